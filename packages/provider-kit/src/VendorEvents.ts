@@ -5,12 +5,16 @@
  * flood of comments block the process, and fail with JavaScript's messages.
  */
 import { unreadable } from "./VendorError.ts"
+import { trimmed } from "./VendorJson.ts"
 
 /** Characters shown of a text that is not an answer. */
 const shown = 300
 
 /** The longest event, in characters. */
 const longestEvent = 32 * 1024 * 1024
+
+/** The longest JSON of several lines outside of events: each line may be its last, so that all of it is parsed again. */
+const longestStray = 16 * 1024
 
 /** How long packets that have already come are read in a row, in milliseconds, before other work has its turn. */
 const turnMillis = 10
@@ -68,12 +72,25 @@ abstract class LineSplitter implements Splitter {
   }
 }
 
-/** Comments, names and fields other than the data are ignored. A text without any field is not an event stream. */
+/** JSON of an object with the name of its event as its type, which its own type replaces. */
+const withType = (data: string, name: string | undefined): string => {
+  if (name === undefined || !data.startsWith("{") || data.startsWith('{"type"')) return data
+  const rest = data.slice(1).trimStart()
+  return `{"type":${JSON.stringify(name)}${rest.startsWith("}") ? "" : ","}${rest}`
+}
+
+/**
+ * Comments and fields other than the name and the data are ignored. A text without any field is not an event stream, and
+ * JSON outside of a field is an event: servers write errors so, on one line or several.
+ */
 class ServerSent extends LineSplitter {
   #data: string | undefined
+  #name: string | undefined
   #hasData = false
   /** The first line that is not a field. */
   #stray: string | undefined
+  /** Lines of JSON outside of any field, up to the one that makes it whole. */
+  #json: string | undefined
 
   override take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const events = super.take(bytes)
@@ -84,22 +101,35 @@ class ServerSent extends LineSplitter {
   }
 
   get pending() {
-    return this.#data?.length ?? 0
+    return (this.#data?.length ?? 0) + (this.#json?.length ?? 0)
   }
 
   line(line: string): string | undefined {
     const before = this.#data
+    if (this.#json !== undefined && !line.startsWith("data:")) return this.#withJson(`${this.#json}\n${line}`)
+    this.#json = undefined
     if (line === "") {
+      const name = this.#name
       this.#data = undefined
-      return before
+      this.#name = undefined
+      return before === undefined ? undefined : withType(before, name)
     }
     if (line.startsWith("data:") || (line[0] === " " && line.trimStart().startsWith("data:"))) {
       const start = line.indexOf("data:") + 5
       const data = line.slice(line[start] === " " ? start + 1 : start)
       this.#data = before === undefined ? data : `${before}\n${data}`
       this.#hasData = true
-    } else if (!this.#hasData) this.#stray ??= /^(?:event|id|retry)?:/.test(line) ? undefined : line
+    } else if (line.startsWith("event:")) this.#name = line.slice(6).trim() || undefined
+    else if (before === undefined && /^[{[]/.test(line)) return this.#withJson(line)
+    else if (!this.#hasData) this.#stray ??= /^(?:event|id|retry)?:/.test(line) ? undefined : line
     return undefined
+  }
+
+  /** A line may be the last of JSON only if it ends as JSON does. */
+  #withJson(text: string): string | undefined {
+    const isWhole = /[}\]]\s*$/.test(text.slice(-16)) && isJson(text)
+    this.#json = isWhole || text.length > longestStray ? undefined : text
+    return isWhole ? text : undefined
   }
 }
 
@@ -152,7 +182,7 @@ class Sniffing implements Splitter {
   }
 
   #choose(bytes: Uint8Array | undefined): Splitter | undefined {
-    const beginning = new TextDecoder().decode(bytes?.subarray(0, 2000)).trimStart()
+    const beginning = trimmed(new TextDecoder().decode(bytes?.subarray(0, 2000)))
     if (beginning === "") return bytes === undefined ? new ServerSent() : undefined
     if (beginning.startsWith("<")) throw unreadable(`a page came instead of an answer${titleOf(beginning)}`)
     return /^[{[]/.test(beginning) ? new Whole() : new ServerSent()
@@ -211,13 +241,26 @@ const heartbeat = /^\W{0,3}(?:ping|pong|heart-?beat|keep-?alive|processing|\d{4}
 const escaped = (text: string): string =>
   text.replaceAll(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
+/** A longer text is not searched for figures. */
+const longestWithWords = 2 ** 17
+
+/** Python writes infinite figures as words, such as the probability `-Infinity`: they are read as `null`. */
+const withNulls = (text: string): string => {
+  if (text.length > longestWithWords || !/NaN|Infinity/.test(text)) return text
+  // A text without an end matches, too, so that each character is looked at once.
+  const words = /("[^"\\]*(?:\\[\s\S][^"\\]*)*"?)|-?\b(?:NaN|Infinity)\b/g
+  return text.replaceAll(words, (all, quoted) => (quoted === undefined ? "null" : all))
+}
+
 /**
  * Returns the events of a text that is not valid JSON: several events without an empty line between them, `data:`
  * twice, unescaped characters. Returns `undefined` if a part cannot be read.
  */
-const salvaged = (text: string): ReadonlyArray<unknown> | undefined => {
-  if (heartbeat.test(text)) return []
-  const whole = json(escaped(text))
+const salvaged = (given: string): ReadonlyArray<unknown> | undefined => {
+  if (heartbeat.test(given)) return []
+  const text = trimmed(given)
+  if (text === done) return [done]
+  const whole = json(text) ?? json(withNulls(text)) ?? json(escaped(text))
   if (whole !== undefined) return [whole.value]
   const pieces = text
     .split(/\n|(?<=[}\]])\s{0,8}(?:data:\s{0,8})?(?=\{)|^(?:data:\s{0,8}){1,4}/)
@@ -239,9 +282,13 @@ const parsedAll = (
   { givesDone }: Reading
 ): { readonly events: ReadonlyArray<unknown>; readonly end?: End } => {
   const events: Array<unknown> = []
-  const ended = () => ({ events: givesDone === true ? [...events, done] : events, end: {} })
-  for (const text of texts) {
-    if (text.trim() === done) return ended()
+  // Usage may come behind the end.
+  const ended = (at: number) => {
+    const behind = texts.slice(at + 1).flatMap((text) => (text.startsWith("{") ? (json(text)?.value ?? []) : []))
+    return { events: [...events, ...behind, ...(givesDone === true ? [done] : [])], end: {} }
+  }
+  for (const [at, text] of texts.entries()) {
+    if (text.trim() === done) return ended(at)
     const event = json(text)
     if (event !== undefined) {
       events.push(event.value)
@@ -252,7 +299,7 @@ const parsedAll = (
       return { events, end: { error: unreadable(`an event is not JSON: ${text.slice(0, shown)}`) } }
     }
     for (const one of several) {
-      if (one === done) return ended()
+      if (one === done) return ended(at)
       events.push(one)
     }
   }

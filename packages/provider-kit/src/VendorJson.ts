@@ -21,6 +21,18 @@ export const fields = (value: unknown): Fields =>
 /** The items of an array; none of anything else. */
 export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : noItems)
 
+/** Characters around a JSON text that say nothing: NUL, the separator of records (RFC 7464), a byte order mark. */
+const isEmpty = (code: number): boolean => code <= 0x20 || code === 0x7f || code === 0xfeff
+
+/** A JSON text without the characters around it that say nothing. */
+export const trimmed = (text: string): string => {
+  let start = 0
+  let end = text.length
+  while (start < end && isEmpty(text.charCodeAt(start))) start += 1
+  while (end > start && isEmpty(text.charCodeAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}
+
 /** A text that is not empty; `undefined` for anything else. */
 export const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined

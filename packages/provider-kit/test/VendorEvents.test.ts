@@ -36,7 +36,7 @@ describe("a stream of events", () => {
   it("is the same wherever it is cut into packets, and however its lines end", async () => {
     const text =
       ': hi\n\nevent: a\ndata: {"a":"Gr\u00fc\u00dfe \u{1F30D} \u2028 x"}\n\ndata:[1,\ndata: 2]\n\ndata:\n\ndata: 3\n\n'
-    const expected = [{ a: "Grüße 🌍 \u2028 x" }, [1, 2], 3]
+    const expected = [{ type: "a", a: "Grüße 🌍 \u2028 x" }, [1, 2], 3]
     for (const end of ["\n", "\r\n", "\r"]) {
       const bytes = encoder.encode(text.replaceAll("\n", end))
       for (let at = 0; at <= bytes.length; at++) {

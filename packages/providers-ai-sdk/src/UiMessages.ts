@@ -2,6 +2,7 @@
  * A run in the AI SDK's UI message stream, so that `useChat` shows a team: its plan and its steps as data parts, its tools,
  * and the answer as text; and the messages of `useChat` as a question.
  */
+import { Options as Tables } from "@divisi/core"
 import type { Content, ContentPart, Message } from "@divisi/core/Message"
 import { type ConductOptions, type PageEvent, type StreamOptions, streamResponse } from "@divisi/core/promise"
 import type { Task } from "@divisi/core/Task"
@@ -167,6 +168,11 @@ async function* asText(events: AsyncIterable<PageEvent>): AsyncGenerator<string,
   yield "data: [DONE]\n\n"
 }
 
+const table = {
+  headers: Tables.recordOf(Tables.text),
+  keepAliveMillis: Tables.number(0, 2 ** 31 - 1)
+} satisfies Tables.ShapeOf<StreamOptions>
+
 /**
  * Runs a question, and returns a `Response` in the AI SDK's UI message stream protocol: what the route of a `useChat`
  * returns.
@@ -190,8 +196,11 @@ async function* asText(events: AsyncIterable<PageEvent>): AsyncGenerator<string,
  * text.includes('data: {"type":"text-delta","id":"answer","delta":"42"}') // => true
  * ```
  */
-export const uiMessageResponse = (options: ConductOptions, stream: StreamOptions = {}): Promise<Response> =>
-  streamResponse(options, asText, { ...stream, headers: { "x-vercel-ai-ui-message-stream": "v1", ...stream.headers } })
+export const uiMessageResponse = async (options: ConductOptions, stream: StreamOptions = {}): Promise<Response> => {
+  Tables.check("uiMessageResponse (stream)", stream, table)
+  const headers = { "x-vercel-ai-ui-message-stream": "v1", ...stream.headers }
+  return streamResponse(options, asText, { ...stream, headers })
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Questions

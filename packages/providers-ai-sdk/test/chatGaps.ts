@@ -32,7 +32,13 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "in-details",
     "insufficient_system_resource",
     "native-alone",
-    "network_error"
+    "network_error",
+    "as-a-list",
+    "as-an-object",
+    "calls-without-a-reason",
+    "half-a-call-without-a-reason",
+    "tool-calls-without-a-call",
+    "whole-without-a-reason"
   ],
   error: [
     "base-resp",
@@ -47,10 +53,16 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "page-with-status-200",
     "quota-with-status-200",
     "words-after-the-beginning",
-    "words-with-status-200"
+    "words-with-status-200",
+    "graphql",
+    "header-of-spark",
+    "json-between-events",
+    "json-line-between-events",
+    "named-event",
+    "within-the-delta",
+    "within-the-message"
   ],
   folding: [
-    "arguments-again-at-the-end",
     "arguments-as-empty-list",
     "arguments-as-object",
     "arguments-so-far-in-each-piece",
@@ -65,7 +77,15 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "thought-marked-beside-content",
     "whole-answer-instead-of-a-stream",
     "whole-answer-with-calls",
-    "whole-call-again"
+    "whole-call-again",
+    "input-of-a-call",
+    "list-of-chunks",
+    "message-next-to-an-empty-delta",
+    "name-in-pieces",
+    "parameters-of-a-call",
+    "thinking-blocks",
+    "two-calls-in-one",
+    "within-output"
   ],
   "null-and-lists": [
     "choices",
@@ -116,7 +136,10 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "reasoning-apart",
     "thoughts-in-the-total-alone",
     "timings",
-    "zeros-at-the-end"
+    "zeros-at-the-end",
+    "names-of-bedrock",
+    "without-input",
+    "without-output"
   ]
 }
 

@@ -21,7 +21,8 @@ const gaps = {
   "messages/folding/event-without-data": "the AI SDK parses the empty data of an event as JSON",
   "messages/usage/zero-at-end": "@ai-sdk/anthropic lets a later zero replace the input",
   "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type",
-  "messages/folding/input-again-at-the-end": "the AI SDK gives no pieces of a call's input apart from one another",
+  "messages/ending/tool-use-without-a-call": "the AI SDK gives an ending without what it has skipped",
+  "messages/folding/arguments-after-the-end": "@ai-sdk/anthropic drops what comes after the end of a call",
   "messages/encoding/raw-control-characters": "the AI SDK parses the data of an event as JSON as it is"
 }
 

@@ -8,6 +8,7 @@ const objectAlone = "@google/generative-ai loses the words of a refusal that is 
 
 /** The SDK gives no access to its `fetch`, so that its reader cannot be replaced. */
 const gaps = {
+  "generate-content/error/json-between-events": "the SDK reads events alone, and refuses all else",
   "generate-content/folding/list-instead-of-events": eventsAlone,
   "generate-content/error/status-200": eventsAlone,
   "generate-content/error/list": objectAlone,

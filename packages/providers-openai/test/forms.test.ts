@@ -1,7 +1,7 @@
 /** Forms of answers of Chat Completions beyond the corpus, whose rows are reports from the field. */
 import { Corpus } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
-import { openaiCompatible } from "../src/index.ts"
+import { openai, openaiCompatible } from "../src/index.ts"
 
 type Reply = Corpus.Reply
 type Outcome = Corpus.Outcome
@@ -27,7 +27,17 @@ const named = (args: unknown) => ({ function: { name: "weather", arguments: args
 
 const sunny: Outcome = { text: "Sunny.", finish: "stop" }
 
+const used: Outcome = { ...sunny, usage: { inputTokens: 11, outputTokens: 7 } }
+
 const ulm = { name: "weather", arguments: { city: "Ulm" } }
+
+const bonn = { name: "weather", arguments: { city: "Bonn" } }
+
+const choices = (...calls: ReadonlyArray<ReadonlyArray<object>>) => ({
+  choices: calls.map((tool_calls, index) => ({ index, delta: { tool_calls } }))
+})
+
+const end = chunk({}, "tool_calls")
 
 const first = JSON.stringify(chunk({ content: "Sunny." }))
 const last = JSON.stringify(chunk({}, "stop"))
@@ -118,6 +128,153 @@ const forms: ReadonlyArray<readonly [name: string, reply: Reply, expected: Outco
     { body: events({ message: "engine went away" }) },
     { failure: ["Overloaded"], says: ["engine went away"] }
   ],
+  ["an empty refusal", { body: events(chunk({ content: "Sunny.", refusal: {} }, "stop")) }, sunny],
+  [
+    "a refusal in parts",
+    { body: events(chunk({ content: null, refusal: [{ type: "refusal", refusal: "No." }] }, "stop")) },
+    { text: "No.", finish: "refusal" }
+  ],
+  [
+    "a call in each of two choices",
+    { body: events(choices([call(named('{"city":"Ulm"}'))], [call({ id: "b", ...named('{"city":"Bonn"}') })]), end) },
+    { calls: [ulm, bonn], finish: "tool-calls" }
+  ],
+  [
+    "a call in the second choice, in pieces",
+    {
+      body: events(
+        choices([call(named('{"city":"Ulm"}'))], [call({ id: "b", ...named('{"ci') })]),
+        choices([], [{ index: 0, function: { arguments: 'ty":"Bonn"}' } }]),
+        end
+      )
+    },
+    { calls: [ulm, bonn], finish: "tool-calls" }
+  ],
+  [
+    "two choices with the same call",
+    { body: events(choices([call(named('{"city":"Ulm"}'))], [call({ id: "b", ...named('{"city":"Ulm"}') })]), end) },
+    { calls: [ulm], finish: "tool-calls" }
+  ],
+  ...["toolCalls", "function_calls"].map(
+    (name) =>
+      [
+        `calls in ${name}`,
+        { body: events(chunk({ [name]: [call(named('{"city":"Ulm"}'))] }), end) },
+        { calls: [ulm], finish: "tool-calls" }
+      ] as const
+  ),
+  [
+    "a call as a part of the AI SDK",
+    json({
+      choices: [
+        {
+          message: { content: [{ type: "tool-call", toolCallId: "x", toolName: "weather", input: { city: "Ulm" } }] },
+          finish_reason: "tool-calls"
+        }
+      ]
+    }),
+    { calls: [{ ...ulm, id: "x" }], finish: "tool-calls" }
+  ],
+  ...["gzip", "zstd"].map(
+    (encoding) =>
+      [
+        `${encoding} as the label of a plain body`,
+        { headers: { "content-encoding": encoding }, body: events(chunk({ content: "Sunny." }, "stop")) },
+        sunny
+      ] as const
+  ),
+  ...[
+    ["Ollama at the chunk", { prompt_eval_count: 11, eval_count: 7 }],
+    ["Cohere in tokens", { usage: { tokens: { input_tokens: 11, output_tokens: 7 } } }],
+    ["Cohere in meta.tokens", { meta: { tokens: { input_tokens: 11, output_tokens: 7 } } }],
+    ["Cohere in token_count", { token_count: { prompt_tokens: 11, response_tokens: 7, total_tokens: 18 } }],
+    ["Bedrock in its metrics", { "amazon-bedrock-invocationMetrics": { inputTokenCount: 11, outputTokenCount: 7 } }],
+    ["watsonx", { usage: { input_token_count: 11, generated_token_count: 7 } }],
+    ["Vertex in snake case", { usage_metadata: { prompt_token_count: 11, candidates_token_count: 7 } }]
+  ].map(
+    ([vendor, usage]) =>
+      [
+        `figures of ${vendor as string}`,
+        { body: events(chunk({ content: "Sunny." }), chunk({}, "stop", usage as object)) },
+        used
+      ] as const
+  ),
+  [
+    "lines of Ollama",
+    {
+      contentType: "application/x-ndjson",
+      body: [
+        { message: { role: "assistant", content: "Sun" }, done: false },
+        { message: { content: "ny." }, done: false },
+        {
+          message: { role: "assistant", content: "" },
+          done: true,
+          done_reason: "stop",
+          prompt_eval_count: 11,
+          eval_count: 7
+        }
+      ]
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join("")
+    },
+    used
+  ],
+  [
+    "a call of Ollama",
+    json({ message: { role: "assistant", tool_calls: [named({ city: "Ulm" })] }, done: true, done_reason: "stop" }),
+    { calls: [ulm], finish: "tool-calls" }
+  ],
+  [
+    "a message of Cohere",
+    json({
+      finish_reason: "COMPLETE",
+      message: { role: "assistant", content: [{ type: "text", text: "Sunny." }] },
+      usage: { billed_units: { input_tokens: 11, output_tokens: 7 } }
+    }),
+    used
+  ],
+  [
+    "a message of Bedrock",
+    json({
+      output: { message: { role: "assistant", content: [{ text: "Sunny." }] } },
+      stopReason: "end_turn",
+      usage: { inputTokens: 11, outputTokens: 7 }
+    }),
+    used
+  ],
+  [
+    "a call of a custom tool",
+    {
+      body: events(
+        chunk({ tool_calls: [{ index: 0, id: "a", custom: { name: "weather", input: '{"city":"Ulm"}' } }] }),
+        end
+      )
+    },
+    { calls: [ulm], finish: "tool-calls" }
+  ],
+  [
+    "an empty call behind another",
+    {
+      body: events(
+        chunk({ tool_calls: [call(named('{"city":"Ulm"}'))] }),
+        chunk({ tool_calls: [{ index: 1, id: "", function: { name: "", arguments: "" } }] }),
+        end
+      )
+    },
+    { calls: [ulm], finish: "tool-calls" }
+  ],
+  [
+    "figures that are no numbers",
+    { body: `data: ${first.replace("}]", ',"logprobs":{"content":[-Infinity,NaN,"NaN"]}}]')}\n\ndata: ${last}\n\n` },
+    sunny
+  ],
+  ["NUL behind each event", { body: `data: ${first}\0\n\ndata: ${last}\0\n\ndata: [DONE]\0\n\n` }, sunny],
+  ["records of JSON", { contentType: "application/json-seq", body: `\x1e${first}\n\x1e${last}\n` }, sunny],
+  [
+    "thoughts in a field of their own",
+    { body: events(chunk({ thoughts: "Hm." }), chunk({ content: "Sunny." }, "stop")) },
+    { ...sunny, reasoning: "Hm." }
+  ],
   ["broken JSON", { body: `data: ${first.slice(0, -9)}\n\n` }, { failure: ["Malformed"] }]
 ]
 
@@ -139,3 +296,43 @@ describe("an answer of Chat Completions with", () => {
     assert.lengthOf(server.bodies, 1)
   })
 })
+
+const completed = (output: unknown): string => {
+  const event = { type: "response.completed", response: { id: "r", status: "completed", output } }
+  return `event: response.completed\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+const message = (tool_calls: unknown) => ({ type: "message", role: "assistant", content: [], tool_calls })
+
+const responses: ReadonlyArray<readonly [name: string, output: ReadonlyArray<object>, calls: Outcome["calls"]]> = [
+  ["calls of Chat Completions in a message", [message([call(named('{"city":"Ulm"}'))])], [{ ...ulm, id: "a" }]],
+  ["calls in a message without ids", [message([named({ city: "Ulm" }), named({ city: "Bonn" })])], [ulm, bonn]],
+  ["a call without a type", [{ call_id: "a", name: "weather", arguments: '{"city":"Ulm"}' }], [ulm]],
+  ["a call of Anthropic", [{ type: "tool_use", id: "a", name: "weather", input: { city: "Ulm" } }], [ulm]],
+  [
+    "a call with parameters",
+    [{ type: "function_call", call_id: "a", name: "weather", parameters: ulm.arguments }],
+    [ulm]
+  ]
+]
+
+describe("an answer of Responses with", () => {
+  it.each(responses)("%s is read", async (_, output, calls) => {
+    const reply: Reply = { body: completed(output) }
+    await using server = await Corpus.serve([reply])
+    const worker = openai("m", { baseURL: `${server.url}/v1`, apiKey: "sk-corpus-key" })
+    const row = {
+      id: "responses/form",
+      protocol: "responses",
+      direction: "response",
+      class: "folding",
+      source: { repository: "", subject: "" },
+      why: "",
+      replies: [reply],
+      expected: { calls: calls ?? [], finish: "tool-calls" }
+    } as const
+    Corpus.hold(row, await Corpus.ask(worker, row))
+  })
+})
+
+describe("an answer of Chat Completions", () => {})

@@ -32,6 +32,10 @@ export const endings: ReadonlyArray<Row> = [
     finished: "vLLM's engines",
     finish: "proxies",
     stop_token: "SGLang",
+    stop_str: "proxies",
+    stop_string: "proxies",
+    stop_word: "TensorRT-LLM",
+    stop_words: "TensorRT-LLM",
     word: "llama.cpp",
     endoftext: "proxies",
     normal: "proxies"
@@ -46,6 +50,10 @@ export const endings: ReadonlyArray<Row> = [
     model_length: "Mistral",
     token_limit: "watsonx",
     limit: "llama.cpp",
+    error_limit: "Cohere",
+    max_tokens_reached: "proxies",
+    token_limit_reached: "proxies",
+    length_limit: "proxies",
     max_len: "xAI",
     max_context: "xAI",
     model_context_window_exceeded: "Anthropic",
@@ -62,6 +70,13 @@ export const endings: ReadonlyArray<Row> = [
   ...rows("refusal", {
     content_filter: "OpenAI",
     content_filtered: "Bedrock",
+    content_blocked: "proxies",
+    content_policy: "proxies",
+    content_policy_violation: "proxies",
+    blocked: "proxies",
+    moderation: "proxies",
+    flagged: "proxies",
+    model_armor: "Google",
     error_toxic: "Cohere",
     guardrail_intervened: "Bedrock",
     refusal: "Anthropic",
@@ -105,6 +120,8 @@ const enumeration = /^(?:finish_?reason|stop_?reason|reason)[._]/
 const plain = (word: string): string =>
   word
     .trim()
+    // `MaxTokens`, `toolCalls`: the names of enumerations.
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")
     .toLowerCase()
     .replaceAll(/[\s-]+/g, "_")
     .replace(enumeration, "")
@@ -114,6 +131,13 @@ const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished"
 
 /** Whether a word means that the answer has not ended yet. */
 export const isOpen = (word: string): boolean => nothing.has(plain(word))
+
+/** The word of an ending: a text, the type of an object, or the first of a list. */
+export const wordIn = (value: unknown, field: string): string => {
+  const [first = value] = Json.items(value)
+  const { reason, type } = Json.fields(first)
+  return Json.text(type) ?? Json.text(reason) ?? Json.said(first, field)
+}
 
 const meaningOf = (word: string): FinishReason | undefined =>
   // Gemini's endpoint of Chat Completions writes its own word after the other one: `content_filter: SAFETY`.

@@ -54,6 +54,9 @@ const messageFields = [
   "error_message",
   "errorMessage",
   "error_msg",
+  "errorMsg",
+  "errMsg",
+  "errmsg",
   "err_msg",
   "status_msg",
   "title",
@@ -61,7 +64,8 @@ const messageFields = [
   "faultstring",
   "failure_reason",
   "Message",
-  "Detail"
+  "Detail",
+  "messages"
 ] as const
 
 /** Fields that hold a code in words, or a status as a number. */
@@ -78,6 +82,8 @@ const codeFields = [
   "__type",
   "reason",
   "errorcode",
+  "errcode",
+  "errCode",
   "Code"
 ] as const
 
@@ -92,6 +98,8 @@ const innerFields = [
   "metadata",
   "raw",
   "details",
+  "extensions",
+  "header",
   "cause",
   "upstream_error",
   "response",
@@ -225,6 +233,15 @@ const readPlace = (reading: Reading, { loc, msg }: Json.Fields): boolean => {
   return true
 }
 
+/** ASP.NET's: the messages of each field, under its name. */
+const readNamed = (reading: Reading, errors: unknown): void => {
+  if (typeof errors !== "object" || errors === null || Array.isArray(errors)) return
+  for (const [name, messages] of Object.entries(errors).slice(0, most)) {
+    const texts = Json.items(messages).filter((one) => typeof one === "string")
+    if (texts.length > 0) sayWords(reading, `${name}: ${texts.join(" ")}`)
+  }
+}
+
 const readFields = (reading: Reading, fields: Json.Fields, depth: number): void => {
   for (const name of codeFields) if (fields[name] !== undefined) readCode(reading, fields[name])
   const param = Json.text(fields.param)
@@ -240,6 +257,7 @@ const readFields = (reading: Reading, fields: Json.Fields, depth: number): void 
     if (typeof value === "string") readText(reading, value, depth)
     else if (typeof value === "object") readValue(reading, value, depth + 1)
   }
+  readNamed(reading, fields.errors)
   for (const name of innerFields) readValue(reading, fields[name], depth + 1)
 }
 
@@ -284,6 +302,7 @@ export const isSaid = (value: unknown, depth = 0): boolean => {
 const isError = (event: Json.Fields): boolean => {
   if (event.type === "error" || event.object === "error" || event.event === "error") return true
   if (isSaid(event.errors) || isSaid(event.detail) || event.success === false) return true
+  if (isSaid(Json.fields(event.header).code)) return true
   return (
     messageFields.some((name) => typeof event[name] === "string") &&
     [...codeFields, "error_code"].some((name) => isSaid(event[name]))
@@ -294,6 +313,8 @@ const isError = (event: Json.Fields): boolean => {
 export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown => {
   if (isSaid(event.error)) return event.error
   if (isSaid(choice.error)) return choice.error
+  const { error } = Json.fields(choice.delta ?? choice.message)
+  if (isSaid(error)) return error
   const { status_code: code } = Json.fields(event.base_resp)
   if (typeof code === "number" && code !== 0) return event.base_resp
   return Json.items(event.choices).length === 0 && isError(event) ? event : undefined

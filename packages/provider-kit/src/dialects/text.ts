@@ -23,6 +23,11 @@ const thoughts = new Set<unknown>(["thinking", "reasoning", "thought", "reasonin
 
 const texts = new Set<unknown>(["text", "output_text", "input_text", undefined, null])
 
+const calls = new Set<unknown>(["tool_use", "tool_call", "tool-call", "function_call"])
+
+/** Whether a part of this type is a call of a tool. */
+export const isCallPart = (type: unknown): boolean => calls.has(type)
+
 const partOf = (value: unknown, name: string, depth: number): Content => {
   if (typeof value === "string") return { ...nothing, text: value }
   const part = Json.object(value ?? undefined, `a part of ${name}`)
@@ -37,7 +42,7 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
     return content(inner, name, depth + 1)
   }
   // Its reader takes calls.
-  if (part.type === "tool_use") return nothing
+  if (isCallPart(part.type)) return nothing
   return { ...nothing, skipped: [String(part.type).slice(0, 40)] }
 }
 
@@ -45,6 +50,9 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
 export const content = (value: unknown, name: string, depth = 0): Content => {
   if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }
   if (value === undefined || value === null) return nothing
+  // The Assistants API nests a text under `value`.
+  const { value: inner } = Json.fields(value)
+  if (typeof inner === "string") return content(inner, name, depth)
   if (depth > deepest || typeof value !== "object") throw unreadable(`${name} is no text`)
   const parts = (Array.isArray(value) ? value : [value]).map((part) => partOf(part, name, depth))
   return {

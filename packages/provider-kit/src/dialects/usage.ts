@@ -14,7 +14,8 @@ export interface Row {
 
 /**
  * The fields of the OpenAI family. `prompt_n`, `cache_n` and `predicted_n` are of llama.cpp's `timings`, `prompt_eval_count`
- * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot, `billed_units` of Cohere,
+ * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot, `billed_units`, `tokens` and
+ * `response_tokens` of Cohere, `input_token_count` and `generated_token_count` of watsonx,
  * `cache_read_input_tokens` of Anthropic's models behind LiteLLM and Databricks, `promptTokenCount` of Gemini.
  */
 export const openAi: ReadonlyArray<Row> = [
@@ -27,7 +28,12 @@ export const openAi: ReadonlyArray<Row> = [
       "inputTokens",
       "prompt_eval_count",
       "promptTokenCount",
-      "billed_units.input_tokens"
+      "inputTokenCount",
+      "prompt_token_count",
+      "input_token_count",
+      "num_prompt_tokens",
+      "billed_units.input_tokens",
+      "tokens.input_tokens"
     ]
   },
   {
@@ -40,7 +46,13 @@ export const openAi: ReadonlyArray<Row> = [
       "predicted_n",
       "eval_count",
       "candidatesTokenCount",
-      "billed_units.output_tokens"
+      "outputTokenCount",
+      "candidates_token_count",
+      "generated_token_count",
+      "num_completion_tokens",
+      "response_tokens",
+      "billed_units.output_tokens",
+      "tokens.output_tokens"
     ]
   },
   {
@@ -74,8 +86,17 @@ export const openAi: ReadonlyArray<Row> = [
   }
 ]
 
-const at = (value: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((inner, name) => Json.fields(inner)[name], value)
+const at = (value: Json.Fields, path: string): unknown =>
+  path.includes(".") ? path.split(".").reduce<unknown>((inner, name) => Json.fields(inner)[name], value) : value[path]
+
+/** The first of some paths that leads to a number. The rest are not followed: usage is read several times in an answer. */
+const figureAt = (counts: Json.Fields, paths: ReadonlyArray<string>): number | undefined => {
+  for (const path of paths) {
+    const figure = Json.number(at(counts, path))
+    if (figure !== undefined) return figure
+  }
+  return undefined
+}
 
 /**
  * Raises the output if a total is higher: xAI and Gemini omit the reasoning from it, and charge for it. If the
@@ -89,6 +110,10 @@ const withTotal = (usage: Usage, total: number | undefined): Usage => {
     ? { ...usage, inputTokens: inputTokens + rest }
     : { ...usage, outputTokens: outputTokens + rest }
 }
+
+/** One of two figures, from the other and their total. */
+const restOf = (total: number | undefined, other: number | undefined): number | undefined =>
+  total === undefined || other === undefined || other > total ? undefined : total - other
 
 /** llama.cpp and Anthropic count what was processed of a prompt, and what a cache had of it, apart. */
 const withCache = (counts: Json.Fields): Json.Fields => {
@@ -104,16 +129,15 @@ const withCache = (counts: Json.Fields): Json.Fields => {
       }
 }
 
-/** Reads a usage by a table; `undefined` if it lacks the input or the output tokens. */
+/** Reads a usage by a table; `undefined` if it has neither both the input and the output tokens nor one and the total. */
 export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): Usage | undefined => {
   const counts = withCache(Json.fields(reported))
-  const figures = Object.fromEntries(
-    rows.map(({ figure, paths }) => [figure, paths.map((path) => Json.number(at(counts, path))).find(isKnown)])
-  )
-  const { inputTokens, outputTokens } = figures
+  const figures = Object.fromEntries(rows.map(({ figure, paths }) => [figure, figureAt(counts, paths)]))
+  const total = Json.number(counts.total_tokens) ?? Json.number(counts.totalTokenCount)
+  const inputTokens = figures.inputTokens ?? restOf(total, figures.outputTokens)
+  const outputTokens = figures.outputTokens ?? restOf(total, inputTokens)
   if (inputTokens === undefined || outputTokens === undefined) return undefined
-  const usage = defined({ ...figures, inputTokens, outputTokens }) as Usage
-  return withTotal(usage, Json.number(counts.total_tokens) ?? Json.number(counts.totalTokenCount))
+  return withTotal(defined({ ...figures, inputTokens, outputTokens }) as Usage, total)
 }
 
 /** Of two reports in turn the later one, unless it has a zero where the earlier one has a figure. */
@@ -124,8 +148,6 @@ export const later = (before: unknown, next: unknown): unknown => {
   const isLess = (figure: "inputTokens" | "outputTokens") => said[figure] === 0 && known[figure] > 0
   return isLess("inputTokens") || isLess("outputTokens") ? before : next
 }
-
-const isKnown = (value: number | undefined): boolean => value !== undefined
 
 /** Most chunks have nothing in any place: each is looked at hundreds of times in an answer. */
 const hasFigures = (value: unknown): boolean =>
@@ -146,7 +168,10 @@ const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
     chunk.token_usage,
     chunk.usage_metadata,
     chunk.usageMetadata,
-    Json.fields(chunk.meta).billed_units === undefined ? undefined : chunk.meta,
+    chunk.meta,
+    chunk.token_count,
+    chunk["amazon-bedrock-invocationMetrics"],
+    chunk.eval_count === undefined ? undefined : chunk,
     chunk.timings
   ]
 }

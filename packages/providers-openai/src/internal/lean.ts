@@ -45,6 +45,9 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   zstd: zlib.createZstdDecompress
 }
 
+/** The first byte of an encoding. A proxy that decompresses an answer may leave its header. */
+const magics: Readonly<Record<string, number | undefined>> = { gzip: 0x1f, "x-gzip": 0x1f, zstd: 0x28 }
+
 /** An answer as plain bytes. */
 const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
   const encoding = (answer.headers.get("content-encoding") ?? "identity").trim().toLowerCase()
@@ -54,10 +57,22 @@ const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
   const source = async function* () {
     for (let bytes = await answer.read(); bytes !== undefined; bytes = await answer.read()) yield bytes
   }
-  const bytes = Readable.from(source())
-    .on("error", (error) => decoder.destroy(error))
-    .pipe(decoder)
-    .iterator()
+  const decoded = async function* (): AsyncGenerator<Uint8Array> {
+    const rest = source()
+    const { value: first } = await rest.next()
+    if (first === undefined) return
+    const pieces = async function* () {
+      yield first
+      yield* rest
+    }
+    const magic = magics[encoding]
+    if (magic !== undefined && first[0] !== magic) yield* pieces()
+    else {
+      const encoded = Readable.from(pieces()).on("error", (error) => decoder.destroy(error))
+      yield* encoded.pipe(decoder).iterator()
+    }
+  }
+  const bytes = decoded()
   return {
     status: answer.status,
     headers: answer.headers,

@@ -62,12 +62,13 @@ const indexOf = (value: unknown): unknown =>
 
 const pieceOf = (value: unknown): Piece => {
   const piece = Json.object(value, "a call of a tool")
-  const called = piece.function === undefined ? piece : Json.object(piece.function ?? undefined, "a called function")
+  const given = piece.function === undefined ? piece.custom : piece.function
+  const called = given === undefined ? piece : Json.object(given ?? undefined, "a called function")
   return {
     index: indexOf(piece.index),
     id: Arguments.idOf(piece.id),
     name: Json.said(called.name, "a tool's name"),
-    arguments: Arguments.textOf(called.arguments),
+    arguments: Arguments.textOf(called.arguments ?? called.input ?? called.parameters ?? called.args),
     extra: extraOf(piece)
   }
 }
@@ -78,10 +79,14 @@ const repeats = (call: Call, piece: Piece): boolean =>
   piece.id === call.givenId &&
   [call.arguments, call.last].some((text) => text !== "" && piece.arguments.startsWith(text))
 
+const isPieceOfName = (call: Call, piece: Piece): boolean =>
+  piece.id === "" && piece.index !== undefined && call.index === piece.index && call.arguments + piece.arguments === ""
+
 /** Whether a piece may be of a call: one that names a tool again begins another where the call before it is whole. */
 const continues = (call: Call, piece: Piece): boolean => {
   if (piece.name === "" || call.name === "") return true
-  if (piece.name !== call.name) return false
+  // A name in pieces comes before the arguments, under the number of its call.
+  if (piece.name !== call.name) return isPieceOfName(call, piece)
   if (piece.arguments === "" || call.arguments === "" || repeats(call, piece)) return true
   return !/^\s*\{/.test(piece.arguments) && !Arguments.isObject(call.arguments)
 }
@@ -119,7 +124,7 @@ const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
 const extended = (call: Call | undefined, piece: Piece): Call => {
   const { arguments: before = "", givenId = "", last = "", name = "", unnamed = "" } = call ?? {}
   const given = givenId === "" ? piece.id : givenId
-  const known = name === "" ? piece.name : name
+  const known = name === piece.name || before !== "" || piece.arguments !== "" ? name || piece.name : name + piece.name
   return {
     index: call?.index ?? piece.index,
     givenId: given,
@@ -196,10 +201,22 @@ export const extrasOf = (calls: Calls): ReadonlyArray<Json.Fields | null> | unde
 /** The whole calls of an answer that has ended. A tool without arguments is called with an empty object. */
 export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
   const ids = new Set<string>()
-  return calls.map((call) => {
+  return calls.flatMap((call) => {
+    // Some servers end a list of calls with an empty one.
+    if (call.name === "" && call.arguments === "" && calls.length > 1) return []
     if (call.name === "") throw unreadable("a call of a tool has no name")
-    const id = ids.has(call.id) ? `call_${crypto.randomUUID()}` : call.id
-    ids.add(id)
-    return { type: "tool-call", id, name: call.name, arguments: Arguments.whole(call.arguments, call.last) }
+    const text = Arguments.whole(call.arguments, call.last)
+    // Two calls of one tool that were merged into one.
+    const texts = Arguments.isObject(text) ? [] : Arguments.several(text)
+    return (texts.length === 0 ? [text] : texts).map((text) => {
+      const id = ids.has(call.id) ? `call_${crypto.randomUUID()}` : call.id
+      ids.add(id)
+      return { type: "tool-call", id, name: call.name, arguments: text } as const
+    })
   })
 }
+
+/** Whether all calls are whole: named, and with the JSON of an object as arguments. */
+export const areWhole = (calls: Calls): boolean =>
+  calls.length > 0 &&
+  calls.every(({ arguments: text, last, name }) => name !== "" && Arguments.isObject(Arguments.whole(text, last)))

@@ -7,12 +7,12 @@ import { unreadable } from "../../VendorError.ts"
 import { done } from "../../VendorEvents.ts"
 import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
-import { ending, isGood, isOpen } from "../endings.ts"
+import { ending, isGood, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
-import { content } from "../text.ts"
+import { content, isCallPart } from "../text.ts"
 import * as Thinking from "../thinking.ts"
 import { later, reportedIn, usageOf } from "../usage.ts"
-import { type Calls, extrasOf, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
+import { areWhole, type Calls, extrasOf, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
 import { type Echo, extrasEcho, type Field, takeEcho } from "./echo.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -96,7 +96,9 @@ const reasoningFields = [
   "thinking",
   "thinking_content",
   "thought",
-  "reasoning_text"
+  "thoughts",
+  "reasoning_text",
+  "thinking_blocks"
 ] as const
 
 const reasoningIn = (delta: Json.Fields, { reasoningField }: Options): string => {
@@ -133,8 +135,14 @@ const saidBy = (delta: Json.Fields, options: Options): Said => {
   const reasoning = reasoningIn(delta, options)
   if (typeof delta.content === "string" && !delta.refusal) return { reasoning, text: delta.content, skipped: none }
   const said = content(delta.content, "content")
-  const text = said.text || Json.said(delta.refusal, "refusal")
+  const text = said.text || refusalOf(delta.refusal)
   return { reasoning: reasoning || said.reasoning, text, skipped: said.skipped }
+}
+
+/** The words of a refusal: some servers write an empty object or false for none. */
+const refusalOf = (value: unknown): string => {
+  const isEmpty = !value || (typeof value === "object" && Object.keys(value).length === 0)
+  return isEmpty ? "" : content(value, "refusal").text
 }
 
 const partsOf = (reasoning: string, text: string): ReadonlyArray<WorkerPart> => {
@@ -174,8 +182,7 @@ const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options
 /** A message as it is whole: its text and its calls win over what was pieced together. */
 const finished = (state: State, message: Json.Fields, options: Options): Step<State> => {
   const said = saidBy(message, options)
-  const blocks = blocksOf(message.content)
-  const { calls, isOther } = finalCalls(state.calls, message.tool_calls || (blocks.length > 0 ? blocks : undefined))
+  const { calls, isOther } = finalCalls(state.calls, callsIn(message))
   const legacy = calls.length === 0 ? takeFunction(calls, message.function_call).calls : calls
   const next = {
     ...state,
@@ -223,10 +230,15 @@ const otherFinish = (choice: Json.Fields): string => {
   return typeof word === "string" && isGood(word) ? word : ""
 }
 
-/** Returns the word of an ending; empty if the answer continues. */
-const finishOf = (choice: Json.Fields): string => {
-  const word = Json.said(choice.finish_reason, "finish_reason")
-  return word === "" || isOpen(word) ? otherFinish(choice) : word
+/** Whether a choice is of a whole answer: it has a message, and its chunk is whole or has the usage of the whole answer. */
+const isWhole = ({ object, usage }: Json.Fields, { delta, message }: Json.Fields): boolean =>
+  Boolean(message) && !delta && (object === "chat.completion" || usageOf(usage) !== undefined)
+
+/** Returns the word of an ending; empty if the answer continues. A whole answer has ended even if it has no word. */
+const finishOf = (chunk: Json.Fields, choice: Json.Fields): string => {
+  const word = wordIn(choice.finish_reason, "finish_reason")
+  if (word !== "" && !isOpen(word)) return word
+  return otherFinish(choice) || (isWhole(chunk, choice) ? "stop" : "")
 }
 
 /** The last ending counts: some servers end each of several calls. Of good endings and failures, a failure does. */
@@ -244,15 +256,17 @@ const hasWholeCalls = ({ finish }: State): boolean => finish !== "length" && fin
 const finishReason = (state: State, { endsWithDone }: Options): FinishReason | undefined => {
   const { calls, failure, finish, isDone, isRefused } = state
   if (failure !== undefined) return undefined
-  if (finish === undefined && !(isDone && endsWithDone === true && (state.text !== "" || calls.length > 0)))
-    return undefined
+  // Some servers give no reason for an answer that calls tools (earendil-works/pi#6225).
+  const isOver = isDone && (areWhole(calls) || (endsWithDone === true && (state.text !== "" || calls.length > 0)))
+  if (finish === undefined && !isOver) return undefined
   if (isRefused) return "refusal"
   if (calls.length > 0 && hasWholeCalls(state)) return "tool-calls"
-  return finish ?? "stop"
+  return finish === undefined || finish === "tool-calls" ? "stop" : finish
 }
 
 const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> => {
-  if (state.finish === "tool-calls" && state.calls.length === 0) {
+  // With a text, the word alone is wrong.
+  if (state.finish === "tool-calls" && state.calls.length === 0 && state.text === "") {
     throw unreadable("it asks for tools, and names none")
   }
   const rest = thinkTags === true ? Thinking.rest(state.thinking) : []
@@ -275,12 +289,23 @@ const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => 
 // The protocol
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Calls as blocks of the content, which proxies pass on from Anthropic. */
+/** Calls as blocks of the content, which proxies pass on from Anthropic and from the AI SDK. */
 const blocksOf = (content: unknown): ReadonlyArray<unknown> =>
-  Json.items(content).flatMap((block) => {
-    const { id, input, name, type } = Json.fields(block)
-    return type === "tool_use" ? [{ id, function: { name, arguments: input ?? {} } }] : []
+  Json.items(content).flatMap((value) => {
+    const block = Json.fields(value)
+    if (!isCallPart(block.type)) return []
+    const given = block.input ?? block.args ?? block.arguments ?? {}
+    const id = block.id ?? block.call_id ?? block.toolCallId
+    return [{ id, function: { name: block.name ?? block.toolName, arguments: given } }]
   })
+
+/** The calls of a delta or of a message: in the field of the API, by other names, or as blocks of the content. */
+const callsIn = (message: Json.Fields): unknown => {
+  const listed = message.tool_calls || message.toolCalls || message.function_calls
+  if (listed) return listed
+  const blocks = blocksOf(message.content)
+  return blocks.length === 0 ? undefined : blocks
+}
 
 /** `extra_content` of a message that is more than a mark of a thought. */
 const extraOf = (before: Json.Fields | undefined, { extra_content: extra }: Json.Fields): Json.Fields | undefined =>
@@ -290,11 +315,11 @@ const extraOf = (before: Json.Fields | undefined, { extra_content: extra }: Json
 
 /** Takes what is rare: calls of tools, refusals, why an answer ends, what it used, and what the server wants back. */
 const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, options: Options): Step<State> => {
-  const called = takeCalls(state.calls, delta.tool_calls || blocksOf(delta.content))
+  const called = takeCalls(state.calls, callsIn(delta))
   const { calls, parts } = takeFunction(called.calls, delta.function_call)
   const next: State = {
     ...state,
-    isRefused: state.isRefused || Boolean(delta.refusal),
+    isRefused: state.isRefused || refusalOf(delta.refusal) !== "",
     calls,
     echo: takeEcho(state.echo, delta, options.reasoningEcho),
     extra: extraOf(state.extra, delta),
@@ -322,7 +347,7 @@ const piecesOf = (value: unknown, name: string): Json.Fields => {
 /** A choice of legacy completions has its text outside of a message. */
 const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fields => {
   const delta = piecesOf(choice.delta, "delta")
-  if (choice.delta || isFinal) return delta
+  if (isFinal || (choice.delta && !(choice.message && Object.keys(delta).length === 0))) return delta
   if (choice.message) return messagePiece(state, piecesOf(choice.message, "a message"))
   return typeof choice.text === "string" ? { content: choice.text } : delta
 }
@@ -333,19 +358,33 @@ const choicesOf = ({ choices }: Json.Fields): ReadonlyArray<unknown> => {
   return Array.isArray(choices) ? choices : [Json.object(choices, "choices")]
 }
 
+/** The calls of another choice than the first, with numbers of their own: each choice numbers its calls from 0. */
+const callsOfOther = (choice: Json.Fields, name: string, at: number): ReadonlyArray<unknown> =>
+  Json.items(Json.fields(choice[name]).tool_calls).map((value) => {
+    const call = Json.fields(value)
+    return { ...call, index: `choice ${choice.index ?? at}: ${call.index ?? ""}` }
+  })
+
+/** Whether two calls are of one tool with the same arguments, as a second answer to the question repeats them. */
+const isSameCall = (left: unknown, right: unknown): boolean => {
+  const [one, other] = [Json.fields(Json.fields(left).function), Json.fields(Json.fields(right).function)]
+  return Boolean(one.name) && one.name === other.name && one.arguments === other.arguments
+}
+
 /**
  * The choice of a chunk. One answer is asked for: where a server spreads it over several choices, as GitHub Copilot gives
- * text in one and calls of tools in another, the first is read with the calls of the others.
+ * text in one and each call of a tool in another, the first is read with the calls of the others.
  */
 const choiceOf = (chunk: Json.Fields): Json.Fields => {
   const choices = choicesOf(chunk)
   const choice = Json.object(choices[0] ?? undefined, "a choice")
   if (choices.length < 2) return choice
   const name = choice.message ? "message" : "delta"
-  const calls = choices.slice(1).flatMap((other) => Json.items(Json.fields(Json.fields(other)[name]).tool_calls))
   const own = Json.fields(choice[name])
-  if (calls.length === 0 || Json.items(own.tool_calls).length > 0) return choice
-  return { ...choice, [name]: { ...own, tool_calls: calls } }
+  const ownCalls = Json.items(own.tool_calls)
+  const calls = choices.slice(1).flatMap((other, at) => callsOfOther(Json.fields(other), name, at + 1))
+  const others = calls.filter((call) => !ownCalls.some((known) => isSameCall(known, call)))
+  return others.length === 0 ? choice : { ...choice, [name]: { ...own, tool_calls: [...ownCalls, ...others] } }
 }
 
 /** Reads an event without choices and usage: the reason for a missing answer, or nothing. */
@@ -354,11 +393,50 @@ const foreign = (state: State, event: Json.Fields): Step<State> => {
   return { state: hasWords ? { ...state, foreign: event } : state, parts: nothing }
 }
 
+/** Fields in which gateways put an answer. Usage may be outside of it (DashScope). */
+const wrappers = ["output", "data", "result", "response"] as const
+
+const unwrapped = (chunk: Json.Fields): Json.Fields => {
+  if (chunk.choices !== undefined) return chunk
+  const name = wrappers.find((name) => Array.isArray(Json.fields(chunk[name]).choices))
+  return name === undefined ? withChoice(chunk) : { usage: chunk.usage, ...Json.fields(chunk[name]) }
+}
+
+/** Whether a value is a message of the assistant, with a text, a list of parts or calls. */
+const isMessage = (value: unknown): boolean => {
+  const { content, role = "assistant", tool_calls } = Json.fields(value)
+  return role === "assistant" && (content !== undefined || tool_calls !== undefined)
+}
+
+/**
+ * An answer of one message without choices, which proxies pass on from Ollama (`message`, `done_reason`), Cohere (`message`,
+ * `finish_reason`) and Bedrock (`output.message`, `stopReason`).
+ */
+const withChoice = (chunk: Json.Fields): Json.Fields => {
+  const message = isMessage(chunk.message) ? chunk.message : Json.fields(chunk.output).message
+  if (!isMessage(message)) return chunk
+  const finish_reason = chunk.done_reason ?? chunk.finish_reason ?? chunk.stopReason
+  const isPiece = typeof chunk.done === "boolean" || finish_reason === undefined
+  return { ...chunk, choices: [{ index: 0, [isPiece ? "delta" : "message"]: message, finish_reason }] }
+}
+
+/** Folds a list of chunks that came as one. */
+const nextOf = (before: State, events: ReadonlyArray<unknown>, options: Options): Step<State> => {
+  let step: Step<State> = { state: before, parts: nothing }
+  for (const event of events) {
+    const { failure, parts, state, warning } = next(step.state, event, options)
+    step = { state, parts: [...step.parts, ...parts], failure, warning: step.warning ?? warning }
+    if (failure !== undefined) break
+  }
+  return step
+}
+
 /** Folds one chunk. */
 const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (event === null) return { state: before, parts: nothing }
   if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
-  const chunk = Json.object(event, "an event")
+  if (Array.isArray(event)) return nextOf(before, event, options)
+  const chunk = unwrapped(Json.object(event, "an event"))
   const state = named(before, chunk)
   const choice = choiceOf(chunk)
   const error = Errors.errorIn(chunk, choice)
@@ -367,7 +445,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
     return { state: used, parts: nothing, failure: Errors.reasonOfEvent(error) }
   }
   if (chunk.choices === undefined && chunk.usage === undefined) return foreign(state, chunk)
-  const word = finishOf(choice)
+  const word = finishOf(chunk, choice)
   const isFinal = Boolean(choice.message) && (word !== "" || chunk.object === "chat.completion")
   const delta = deltaOf(state, choice, isFinal)
   const said = saidBy(delta, options)
@@ -378,6 +456,8 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
     word === "" &&
     !delta.refusal &&
     !delta.tool_calls &&
+    !delta.toolCalls &&
+    !delta.function_calls &&
     !delta.function_call &&
     !delta.extra_content &&
     typeof delta.content !== "object" &&
@@ -389,7 +469,7 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (!isFinal) return { state: further.state, parts, warning }
   const message = piecesOf(choice.message, "a message")
   const whole = finished(
-    { ...further.state, isRefused: further.state.isRefused || Boolean(message.refusal) },
+    { ...further.state, isRefused: further.state.isRefused || refusalOf(message.refusal) !== "" },
     message,
     options
   )

@@ -7,7 +7,7 @@
  */
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../../VendorJson.ts"
-import { type Ending, ending, isOpen } from "../endings.ts"
+import { type Ending, ending, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
 
 /** The meanings of failures, by their word. */
@@ -35,7 +35,7 @@ export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending |
   const word =
     typeof finishReason === "number"
       ? (numbered[finishReason] ?? String(finishReason))
-      : Json.said(finishReason, "finishReason")
+      : wordIn(finishReason, "finishReason")
   if (isOpen(word) || unspecified.test(word)) return undefined
   const end = failureOf(word)
   const said = Json.text(finishMessage)

@@ -218,7 +218,9 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
   const { candidates: given } = chunk
   const isOne = typeof given === "object" && given !== null && !Array.isArray(given)
   const candidates = isOne ? [given] : Json.array(given ?? undefined, "candidates")
-  const candidate = spelled(candidates[0], "a candidate")
+  // Proxies list several candidates in any order.
+  const first = candidates.find((one) => Json.fields(one).index === 0) ?? candidates[0]
+  const candidate = spelled(first, "a candidate")
   const { calls, open, parts, signatures, warning } = read(state, chunk, candidate, messages)
   const end = endingOf(candidate)
   const after = {

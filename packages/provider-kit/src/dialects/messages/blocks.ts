@@ -122,7 +122,13 @@ export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next
   const place = placeOfPiece(blocks, index)
   if (place === -1 && piece !== "") throw unreadable("a call of a tool has no beginning")
   const call = callIn(blocks, place)
-  if (call === undefined || piece === "" || call.isEnded) return [blocks, none]
+  if (call === undefined || piece === "") return [blocks, none]
+  if (call.isEnded) {
+    // It has been given without arguments.
+    if (call.arguments === "" && call.given === "{}" && !isPlaceholder(piece))
+      throw unreadable("the arguments of a call of a tool came after its end")
+    return [blocks, none]
+  }
   if (call.arguments === "" && isPlaceholder(piece))
     return [replace(blocks, place, { ...call, arguments: piece }), none]
   const before = isPlaceholder(call.arguments) ? "" : call.arguments

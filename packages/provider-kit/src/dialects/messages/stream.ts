@@ -3,7 +3,7 @@ import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/W
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
-import { type Ending, ending, isOpen } from "../endings.ts"
+import { type Ending, ending, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
 import { content } from "../text.ts"
 import * as Blocks from "./blocks.ts"
@@ -140,7 +140,7 @@ const failureOf = ({ failure }: Extract<Ending, { type: "failed" }>, delta: Json
 }
 
 const stopOf = (event: Json.Fields, delta: Json.Fields): string => {
-  const word = Json.said(delta.stop_reason, "stop_reason") || Json.said(event.stop_reason, "stop_reason")
+  const word = wordIn(delta.stop_reason, "stop_reason") || wordIn(event.stop_reason, "stop_reason")
   return isOpen(word) ? "" : word
 }
 
@@ -184,7 +184,7 @@ const completed = (state: State, event: Json.Fields): Step<State> => {
   const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
   const reason = state.reason ?? "stop"
   if (Blocks.hasOpenCall(blocks)) throw unreadable("the answer ended before its call of a tool did")
-  if (reason === "tool-calls" && !Blocks.hasCalls(blocks)) {
+  if (reason === "tool-calls" && !Blocks.hasCalls(blocks) && !filled.state.hasText) {
     throw unreadable("the answer waits for tools, and calls none")
   }
   return { ...filled, state: { ...filled.state, blocks, reason, isComplete: true }, parts: [...filled.parts, ...ends] }
@@ -254,9 +254,12 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
  * Returns the reason for the end of the answer. A reason without `message_stop` is sufficient
  * (tombii/better-ccflare#307). An answer with tool calls waits for their results, regardless of the vendor's ending.
  */
-const finishReason = ({ blocks, reason }: State): FinishReason | undefined => {
+const finishReason = ({ blocks, hasText, reason }: State): FinishReason | undefined => {
   if (reason === undefined || Blocks.hasOpenCall(blocks)) return undefined
-  return reason === "stop" && Blocks.hasCalls(blocks) ? "tool-calls" : reason
+  if (Blocks.hasCalls(blocks)) return reason === "stop" ? "tool-calls" : reason
+  // With a text, the word alone is wrong.
+  if (reason === "tool-calls") return hasText ? "stop" : undefined
+  return reason
 }
 
 /** How the Messages API streams the answer of a model. */

@@ -45,10 +45,21 @@ const most = 1024
 const none: ReadonlyArray<WorkerPart> = []
 
 /** Whether an output item is a call of a tool. */
-export const isCall = ({ type }: Json.Fields): boolean => type === "function_call" || type === "tool_call"
+export const isCall = ({ arguments: given, call_id, name, type }: Json.Fields): boolean =>
+  type === undefined ? name !== undefined && (given ?? call_id) !== undefined : types.has(type)
+
+/** `function` and `tool_use` are what proxies leave of other vendors' calls. */
+const types = new Set<unknown>(["function_call", "tool_call", "custom_tool_call", "function", "tool_use"])
+
+/** The input of a custom tool is any text; workers are offered functions alone. */
+const inputOf = ({ input }: Json.Fields): unknown =>
+  typeof input !== "string" || input === "" || Arguments.isObject(input) ? input : JSON.stringify({ input })
 
 /** The function of a call. Some proxies nest it, as Chat Completions does. */
 const calledIn = (item: Json.Fields): Json.Fields => (item.function ? Json.fields(item.function) : item)
+
+const argumentsOf = (item: Json.Fields): string =>
+  Arguments.textOf(calledIn(item).arguments ?? calledIn(item).parameters ?? inputOf(item))
 
 const placeOf = (calls: Calls, { index, itemId }: Place, callId = ""): number => {
   const byCall = callId === "" ? -1 : calls.findLastIndex(({ id }) => id === callId)
@@ -106,7 +117,7 @@ export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
   const place = placeOf(calls, at, Arguments.idOf(item.call_id))
   const before = calls[place]
   const call = known(before ?? begun(at), item)
-  const text = call.arguments || Arguments.textOf(calledIn(item).arguments)
+  const text = call.arguments || argumentsOf(item)
   // Some servers send "{}" as a placeholder for arguments that follow.
   return putAt(calls, place, { ...call, arguments: text === "{}" ? "" : text }, before)
 }
@@ -125,7 +136,7 @@ export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true
   const place = placeOf(calls, at, Arguments.idOf(item.call_id))
   const before = calls[place]
   const call = known(before ?? begun(at), item)
-  const text = Arguments.textOf(calledIn(item).arguments) || call.arguments
+  const text = argumentsOf(item) || call.arguments
   return putAt(calls, place, { ...call, arguments: text, isEnded: isCallEnd || call.isEnded }, before)
 }
 

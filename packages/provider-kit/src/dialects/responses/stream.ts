@@ -126,6 +126,17 @@ const message = (state: State, place: Calls.Place, item: Json.Fields): Step<Stat
   return parts.some(isRefusal) ? { ...step, state: { ...step.state, isRefused: true } } : step
 }
 
+/** Takes the calls of a message, where proxies leave them as Chat Completions has them. */
+const callsWithin = (state: State, item: Json.Fields): Step<State> => {
+  let step: Step<State> = silent(state)
+  for (const [at, value] of Json.items(item.tool_calls).entries()) {
+    const call = { ...Json.fields(value), call_id: Json.fields(value).id, id: undefined }
+    const place = { index: `call ${at}`, itemId: "" }
+    step = after(step, (state) => taken(state, Calls.end(state.calls, place, call)))
+  }
+  return step
+}
+
 const after = (step: Step<State>, next: (state: State) => Step<State>): Step<State> => {
   const { parts, state, warning } = next(step.state)
   return { state, parts: parts.length === 0 ? step.parts : [...step.parts, ...parts], warning: step.warning ?? warning }
@@ -199,8 +210,8 @@ const ended = (before: State, index: unknown, value: unknown): Step<State> => {
   const place = itemPlace(index, item)
   if (Calls.isCall(item)) return taken(state, Calls.end(state.calls, place, item))
   if (item.type === "reasoning") return wholeThought(state, place, reasoningTexts(item))
-  return item.type === "message" || (item.type === undefined && item.content !== undefined)
-    ? message(state, place, item)
+  return item.type === "message" || (item.type === undefined && (item.content !== undefined || item.tool_calls))
+    ? after(message(state, place, item), (state) => callsWithin(state, item))
     : silent(state)
 }
 
@@ -208,9 +219,12 @@ const ended = (before: State, index: unknown, value: unknown): Step<State> => {
 // Endings
 // -------------------------------------------------------------------------------------------------------------------
 
+const isMessage = (item: Json.Fields): boolean =>
+  item.type === "message" || (item.type === undefined && !Calls.isCall(item))
+
 /** The response's own final text takes precedence, if it has one. */
 const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> => {
-  const whole = output.map(Json.fields).filter(({ type }) => type === "message" || type === undefined)
+  const whole = output.map(Json.fields).filter(isMessage)
   const text = whole
     .map((item) => (typeof item.content === "string" ? item.content : Json.items(item.content).map(partText).join("")))
     .join("")
@@ -224,8 +238,10 @@ const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> =>
 }
 
 /** The response of an event; some servers leave it out, and write its error into the event. */
-const lastOf = (event: Json.Fields): Json.Fields =>
-  Json.object(event.response ?? (event.error ? { error: event.error } : undefined), "response")
+const lastOf = ({ error, response, usage }: Json.Fields): Json.Fields => {
+  const last = Json.object(response ?? (error ? { error } : undefined), "response")
+  return usage && !last.usage ? { ...last, usage } : last
+}
 
 /** The items of a response. `output_text` is what SDKs make of them, and some servers give it alone. */
 const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
@@ -238,10 +254,13 @@ const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
 /** Takes the final response: what it has of items counts. */
 const completed = (state: State, last: Json.Fields): Step<State> => {
   const output = outputOf(last)
-  const others = output.filter((item) => Json.fields(item).type !== "message" && Json.fields(item).type !== undefined)
+  const others = output.filter((item) => !isMessage(Json.fields(item)))
   let step: Step<State> = silent({ ...state, last })
   for (const item of others) {
     step = after(step, (state) => ended(state, output.indexOf(item), item))
+  }
+  for (const item of output) {
+    if (!others.includes(item)) step = after(step, (state) => callsWithin(state, Json.fields(item)))
   }
   return after(step, (state) => finalText(state, output))
 }
