@@ -37,12 +37,15 @@ export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host
  *
  * Requests of web pages (`Origin`, `Sec-Fetch-Site`), requests that a proxy passes on (`Forwarded`, `X-Forwarded-For`,
  * `Via` and the like), and requests to another name than `localhost` or `127.0.0.1` are refused. `origins` names the
- * pages that are let in. The caller may rate as a grader, as `divisi rate` on the same machine may.
+ * pages that are let in; with `ownPages`, so are the pages that this server itself sends. The caller may rate as a grader, as `divisi rate` on the same machine may.
  */
-export const onThisMachine = (origins?: ReadonlyArray<string> | undefined): Authenticate => {
+export const onThisMachine = (
+  origins?: ReadonlyArray<string> | undefined,
+  { ownPages = false }: { readonly ownPages?: boolean | undefined } = {}
+): Authenticate => {
   const named = Origins.of(origins)
   return (headers) => {
-    const refusal = Loopback.refusal(headers, named)
+    const refusal = Loopback.refusal(headers, named, ownPages)
     return refusal === undefined ? Effect.succeed({ owner: "local", rights: ["rate"] }) : Effect.fail(refusal)
   }
 }

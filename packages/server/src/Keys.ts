@@ -5,11 +5,11 @@
  * constant time. The caller of this module supplies the store for keys and the accounts for their budgets.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
-import type { Budget } from "@divisi/core"
+import { type Budget, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { type Authenticate, tokenOf } from "./Caller.ts"
+import { type Authenticate, type Caller, tokenOf } from "./Caller.ts"
 import * as Pace from "./Pace.ts"
 import * as CallId from "./segment/CallId.ts"
 import { ApiError } from "./wire/ApiError.ts"
@@ -65,6 +65,11 @@ export interface Options {
   readonly paces?: Pace.Paces | undefined
 }
 
+const table = Tables.table(
+  { find: Tables.aFunction, ledger: Tables.aFunction, paces: Tables.anObject } satisfies Tables.ShapeOf<Options>,
+  { required: ["find", "ledger"] }
+)
+
 // -------------------------------------------------------------------------------------------------------------------
 // Secrets
 // -------------------------------------------------------------------------------------------------------------------
@@ -102,9 +107,30 @@ const tooMany = ({ of, waitMillis }: Pace.Refusal) =>
     retryAfterMillis: waitMillis
   })
 
+const checkValid = ({ expiresAt, revokedAt }: Key, now: number): Effect.Effect<void, ApiError> => {
+  if (revokedAt !== undefined) return Effect.fail(refused("This API key was revoked."))
+  return expiresAt !== undefined && expiresAt <= now ? Effect.fail(refused("This API key has expired.")) : Effect.void
+}
+
+const callerOfKey = ({ id: owner, models, rights, workers }: Key): Caller => ({ owner, workers, models, rights })
+
+/** Finds the caller that owns a run, for a server that continues it. Fails if its key was revoked or has expired. */
+export const callerOf =
+  ({ find, ledger }: Pick<Options, "find" | "ledger">) =>
+  (owner: string): Effect.Effect<Caller, ApiError> =>
+    Effect.gen(function* () {
+      const key = yield* find(owner)
+      if (key === undefined) return yield* refused("Invalid API key.")
+      const now = yield* Clock.currentTimeMillis
+      yield* checkValid(key, now)
+      return { ...callerOfKey(key), ledger: yield* ledger(key, now) }
+    })
+
 /** Lets in requests that carry a valid key, as fast as the key allows. */
-export const authenticate = ({ find, ledger, paces = Pace.memory() }: Options): Authenticate =>
-  Effect.fnUntraced(function* (headers) {
+export const authenticate = (options: Options): Authenticate => {
+  Tables.check("Keys.authenticate", options, table)
+  const { find, ledger, paces = Pace.memory() } = options
+  return Effect.fnUntraced(function* (headers) {
     const secret = tokenOf(headers)
     if (secret === undefined) {
       return yield* refused("An API key is required. Send it as a bearer token or as x-api-key.")
@@ -113,20 +139,17 @@ export const authenticate = ({ find, ledger, paces = Pace.memory() }: Options): 
     const key = id === undefined ? undefined : yield* find(id)
     if (!matches(secret, key) || key === undefined) return yield* refused("Invalid API key.")
     const now = yield* Clock.currentTimeMillis
-    if (key.revokedAt !== undefined) return yield* refused("This API key was revoked.")
-    if (key.expiresAt !== undefined && key.expiresAt <= now) return yield* refused("This API key has expired.")
+    yield* checkValid(key, now)
     const { id: owner, requestsPerMinute, tokensPerMinute } = key
     if (requestsPerMinute !== undefined || tokensPerMinute !== undefined) {
       const refusal = yield* paces.take(owner, key)
       if (refusal !== undefined) return yield* tooMany(refusal)
     }
     return {
-      owner,
-      workers: key.workers,
-      models: key.models,
-      rights: key.rights,
+      ...callerOfKey(key),
       ledger: yield* ledger(key, now),
       onUsed:
         tokensPerMinute === undefined ? undefined : (tokens: number, at: number) => paces.use(owner, key, tokens, at)
     }
   })
+}

@@ -4,7 +4,6 @@ import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
 import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type * as RequestLog from "./RequestLog.ts"
-import * as Choice from "./wire/Choice.ts"
 import type { FailedStep } from "./wire/Wire.ts"
 
 /** The metrics of a server. */
@@ -65,7 +64,7 @@ const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string =>
 }
 
 /** Returns metrics with all counts at 0. Unknown models are counted as `other`, since clients can send any name. */
-export const make = (isModel: (name: string) => boolean): Metrics => {
+export const make = (modelOf: (asked: string) => string | undefined): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
   // A metric works its labels out once. There are as many as there are wires, models, statuses and endings.
   const all = new Map<string, ReturnType<typeof of>>()
@@ -82,8 +81,7 @@ export const make = (isModel: (name: string) => boolean): Metrics => {
   const log: RequestLog.Log = (entry) => {
     const { ending = "none", model = "none", status, wire } = entry
     // The workers excluded after a model's name are unbounded, so they are not a label.
-    const [name] = Choice.ofModel(model)
-    const metrics = counted(wire, isModel(name) ? name : "other", `${status}`, ending)
+    const metrics = counted(wire, modelOf(model) ?? "other", `${status}`, ending)
     metrics.requests.updateUnsafe(1, context)
     metrics.duration.updateUnsafe(entry.durationMillis / 1000, context)
     metrics.calls.updateUnsafe(entry.calls, context)

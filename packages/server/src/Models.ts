@@ -51,6 +51,23 @@ export const names = (
   return [...own, ...Object.keys(aliases).filter((name) => own.includes(aliases[name]!))]
 }
 
+/** The longest chain of names before a model's, such as `openrouter/openai/divisi`. */
+const maxPrefixes = 3
+
+/**
+ * Returns the names that a client may mean, the likeliest first: clients put the name of their provider before a model
+ * (`openai/divisi`), and proxies a version after it (`divisi:latest`). A name of one worker has neither.
+ */
+export const meant = (asked: string): ReadonlyArray<string> => {
+  const names = [asked]
+  let rest = asked
+  for (let at = 0; at < maxPrefixes && rest.includes("/") && !rest.startsWith(direct); at++) {
+    rest = rest.slice(rest.indexOf("/") + 1)
+    names.push(rest)
+  }
+  return [...names, ...names.filter((name) => name.endsWith(":latest")).map((name) => name.slice(0, -":latest".length))]
+}
+
 /** Returns the problem with the aliases as a clause; `undefined` if each one names an existing model. */
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })

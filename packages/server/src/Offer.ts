@@ -7,13 +7,14 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Models from "./Models.ts"
 import type * as Turn from "./segment/Turn.ts"
+import * as Choice from "./wire/Choice.ts"
 
 /** An offer. */
 export interface Offer {
   readonly models: Models.Options
   readonly turns: Turn.Options
-  /** Whether a name is that of one of its models. */
-  readonly isModel: (name: string) => boolean
+  /** Returns the name of the model that a client means, without the workers excluded after it; `undefined` if none has it. */
+  readonly modelOf: (asked: string) => string | undefined
   /** Runs what was begun with it. */
   readonly use: <A>(run: Effect.Effect<A>) => Effect.Effect<A>
   /** Marks it as replaced and waits until everything that was started with it has ended. */
@@ -32,7 +33,10 @@ export const make = (models: Models.Options, turns: Turn.Options): Offer => {
   return {
     models,
     turns,
-    isModel: (name) => names.has(name),
+    modelOf: (asked) => {
+      const [name] = Choice.ofModel(asked)
+      return names.has(name) ? name : Models.meant(name).find((one) => names.has(one))
+    },
     use: (run) =>
       Effect.suspend(() => {
         running += 1

@@ -4,7 +4,7 @@ import { Nearest } from "@divisi/core"
 /** All rights, and what each allows. */
 export const descriptions = {
   rate: "rate runs as a grader or a check, with more weight than the ratings of users",
-  admin: "see, follow and rate the runs of all keys"
+  admin: "see, follow and rate the runs of all keys, and see the state of the server"
 } as const
 
 /** A right of a caller. */

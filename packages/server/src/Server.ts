@@ -21,16 +21,22 @@ import { type Authenticate, type Caller, onThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
 import { chat } from "./chat/Chat.ts"
 import * as Defects from "./Defects.ts"
+import * as Cancels from "./http/Cancels.ts"
 import * as Endpoint from "./http/Endpoint.ts"
+import * as Fair from "./http/Fair.ts"
+import * as Forks from "./http/Forks.ts"
 import * as InFlight from "./http/InFlight.ts"
 import * as Limits from "./http/Limits.ts"
 import * as Loopback from "./http/Loopback.ts"
 import * as OpenApi from "./http/OpenApi.ts"
+import * as Operations from "./http/Operations.ts"
 import * as Origins from "./http/Origins.ts"
+import * as Pages from "./http/Pages.ts"
 import * as Passthrough from "./http/Passthrough.ts"
 import * as Paths from "./http/Paths.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
+import * as Resumes from "./http/Resumes.ts"
 import * as Runs from "./http/Runs.ts"
 import * as Metrics from "./Metrics.ts"
 import * as Models from "./Models.ts"
@@ -44,6 +50,7 @@ import { compaction } from "./responses/Compaction.ts"
 import { responses } from "./responses/Responses.ts"
 import * as ResponsesEndpoints from "./responses/ResponsesEndpoints.ts"
 import * as ResponsesSocket from "./responses/ResponsesSocket.ts"
+import * as SharedResponses from "./responses/SharedResponses.ts"
 import * as CallId from "./segment/CallId.ts"
 import * as Failure from "./segment/Failure.ts"
 import * as Seal from "./segment/Seal.ts"
@@ -77,6 +84,11 @@ export interface Options extends Replaceable {
   readonly isReady?: Effect.Effect<boolean> | undefined
   /** Stores responses for later retrieval and continuation, in addition to memory, which has 64 MiB for them. */
   readonly responses?: Archive | undefined
+  /**
+   * Shares background responses with other servers: any of them streams and cancels them, and takes over those of a
+   * server that has died. Needs a `journal` and `responses` that the servers share. By default a server has its own.
+   */
+  readonly shared?: SharedResponses.Shared | undefined
   /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
   readonly authenticate?: Authenticate | undefined
   /**
@@ -116,6 +128,13 @@ export interface Options extends Replaceable {
   readonly content?: ContentSetting.ContentSetting | undefined
   /** Stores clients' ratings of their runs (`POST /v1/runs/{id}/rating`); without it, the endpoint does not exist. */
   readonly keepRating?: Ratings.Keep | undefined
+  /**
+   * A page below `/studio`, for example `Assets.respond` of `@divisi/studio`; none by default. Browsers are led from `/`
+   * to it, and requests of its own origin are answered.
+   */
+  readonly pages?: Pages.Pages | undefined
+  /** Reads the keys and machines that `GET /v1/operations` shows to keys with the right `admin`; none by default. */
+  readonly operations?: Operations.Read | undefined
 }
 
 /** The table of {@link Options}, for `Options.check`. */
@@ -132,6 +151,7 @@ export const optionsTable = Tables.table(
     journal: Tables.madeBy("a journal", "append"),
     isReady: Tables.expects("an Effect", Effect.isEffect),
     responses: Tables.anObject,
+    shared: Tables.anObject,
     authenticate: Tables.aFunction,
     isKeyless: Tables.aFunction,
     origins: Tables.listOf(Tables.text),
@@ -144,7 +164,9 @@ export const optionsTable = Tables.table(
     listener: Tables.aFunction,
     log: Tables.aFunction,
     content: Tables.oneOf("full", "none"),
-    keepRating: Tables.aFunction
+    keepRating: Tables.aFunction,
+    pages: Tables.aFunction,
+    operations: Tables.expects("an Effect", Effect.isEffect)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["pool"] }
 )
@@ -230,7 +252,7 @@ export const make = Effect.fnUntraced(function* (
     isKeyless = () => options.authenticate === undefined
   } = options
   const origins = Origins.of(options.origins)
-  const authenticate = options.authenticate ?? onThisMachine(options.origins)
+  const authenticate = options.authenticate ?? onThisMachine(options.origins, { ownPages: options.pages !== undefined })
   const startedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   let isDraining = false
   const services = yield* Effect.context<never>()
@@ -260,7 +282,7 @@ export const make = Effect.fnUntraced(function* (
       listener: options.listener
     })
   let offer = offerOf(options)
-  const metrics = Metrics.make((name) => offer.isModel(name))
+  const metrics = Metrics.make((asked) => offer.modelOf(asked))
   const limits = Limits.of(options)
   const inFlight = InFlight.make(limits)
   const context: Endpoint.Context = {
@@ -270,6 +292,7 @@ export const make = Effect.fnUntraced(function* (
     limits,
     inFlight: inFlight.open,
     lane: yield* Semaphore.make(1),
+    fair: Fair.make(),
     ledger: options.ledger,
     isDraining: () => isDraining,
     defects,
@@ -298,10 +321,15 @@ export const make = Effect.fnUntraced(function* (
   const models = known((url, { models, workers }) => {
     const id = namedIn(url)
     const names = Models.names(offer.models, workers).filter((name) => Models.mayName(name, models))
-    if (names.includes(id)) return Respond.json(modelOf(id, startedAt))
+    if (Models.meant(id).some((name) => names.includes(name))) return Respond.json(modelOf(id, startedAt))
     if (id !== "") return Respond.error(errorsOf(url), notFound(`Model "${id}" does not exist.`, "model"))
     const data = names.map((name) => modelOf(name, startedAt))
-    return Respond.json({ object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id })
+    const page = { object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id }
+    const { policies = {} } = offer.models
+    const tools = offer.turns.settings.tools ?? []
+    // For clients that choose among them, such as the studio.
+    const divisi = { policies: Object.keys(policies), tools: tools.map(({ name }) => name) }
+    return Respond.json({ ...page, divisi })
   })
 
   /** The response of a run is stored after the end of the run. */
@@ -323,13 +351,27 @@ export const make = Effect.fnUntraced(function* (
           ? Effect.void
           : Effect.delay(recorded(segment, looks + 1), lookMillis)
     )
+  const { journal: stored, responses: archive, shared: sharing } = options
+  const shared =
+    sharing === undefined || stored === undefined || archive === undefined
+      ? undefined
+      : yield* SharedResponses.make({
+          ...sharing,
+          archive,
+          journal: stored,
+          segments,
+          offer: () => offer,
+          heartbeatMillis,
+          isDraining: () => isDraining
+        })
   const store = yield* ContentSetting.storeOf(content, {
+    shared,
     maxCharacters: 64 * mebi,
     archive: options.responses,
     isAwaited,
     recorded
   })
-  const kept = ResponsesEndpoints.make(context, store)
+  const kept = ResponsesEndpoints.make(context, store, shared)
   const gate = yield* Resilience.Gate
   const closedProviders = gate?.closed ?? noneClosed
   const measured = (request: HttpServerRequest.HttpServerRequest) =>
@@ -345,7 +387,7 @@ export const make = Effect.fnUntraced(function* (
   const keyless =
     (respond: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
     ({ headers, url }: HttpServerRequest.HttpServerRequest) => {
-      const refusal = isKeyless() ? Loopback.refusal(headers, origins) : undefined
+      const refusal = isKeyless() ? Loopback.refusal(headers, origins, options.pages !== undefined) : undefined
       return refusal === undefined ? respond : Effect.succeed(Respond.error(errorsOf(url), refusal))
     }
 
@@ -371,7 +413,11 @@ export const make = Effect.fnUntraced(function* (
   )
   yield* router.addAll([
     HttpRouter.route("POST", "/v1/chat/completions", Endpoint.make(context, chat)),
-    HttpRouter.route("POST", "/v1/responses", Endpoint.make(context, responses, ResponsesEndpoints.keeping(store))),
+    HttpRouter.route(
+      "POST",
+      "/v1/responses",
+      Endpoint.make(context, responses, ResponsesEndpoints.keeping(store, shared))
+    ),
     HttpRouter.route("GET", "/v1/responses", ResponsesSocket.make(context, store)),
     HttpRouter.route(
       "POST",
@@ -392,7 +438,7 @@ export const make = Effect.fnUntraced(function* (
     HttpRouter.route("POST", "/v1/embeddings", Passthrough.make(context, "embeddings")),
     HttpRouter.route("POST", "/v1/completions", Passthrough.make(context, "completions")),
     HttpRouter.route("GET", "/v1/models/*", models),
-    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate, content })),
+    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate, content, heartbeatMillis })),
     HttpRouter.route(
       "POST",
       "/v1/runs/:id/rating",
@@ -404,6 +450,28 @@ export const make = Effect.fnUntraced(function* (
         lane: context.lane,
         keep: options.keepRating,
         content
+      })
+    ),
+    HttpRouter.route("POST", "/v1/runs/:id/fork", Forks.make({ ...context, journal, content, recorded })),
+    HttpRouter.route("POST", "/v1/runs/:id/resume", Resumes.make({ ...context, journal, content, recorded })),
+    HttpRouter.route("POST", "/v1/runs/:id/cancel", Cancels.make({ ...context, journal, content })),
+    ...Pages.routes(
+      options.pages,
+      Effect.sync(() =>
+        Respond.error(errorsOf("/"), notFound(`GET / is not an endpoint of this server.${Paths.hint("/")}`))
+      )
+    ),
+    HttpRouter.route(
+      "GET",
+      "/v1/operations",
+      Operations.make({
+        authenticate,
+        isKeyless,
+        read: options.operations ?? Effect.succeed({}),
+        isDraining: () => isDraining,
+        running: segments.running,
+        bytesInFlight: inFlight.bytes,
+        closed: closedProviders
       })
     ),
     HttpRouter.route("GET", "/metrics", measured),

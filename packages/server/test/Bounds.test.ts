@@ -446,6 +446,22 @@ describe("a WebSocket", () => {
       assert.strictEqual(response.status, 200)
       for (const { socket } of all) socket.destroy()
     }))
+
+  it("leaves no bytes in flight, even if its client sends more after it was closed", () => {
+    const limits = { frameBytes: 1_000, callerInFlightBytes: 2 ** 20 }
+    return serving({ ...server(), authenticate, limits }, async ({ port, url }) => {
+      for (let count = 0; count < 8; count++) {
+        const { closed, socket } = opened(port, "mallory")
+        socket.write(headOf(2_000_000))
+        for (let piece = 0; piece < 8; piece++) socket.write(Buffer.alloc(100_000, "A"))
+        await closed
+      }
+      const body = withField("chat/completions", JSON.stringify("A".repeat(1_000_000)))
+      assert.strictEqual((await asking(url)("chat/completions", body, { authorization: "mallory" })).status, 200)
+      const metrics = await (await fetch(`${url.replace("/v1", "")}/metrics`)).text()
+      expect(metrics).toMatch(/^divisi_request_bytes_in_flight 0$/m)
+    })
+  })
 })
 
 describe("bytes in flight", () => {

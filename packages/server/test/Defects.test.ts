@@ -1,5 +1,5 @@
 /** A defect in any part of the server is logged once, with its cause and its request, and counted. */
-import { Journal } from "@divisi/core"
+import { Journal, Resilience } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
@@ -26,6 +26,8 @@ const tool = { type: "function", function: { name: "f", parameters: { type: "obj
 
 interface Planted {
   readonly options: NodeServer.Options
+  /** The providers that are closed; none by default. */
+  readonly closed?: Resilience.Gate["closed"]
   readonly ask?: { readonly path: string; readonly body?: object }
   /** The status of the response; that of what only the log notices is 200. */
   readonly status: number
@@ -67,20 +69,35 @@ const parts: Readonly<Record<string, Planted>> = {
     status: 500
   },
   "the log": { options: { ...one, log: planted }, status: 200 },
+  "the text of the metrics": {
+    options: one,
+    // The first text fails; the second one counts the defect.
+    closed: Effect.sync(
+      (
+        (texts) => () =>
+          texts++ === 0 ? [Object.defineProperty({}, "provider", { get: planted }) as never] : []
+      )(0)
+    ),
+    ask: { path: "/metrics" },
+    status: 500
+  },
   readiness: { options: { ...one, isReady: die }, ask: { path: "../health/ready" }, status: 500 }
 }
 
 /** Serves with what is logged as lines. */
 const logging = async <A>(
   options: NodeServer.Options,
-  test: (server: NodeServer.NodeServer, lines: ReadonlyArray<string>) => Promise<A>
+  test: (server: NodeServer.NodeServer, lines: ReadonlyArray<string>) => Promise<A>,
+  closed?: Resilience.Gate["closed"]
 ) => {
   const lines: Array<string> = []
   const logger = Logger.layer([Logger.make(({ message }) => void lines.push([message].flat().join(" ")))])
   const scope = Effect.runSync(Scope.make())
   try {
     const made = Effect.provide(Scope.provide(NodeServer.make({ port: 0, ...options }), scope), logger)
-    return await test(await Effect.runPromise(made), lines)
+    const gated =
+      closed === undefined ? made : Effect.provideService(made, Resilience.Gate, { closed } as Resilience.Gate)
+    return await test(await Effect.runPromise(gated), lines)
   } finally {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }
@@ -99,25 +116,29 @@ const counted = async (url: string) => {
 }
 
 describe("a defect", () => {
-  for (const [part, { ask = chat, options, status }] of Object.entries(parts)) {
+  for (const [part, { ask = chat, closed, options, status }] of Object.entries(parts)) {
     it(`in ${part} is logged once, with its cause and its request`, () =>
-      logging(options, async (server, lines) => {
-        const answer = await request(server.url, ask)
-        const text = await answer.text()
-        assert.strictEqual(answer.status, status, text)
-        const found = lines.filter((line) => line.includes("planted"))
-        assert.strictEqual(found.length, 1, lines.join("\n"))
-        expect(found[0]).toMatch(/^Defect in [a-z]+ \(.+\): /)
-        expect(found[0]).toMatch(/planted[\s\S]*\n\s+at /)
-        if (status === 500) {
-          const id = answer.headers.get("x-request-id")
-          expect(found[0]).toContain(`request ${id}`)
-          expect(found[0]).toContain("status 500")
-          // An error of a run says in its message what its policy, or its journal, has said.
-          if (!found[0]!.includes(", run ")) assert.notInclude(text, "planted")
-        }
-        if (!part.startsWith("the key check")) assert.strictEqual(await counted(server.url), 1)
-      }))
+      logging(
+        options,
+        async (server, lines) => {
+          const answer = await request(server.url, ask)
+          const text = await answer.text()
+          assert.strictEqual(answer.status, status, text)
+          const found = lines.filter((line) => line.includes("planted"))
+          assert.strictEqual(found.length, 1, lines.join("\n"))
+          expect(found[0]).toMatch(/^Defect in [a-z]+ \(.+\): /)
+          expect(found[0]).toMatch(/planted[\s\S]*\n\s+at /)
+          if (status === 500) {
+            const id = answer.headers.get("x-request-id")
+            expect(found[0]).toContain(`request ${id}`)
+            expect(found[0]).toContain("status 500")
+            // An error of a run says in its message what its policy, or its journal, has said.
+            if (!found[0]!.includes(", run ")) assert.notInclude(text, "planted")
+          }
+          if (!part.startsWith("the key check")) assert.strictEqual(await counted(server.url), 1)
+        },
+        closed
+      ))
   }
 
   it("names the wire, the key and the run on each wire, also where the response is a stream", () =>

@@ -49,7 +49,7 @@ describe("preferences", () => {
     { seed: 0.5 },
     { reasoning_effort: 7 },
     { thinking: { type: "enabled", budget_tokens: "many" } },
-    { reasoning: "high" },
+    { reasoning: "loud" },
     { service_tier: "flex" },
     { parallel_tool_calls: "perhaps" },
     { frequency_penalty: 0.2, presence_penalty: 0.2, logit_bias: { "1": 2 } }

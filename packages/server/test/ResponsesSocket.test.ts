@@ -78,7 +78,7 @@ describe("a connection for many responses", () => {
       const { ask } = await connect(url)
       const begun = (await ask({ input: "Greet", store: false })).at(-1)?.response
       const next = { previous_response_id: begun?.id, store: false }
-      const [failed] = await ask({ ...next, input: [{ type: "function_call_output", call_id: "call_1", output: "" }] })
+      const [failed] = await ask({ ...next, input: [{ role: "nobody", content: "" }] })
       assert.strictEqual(failed?.type, "error")
       const [gone] = await ask({ ...next, input: "And?" })
       assert.deepInclude(gone?.error as object, { code: "previous_response_not_found" })

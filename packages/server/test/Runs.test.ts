@@ -84,15 +84,22 @@ describe("runs", () => {
         )
     }
     const options = team(worker("a", said("one")), worker("b", said("two")), waiting)
-    return serving({ ...options, journal: Journal.makeMemory() }, async ({ client, running, url }) => {
+    return serving({ ...options, journal: Journal.makeMemory(), heartbeatMillis: 5 }, async ({ client, url }) => {
       const asking = client.chat.completions.create(request)
-      while (running() === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-      const [run] = (await json(`${url}/runs`)).data
+      const listed = async () => (await json(`${url}/runs`)).data
+      let [run] = await listed()
+      for (; run === undefined; [run] = await listed()) await new Promise((resolve) => setTimeout(resolve, 5))
       assert.strictEqual(run.state, "running")
       // Its head comes before the run has ended.
       const response = await fetch(`${url}/runs/${run.id}/events`)
-      goOn()
-      const events = eventsIn(await response.text())
+      const decoder = new TextDecoder()
+      let text = ""
+      for await (const chunk of response.body!) {
+        text += decoder.decode(chunk, { stream: true })
+        // While nothing happens, the stream is not silent.
+        if (text.split(": heartbeat\n\n").length > 3) goOn()
+      }
+      const events = eventsIn(text.replaceAll(": heartbeat\n\n", ""))
       assert.deepStrictEqual([events[0]?.type, events.at(-1)?.type], ["run-started", "run-finished"])
       await asking
     })

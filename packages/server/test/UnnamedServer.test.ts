@@ -2,6 +2,7 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { openaiCompatible } from "@divisi/providers-openai"
+import { Corpus } from "@divisi/testkit/providers"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
 import { alone } from "./teams.ts"
@@ -11,9 +12,9 @@ const answer = [
   { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }
 ]
 
-/** A server that refuses these fields by name. */
+/** A server that refuses some fields by name. */
 const strict = async <A>(
-  refused: ReadonlyArray<string>,
+  isRefused: (field: string) => boolean,
   test: (url: string, bodies: ReadonlyArray<Record<string, unknown>>) => Promise<A>
 ): Promise<A> => {
   const bodies: Array<Record<string, unknown>> = []
@@ -22,7 +23,7 @@ const strict = async <A>(
     for await (const piece of request.setEncoding("utf8")) text += piece
     const body = JSON.parse(text)
     bodies.push(body)
-    const field = refused.find((name) => name in body)
+    const field = Object.keys(body).find(isRefused)
     if (field === undefined) {
       response.writeHead(200, { "content-type": "text/event-stream" })
       response.end(`${answer.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("")}data: [DONE]\n\n`)
@@ -40,11 +41,20 @@ const strict = async <A>(
   }
 }
 
+const among =
+  (...names: ReadonlyArray<string>) =>
+  (field: string): boolean =>
+    names.includes(field)
+
+const known = new Set(["model", "messages", "stream", "tools", "tool_choice", "max_tokens", "stop"])
+
+const recorded = Corpus.requestRows.filter(({ id }) => id.includes("/agent-"))
+
 const offered = (baseURL: string) => alone(openaiCompatible({ baseURL, model: "a" }))
 
 describe("a server in front of one that nothing is known of", () => {
   it("answers requests with efforts on every wire, and asks for one only once", () =>
-    strict(["reasoning_effort"], (url, bodies) =>
+    strict(among("reasoning_effort"), (url, bodies) =>
       serving(offered(url), async ({ anthropic, client }) => {
         const response = await client.responses.create({ model: "divisi", input: "Hi", reasoning: { effort: "high" } })
         assert.strictEqual(response.output_text, "It is sunny.")
@@ -71,7 +81,7 @@ describe("a server in front of one that nothing is known of", () => {
     ))
 
   it("leaves out several preferences that are refused one at a time", () =>
-    strict(["stream_options", "reasoning_effort", "temperature"], (url, bodies) =>
+    strict(among("stream_options", "reasoning_effort", "temperature"), (url, bodies) =>
       serving(offered(url), async ({ client }) => {
         const ask = () =>
           client.chat.completions.create({
@@ -88,7 +98,7 @@ describe("a server in front of one that nothing is known of", () => {
     ))
 
   it("passes an effort on where it is taken, and a budget as an effort", () =>
-    strict([], (url, bodies) =>
+    strict(among(), (url, bodies) =>
       serving(offered(url), async ({ anthropic, client }) => {
         await client.responses.create({ model: "divisi", input: "Hi", reasoning: { effort: "low" } })
         await anthropic.messages.create({
@@ -105,7 +115,7 @@ describe("a server in front of one that nothing is known of", () => {
     ))
 
   it("refuses what the caller needs", () =>
-    strict(["tools"], (url) =>
+    strict(among("tools"), (url) =>
       serving(offered(url), async ({ client }) => {
         const tools = [{ type: "function" as const, function: { name: "look", parameters: { type: "object" } } }]
         const refused = await client.chat.completions
@@ -117,4 +127,28 @@ describe("a server in front of one that nothing is known of", () => {
         assert.strictEqual(refused?.status, 400)
       })
     ))
+
+  it.each(recorded.map((row) => [row.source.subject, row] as const))("answers %s", (_, { expected, request }) =>
+    strict(
+      (field) => !known.has(field),
+      (baseURL, bodies) =>
+        serving(offered(baseURL), async ({ url }) => {
+          const ask = async () => {
+            const { body, headers, path } = request
+            const sent = { method: "POST", headers: { ...headers }, body: String(body) }
+            const response = await fetch(new URL(path, url), sent)
+            const text = await response.text()
+            assert.strictEqual(response.status, 200, text)
+            assert.include(text, "It is sunny.")
+          }
+          await ask()
+          const learned = bodies.length
+          const [tool] = bodies.at(-1)!.tools as ReadonlyArray<{ readonly function: { readonly name: string } }>
+          assert.strictEqual(tool?.function.name, expected.tools?.[0])
+          assert.include(JSON.stringify(bodies.at(-1)!.messages), JSON.stringify(expected.asked))
+          await ask()
+          assert.lengthOf(bodies, learned + 1)
+        })
+    )
+  )
 })

@@ -13,9 +13,20 @@ const calledOf = (call: Json.JsonObject, field: string): Pick<ToolCall, "name" |
   const called = isFlat ? call : Json.object(call[of], `${field}.${of}`)
   return {
     name: Json.name(called.name, isFlat ? `${field}.name` : `${field}.${of}.name`),
-    arguments: of === "custom" ? Tools.inputArguments(called.input) : Tools.argumentsOf(called.arguments)
+    arguments:
+      of === "custom"
+        ? Tools.inputArguments(called.input)
+        : Tools.argumentsOf(called.arguments ?? called.args ?? called.input ?? called.parameters)
   }
 }
+
+/** Whether a value stands for no call: an empty object or text, or false. */
+const isNone = (value: unknown): boolean =>
+  value === "" || value === false || (Json.isObject(value) && Object.keys(value).length === 0)
+
+/** A list of calls, or one call alone. */
+const listOf = (value: unknown, field: string): ReadonlyArray<unknown> =>
+  isNone(value) ? [] : Json.isObject(value) ? [value] : Json.list(value, field)
 
 /** The calls of an assistant's message. The legacy `function_call` has no id, so its place stands for it. */
 const callsOf = (
@@ -23,8 +34,7 @@ const callsOf = (
   message: Json.JsonObject,
   field: string
 ): ReadonlyArray<ToolCall> => {
-  const isNone = Json.isObject(message.tool_calls) && Object.keys(message.tool_calls).length === 0
-  const calls = isNone ? [] : (Json.optional(message.tool_calls, `${field}.tool_calls`, Json.list) ?? [])
+  const calls = Json.optional(message.tool_calls, `${field}.tool_calls`, listOf) ?? []
   const callOf = (value: unknown, place: string): ToolCall => {
     const call = Json.object(value, place)
     const { arguments: given, name } = calledOf(call, place)
@@ -33,6 +43,7 @@ const callsOf = (
   }
   const given = calls.flatMap((call, at) => (call === null ? [] : [callOf(call, `${field}.tool_calls[${at}]`)]))
   if (given.length > 0) return given
+  if (isNone(message.function_call)) return []
   const legacy = Json.optional(message.function_call, `${field}.function_call`, Json.object)
   if (legacy === undefined) return []
   const name = Json.name(legacy.name, `${field}.function_call.name`)
@@ -43,27 +54,26 @@ const addResult = (conversation: Conversation.Conversation, message: Json.JsonOb
   Conversation.addResult(
     conversation,
     {
-      callId: Json.optional(message.tool_call_id ?? message.tool_use_id, `${field}.tool_call_id`, Json.name),
+      callId: Json.optional(
+        message.tool_call_id ?? message.tool_use_id ?? message.toolCallId ?? message.call_id,
+        `${field}.tool_call_id`,
+        Json.name
+      ),
       tool: Json.optional(message.name, `${field}.name`, Json.name),
-      content: Content.read(message.content, `${field}.content`, conversation.reading, "tool")
+      content: Content.read(
+        message.content ?? message.output ?? message.result,
+        `${field}.content`,
+        conversation.reading,
+        "tool"
+      )
     },
-    field,
-    (call) => `${field} answers tool call ${call}, but no earlier message contains that call.`
+    field
   )
-
-/** Roles by the names of other vendors and of LangChain. */
-const roles: Readonly<Record<string, string>> = { human: "user", ai: "assistant", model: "assistant", bot: "assistant" }
-
-const roleOf = (role: unknown): unknown => {
-  const name = typeof role === "string" ? role.toLowerCase() : role
-  return typeof name === "string" && Object.hasOwn(roles, name) ? roles[name] : name
-}
 
 /** Adds a message. Throws an `ApiError`. */
 export const add = (conversation: Conversation.Conversation, message: Json.JsonObject, field: string): void => {
   const { messages, reading } = conversation
-  const { content, refusal } = message
-  const role = roleOf(message.role)
+  const { content, refusal, role } = message
   switch (role) {
     case "system":
     case "developer":

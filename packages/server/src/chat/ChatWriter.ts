@@ -1,6 +1,7 @@
 /** Writes responses of Chat Completions: a body, or chunks. */
 import type { ToolCall } from "@divisi/core/Message"
 import { Dialects } from "@divisi/provider-kit"
+import { fieldsOf } from "../segment/TokenRecords.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as Tools from "../wire/Tools.ts"
@@ -159,13 +160,15 @@ export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
   const refusal = parts.flatMap((part) => (part.type === "refusal" ? [part.text] : [])).join("")
   const notes = parts.flatMap((part) => (part.type === "note" ? [part.text] : [])).join("\n")
   const finish = parts.find((part) => part.type === "finish")
+  const record = finish?.tokenRecords?.at(-1)
   const message = {
     role: "assistant",
     content: said === "" && (toolCalls.length > 0 || refusal !== "") ? null : said,
     refusal: refusal === "" ? null : refusal,
     annotations: [],
     ...(notes === "" ? {} : { reasoning_content: notes }),
-    ...callsOf(toolCalls, tools, isLegacy)
+    ...callsOf(toolCalls, tools, isLegacy),
+    ...(record && fieldsOf(record))
   }
   return {
     id: `chatcmpl-${about.id}`,

@@ -1,6 +1,7 @@
 /** The JSON of a request's body: bounded while it comes, its encoding undone, and read in turns of the event loop. */
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
+import { VendorJson } from "@divisi/provider-kit"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -45,11 +46,14 @@ const secret = randomUUID()
 
 const markOf = (index: number): string => `${secret}-${index}`
 
-/** The value that a text is. A byte order mark before it is left out. */
+/** The value that a text is, without what some clients put around it: NUL, control characters, a byte order mark. */
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+    return JSON.parse(text)
   } catch {
+    const trimmed = VendorJson.trimmed(text)
+    // A body with nothing around it is not read twice.
+    if (trimmed.length < text.length) return parsed(trimmed)
     throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })
   }
 }
@@ -73,6 +77,12 @@ const unmark = (root: unknown, texts: ReadonlyMap<string, string>): void => {
   }
 }
 
+/**
+ * Whether no byte beyond ASCII is UTF-8: Windows PowerShell sends the letters of its language as a byte each
+ * (yzwijsen/chatgpt-powershell#4).
+ */
+const isBroken = (text: string): boolean => text.includes("\ufffd") && !/[^\0-\x7f\ufffd]/.test(text)
+
 /** Reads a body whose long inline images and files the parser does not see. */
 const read = Effect.fnUntraced(function* (
   pieces: Pieces,
@@ -94,6 +104,7 @@ const read = Effect.fnUntraced(function* (
     at = to
   }
   json += yield* pieces.text(at, pieces.size)
+  if (media.length === 0 && isBroken(json)) json = pieces.latin() ?? json
   pieces.clear()
   if (media.length > 0) yield* Effect.yieldNow
   return yield* attempt(() => {
@@ -150,6 +161,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
     if (isOver) return
     isOver = true
     decoder?.close()
+    plain.close()
     done(body)
   }
   const fail = (error: ApiError) => {
@@ -167,7 +179,8 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
     return problem === undefined
   }
   const end = () => finish(Effect.succeed(received(pieces, scan)))
-  const decoder = Encoding.decoder(encodings, bodyBytes, { take, end, fail })
+  const plain = Encoding.unlabelled(bodyBytes, { take, end, fail })
+  const decoder = Encoding.decoder(encodings, bodyBytes, { ...plain, fail })
   let encoded = 0
   return {
     /** Takes a piece; with `false` the next one has to wait until `more` is called. */
@@ -175,7 +188,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
       if (isOver) return true
       encoded += piece.length
       if (decoder === undefined) {
-        take(piece)
+        plain.take(piece)
         if (encoded <= smallBytes) return true
         Turns.next(more)
         return false
@@ -184,11 +197,12 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
       fail(tooLarge(bodyBytes))
       return true
     },
-    end: () => (decoder === undefined ? end() : decoder.end()),
+    end: () => (decoder === undefined ? plain.end() : decoder.end()),
     fail,
     close: () => {
       isOver = true
       decoder?.close()
+      plain.close()
     }
   }
 }

@@ -1,5 +1,8 @@
-/** Undoes the encoding of a body (`Content-Encoding`): gzip, deflate, br and zstd, also one after another. */
-import type { Transform } from "node:stream"
+/**
+ * Undoes the encoding of a body: that of `Content-Encoding` (gzip, deflate, br and zstd, also one after another), and those
+ * that its first bytes show without a label (gzip, zlib, zstd, UTF-16).
+ */
+import { PassThrough, Transform } from "node:stream"
 import * as zlib from "node:zlib"
 import { ApiError } from "../wire/ApiError.ts"
 
@@ -12,15 +15,52 @@ const maxWindowLog = 23
 const zstd = () =>
   zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: maxWindowLog } }) as Transform
 
-/** `deflate` means zlib's form; some clients leave its header out. The first byte tells. */
-const inflate = (first: number): Transform => ((first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw())
+/** Text of UTF-16 as UTF-8. */
+const utf16 = (charset: "utf-16le" | "utf-16be") => (): Transform => {
+  const decoder = new TextDecoder(charset)
+  return new Transform({
+    transform: (piece, _, done) => done(null, decoder.decode(piece, { stream: true })),
+    flush: (done) => done(null, decoder.decode())
+  })
+}
 
-const decoders: Readonly<Record<string, (first: number) => Transform>> = {
+const makers = {
   gzip: () => zlib.createGunzip(),
-  "x-gzip": () => zlib.createGunzip(),
-  deflate: inflate,
+  zlib: () => zlib.createInflate(),
+  deflate: () => zlib.createInflateRaw(),
   br: () => zlib.createBrotliDecompress(),
-  zstd
+  zstd,
+  "utf-16le": utf16("utf-16le"),
+  "utf-16be": utf16("utf-16be"),
+  plain: () => new PassThrough()
+} satisfies Readonly<Record<string, () => Transform>>
+
+type Format = keyof typeof makers
+
+const isJson = (byte: number | undefined): boolean =>
+  byte !== undefined && [0x7b, 0x20, 0x09, 0x0a, 0x0d, 0xef].includes(byte)
+
+/** The format that the first bytes of a body show: JSON begins with none of these. */
+const shown = ([first, second]: Uint8Array): Format | undefined => {
+  if (first === 0x1f && (second === 0x8b || second === undefined)) return "gzip"
+  if (first === 0x28 && (second === 0xb5 || second === undefined)) return "zstd"
+  // The header of zlib is a multiple of 31.
+  if (first === 0x78 && second !== undefined && (first * 256 + second) % 31 === 0) return "zlib"
+  if ((first === 0xff && second === 0xfe) || (isJson(first) && second === 0)) return "utf-16le"
+  if ((first === 0xfe && second === 0xff) || (first === 0 && isJson(second))) return "utf-16be"
+  return isJson(first) ? "plain" : undefined
+}
+
+/** The first bytes decide before a label: proxies decompress bodies and leave the label, and others forget it. */
+const labelled = (label: Format) => (head: Uint8Array) => shown(head) ?? label
+
+const decoders: Readonly<Record<string, (head: Uint8Array) => Format>> = {
+  gzip: labelled("gzip"),
+  "x-gzip": labelled("gzip"),
+  // Some clients leave out the header of zlib. Any first byte is possible then.
+  deflate: ([first = 0]) => ((first & 0x0f) === 8 ? "zlib" : "deflate"),
+  br: () => "br",
+  zstd: labelled("zstd")
 }
 
 const unsupported = (message: string): ApiError => new ApiError({ kind: "unsupported-encoding", message })
@@ -61,7 +101,7 @@ export interface Decoder {
 }
 
 /** Undoes one encoding. Its output is bounded even if another encoding follows. */
-const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
+const one = (name: string, formatOf: (head: Uint8Array) => Format, maxBytes: number, sink: Sink): Decoder => {
   let stream: Transform | undefined
   let bytes = 0
   let isOver = false
@@ -72,8 +112,8 @@ const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
     stream?.destroy()
     tell()
   }
-  const begin = (first: number): Transform => {
-    const made = decoders[name]!(first)
+  const begin = (head: Uint8Array): Transform => {
+    const made = makers[formatOf(head)]()
     made.on("error", () => stop(() => sink.fail(broken())))
     made.on("end", () => {
       if (isOver) return
@@ -94,7 +134,7 @@ const one = (name: string, maxBytes: number, sink: Sink): Decoder => {
   return {
     write: (piece, more) => {
       if (isOver) return true
-      stream ??= begin(piece[0]!)
+      stream ??= begin(piece)
       if (stream.write(piece)) return true
       stream.once("drain", more)
       return false
@@ -113,8 +153,8 @@ export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Si
   const [first, ...rest] = names
   if (first === undefined) return undefined
   const last = decoder(rest, maxBytes, sink)
-  if (last === undefined) return one(first, maxBytes, sink)
-  const inner = one(first, maxBytes, {
+  if (last === undefined) return one(first, decoders[first]!, maxBytes, sink)
+  const inner = one(first, decoders[first]!, maxBytes, {
     take: (piece) => {
       last.write(piece, () => undefined)
       return true
@@ -131,5 +171,49 @@ export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Si
       inner.close()
       last.close()
     }
+  }
+}
+
+/** Receives pieces whose format is not known yet. */
+export interface Unlabelled {
+  /** Takes a piece; with `false` it wants no more. */
+  readonly take: (piece: Buffer) => boolean
+  readonly end: () => void
+  readonly close: () => void
+}
+
+/** Formats without a label, one within the other: UTF-16 that is compressed. */
+const maxUnlabelled = 2
+
+/** Returns a receiver that undoes the formats that first bytes show; other bytes reach the sink as they are. */
+export const unlabelled = (maxBytes: number, sink: Sink, left = maxUnlabelled): Unlabelled => {
+  let head: Buffer | undefined
+  let isDecided = false
+  let inner: Decoder | undefined
+  const decide = (first: Buffer): boolean => {
+    isDecided = true
+    const format = left === 0 ? undefined : shown(first)
+    if (format === undefined || format === "plain") return sink.take(first)
+    const further = unlabelled(maxBytes, sink, left - 1)
+    inner = one(format, () => format, maxBytes, { ...further, fail: sink.fail })
+    inner.write(first, () => undefined)
+    return true
+  }
+  return {
+    take: (piece) => {
+      if (inner !== undefined) {
+        inner.write(piece, () => undefined)
+        return true
+      }
+      if (isDecided) return sink.take(piece)
+      head = head === undefined ? piece : Buffer.concat([head, piece])
+      return head.length < 2 || decide(head)
+    },
+    end: () => {
+      if (!isDecided && head !== undefined) decide(head)
+      if (inner === undefined) sink.end()
+      else inner.end()
+    },
+    close: () => inner?.close()
   }
 }

@@ -1,5 +1,5 @@
 /** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
-import type { Budget } from "@divisi/core"
+import type { Budget, Journal } from "@divisi/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,6 +22,7 @@ import type { JsonObject } from "../wire/Json.ts"
 import { headerOf } from "../wire/Reading.ts"
 import { type About, type Part, type Request, totalOf, type Wire } from "../wire/Wire.ts"
 import * as Body from "./Body.ts"
+import type { Fair } from "./Fair.ts"
 import type { Held } from "./InFlight.ts"
 import type { Limits } from "./Limits.ts"
 import * as RequestKey from "./RequestKey.ts"
@@ -44,6 +45,8 @@ export interface Context {
   readonly inFlight: () => Held
   /** Large requests are read one after another, so that small ones get their turns between them. */
   readonly lane: Semaphore.Semaphore
+  /** Requests that are ready together begin a few in a turn, the callers one after another. */
+  readonly fair: Fair
   /** The account that all runs share. */
   readonly ledger: Budget.Ledger | undefined
   readonly isDraining: () => boolean
@@ -152,8 +155,13 @@ const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segm
   })
 
 /** Resolves the team for a caller's request. Throws an `ApiError`. */
-export const teamOf = ({ models }: Pick<Offer, "models">, caller: Caller, request: Request): Models.Team => {
-  const { choice, model } = request
+export const teamOf = (
+  { modelOf, models }: Pick<Offer, "modelOf" | "models">,
+  caller: Caller,
+  request: Request
+): Models.Team => {
+  const { choice } = request
+  const model = modelOf(request.model) ?? request.model
   if (Models.mayName(model, caller.models)) {
     return Models.team(Models.allowed(models, caller.workers), model, choice, isHousekeeping(request))
   }
@@ -183,14 +191,19 @@ const reporting = ({ defects }: Context, owner: string, path: string, { about, p
 /** Storage of a wire for requests and their responses, which later requests refer to. */
 export interface Keeping {
   /** Returns the body with its references resolved. */
-  readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
+  readonly recall: (body: JsonObject, owner: string, caller: Caller) => Effect.Effect<JsonObject, ApiError>
   /** Receives the segment of a body that was recalled. */
-  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
+  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void, ApiError>
   /** Returns the body of a response that does not wait for its segment. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
+  /** The journal of a body whose response servers share; `undefined` for all other bodies. */
+  readonly shared?: ((body: JsonObject) => Journal.Journal | undefined) | undefined
+  /** Returns a shared response for its reader. */
+  readonly reading?: ((about: About) => Effect.Effect<Segment>) | undefined
 }
 
-const nothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
+/** Stores nothing. */
+export const keepsNothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
 
 /** A response that can have several segments, because the results of its tools arrive while it is open. */
 export interface Joining {
@@ -226,6 +239,7 @@ export const open = Effect.fnUntraced(function* <State>(
   // Nothing is read for a key that may ask nothing.
   yield* Spent.refuse(caller, context.ledger)
   const received = yield* asked.receive(caller.owner)
+  yield* context.fair.enter(caller.owner)
   return yield* inLane(context, received, begin(context, wire, keeping, asked, logged, caller, received))
 })
 
@@ -246,7 +260,7 @@ const begin = Effect.fnUntraced(function* <State>(
   const pause = bytes < Body.largeBytes ? Effect.void : Effect.yieldNow
   const body = yield* json
   yield* pause
-  const recalled = yield* keeping.recall(body, owner)
+  const recalled = yield* keeping.recall(body, owner, caller)
   const request = yield* Body.attempt(() => wire.read(recalled, headers))
   logged.model = request.model
   const offer = context.offer()
@@ -255,15 +269,21 @@ const begin = Effect.fnUntraced(function* <State>(
   const key = RequestKey.make(owner, wire, headers, request, body)
   yield* pause
   const isRepeated = RequestKey.isRepeated(headers)
+  const journal = keeping.shared?.(recalled)
+  const isShared = journal !== undefined
+  const turns = isShared ? { ...offer.turns, journal } : offer.turns
+  const { ledger } = caller
   const prepare = (request: Request, first: Pick<Turn.Turn, "isRepeated" | "named"> = {}) =>
-    Turn.prepare(offer.turns, { ...first, key, request, team, owner, ledger: caller.ledger, runId: CallId.random() })
+    Turn.prepare(turns, { ...first, key, request, team, owner, ledger, runId: CallId.random(), isShared })
   const turn = yield* prepare(request, { isRepeated, named: Idempotent.runOf(owner, headers) })
   const about = {
     id: CallId.random(),
     runId: turn.runId,
     createdAt: Math.floor(logged.at / 1000),
     request,
-    body: recalled.store === body.store ? body : { ...body, store: recalled.store }
+    // Another server that continues it needs the whole conversation.
+    body: isShared ? recalled : recalled.store === body.store ? body : { ...body, store: recalled.store },
+    ...(turn.shared !== undefined && { shared: turn.shared })
   }
   const again = (body: JsonObject) =>
     Effect.flatMap(
@@ -276,6 +296,7 @@ const begin = Effect.fnUntraced(function* <State>(
     isRepeated,
     about,
     characters: bytes,
+    isExact: isShared,
     run: (tell) => offer.use(run(tell))
   })
   logged.segment = segment
@@ -286,12 +307,13 @@ const begin = Effect.fnUntraced(function* <State>(
   }
   yield* pause
   yield* keeping.keep(segment, recalled, owner)
-  return segment
+  const isRead = keeping.reading !== undefined && segment.about.shared !== undefined
+  return isRead ? yield* keeping.reading(segment.about) : segment
 })
 
 /** The endpoint of a wire. */
 export const make =
-  <State>(context: Context, wire: Wire<State>, keeping: Keeping = nothing) =>
+  <State>(context: Context, wire: Wire<State>, keeping: Keeping = keepsNothing) =>
   (incoming: IncomingRequest): Effect.Effect<Response> =>
     Effect.clockWith((clock) => {
       const now = () => clock.currentTimeMillisUnsafe()

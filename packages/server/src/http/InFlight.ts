@@ -6,7 +6,9 @@ import type { Limits } from "./Limits.ts"
 export interface Held {
   /** Adds bytes of a caller's request. Returns an error if there are too many in flight. */
   readonly take: (owner: string, bytes: number) => ApiError | undefined
-  /** The request is over. */
+  /** The bytes so far are no longer in flight; more may come. */
+  readonly clear: () => void
+  /** The request is over. Bytes that a connection still delivers count for nothing, as there is no one to release them. */
   readonly release: () => void
 }
 
@@ -32,7 +34,7 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
 
   const refusal = (owner: string, bytes: number): ApiError | undefined => {
     if ((callers.get(owner) ?? 0) + bytes > callerInFlightBytes) {
-      const message = `This API key has ${callerInFlightBytes} bytes of requests in flight. Wait until some are answered.`
+      const message = `This API key may have at most ${callerInFlightBytes} bytes of requests in flight. Retry when some are answered.`
       return new ApiError({ kind: "rate-limit", message, retryAfterMillis })
     }
     return large + bytes > inFlightBytes ? full : undefined
@@ -41,8 +43,9 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
   const open = (): Held => {
     let caller = ""
     let held = 0
+    let isOver = false
 
-    const give = (): void => {
+    const clear = (): void => {
       if (held <= smallBytes) small -= held
       else {
         large -= held
@@ -53,7 +56,13 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
       held = 0
     }
 
+    const release = (): void => {
+      clear()
+      isOver = true
+    }
+
     const take = (owner: string, bytes: number): ApiError | undefined => {
+      if (isOver) return undefined
       const next = held + bytes
       const isLarge = next > smallBytes
       const refused = isLarge
@@ -62,7 +71,7 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
           ? full
           : undefined
       if (refused !== undefined) return refused
-      give()
+      clear()
       caller = owner
       held = next
       if (!isLarge) small += held
@@ -73,7 +82,7 @@ export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight =
       return undefined
     }
 
-    return { take, release: give }
+    return { take, clear, release }
   }
 
   return { open, bytes: () => large + small }

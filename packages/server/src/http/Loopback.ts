@@ -24,12 +24,16 @@ const ofProxies = new RegExp(
 
 const makeKey = "create a key with `divisi key make <name>`"
 
-const problemOf = (headers: Headers, origins: Origins.Origins): string | undefined => {
+/** Whether a request comes from a page that this server sent: the host name is that of this machine. */
+const isOwnPage = ({ host, origin, "sec-fetch-site": site }: Headers): boolean =>
+  site === "same-origin" && (origin === undefined || origin === `http://${host}`)
+
+const problemOf = (headers: Headers, origins: Origins.Origins, ownPages: boolean): string | undefined => {
   const { host, origin } = headers
   if (host !== undefined && !isLoopback(host)) {
     return `only the host names localhost and 127.0.0.1 are allowed. To use another name, ${makeKey}.`
   }
-  const isNamed = origin !== undefined && origins.has(origin)
+  const isNamed = (origin !== undefined && origins.has(origin)) || (ownPages && isOwnPage(headers))
   if (origin !== undefined && !isNamed) {
     return `web pages are rejected. To allow this one, start the server with \`--allow-origin ${Origins.shown(origin)}\`, or ${makeKey}.`
   }
@@ -44,8 +48,8 @@ const problemOf = (headers: Headers, origins: Origins.Origins): string | undefin
 }
 
 /** Why a server without keys refuses a request; `undefined` if it answers it. */
-export const refusal = (headers: Headers, origins: Origins.Origins): ApiError | undefined => {
-  const problem = problemOf(headers, origins)
+export const refusal = (headers: Headers, origins: Origins.Origins, ownPages = false): ApiError | undefined => {
+  const problem = problemOf(headers, origins, ownPages)
   return problem === undefined
     ? undefined
     : new ApiError({

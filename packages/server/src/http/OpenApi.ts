@@ -5,8 +5,10 @@
 import * as Wire from "@divisi/core/Wire"
 import * as Schema from "effect/Schema"
 import type { JsonObject } from "../wire/Json.ts"
+import { forkSchema } from "./Forks.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
 import { ratedSchema, ratingSchema } from "./Ratings.ts"
+import { resumeSchema } from "./Resumes.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Schemas
@@ -15,10 +17,14 @@ import { ratedSchema, ratingSchema } from "./Ratings.ts"
 const named = {
   Run: OwnSchemas.Run,
   WholeRun: OwnSchemas.WholeRun,
+  Items: OwnSchemas.Items,
   Runs: OwnSchemas.Runs,
   RunEvent: Wire.RunEvent,
+  Fork: forkSchema,
+  Resume: resumeSchema,
   Rating: ratingSchema,
   Rated: ratedSchema,
+  Operations: OwnSchemas.Operations,
   Health: OwnSchemas.Health,
   Failure: OwnSchemas.Failure
 }
@@ -105,6 +111,21 @@ const paths = (): JsonObject => ({
       responses: { ...ok("The run", content(refTo("WholeRun"))), ...failing(401, 403, 404, 429, 500) }
     }
   },
+  "/v1/runs/{id}/items": {
+    get: {
+      operationId: "listItems",
+      summary: "Lists the items of a step, in their order",
+      parameters: [
+        theRun,
+        { ...inQuery(OwnSchemas.round), required: true },
+        { ...inQuery(OwnSchemas.step), required: true },
+        inQuery(OwnSchemas.itemLimit),
+        { name: "after", in: "query", description: "Return the items after the item with this name", schema: text },
+        { name: "run", in: "query", description: "The id of a nested run (default: the run itself)", schema: text }
+      ],
+      responses: { ...ok("A page of items", content(refTo("Items"))), ...failing(400, 401, 403, 404, 429, 500) }
+    }
+  },
   "/v1/runs/{id}/events": {
     get: {
       operationId: "followRun",
@@ -117,6 +138,38 @@ const paths = (): JsonObject => ({
       responses: { ...ok("The events", content(text, "text/event-stream")), ...failing(400, 401, 403, 404, 429, 500) }
     }
   },
+  "/v1/runs/{id}/fork": {
+    post: {
+      operationId: "forkRun",
+      summary: "Continues a run from one of its steps, as a new run of the key",
+      parameters: [theRun],
+      requestBody: { required: true, content: content(refTo("Fork")) },
+      responses: {
+        ...ok("The answer, in the form of Chat Completions", content({ type: "object" })),
+        ...failing(400, 401, 403, 404, 413, 429, 500)
+      }
+    }
+  },
+  "/v1/runs/{id}/resume": {
+    post: {
+      operationId: "resumeRun",
+      summary: "Continues a suspended, stopped or failed run of the key",
+      parameters: [theRun],
+      requestBody: { required: true, content: content(refTo("Resume")) },
+      responses: {
+        ...ok("The answer, in the form of Chat Completions", content({ type: "object" })),
+        ...failing(400, 401, 403, 404, 413, 429, 500)
+      }
+    }
+  },
+  "/v1/runs/{id}/cancel": {
+    post: {
+      operationId: "cancelRun",
+      summary: "Stops a run, or ends a suspended one",
+      parameters: [theRun],
+      responses: { ...ok("The run", content(refTo("Run"))), ...failing(400, 401, 403, 404, 429, 500) }
+    }
+  },
   "/v1/runs/{id}/rating": {
     post: {
       operationId: "rateRun",
@@ -124,6 +177,13 @@ const paths = (): JsonObject => ({
       parameters: [theRun],
       requestBody: { required: true, content: content(refTo("Rating")) },
       responses: { ...ok("The stored rating", content(refTo("Rated"))), ...failing(400, 401, 403, 404, 413, 429, 500) }
+    }
+  },
+  "/v1/operations": {
+    get: {
+      operationId: "readOperations",
+      summary: "Returns keys with their spending, closed providers, load and machines; needs the right admin",
+      responses: { ...ok("The state of the server", content(refTo("Operations"))), ...failing(401, 403, 429, 500) }
     }
   },
   "/health/live": {

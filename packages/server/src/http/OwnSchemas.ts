@@ -24,6 +24,20 @@ export const limit: Parameter = {
   schema: wholeNumber
 }
 
+/** The most items of a step in a transcript or a page. */
+export const mostItems = 100
+
+/** The step whose items are returned. */
+export const round: Parameter = { name: "round", description: "The round of the step, from 0", schema: wholeNumber }
+export const step: Parameter = { name: "step", description: "The step, from 0", schema: wholeNumber }
+
+/** How many items are returned. */
+export const itemLimit: Parameter = {
+  name: "limit",
+  description: `Number of items (default and maximum ${mostItems})`,
+  schema: wholeNumber
+}
+
 /** The number of the first event to return. */
 export const from: Parameter = {
   name: "from",
@@ -55,8 +69,30 @@ const fields = {
 /** A run in a list. */
 export const Run = Schema.Struct(fields)
 
-/** A run with all that happened in it. */
-export const WholeRun = Schema.Struct({ ...fields, transcript: Schema.optionalKey(Wire.Transcript) })
+/** A step of which only the first items are shown. */
+export const MoreItems = Schema.Struct({
+  /** The id of the run, or of the nested run. */
+  run: Schema.String,
+  round: Schema.Int,
+  step: Schema.Int,
+  shown: Schema.Int,
+  total: Schema.Int
+})
+
+const moreItems = { more_items: Schema.optionalKey(Schema.Array(MoreItems)) }
+
+/** A run with its transcript. */
+export const WholeRun = Schema.Struct({ ...fields, transcript: Schema.optionalKey(Wire.Transcript), ...moreItems })
+
+/** A page of the items of a step. */
+export const Items = Schema.Struct({
+  object: Schema.Literal("list"),
+  data: Schema.Array(Wire.StepRecord),
+  has_more: Schema.Boolean,
+  last_id: Schema.NullOr(Schema.String),
+  total: Schema.Int,
+  ...moreItems
+})
 
 /** A page of runs. */
 export const Runs = Schema.Struct({
@@ -76,6 +112,59 @@ export const Health = Schema.Struct({
         provider: Schema.String,
         because: Schema.Literals(["rate-limited", "failing"]),
         until: Schema.String
+      })
+    )
+  )
+})
+
+const limits = Schema.Struct({
+  day_usd: Schema.optionalKey(Schema.Finite),
+  month_usd: Schema.optionalKey(Schema.Finite),
+  total_usd: Schema.optionalKey(Schema.Finite),
+  requests_per_minute: Schema.optionalKey(Schema.Finite),
+  tokens_per_minute: Schema.optionalKey(Schema.Finite)
+})
+
+/** The state of the server for its operators. Times are in milliseconds since 1970. */
+export const Operations = Schema.Struct({
+  object: Schema.Literal("operations"),
+  status: Schema.Literals(["ok", "draining"]),
+  /** Active runs of this process. */
+  running: Schema.Int,
+  bytes_in_flight: Schema.Int,
+  /** Providers that no call is sent to for a while. */
+  closed: Schema.Array(
+    Schema.Struct({
+      provider: Schema.String,
+      because: Schema.Literals(["rate-limited", "failing"]),
+      until: Schema.Finite
+    })
+  ),
+  /** null if this server has no store of keys. */
+  keys: Schema.NullOr(
+    Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        name: Schema.String,
+        state: Schema.Literals(["valid", "expired", "revoked", "damaged"]),
+        expires_at: Schema.NullOr(Schema.Finite),
+        rights: Schema.Array(Schema.String),
+        limits,
+        /** USD of this day and month (UTC), and in all. */
+        spent: Schema.Struct({ day_usd: Schema.Finite, month_usd: Schema.Finite, total_usd: Schema.Finite })
+      })
+    )
+  ),
+  /** The servers that share a database; null without one. */
+  machines: Schema.NullOr(
+    Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        state: Schema.Literals(["healthy", "draining", "unreachable"]),
+        /** Runs in progress, if the database records them for this machine. */
+        runs: Schema.NullOr(Schema.Int),
+        /** How long ago it reported, in milliseconds; null for a process that does not report. */
+        seen_millis: Schema.NullOr(Schema.Finite)
       })
     )
   )

@@ -36,14 +36,18 @@ const isNamed = (name: string, { id }: Worker): boolean =>
 
 /** The worker that answers. Throws an `ApiError` if the caller may use none, or none is called so. */
 const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpoint, asked: string) => {
-  if (!Models.mayName(asked, caller.models)) {
+  const { aliases = {}, pool } = Models.allowed(models, caller.workers)
+  const able = pool.workers.filter(hasForward)
+  const workerNamed = (asked: string) => {
+    const name = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked
+    return able.find((worker) => isNamed(name, worker))
+  }
+  const meant = Models.meant(asked).find((name) => workerNamed(name) !== undefined) ?? asked
+  if (!Models.mayName(meant, caller.models)) {
     const message = `This API key does not allow model "${asked}". Allowed models: ${caller.models?.join(", ")}.`
     throw new ApiError({ kind: "permission", message, field: "model" })
   }
-  const { aliases = {}, pool } = Models.allowed(models, caller.workers)
-  const name = Object.hasOwn(aliases, asked) ? aliases[asked]! : asked
-  const able = pool.workers.filter(hasForward)
-  const worker = able.find((worker) => isNamed(name, worker))
+  const worker = workerNamed(meant)
   if (worker !== undefined) return worker
   const message =
     able.length === 0

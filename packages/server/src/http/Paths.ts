@@ -11,6 +11,7 @@ const known = [
   "/v1/embeddings",
   "/v1/completions",
   "/v1/runs",
+  "/v1/operations",
   "/metrics",
   "/health/live",
   "/health/ready",

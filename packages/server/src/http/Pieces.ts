@@ -2,6 +2,7 @@
  * The bytes of a body as they come, in blocks: a client may send one byte at a time, and each piece that is stored as it
  * came takes a hundred bytes and more.
  */
+import { isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
 import * as Effect from "effect/Effect"
 
@@ -67,6 +68,12 @@ export class Pieces {
       }
       return text + decoder.end()
     })
+  }
+
+  /** The text of all bytes in Windows' Latin alphabet; `undefined` for UTF-8. */
+  latin(): string | undefined {
+    const bytes = Buffer.concat([...this.#parts(0, this.#size)])
+    return isUtf8(bytes) ? undefined : new TextDecoder("windows-1252").decode(bytes)
   }
 
   *#parts(from: number, to: number): Generator<Buffer> {

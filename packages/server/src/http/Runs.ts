@@ -1,5 +1,8 @@
-/** The runs of a server, for their owners and for keys with the right `admin`: a list, one run, and its events as they happen. */
-import { Journal, Transcript } from "@divisi/core"
+/**
+ * The runs of a server, for their owners and for keys with the right `admin`: a list, one run, the items of its steps, and
+ * its events as they happen.
+ */
+import { Journal, type RunEvent, Transcript } from "@divisi/core"
 import { JournalStream } from "@divisi/core/streams"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -17,6 +20,7 @@ import { isName } from "../wire/Json.ts"
 import * as OpenAi from "../wire/OpenAi.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
 import * as Respond from "./Respond.ts"
+import * as RunItems from "./RunItems.ts"
 
 /** Dependencies of these endpoints. */
 export interface Context {
@@ -24,6 +28,8 @@ export interface Context {
   readonly authenticate: Authenticate
   /** `"none"` leaves questions and transcripts out. */
   readonly content?: ContentSetting.ContentSetting | undefined
+  /** The interval of the comments that a stream of events sends, so that no proxy closes a quiet one. */
+  readonly heartbeatMillis: number
 }
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -31,12 +37,13 @@ type Response = HttpServerResponse.HttpServerResponse
 /** The value of `owner` that stands for all keys. */
 const everyone = "all"
 
-const unknown = (id: string) => new ApiError({ kind: "not-found", message: `Run "${id}" does not exist.`, field: "id" })
+export const unknown = (id: string) =>
+  new ApiError({ kind: "not-found", message: `Run "${id}" does not exist.`, field: "id" })
 
-const unusable = (error: Journal.JournalError) =>
+export const unusable = (error: Journal.JournalError) =>
   Failure.isUnreachable(error) ? Failure.unreachable : new ApiError({ kind: "server", message: error.message })
 
-const summaryOf = ({ content }: Context, run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
+export const summaryOf = ({ content }: Pick<Context, "content">, run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   id: run.run,
   object: "run",
   state: Journal.stateOf(run),
@@ -121,15 +128,36 @@ const one = Effect.fnUntraced(function* (
   const summary = yield* Effect.mapError(journal.find(id), unusable)
   if (summary === undefined) return yield* unknown(id)
   if (content === "none") return Respond.json(summaryOf(context, summary))
-  const shown = Rights.has(caller.rights, "admin") ? events : OwnWords.all(events)
-  return Respond.json({ ...summaryOf(context, summary), transcript: Transcript.fromEvents(shown) })
+  const transcript = transcriptOf(caller, events)
+  return Respond.json({ ...summaryOf(context, summary), ...(transcript && RunItems.bounded(transcript)) })
+})
+
+/** The transcript of events as a caller may see them. */
+const transcriptOf = ({ rights }: Caller, events: ReadonlyArray<RunEvent.RunEvent>) =>
+  Transcript.fromEvents(Rights.has(rights, "admin") ? events : OwnWords.all(events))
+
+/** A page of the items of a step. */
+const items = Effect.fnUntraced(function* (
+  { content, journal }: Context,
+  caller: Caller,
+  id: string,
+  url: URL
+): Effect.fn.Return<Response, ApiError> {
+  const limit = yield* numberIn(url, OwnSchemas.itemLimit, OwnSchemas.mostItems)
+  const transcript = transcriptOf(caller, yield* eventsOf(journal, caller, id))
+  if (content === "none") return yield* ContentSetting.refused("The list of a step's items")
+  if (transcript === undefined) return yield* unknown(id)
+  return Respond.json(yield* RunItems.page(transcript, url, Math.min(limit, OwnSchemas.mostItems)))
 })
 
 const encoder = new TextEncoder()
 
+/** A comment, which clients of server-sent events ignore. */
+const heartbeat = encoder.encode(": heartbeat\n\n")
+
 /** The events of a run from one on, as they are written, until it has ended. */
 const follow = Effect.fnUntraced(function* (
-  { content, journal }: Context,
+  { content, heartbeatMillis, journal }: Context,
   caller: Caller,
   id: string,
   from: number
@@ -148,7 +176,8 @@ const follow = Effect.fnUntraced(function* (
     const event = isAdmin ? entry.event : ownWords(entry.event)
     return encoder.encode(`id: ${seq}\ndata: ${JSON.stringify(event)}\n\n`)
   })
-  return HttpServerResponse.stream(Stream.orDie(events), {
+  const beats = Stream.fromEffectRepeat(Effect.as(Effect.sleep(heartbeatMillis), heartbeat))
+  return HttpServerResponse.stream(Stream.merge(Stream.orDie(events), beats, { haltStrategy: "left" }), {
     contentType: "text/event-stream; charset=utf-8",
     headers: { "cache-control": "no-cache", "x-accel-buffering": "no" }
   })
@@ -161,16 +190,18 @@ const answer = Effect.fnUntraced(function* (
   const caller = yield* context.authenticate(headers)
   const at = new URL(url, "http://localhost")
   const [id = "", what, ...rest] = at.pathname.slice("/v1/runs".length).split("/").slice(1)
-  if (rest.length > 0 || (what !== undefined && what !== "events")) return yield* unknown(at.pathname.slice(9))
+  if (rest.length > 0 || (what !== undefined && what !== "events" && what !== "items"))
+    return yield* unknown(at.pathname.slice(9))
   if (id === "") return yield* list(context, caller, at)
   if (what === undefined) return yield* one(context, caller, id)
+  if (what === "items") return yield* items(context, caller, id, at)
   const last = headers["last-event-id"]
   const from =
     last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) + 1 : yield* numberIn(at, OwnSchemas.from, 0)
   return yield* follow(context, caller, id, from)
 })
 
-/** `/v1/runs`, `/v1/runs/{id}` and `/v1/runs/{id}/events`. */
+/** `/v1/runs`, `/v1/runs/{id}`, `/v1/runs/{id}/items` and `/v1/runs/{id}/events`. */
 export const make =
   (context: Context) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> =>

@@ -61,8 +61,10 @@ export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Req
   }
 }
 
-/** Reads a request. `max_tokens` has to be there, as at Anthropic. Throws an `ApiError`. */
+/** Reads a request. `max_tokens` has to be there, as at Anthropic, by its name or by OpenAI's. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
-  if (body.max_tokens === undefined || body.max_tokens === null) Json.whole(1)(body.max_tokens, "max_tokens")
+  if ((body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens) == null) {
+    Json.whole(1)(undefined, "max_tokens")
+  }
   return readCounted(body, headers)
 }

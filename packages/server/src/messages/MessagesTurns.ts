@@ -57,12 +57,12 @@ const addResult = (conversation: Conversation.Conversation, block: Json.JsonObje
   Conversation.addResult(
     conversation,
     {
-      callId: Json.name(block.tool_use_id, `${field}.tool_use_id`),
+      callId: Json.optional(block.tool_use_id, `${field}.tool_use_id`, Json.name),
+      tool: Json.optional(block.name, `${field}.name`, Json.name),
       content: Content.read(block.content, `${field}.content`, conversation.reading, "tool"),
       isError: Json.optional(block.is_error, `${field}.is_error`, Json.flag)
     },
-    field,
-    (call) => `${field} is the result of tool_use ${call}, but no earlier message contains it.`
+    field
   )
 
 /** Whether a part is a reminder that an agent adds to results for the model, rather than text of a person. */
@@ -113,6 +113,8 @@ export const add = (conversation: Conversation.Conversation, message: Json.JsonO
   const { content, role } = message
   switch (role) {
     case "user":
+    case "tool":
+    case "function":
       addUser(conversation, content, `${field}.content`)
       return
     case "assistant":

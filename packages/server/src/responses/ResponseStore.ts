@@ -14,6 +14,7 @@ import type { Part } from "../wire/Wire.ts"
 import * as Archive from "./Archive.ts"
 import * as CompactionItem from "./CompactionItem.ts"
 import { whole } from "./ResponsesWriter.ts"
+import type { SharedResponses } from "./SharedResponses.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -37,7 +38,7 @@ export interface ResponseStore {
   /** Returns the body with its complete input. Fails if it continues from a response that is not stored. */
   readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
   /** Keeps a response, if its client does not say otherwise. The body is one that was recalled. */
-  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void>
+  readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void, ApiError>
   /** Returns a response of an owner. Fails if it does not exist. */
   readonly get: (id: string, owner: string) => Effect.Effect<Kept, ApiError>
   readonly has: (id: string, owner: string) => Effect.Effect<boolean, ApiError>
@@ -56,6 +57,8 @@ export interface Options {
   readonly isAwaited?: ((run: string) => Effect.Effect<boolean, ApiError>) | undefined
   /** Waits until the run of a background response is recorded; does not wait by default. */
   readonly recorded?: ((segment: Segment) => Effect.Effect<void>) | undefined
+  /** The responses that servers share; none by default. */
+  readonly shared?: SharedResponses | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -123,7 +126,8 @@ export const make = Effect.fnUntraced(function* ({
   isAwaited = () => Effect.succeed(false),
   keepsAll = false,
   maxCharacters,
-  recorded = () => Effect.void
+  recorded = () => Effect.void,
+  shared
 }: Options): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
   const scope = yield* Effect.scope
   /** In the order in which they came. */
@@ -173,6 +177,9 @@ export const make = Effect.fnUntraced(function* ({
     stored: Effect.Effect<Kept | undefined, ApiError>
   ): Effect.Effect<Kept | undefined, ApiError> => {
     const { about } = kept.segment
+    if (about.shared !== undefined && shared !== undefined) {
+      return Effect.map(shared.segmentOf(about), (segment) => ({ ...kept, segment }))
+    }
     const ended: Effect.Effect<Kept | undefined, ApiError> = Effect.flatMap(isAwaited(about.runId), (isAwaited) =>
       Effect.map(isAwaited ? stored : Effect.succeed(kept), (now) =>
         isAwaited && now?.isBegun === true ? undefined : now
@@ -262,6 +269,7 @@ export const make = Effect.fnUntraced(function* ({
       const id = `resp_${about.id}`
       if ((about.body.store === false && !keepsAll) || all.has(id)) return Effect.void
       const input = itemsOf(body.input).map((item, at) => listed(item, `${about.id}_in${at}`))
+      if (shared !== undefined && about.shared !== undefined) return shared.keep(id, segment, { owner, input })
       const kept = {
         id,
         owner,

@@ -13,6 +13,7 @@ import * as ResponseStore from "./ResponseStore.ts"
 import { responses } from "./Responses.ts"
 import { read } from "./ResponsesReader.ts"
 import { beginAfter } from "./ResponsesWriter.ts"
+import type { SharedResponses } from "./SharedResponses.ts"
 
 type Incoming = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -22,9 +23,11 @@ type Response = HttpServerResponse.HttpServerResponse
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Stores responses; requests in the background return before they are done. */
-export const keeping = ({ keep, recall }: ResponseStore.ResponseStore): Endpoint.Keeping => ({
+export const keeping = ({ keep, recall }: ResponseStore.ResponseStore, shared?: SharedResponses): Endpoint.Keeping => ({
   recall,
   keep,
+  shared: ({ background, store }) => (background === true && store !== false ? shared?.journal : undefined),
+  reading: shared?.segmentOf,
   atOnce: ({ about }) =>
     about.body.background === true && !about.request.isStreamed
       ? ResponseObject.make(about, { status: "queued", output: [] })
@@ -55,6 +58,12 @@ const wholeOf = (parameters: URLSearchParams, name: string, least: number): numb
   throw invalid(name, `${name} must be a whole number of at least ${least}.`)
 }
 
+/** The number of the last event that a client received, as clients of server-sent events send it. */
+const lastEventOf = ({ headers }: Incoming): number | undefined => {
+  const last = headers["last-event-id"]
+  return last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined
+}
+
 /** Streams the events after a given number, also for a response that is still running. */
 const streamOf = ({ segment }: ResponseStore.Kept, request: Incoming, after: number): Effect.Effect<Response> => {
   const wire = { ...responses, begin: (about: typeof segment.about) => beginAfter(about, after) }
@@ -63,7 +72,7 @@ const streamOf = ({ segment }: ResponseStore.Kept, request: Incoming, after: num
 
 const retrieve = (kept: ResponseStore.Kept, request: Incoming): Effect.Effect<Response> => {
   const { searchParams } = addressOf(request)
-  const after = wholeOf(searchParams, "starting_after", 0) ?? -1
+  const after = wholeOf(searchParams, "starting_after", 0) ?? lastEventOf(request) ?? -1
   return searchParams.get("stream") === "true"
     ? streamOf(kept, request, after)
     : Effect.succeed(Respond.json(ResponseStore.bodyOf(kept)))
@@ -85,10 +94,20 @@ const inputOf = ({ input }: ResponseStore.Kept, request: Incoming): Response => 
   })
 }
 
-const cancel = (kept: ResponseStore.Kept): Effect.Effect<Response, ApiError> => {
+const cancel = (
+  store: ResponseStore.ResponseStore,
+  kept: ResponseStore.Kept,
+  shared: SharedResponses | undefined
+): Effect.Effect<Response, ApiError> => {
   const { segment } = kept
   if (segment.about.body.background !== true) {
     return Effect.fail(invalid("response_id", "Only a response created with background: true can be cancelled."))
+  }
+  if (shared !== undefined && segment.about.shared !== undefined && !segment.isOver()) {
+    return shared.cancel(kept.id, { ...kept, about: segment.about }).pipe(
+      Effect.andThen(store.get(kept.id, kept.owner)),
+      Effect.map((cancelled) => Respond.json(ResponseStore.bodyOf(cancelled)))
+    )
   }
   if (kept.isBegun === true && !segment.isOver()) {
     return Effect.fail(invalid("response_id", "This response is in progress on another server. Cancel it there."))
@@ -102,7 +121,7 @@ const cancel = (kept: ResponseStore.Kept): Effect.Effect<Response, ApiError> => 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The endpoints of stored responses. */
-export const make = (context: Endpoint.Context, store: ResponseStore.ResponseStore) => {
+export const make = (context: Endpoint.Context, store: ResponseStore.ResponseStore, shared?: SharedResponses) => {
   /** Answers the owner of a response. */
   const of =
     (answer: (kept: ResponseStore.Kept, request: Incoming) => Effect.Effect<Response, ApiError>) =>
@@ -132,10 +151,15 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
   return {
     retrieve: of((kept, request) => Effect.flatten(Body.attempt(() => retrieve(kept, request)))),
     input: of((kept, request) => Body.attempt(() => inputOf(kept, request))),
-    cancel: of(cancel),
-    remove: of((kept) =>
-      Effect.as(store.forget(kept.id), Respond.json({ id: kept.id, object: "response", deleted: true }))
-    ),
+    cancel: of((kept) => cancel(store, kept, shared)),
+    remove: of(({ id, segment }) => {
+      const isOpen = segment.about.shared !== undefined && !segment.isOver()
+      const stopped = isOpen && shared !== undefined ? shared.stop(id, segment.about) : Effect.void
+      return Effect.as(
+        Effect.andThen(stopped, store.forget(id)),
+        Respond.json({ id, object: "response", deleted: true })
+      )
+    }),
     count: (request: Incoming): Effect.Effect<Response> =>
       Effect.match(count(request), {
         onFailure: (error) => Respond.error(responses, error),

@@ -56,8 +56,6 @@ const callOf = ({ names }: Adding, item: Json.JsonObject, field: string): ToolCa
   }
 }
 
-const noCall = (call: string): string => `No tool call found for function call output with call_id ${call}.`
-
 const addResult = (conversation: Adding, item: Json.JsonObject, output: unknown, field: string): void =>
   Conversation.addResult(
     conversation,
@@ -65,8 +63,7 @@ const addResult = (conversation: Adding, item: Json.JsonObject, output: unknown,
       callId: Json.name(item.call_id ?? item.id, `${field}.call_id`),
       content: Content.read(output, `${field}.output`, conversation.reading, "tool")
     },
-    field,
-    noCall
+    field
   )
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -110,7 +107,7 @@ const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: strin
   const [only] = Object.values(results)
   const output = Object.keys(results).length === 1 ? only : results
   const text = typeof output === "string" ? output : JSON.stringify(output)
-  Conversation.addResult(conversation, { callId: id, content: text }, field, noCall)
+  Conversation.addResult(conversation, { callId: id, content: text }, field)
 }
 
 /** The result of a vendor's tool that its client has run. */
@@ -167,7 +164,7 @@ export const add = (conversation: Adding, item: Json.JsonObject, field: string):
       return
     case "function_call_output":
     case "custom_tool_call_output":
-      addResult(conversation, item, item.output, field)
+      addResult(conversation, item, item.output ?? item.content, field)
       return
     case "compaction_trigger":
       return

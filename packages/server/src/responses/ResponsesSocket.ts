@@ -116,9 +116,8 @@ interface Frame {
   readonly held: Held
 }
 
-const frameOf = (context: Endpoint.Context, owner: string, text: string): Effect.Effect<Frame> => {
-  const { inFlight, limits } = context
-  const held = inFlight()
+const frameOf = (context: Endpoint.Context, owner: string, text: string, held: Held): Effect.Effect<Frame> => {
+  const { limits } = context
   const read = Effect.flatMap(Body.ofText(text, { limits, owner, held }), (received) =>
     Effect.map(Endpoint.inLane(context, received, received.json), (body) => ({
       received: { bytes: received.bytes, json: Effect.succeed(body), body },
@@ -224,22 +223,30 @@ const connect = Effect.fnUntraced(function* (
   const frames = yield* Queue.bounded<Frame>(waitingFrames)
   /** The frames that were received and are not answered yet. */
   const held = new Set<Held>()
+  const release = (frame: Held) => {
+    frame.release()
+    held.delete(frame)
+  }
   const desk = Injected.desk(() => Queue.sizeUnsafe(frames) > 0)
   const connection: Connection = { context, desk, lastNumber: 0, headers: shared(request.headers), store, own, send }
   const take = Effect.fnUntraced(function* (text: string) {
-    const frame = yield* frameOf(context, owner, text)
+    const bytes = context.inFlight()
+    held.add(bytes)
+    const frame = yield* frameOf(context, owner, text, bytes)
     const { body } = frame.received
     if (!(body instanceof ApiError) && body.type === "response.inject") {
-      return yield* Effect.ensuring(inject(connection, owner, body), Effect.sync(frame.held.release))
+      return yield* Effect.ensuring(
+        inject(connection, owner, body),
+        Effect.sync(() => release(bytes))
+      )
     }
-    held.add(frame.held)
     // If the client sends another request, the pending response ends with its calls.
     desk.end()
     yield* Queue.offer(frames, frame)
   })
   const reading = Effect.forever(
     Effect.flatMap(pull, (news) => {
-      unread.release()
+      unread.clear()
       return Effect.forEach(news, (frame) => take(textOf(frame)), { discard: true })
     })
   )
@@ -247,7 +254,7 @@ const connect = Effect.fnUntraced(function* (
     Effect.flatMap(Queue.take(frames), (frame) =>
       Effect.ensuring(
         turn(connection, frame),
-        Effect.sync(() => held.delete(frame.held))
+        Effect.sync(() => release(frame.held))
       )
     )
   )

@@ -10,8 +10,11 @@ import * as Failure from "./Failure.ts"
 type WithoutProviderText =
   | "run-started"
   | "round-started"
+  | "plan-waiting"
+  | "plan-decided"
   | "completion-delta"
   | "step-started"
+  | "step-unfolded"
   | "step-delta"
   | "tool-started"
   | "tool-progress"
@@ -78,6 +81,8 @@ export const make = (): OwnWords => {
       }
       case "step-failed":
         return ofStep(event)
+      case "step-joined":
+        return event.message === undefined ? event : { ...event, message: own(event.message) }
       case "step-checked":
         return event.objection === undefined ? event : { ...event, objection: own(event.objection) }
       case "turn-finished":

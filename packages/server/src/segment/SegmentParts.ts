@@ -4,7 +4,7 @@
  * A resumed run replays its events from the start. The output of earlier segments is skipped: a segment starts after
  * the last of its tool results.
  */
-import { AnswerText, type RunEvent, type StepFailure, type Workflow } from "@divisi/core"
+import { AnswerText, type Journal, type RunEvent, type StepFailure, type Workflow } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
 import { defined } from "@divisi/core/Fields"
 import { ApiError } from "../wire/ApiError.ts"
@@ -94,9 +94,13 @@ const maxProgressNotes = 32
 /** The events without a note: clients see them otherwise, or not at all. */
 type WithoutNote =
   | "round-started"
+  | "plan-waiting"
+  | "plan-decided"
   | "completion-delta"
   | "completion-finished"
   | "step-started"
+  | "step-unfolded"
+  | "step-joined"
   | "step-delta"
   | "turn-finished"
   | "tool-started"
@@ -201,6 +205,7 @@ const beginning = (given: ReadonlyArray<string>) => {
   const awaited = new Set(given)
   return (event: RunEvent.RunEvent, path: string): boolean => {
     if (awaited.size === 0) return true
+    if (event.type === "plan-decided") awaited.delete(`${path}${event.round}.plan`)
     if (event.type === "tool-finished") {
       awaited.delete(`${Place.of(path, event)}.${event.turn}.${event.index}`)
     }
@@ -335,3 +340,7 @@ export const make = (options: Options): SegmentParts => {
 
   return { take, end, stop: () => failing(Failure.stopped) }
 }
+
+/** Returns the parts of the events among entries of a journal. */
+export const takeAll = (parts: SegmentParts, entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<Part> =>
+  entries.flatMap((entry) => (entry.type === "event" ? parts.take(entry.event) : []))

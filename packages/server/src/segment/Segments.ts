@@ -71,6 +71,8 @@ export interface Asking {
   readonly about: About
   /** How long its request is. */
   readonly characters: number
+  /** Whether each part stays as it is: texts are not merged. False by default. */
+  readonly isExact?: boolean | undefined
   /** Runs it: tells parts as they come, and returns the last. */
   readonly run: (tell: (parts: ReadonlyArray<Part>) => void) => Effect.Effect<ReadonlyArray<Part>>
 }
@@ -80,6 +82,8 @@ export interface Segments {
   readonly open: (asking: Asking) => Effect.Effect<Segment>
   /** Returns the number of active segments. */
   readonly running: () => number
+  /** Returns the active segment of a run. */
+  readonly of: (runId: string) => Segment | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -134,6 +138,7 @@ class Kept implements Segment {
   characters: number
   overAt: number | undefined = undefined
   readonly #host: Host
+  readonly #isExact: boolean
   /** Number of parts that a reader has received; those are not extended. */
   #given = 0
   /** Those that wait for the next part, or for the last part alone. */
@@ -144,8 +149,9 @@ class Kept implements Segment {
   #isTelling = false
   #fiber: Fiber.Fiber<void> | undefined = undefined
 
-  constructor(host: Host, { about, characters, key }: Asking) {
+  constructor(host: Host, { about, characters, isExact = false, key }: Asking) {
     this.#host = host
+    this.#isExact = isExact
     this.key = key
     this.about = about
     this.characters = overhead + characters
@@ -210,7 +216,8 @@ class Kept implements Segment {
   #add(part: Part) {
     const { parts } = this
     this.characters += sizeOf(part)
-    const before = part.type === "text" && parts.length > this.#given ? parts.at(-1) : undefined
+    const mayMerge = part.type === "text" && parts.length > this.#given && !this.#isExact
+    const before = mayMerge ? parts.at(-1) : undefined
     if (part.type === "text" && before?.type === "text" && before.by === part.by) {
       parts[parts.length - 1] = { ...part, text: before.text + part.text }
     } else parts.push(part)
@@ -402,8 +409,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const now = () => clock.currentTimeMillisUnsafe()
   /** In the order in which they were begun. */
   const known = new Map<string, Kept>()
+  const active = new Set<Kept>()
   let characters = 0
-  let running = 0
   let sweepsAt = 0
 
   const forget = (segment: Kept) => {
@@ -430,7 +437,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   const ended = (segment: Kept, { type }: Part) => {
-    running -= 1
+    active.delete(segment)
     if (known.get(segment.key) !== segment) return
     characters += segment.characters
     // Failed segments are retried on the next request.
@@ -441,7 +448,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
 
   const begin = (asking: Asking): Effect.Effect<Kept> => {
     const segment = new Kept(host, asking)
-    running += 1
+    active.add(segment)
     const before = known.get(asking.key)
     if (before !== undefined) forget(before)
     known.set(asking.key, segment)
@@ -456,5 +463,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
       return isOurs ? Effect.succeed(before) : begin(asking)
     })
 
-  return { open, running: () => running }
+  const of = (runId: string) => [...active].find(({ about }) => about.runId === runId)
+
+  return { open, running: () => active.size, of }
 })

@@ -14,17 +14,20 @@ import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import type { Team } from "../Models.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
-import type { Part, Request } from "../wire/Wire.ts"
+import type { Part, Request, SharedTurn } from "../wire/Wire.ts"
 import { abandon } from "./Abandon.ts"
+import * as Asked from "./Asked.ts"
 import * as CallId from "./CallId.ts"
 import * as ClientTool from "./ClientTool.ts"
 import * as Failure from "./Failure.ts"
+import * as Forked from "./Forked.ts"
 import * as History from "./History.ts"
 import * as Idempotent from "./Idempotent.ts"
 import { ownerIn } from "./Owner.ts"
 import * as Repeats from "./Repeats.ts"
 import * as Seal from "./Seal.ts"
 import * as SegmentParts from "./SegmentParts.ts"
+import * as TokenRecords from "./TokenRecords.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -61,6 +64,8 @@ export interface Turn {
   readonly named?: string | undefined
   /** Whether the client marked the request as a retry. Absent for a later segment of a response. */
   readonly isRepeated?: boolean | undefined
+  /** Whether servers share the response: its parts come from the journal, at the end. False by default. */
+  readonly isShared?: boolean | undefined
 }
 
 /** A run that a request resumes. */
@@ -79,11 +84,18 @@ const least = (left: number | undefined, right: number | undefined): number | un
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The Conductor of a request: the server's, with what the client wants of its answer. */
-const conductorOf = ({ settings }: Options, { request, team }: Turn): Conductor.Conductor["Service"] => {
+const conductorOf = (
+  { settings }: Options,
+  { request, team }: Turn,
+  records: Array<TokenRecords.TokenRecord>
+): Conductor.Conductor["Service"] => {
   const { choice, settings: asked } = request
   return Conductor.make({
     ...settings,
-    policy: team.policy,
+    policy:
+      choice.returnsTokens === true && team.policy !== undefined
+        ? TokenRecords.collecting(team.policy, records)
+        : team.policy,
     pool: team.pool,
     seed: choice.seed ?? (asked.seed === undefined ? settings.seed : Math.abs(asked.seed)),
     worker: {
@@ -120,7 +132,10 @@ const resumptionOf = Effect.fnUntraced(function* (
   const entries = known.length > 0 || pieces.length === 0 ? known : yield* read
   const events = Journal.eventsOf(entries)
   if (ownerIn(events[0]) !== owner) return undefined
-  const ids = events.flatMap((event) => (event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []))
+  const ids = events.flatMap((event) => {
+    if (event.type === "plan-waiting") return [event.call.id]
+    return event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
+  })
   const results: Record<string, Tool.Given> = {}
   for (const { callId, content, isError } of found.results) {
     const id = CallId.find(callId, ids)
@@ -147,12 +162,21 @@ const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   return ending === "failed" && (tag === "JournalError" || tag === "JournalMismatch" || tag === "OptionsError")
 }
 
+/** Whether this process has lost the run, or its journal. */
+const isLost = ({ error }: Conductor.RunResult): boolean => {
+  if (!(error instanceof Journal.JournalError)) return false
+  const { _tag } = error.reason
+  return _tag === "Fenced" || _tag === "Held" || _tag === "Unreachable"
+}
+
 /** A turn that can be run. */
 export interface Prepared {
   /** The run that it is a segment of. */
   readonly runId: string
   /** Tells parts as they come, and returns the last. */
   readonly run: (tell: Tell) => Effect.Effect<ReadonlyArray<Part>>
+  /** Present if servers share the response. */
+  readonly shared?: SharedTurn | undefined
 }
 
 /** Creates spans of a run below the span of its request if tracing is on. They contain no content. */
@@ -172,16 +196,23 @@ export const prepare = Effect.fnUntraced(function* (
   options: Options,
   turn: Turn
 ): Effect.fn.Return<Prepared, ApiError> {
-  const { owner, request } = turn
-  const found = History.resultsIn(request.messages)
+  const { key, owner, request } = turn
+  const isOfStoredRun = request.fork !== undefined || request.resume !== undefined
+  const metadata = { owner, request: key, asked: Asked.of(request) }
+  const fork =
+    request.fork === undefined ? undefined : yield* Forked.read(options.journal, turn.team, request.fork, metadata)
+  const found = isOfStoredRun ? undefined : History.resultsIn(request.messages)
   const named = found === undefined ? turn.named : undefined
   if (named !== undefined) yield* Idempotent.check(options.journal, named, turn.key)
   const pieces = found === undefined ? [] : Seal.piecesOf(options.sealer, { owner, ...found, seals: request.seals })
-  const resumption = found === undefined ? undefined : yield* resumptionOf(options, turn, found, pieces)
-  const before = found === undefined && named === undefined ? yield* beforeOf(options, turn) : undefined
-  const left = History.leftIn(request.messages)
+  const resumption = found === undefined ? request.resume : yield* resumptionOf(options, turn, found, pieces)
+  const isNew = found === undefined && named === undefined && !isOfStoredRun
+  const before = isNew ? yield* beforeOf(options, turn) : undefined
+  const left = isOfStoredRun ? undefined : History.leftIn(request.messages)
   if (left !== undefined) yield* Effect.ignore(abandon(options.journal, left, owner))
-  const conductor = conductorOf(options, turn)
+  const records: Array<TokenRecords.TokenRecord> = []
+  const team = fork === undefined ? turn.team : { ...turn.team, pool: fork.pool }
+  const conductor = conductorOf(options, { ...turn, team }, records)
   const tools = toolsOf(options, turn)
   const { toolChoice } = request
   if (tools.length === 0 && toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none") {
@@ -190,8 +221,9 @@ export const prepare = Effect.fnUntraced(function* (
       "tool_choice requires a tool, but the request has no tool that this server supports."
     )
   }
-  // From memory, which ends with its process, only a run is continued that calls tools of its client or that a key names.
-  const isKept = options.recent === undefined || tools.length > 0 || named !== undefined
+  // The journal in memory, which ends with its process, stores only what its client may resume, or what a key names.
+  const isResumable = tools.length > 0 || options.settings.approvePlans === true
+  const isKept = options.recent === undefined || isResumable || named !== undefined
   const shared: Conductor.RunOptions = {
     ledger: turn.ledger,
     // Every payment is charged to this account in addition to the owner's.
@@ -204,37 +236,59 @@ export const prepare = Effect.fnUntraced(function* (
     approve
   }
 
+  const isShared = turn.isShared === true
+  const fold = {
+    maxRounds: conductor.maxRounds,
+    // If the client turned reasoning off, notes are off, too.
+    notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
+    isShaped: request.output !== undefined && request.output.type !== "text",
+    stopSequences: request.settings.stopSequences,
+    isOneByOne: request.parallelToolCalls === false,
+    isTagged: request.isTagged === true
+  } as const
+
   const segment = (
     runId: string,
     given: ReadonlyArray<string>,
     tell: Tell,
     go: (hears: Pick<Conductor.RunOptions, "listener" | "telemetry">) => Effect.Effect<Conductor.RunResult>
   ) => {
-    const parts = SegmentParts.make({
-      maxRounds: conductor.maxRounds,
-      // If the client turned reasoning off, notes are off, too.
-      notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
-      isShaped: request.output !== undefined && request.output.type !== "text",
-      stopSequences: request.settings.stopSequences,
-      isOneByOne: request.parallelToolCalls === false,
-      isTagged: request.isTagged === true,
-      given
-    })
+    const parts = SegmentParts.make({ ...fold, given })
     const keep = isKept ? undefined : options.recent?.listener(runId)
     return Effect.flatMap(spans, (telemetry) => {
       const listener: RunEvent.Listener = (event) => {
         keep?.(event)
-        tell(parts.take(event))
+        if (!isShared) tell(parts.take(event))
         options.listener?.(event)
       }
-      const run = Effect.onInterrupt(go({ listener, telemetry }), () => Effect.sync(() => tell(parts.stop())))
-      return Effect.map(run, (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) }))
+      const run = go({ listener, telemetry })
+      if (isShared) {
+        return Effect.flatMap(run, (result) =>
+          // Another server has the run, or takes it over once the claim of this one ends.
+          isLost(result) ? Effect.interrupt : Effect.succeed({ result, last: recorded(parts, result) })
+        )
+      }
+      return Effect.map(
+        Effect.onInterrupt(run, () => Effect.sync(() => tell(parts.stop()))),
+        (result) => ({ result, last: Effect.suspend(() => ended(parts, result)) })
+      )
     })
   }
 
+  /** Returns all parts of a shared response: those that any server reads from the journal, and the last. */
+  const recorded = (parts: SegmentParts.SegmentParts, result: Conductor.RunResult) =>
+    Effect.matchEffect(options.journal.read(result.runId), {
+      onFailure: () => Effect.interrupt,
+      onSuccess: (entries) => {
+        const before = SegmentParts.takeAll(parts, entries)
+        return Effect.map(ended(parts, result), (last) => [...before, ...last])
+      }
+    })
+
   /** Returns the last parts. The state of a suspended run precedes its calls, for clients that carry it. */
   const ended = (parts: SegmentParts.SegmentParts, result: Conductor.RunResult) => {
-    const last = parts.end(result)
+    const end = parts.end(result)
+    const last = request.choice.returnsTokens === true ? TokenRecords.addTo(end, records) : end
     if (result.ending !== "suspended" || !request.carriesState) return Effect.succeed(last)
     const { runId } = result
     const from = runId === found?.runId ? Seal.lengthOf(pieces) : 0
@@ -250,26 +304,31 @@ export const prepare = Effect.fnUntraced(function* (
 
   const go = (runId: string, tell: Tell) =>
     segment(runId, [], tell, (hears) => {
-      const run = conductor.run(
-        { messages: request.messages, metadata: { owner, request: turn.key } },
-        { ...shared, runId, ...hears }
-      )
+      const runOptions = { ...shared, runId, ...hears }
+      const run =
+        fork === undefined
+          ? conductor.run({ messages: request.messages, metadata }, runOptions)
+          : conductor.fork(fork.of, runOptions)
       return runId === turn.runId ? run : Idempotent.waitingForOthers(run)
     })
+  const sharing = (given: ReadonlyArray<string>) => (isShared ? { shared: { key, fold: { ...fold, given } } } : {})
   const begin = (runId: string) => (tell: Tell) => Effect.flatMap(go(runId, tell), ({ last }) => last)
 
   if (before !== undefined) {
     const run = (tell: Tell) =>
       Effect.flatMap(go(before, tell), ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : last))
-    return { runId: before, run }
+    return { runId: before, run, ...sharing([]) }
   }
-  if (resumption === undefined) return { runId: named ?? turn.runId, run: begin(named ?? turn.runId) }
+  if (resumption === undefined) {
+    return { runId: named ?? turn.runId, run: begin(named ?? turn.runId), ...sharing([]) }
+  }
   const goOn = (tell: Tell) =>
     Effect.flatMap(
       segment(resumption.runId, Object.keys(resumption.results), tell, (hears) =>
         conductor.resume(resumption, { ...shared, ...hears })
       ),
-      ({ last, result }) => (cannotGoOn(result) ? begin(turn.runId)(tell) : last)
+      // The caller of a named run wants that run and no other.
+      ({ last, result }) => (request.resume === undefined && cannotGoOn(result) ? begin(turn.runId)(tell) : last)
     )
-  return { runId: resumption.runId, run: goOn }
+  return { runId: resumption.runId, run: goOn, ...sharing(Object.keys(resumption.results)) }
 })

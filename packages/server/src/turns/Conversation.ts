@@ -2,13 +2,11 @@
  * A conversation while it is read: its messages so far, and the calls of tools in them. Each wire adds messages in its own
  * form; calls and results are the same on all.
  *
- * Agents send calls without results after an interruption, and results behind other messages. Vendors refuse both, so
- * {@link messagesOf} repairs them.
+ * Agents send calls without results after an interruption, results without calls after they have shortened their
+ * history, and results behind other messages. Vendors refuse all of these, so they are repaired.
  */
 
-import { Options } from "@divisi/core"
 import type { Content, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
-import { invalid } from "../wire/ApiError.ts"
 import type { Reading } from "../wire/Reading.ts"
 import * as Tools from "../wire/Tools.ts"
 
@@ -91,25 +89,27 @@ const idOf = ({ last, names, open }: Conversation, { callId, tool }: Result): st
   return first
 }
 
+/** The tool of a result that names none and whose call is not in the conversation. */
+const unknownTool = "earlier_tool"
+
 /**
- * Adds a result. Throws an `ApiError` for one of a call that is not in the conversation, in words of the wire: `noCall`
- * gets what names the call.
+ * Adds a call for a result without one: agents that shorten their history leave results behind, and vendors refuse
+ * them.
  */
-export const addResult = (
-  conversation: Conversation,
-  result: Result,
-  field: string,
-  noCall: (named: string) => string
-): void => {
+const addLostCall = (conversation: Conversation, id: string, tool: string | undefined, field: string): string => {
+  const name = Tools.workerName(conversation.names, tool ?? unknownTool)
+  addAssistant(conversation, "", [{ id, name, arguments: "{}" }])
+  conversation.reading.notice(
+    `${field} is the result of tool call ${id.slice(0, 80)}, which is not in the conversation. Workers see a call without arguments.`
+  )
+  return name
+}
+
+/** Adds a result. One whose call is not in the conversation gets a call, with a notice. */
+export const addResult = (conversation: Conversation, result: Result, field: string): void => {
   const { calls, messages, open } = conversation
-  const callId = idOf(conversation, result)
-  const name = callId === undefined ? undefined : calls.get(callId)
-  if (callId === undefined || name === undefined) {
-    throw invalid(
-      field,
-      `${noCall(result.callId ?? Options.kindOf(result.tool))} Send the call too, or omit the result.`
-    )
-  }
+  const callId = idOf(conversation, result) ?? field
+  const name = calls.get(callId) ?? addLostCall(conversation, callId, result.tool, field)
   open.delete(callId)
   const { content, isError } = result
   const message: ToolMessage = { role: "tool", callId, name, content }

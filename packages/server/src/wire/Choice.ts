@@ -17,6 +17,8 @@ export interface Choice {
   readonly policy?: string | undefined
   /** Seed of all randomness in the run. */
   readonly seed?: number | undefined
+  /** Whether the response has the tokens of the policy's completions. */
+  readonly returnsTokens?: boolean | undefined
 }
 
 /** The headers of a request; their names are in lower case. */
@@ -101,6 +103,7 @@ export const read = (model: string, body: Json.JsonObject, headers: Headers): Ch
       "divisi.policy",
       Json.name
     ),
+    returnsTokens: Json.optional(body.return_token_ids, "return_token_ids", Json.flag) === true ? true : undefined,
     seed: numberOf(headers["x-divisi-seed"], "x-divisi-seed", seed) ?? Json.optional(own.seed, "divisi.seed", seed)
   }
 }

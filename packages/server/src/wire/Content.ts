@@ -35,7 +35,7 @@ const sourceOf = (value: unknown, field: string): Source => {
   switch (source.type) {
     case "base64":
       return {
-        mediaType: Json.text(source.media_type, `${field}.media_type`),
+        mediaType: Json.text(source.media_type, `${field}.media_type`).toLowerCase(),
         data: Json.text(source.data, `${field}.data`)
       }
     case "url":
@@ -47,13 +47,56 @@ const sourceOf = (value: unknown, field: string): Source => {
   }
 }
 
-/** An image: `source` (Messages), `image_url` as a text or an object (OpenAI), or `data` with `mimeType` (MCP). */
+/** Bytes as base64, or a URL, with a media type. An image is an image in whatever part it comes. */
+const mediaOf = (place: string, mediaType: unknown, name: unknown, field: string): Parts => {
+  const type = typeof mediaType === "string" ? mediaType.toLowerCase() : undefined
+  if (type !== undefined && /^(?:audio|video)\//.test(type)) {
+    throw invalid(field, `${field} must be text, an image or a file; ${type.slice(0, 80)} is not supported.`)
+  }
+  const isPlace = place.startsWith("data:") || /^https?:\/\//.test(place)
+  const source: Source = isPlace
+    ? OpenAi.sourceOf(place, field)
+    : { mediaType: type ?? "application/octet-stream", data: place }
+  if ((type ?? ("mediaType" in source ? source.mediaType : ""))?.startsWith("image/"))
+    return [{ type: "image", ...source }]
+  return [typeof name === "string" ? { type: "file", name, ...source } : { type: "file", ...source }]
+}
+
+/** Media of Gemini: `inlineData` has bytes, `fileData` has a URL. */
+const geminiMedia = (part: Json.JsonObject, field: string): Parts | undefined => {
+  const inline = part.inlineData ?? part.inline_data
+  if (Json.isObject(inline)) {
+    return mediaOf(Json.text(inline.data, `${field}.data`), inline.mimeType ?? inline.mime_type, undefined, field)
+  }
+  const file = part.fileData ?? part.file_data
+  if (!Json.isObject(file)) return undefined
+  const place = Json.text(file.fileUri ?? file.file_uri, `${field}.fileUri`)
+  return mediaOf(place, file.mimeType ?? file.mime_type, undefined, field)
+}
+
+/** A file of the AI SDK: `data` or `url`, with a media type. */
+const sdkFile = (part: Json.JsonObject, field: string): Parts | undefined => {
+  const place = part.data ?? part.url
+  const isOther = Json.isObject(part.file) || part.file_data != null || part.file_url != null
+  return isOther || typeof place !== "string"
+    ? undefined
+    : mediaOf(place, part.mediaType ?? part.mimeType, part.filename, field)
+}
+
+/**
+ * An image: `source` (Messages), `image_url` as a text or an object (OpenAI), `data` with `mimeType` (MCP), or `image`
+ * (the AI SDK).
+ */
 const imageOf = (part: Json.JsonObject, field: string): Parts => {
   if (Json.isObject(part.source)) return [{ type: "image", ...sourceOf(part.source, `${field}.source`) }]
-  if (typeof part.data === "string" && typeof part.mimeType === "string") {
-    return [{ type: "image", mediaType: part.mimeType, data: part.data }]
+  const bytes = part.data ?? part.base64
+  const mediaType = part.mimeType ?? part.mime_type
+  if (typeof bytes === "string" && typeof mediaType === "string") return [{ type: "image", mediaType, data: bytes }]
+  if (typeof part.image === "string") {
+    return mediaOf(part.image, part.mediaType ?? part.mimeType ?? "image/png", undefined, field)
   }
-  const url = Json.isObject(part.image_url) ? part.image_url.url : part.image_url
+  const given = part.image_url ?? part.imageUrl ?? part.url
+  const url = Json.isObject(given) ? given.url : given
   if (typeof url !== "string") throw invalid(field, `${field} must have image_url or source: ${noUploads}.`)
   return [{ type: "image", ...OpenAi.sourceOf(url, `${field}.image_url`) }]
 }
@@ -129,7 +172,7 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
     case "input_text":
     case "output_text":
     case "summary_text":
-      return wordsOf(part.text, `${field}.text`)
+      return wordsOf(part.text ?? part.content, `${field}.text`)
     case "refusal":
       return wordsOf(part.refusal, `${field}.refusal`)
     case "image_url":
@@ -137,9 +180,11 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
     case "image":
       return imageOf(part, field)
     case "file":
-      return [
-        OpenAi.fileOf(Json.isObject(part.file) ? part.file : part, Json.isObject(part.file) ? `${field}.file` : field)
-      ]
+      return (
+        sdkFile(part, field) ?? [
+          OpenAi.fileOf(Json.isObject(part.file) ? part.file : part, Json.isObject(part.file) ? `${field}.file` : field)
+        ]
+      )
     case "input_file":
       return [OpenAi.fileOf(part, field)]
     case "document":
@@ -154,6 +199,10 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
     case "resource":
       return resourceOf(part.resource, `${field}.resource`)
     default:
+      if (part.type === undefined) {
+        const media = geminiMedia(part, field)
+        if (media !== undefined) return media
+      }
       return typeof part.type === "string" && thoughts.has(part.type) ? [] : unknownOf(part, field, reading, role)
   }
 }

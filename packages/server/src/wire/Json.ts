@@ -76,6 +76,15 @@ export const optional = <A>(
   read: (value: unknown, field: string) => A
 ): A | undefined => (value === undefined || value === null ? undefined : read(value, field))
 
+/** The value of a JSON text; the text itself if it is not JSON. */
+export const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [true, true],
   [false, false],
@@ -84,6 +93,9 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [1, true],
   [0, false]
 ])
+
+/** Yes or no in one of the forms that {@link flag} reads; `undefined` for anything else. */
+export const asFlag = (value: unknown): boolean | undefined => flags.get(value)
 
 /** Yes or no, which some clients write as texts or numbers. */
 export const flag = (value: unknown, field: string): boolean => flags.get(value) ?? wrong(field, "true or false", value)

@@ -33,7 +33,7 @@ export const sourceOf = (url: string, field: string): Source => {
   if (mediaType === undefined) {
     throw invalid(field, `${field} must be a URL, or a data: URL with a media type and base64.`)
   }
-  return { mediaType, data: url.slice(comma + 1) }
+  return { mediaType: mediaType.toLowerCase(), data: url.slice(comma + 1) }
 }
 
 /** A file by its bytes. One that was uploaded to a vendor is known to that vendor alone. */

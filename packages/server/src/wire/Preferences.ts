@@ -130,7 +130,9 @@ const probabilities = "message.output_text.logprobs"
 const review = (body: Json.JsonObject, reading: Reading): void => {
   for (const field of reviewed) {
     const value = body[field.name]
-    if (isNeutral(field, value)) continue
+    // An empty object asks for a search.
+    const isAsked = field.name === "web_search_options" && Json.isObject(value)
+    if (!isAsked && isNeutral(field, value)) continue
     if (field.refusal !== undefined) throw invalid(field.name, field.refusal)
     reading.notice(`${field.name} is not supported and was ignored.`)
   }
@@ -150,8 +152,12 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
 const numeric = (value: unknown): unknown =>
   typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value
 
-/** A limit of tokens. Clients send -1 and 0 for none, and whole numbers as fractions. */
+/** Words for no limit. */
+const endless = /^(?:|inf(?:inity)?|none|auto)$/i
+
+/** A limit of tokens. Clients send -1, 0 and words for none, and whole numbers as fractions. */
 const tokens = (value: unknown, field: string): number | undefined => {
+  if (typeof value === "string" && endless.test(value.trim())) return undefined
   const limit = Json.number(-1, Number.MAX_VALUE)(numeric(value), field)
   return limit < 1 ? undefined : Math.min(Math.floor(limit), Number.MAX_SAFE_INTEGER)
 }
@@ -168,10 +174,12 @@ const stops = (value: unknown, field: string): ReadonlyArray<string> =>
     .map((stop, at) => Json.optional(stop, `${field}[${at}]`, Json.text) ?? "")
     .filter((stop) => stop !== "")
 
-const budget = (value: unknown, field: string): Reasoning => ({
-  type: "budget",
-  tokens: Json.whole(1)(numeric(value), field)
-})
+/** A number of tokens. Gemini has 0 for none, and -1 for as many as the model wants. */
+const budget = (value: unknown, field: string): Reasoning | undefined => {
+  const tokens = Json.whole(-1)(numeric(value), field)
+  if (tokens === -1) return undefined
+  return tokens === 0 ? { type: "off" } : { type: "budget", tokens }
+}
 
 /** Words for thinking, and for none; any other must be an effort. */
 const thinkingWords: Readonly<Record<string, Reasoning | undefined>> = {
@@ -190,18 +198,22 @@ const thinkingWord = (word: string, field: string): Reasoning | undefined => {
 /** `thinking` of Messages, and of the servers that took it over. */
 const thinking = (value: unknown, field: string): Reasoning | undefined => {
   if (typeof value === "boolean") return value ? undefined : { type: "off" }
-  if (typeof value === "string") return thinkingWord(value, field)
+  if (typeof value === "string") return thinkingWord(value.toLowerCase(), field)
   const { budget_tokens, type } = Json.object(value, field)
-  if (type === "disabled") return { type: "off" }
+  if (typeof type === "string" && thinkingWords[type.toLowerCase()]?.type === "off") return { type: "off" }
   return budget_tokens === undefined || budget_tokens === null
     ? undefined
     : budget(budget_tokens, `${field}.budget_tokens`)
 }
 
-const effort = (value: unknown, field: string): Reasoning | undefined => OpenAi.reasoningOf(Json.text(value, field))
+const effort = (value: unknown, field: string): Reasoning | undefined => {
+  const level = Json.isObject(value) ? value.effort : value
+  return level === "" ? undefined : OpenAi.reasoningOf(Json.text(level, field).toLowerCase())
+}
 
 /** `reasoning` of Responses and OpenRouter. */
 const reasoning = (value: unknown, field: string): Reasoning | undefined => {
+  if (typeof value === "boolean" || typeof value === "string") return thinking(value, field)
   const { effort: level, enabled, max_tokens } = Json.object(value, field)
   if (enabled === false) return { type: "off" }
   if (max_tokens !== undefined && max_tokens !== null) return budget(max_tokens, `${field}.max_tokens`)
@@ -209,7 +221,7 @@ const reasoning = (value: unknown, field: string): Reasoning | undefined => {
 }
 
 /** A switch of chat templates (Qwen, GLM and others in vLLM and SGLang). */
-const switched = (value: unknown): Reasoning | undefined => (value === false ? { type: "off" } : undefined)
+const switched = (value: unknown): Reasoning | undefined => (Json.asFlag(value) === false ? { type: "off" } : undefined)
 
 /** How much to think, in any vendor's field. An amount wins over a level. */
 const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undefined => {
@@ -217,6 +229,7 @@ const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undef
   const template = Json.isObject(body.chat_template_kwargs) ? body.chat_template_kwargs : {}
   return (
     preference(reading, body.thinking, "thinking", thinking) ??
+    preference(reading, body.think, "think", thinking) ??
     preference(reading, body.reasoning, "reasoning", reasoning) ??
     preference(reading, body.reasoning_effort, "reasoning_effort", effort) ??
     preference(reading, output.effort, "output_config.effort", effort) ??
@@ -239,6 +252,22 @@ const demand = <A>(
   return undefined
 }
 
+/** The limit of tokens in the fields of Gemini, Bedrock, Ollama, the AI SDK and Hugging Face. */
+const otherLimit = (body: Json.JsonObject): number | undefined => {
+  const inner = (name: string) => (Json.isObject(body[name]) ? (body[name] as Json.JsonObject) : {})
+  const places: Readonly<Record<string, unknown>> = {
+    maxTokens: body.maxTokens,
+    max_new_tokens: body.max_new_tokens,
+    num_predict: body.num_predict,
+    n_predict: body.n_predict,
+    "generationConfig.maxOutputTokens": inner("generationConfig").maxOutputTokens,
+    "inferenceConfig.maxTokens": inner("inferenceConfig").maxTokens,
+    "options.num_predict": inner("options").num_predict
+  }
+  const [field, value] = Object.entries(places).find(([, value]) => value != null) ?? []
+  return field === undefined ? undefined : tokens(value, field)
+}
+
 /** Whether an entry of the tool choice asks for one call at a time. */
 const parallelIn = (choice: unknown): boolean | undefined =>
   Json.isObject(choice) && choice.disable_parallel_tool_use === true ? false : undefined
@@ -247,7 +276,8 @@ const parallelIn = (choice: unknown): boolean | undefined =>
 export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: number): Settings => {
   review(body, reading)
   return {
-    maxOutputTokens: demand(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], tokens),
+    maxOutputTokens:
+      demand(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], tokens) ?? otherLimit(body),
     temperature: preference(reading, body.temperature, "temperature", number(0, mostTemperature)),
     seed: preference(reading, body.seed, "seed", seed),
     stopSequences: demand(body, ["stop", "stop_sequences"], stops),

@@ -11,6 +11,7 @@
 import { Options, type Tool } from "@divisi/core"
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
+import { lowerTypes } from "./Tools.ts"
 
 /** A schema, which some clients send as the text of its JSON. */
 const schemaOf = (value: unknown, field: string): Json.JsonObject => {
@@ -30,9 +31,9 @@ const ofSchema = (value: unknown, field: string): Tool.OutputFormat => ({
 
 /** A shape with its name: nested on Chat Completions, flat on Responses and Messages. */
 const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
-  const isNested = Json.isObject(format.json_schema)
-  const of = isNested ? `${field}.json_schema` : field
-  const shape = isNested ? Json.object(format.json_schema, of) : format
+  const nested = format.json_schema ?? format.jsonSchema
+  const of = Json.isObject(nested) ? `${field}.json_schema` : field
+  const shape = Json.isObject(nested) ? nested : format
   return {
     type: "json-schema",
     name: Json.optional(shape.name, `${of}.name`, Json.text) ?? "answer",
@@ -42,20 +43,38 @@ const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
   }
 }
 
+/** Whether a format is a schema itself. */
+const isSchema = ({ anyOf, properties, type }: Json.JsonObject): boolean =>
+  (type === "object" && Json.isObject(properties)) || (type === undefined && Array.isArray(anyOf))
+
+/** `generationConfig` of Gemini. */
+const geminiFormat = (value: unknown, field: string): Tool.OutputFormat | undefined => {
+  const { responseJsonSchema, responseMimeType, responseSchema } = Json.object(value, field)
+  return (
+    Json.optional(responseJsonSchema, `${field}.responseJsonSchema`, ofSchema) ??
+    Json.optional(responseSchema, `${field}.responseSchema`, (schema, at) => ofSchema(lowerTypes(schema), at)) ??
+    (responseMimeType === "application/json" ? { type: "json" } : undefined)
+  )
+}
+
 /** A format with a type. Some servers accept a schema with `json_object`. */
 const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
   // Some clients send the type alone.
   const format = typeof value === "string" ? { type: value, schema: undefined } : Json.object(value, field)
-  switch (format.type) {
+  if (isSchema(format)) return ofSchema(format, field)
+  switch (typeof format.type === "string" ? format.type.toLowerCase() : format.type) {
     case null:
+    case "":
     case "text":
       return { type: "text" }
     case "json":
     case "json_object":
       return Json.optional(format.schema, `${field}.schema`, ofSchema) ?? { type: "json" }
     case "json_schema":
+    case "jsonschema":
       return named(format, field)
     default:
+      if (Object.keys(format).length === 0) return { type: "text" }
       throw invalid(
         `${field}.type`,
         `${field}.type must be text, json_object or json_schema, not ${Options.kindOf(format.type)}.`
@@ -91,6 +110,9 @@ export const read = (body: Json.JsonObject): Tool.OutputFormat | undefined => {
     Json.optional(body.output_format, "output_format", formatOf) ??
     Json.optional(body.structured_outputs, "structured_outputs", structured) ??
     Json.optional(body.guided_json, "guided_json", ofSchema) ??
-    Json.optional(body.json_schema, "json_schema", ofSchema)
+    Json.optional(body.json_schema, "json_schema", ofSchema) ??
+    // Ollama's own field: `json`, or a schema.
+    Json.optional(body.format, "format", formatOf) ??
+    Json.optional(body.generationConfig, "generationConfig", geminiFormat)
   return output?.type === "text" ? undefined : output
 }

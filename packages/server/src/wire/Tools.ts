@@ -49,7 +49,7 @@ const longestName = 64
 
 /** A name of the letters that every vendor takes. */
 const plainName = (name: string): string => {
-  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, "_")
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "tool"
   if (plain.length <= longestName) return plain
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 8)
   return `${plain.slice(0, longestName - hash.length - 1)}_${hash}`
@@ -104,14 +104,15 @@ const toolName = (value: unknown, field: string): string => {
 
 const noInput = { type: "object", properties: {} }
 
-/** Gemini writes the types of a schema in capitals, and PHP writes an empty object as a list. */
+/** PHP writes an empty object as a list, and some clients send the text of the JSON. */
 const schemaOf = (value: unknown, field: string): Json.JsonObject => {
   if (Array.isArray(value) && value.length === 0) return noInput
-  const schema = Json.object(value, field)
+  const schema = Json.object(typeof value === "string" ? Json.parsed(value) : value, field)
   return Array.isArray(schema.properties) && schema.properties.length === 0 ? { ...schema, properties: {} } : schema
 }
 
-const lowerTypes = (value: unknown): unknown => {
+/** Gemini writes the types of a schema in capitals. */
+export const lowerTypes = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(lowerTypes)
   if (!Json.isObject(value)) return value
   return Object.fromEntries(
@@ -125,17 +126,48 @@ const lowerTypes = (value: unknown): unknown => {
 const inputOf = (tool: Json.JsonObject, field: string): Json.JsonObject => {
   for (const name of ["parameters", "input_schema", "inputSchema", "parametersJsonSchema"] as const) {
     const given = Json.optional(tool[name], `${field}.${name}`, schemaOf)
-    if (given !== undefined) return given
+    // Bedrock nests the schema.
+    if (given !== undefined) return Json.isObject(given.json) && given.type === undefined ? given.json : given
   }
-  return noInput
+  return Json.isObject(tool.parameter_definitions) ? ofDefinitions(tool.parameter_definitions) : noInput
 }
+
+/** Types of Cohere's definitions, which are Python's. */
+const pythonTypes: Readonly<Record<string, string>> = {
+  str: "string",
+  int: "integer",
+  float: "number",
+  bool: "boolean",
+  list: "array",
+  dict: "object"
+}
+
+/** The schema of Cohere's `parameter_definitions`: https://docs.cohere.com/v1/reference/chat. */
+const ofDefinitions = (definitions: Json.JsonObject): Json.JsonObject => {
+  const entries = Object.entries(definitions).filter(([, definition]) => Json.isObject(definition)) as ReadonlyArray<
+    [string, Json.JsonObject]
+  >
+  const properties = entries.map(([name, { description, type }]) => {
+    const word = typeof type === "string" ? /^\w+/.exec(type.toLowerCase())?.[0] : undefined
+    const known = word !== undefined && Object.hasOwn(pythonTypes, word) ? { type: pythonTypes[word] } : {}
+    return [name, { ...known, ...(typeof description === "string" && { description }) }]
+  })
+  const required = entries.flatMap(([name, definition]) => (definition.required === true ? [name] : []))
+  return { type: "object", properties: Object.fromEntries(properties), required }
+}
+
+/** A description: a text, or a list of texts. */
+const descriptionOf = (value: unknown, field: string): string =>
+  Array.isArray(value)
+    ? value.map((line, at) => Json.text(line, `${field}[${at}]`)).join("\n")
+    : Json.text(value, field)
 
 const functionOf = (tool: Json.JsonObject, field: string, namespace: string | undefined): Offered => {
   const name = toolName(tool.name, `${field}.name`)
   return {
     definition: {
       name: nameOf(name, namespace),
-      description: Json.optional(tool.description, `${field}.description`, Json.text),
+      description: Json.optional(tool.description, `${field}.description`, descriptionOf),
       input: inputOf(tool, field),
       strict: Json.optional(tool.strict, `${field}.strict`, Json.flag)
     },
@@ -195,7 +227,7 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
   const tool = Json.object(value, field)
   const declarations = declarationsIn(tool)
   if (declarations !== undefined) {
-    return Json.list(declarations, field).map((one, at) =>
+    return listOf(declarations, field).map((one, at) =>
       functionOf(
         lowerTypes(Json.object(one, reading.at(field, at))) as Json.JsonObject,
         reading.at(field, at),
@@ -204,6 +236,12 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
     )
   }
   if (Json.isObject(tool.function)) return [functionOf(tool.function, `${field}.function`, namespace)]
+  if (Json.isObject(tool.toolSpec)) return [functionOf(tool.toolSpec, `${field}.toolSpec`, namespace)]
+  // A schema with a title, as LangChain takes it for a tool.
+  if (tool.type === "object" && typeof tool.title === "string" && Json.isObject(tool.properties)) {
+    const { description, title, ...parameters } = tool
+    return [functionOf({ name: title, description, parameters }, field, namespace)]
+  }
   if (Json.isObject(tool.custom)) return [customOf(tool.custom, `${field}.custom`, namespace)]
   switch (tool.type) {
     case "function":
@@ -234,8 +272,15 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
 
 const listOf = (value: unknown, field: string): ReadonlyArray<unknown> => {
   if (!Json.isObject(value)) return Json.list(value, field)
-  return Object.keys(value).length === 0 ? [] : [value]
+  const entries = Object.entries(value)
+  const isNamed = typeof value.name === "string" || typeof value.type === "string"
+  const isSet = !isNamed && entries.every(([name, tool]) => isToolOfSet(name, tool))
+  // The AI SDK has its tools by name.
+  return isSet ? entries.map(([name, tool]) => ({ name, ...(tool as Json.JsonObject) })) : [value]
 }
+
+const isToolOfSet = (name: string, tool: unknown): boolean =>
+  Json.isObject(tool) && !hosted.test(name) && (hasSchema(tool) || typeof tool.description === "string") && !tool.name
 
 /** The tools of a list; those that cannot be offered are left out with a notice. */
 const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
@@ -264,6 +309,7 @@ const namedIn = (value: unknown): string | undefined => {
   if (!Json.isObject(value)) return undefined
   if (typeof value.function === "string") return value.function
   const named = Json.isObject(value.function) ? value.function : Json.isObject(value.custom) ? value.custom : value
+  if (typeof named.toolName === "string") return named.toolName
   if (typeof named.name !== "string") return undefined
   return typeof value.namespace === "string" ? nameOf(named.name, value.namespace) : named.name
 }
@@ -280,7 +326,14 @@ const only = (tools: Tools, name: string): Choice => {
   return { tools, toolChoice: { name: meant?.definition.name ?? name } }
 }
 
+/** A mode as the only field of an object, as Bedrock writes it: `{ any: {} }`. */
+const keyOf = (choice: Json.JsonObject): unknown => {
+  const [key, ...others] = Object.keys(choice)
+  return others.length === 0 && Json.isObject(choice[key!]) ? key : undefined
+}
+
 const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
+  if (value === "" || (Json.isObject(value) && Object.keys(value).length === 0)) return { tools, toolChoice: undefined }
   const mode = modeOf(value)
   if (mode !== undefined) return { tools, toolChoice: mode }
   if (typeof value === "string" && tools.some(({ definition }) => definition.name === value)) return only(tools, value)
@@ -301,9 +354,9 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
     const allowed = Json.isObject(choice.allowed_tools) ? choice.allowed_tools : choice
     return { tools: among(tools, allowed.tools, `${field}.tools`), toolChoice: modeOf(allowed.mode) ?? "auto" }
   }
-  const named = namedIn(choice)
+  const named = namedIn(choice) ?? (Json.isObject(choice.tool) ? namedIn(choice.tool) : undefined)
   if (named !== undefined) return only(tools, named)
-  const typed = modeOf(choice.type)
+  const typed = modeOf(choice.type ?? choice.mode ?? keyOf(choice))
   if (typed !== undefined) return { tools, toolChoice: typed }
   throw invalid(
     `${field}.type`,

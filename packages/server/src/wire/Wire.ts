@@ -7,11 +7,14 @@
  * know. The writer is a fold: it takes one part after another, and gives the text that goes out for it.
  */
 
-import type { StepFailure, Tool } from "@divisi/core"
+import type { StepFailure, Tool, Transcript } from "@divisi/core"
 import type { Message, ToolCall } from "@divisi/core/Message"
 import { addUsage, type Usage } from "@divisi/core/Usage"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { NonEmptyReadonlyArray } from "effect/Array"
+import type { Options as SegmentOptions } from "../segment/SegmentParts.ts"
+import type { TokenRecord } from "../segment/TokenRecords.ts"
+import * as TokenRecords from "../segment/TokenRecords.ts"
 import type { ApiError } from "./ApiError.ts"
 import type { Choice, Headers } from "./Choice.ts"
 import type { JsonObject } from "./Json.ts"
@@ -30,12 +33,30 @@ export interface Settings {
   readonly reasoning?: Reasoning | undefined
 }
 
+/** A stored run to continue from one of its steps, as a new run: `Cut` of `@divisi/core`. */
+export interface Fork {
+  readonly runId: string
+  readonly at: Transcript.Place
+  readonly answer?: string | undefined
+  readonly change: { readonly worker?: string; readonly subtask?: string }
+}
+
+/** A stored run to continue, and the caller's input for calls that it waits for, by their ids. */
+export interface Resume {
+  readonly runId: string
+  readonly results: Readonly<Record<string, Tool.Given>>
+}
+
 /** A request, whichever wire it came on. */
 export interface Request {
   /** As it was asked for, with who is left out behind it. */
   readonly model: string
   /** The whole conversation. Results of tools name their tools. */
   readonly messages: NonEmptyReadonlyArray<Message>
+  /** The run that it forks; `messages` are the question of that run. */
+  readonly fork?: Fork | undefined
+  /** The run that it resumes; `messages` are the question of that run. */
+  readonly resume?: Resume | undefined
   readonly tools: ReadonlyArray<Tool.ToolDefinition>
   readonly toolChoice?: Tool.ToolChoice | undefined
   readonly parallelToolCalls?: boolean | undefined
@@ -115,6 +136,8 @@ export type Part =
       readonly durationMillis: number
       /** Parts of the request that workers do not support, in sentences for people. */
       readonly notices?: ReadonlyArray<string> | undefined
+      /** The tokens of the policy's completions, if the request asks for them and its model has them. */
+      readonly tokenRecords?: ReadonlyArray<TokenRecord> | undefined
     }
   /** There is no answer, or it breaks off here. Usage is still charged; absent if nothing was started. */
   | { readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined }
@@ -130,6 +153,15 @@ export interface About {
   readonly request: Request
   /** The body of the request as it came, for what a response repeats. */
   readonly body: JsonObject
+  /** Present if servers share the response: then its parts are a fold of its run's journal. */
+  readonly shared?: SharedTurn | undefined
+}
+
+/** The part of a turn that another server needs to follow it, or to take it over. */
+export interface SharedTurn {
+  /** The deduplication key of its request. */
+  readonly key: string
+  readonly fold: SegmentOptions
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -163,7 +195,7 @@ export const event = (data: JsonObject, name?: string): string =>
 /** The field `divisi` of a response: the run, the steps that failed, and what of the request was left out. */
 export const runOf = (
   { request, runId }: About,
-  { failedSteps, notices = [], usage, workers }: Extract<Part, { readonly type: "finish" }>
+  { failedSteps, notices = [], tokenRecords, usage, workers }: Extract<Part, { readonly type: "finish" }>
 ): JsonObject => {
   const all = [...request.notices, ...notices]
   return {
@@ -171,6 +203,13 @@ export const runOf = (
     workers,
     calls: usage.calls,
     ...(failedSteps !== undefined && { failed_steps: failedSteps.map(failedStepOf) }),
+    ...(tokenRecords !== undefined && {
+      completions: tokenRecords.map((record) => ({
+        round: record.round,
+        attempt: record.attempt,
+        ...TokenRecords.fieldsOf(record)
+      }))
+    }),
     ...(all.length === 0 ? {} : { notices: all })
   }
 }

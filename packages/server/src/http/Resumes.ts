@@ -1,0 +1,152 @@
+/**
+ * `POST /v1/runs/{id}/resume`: continues a suspended, stopped or failed run of the caller, with the results that it waits
+ * for. It needs no history of a client: the journal has the question, and the settings of the request that started it.
+ */
+import { Journal, type Tool, Transcript } from "@divisi/core"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Caller } from "../Caller.ts"
+import * as ContentSetting from "../ContentSetting.ts"
+import * as Asked from "../segment/Asked.ts"
+import { ownerIn } from "../segment/Owner.ts"
+import { ApiError, invalid } from "../wire/ApiError.ts"
+import * as Choice from "../wire/Choice.ts"
+import * as Json from "../wire/Json.ts"
+import type { Request } from "../wire/Wire.ts"
+import * as Background from "./Background.ts"
+import * as Body from "./Body.ts"
+import * as Runs from "./Runs.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Reading
+// -------------------------------------------------------------------------------------------------------------------
+
+const given = Schema.Union([
+  Schema.String,
+  Schema.Struct({ approved: Schema.Boolean, reason: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
+  Schema.Struct({ content: Schema.String, is_error: Schema.optionalKey(Schema.NullOr(Schema.Boolean)) })
+])
+
+const fields = {
+  results: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, given))),
+  background: Background.field
+}
+
+/** The schema of a body, for documentation. */
+export const resumeSchema = Schema.Struct(fields)
+
+const names = Object.keys(fields)
+
+/** The most results of one request, and the most characters of one. */
+const maxResults = 1_000
+
+const givenOf = (value: unknown, field: string): Tool.Given => {
+  if (typeof value === "string") return value
+  const object = Json.object(value, field)
+  if (object.approved !== undefined) {
+    Background.checkNames(object, ["approved", "reason"], field)
+    const approved = Json.flag(object.approved, `${field}.approved`)
+    return { approved, reason: Json.optional(object.reason, `${field}.reason`, Json.text) }
+  }
+  Background.checkNames(object, ["content", "is_error"], field)
+  const content = Json.text(object.content, `${field}.content`)
+  return Json.optional(object.is_error, `${field}.is_error`, Json.flag) === true
+    ? { content, isError: true }
+    : { content }
+}
+
+/** Reads the results of a body, which must be for calls that the run waits for. Throws an `ApiError`. */
+export const read = (body: Json.JsonObject, pending: ReadonlyArray<string>): Readonly<Record<string, Tool.Given>> => {
+  Background.checkNames(body, names, "this request")
+  const results = Object.entries(Json.optional(body.results, "results", Json.object) ?? {})
+  if (results.length > maxResults) throw invalid("results", `results must have at most ${maxResults} entries.`)
+  return Object.fromEntries(
+    results.map(([id, value]) => {
+      const field = `results["${id.slice(0, 64)}"]`
+      if (!pending.includes(id)) {
+        const known = pending.length === 0 ? "The run waits for no call." : `Pending calls: ${pending.join(", ")}.`
+        throw invalid("results", `${field} is not a pending call of the run. ${known}`)
+      }
+      return [id, givenOf(value, field)]
+    })
+  )
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The endpoint
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A run to resume. */
+interface Recalled {
+  readonly resume: NonNullable<Request["resume"]>
+  readonly messages: Request["messages"]
+  readonly asked: Asked.Asked
+  readonly pool: ReadonlyArray<string>
+  readonly tools: ReadonlyArray<Tool.ToolDefinition>
+}
+
+/** Tools of a client are offered by name: their schemas were part of the request alone. */
+const byName = (name: string): Tool.ToolDefinition => ({ name, description: "", input: { type: "object" } })
+
+const owns = "Only the API key that owns a run can resume it. To continue from a step as a run of your own, fork it."
+
+const recall = Effect.fnUntraced(function* (
+  { content, journal }: Background.Context,
+  caller: Caller,
+  id: string,
+  body: Json.JsonObject
+): Effect.fn.Return<Recalled, ApiError> {
+  if (content === "none") return yield* ContentSetting.refused("Resuming of runs")
+  const events = yield* Runs.eventsOf(journal, caller, id)
+  const [begun] = events
+  const transcript = Transcript.fromEvents(events)
+  if (begun?.type !== "run-started" || transcript === undefined) {
+    return yield* invalid("id", `Run "${id}" has no recorded start.`)
+  }
+  if (ownerIn(begun) !== caller.owner) return yield* new ApiError({ kind: "permission", message: owns, field: "id" })
+  const { ending } = transcript
+  if (ending !== undefined && ending !== "suspended" && Journal.isFinal(ending)) {
+    return yield* invalid("id", `Run "${id}" has ended (${ending}). Fork it to continue from one of its steps.`)
+  }
+  const results = yield* Body.attempt(() =>
+    read(
+      body,
+      Transcript.pendingCalls(transcript).map(({ id }) => id)
+    )
+  )
+  const entries = yield* Effect.mapError(journal.read(id), Runs.unusable)
+  const tools = entries.find((entry) => entry.type === "begun")?.tools ?? []
+  return {
+    resume: { runId: id, results },
+    messages: begun.task.messages,
+    asked: Asked.inTask(begun.task),
+    pool: begun.pool.map(({ id }) => id),
+    tools: tools.map(byName)
+  }
+})
+
+const requestOf = ({ asked, messages, pool, resume, tools }: Recalled, headers: Choice.Headers): Request => {
+  const { costUsd, model, output, policy, seed, settings } = asked
+  const own = { only: pool, policy, seed, max_cost_usd: costUsd }
+  return {
+    model,
+    resume,
+    messages,
+    tools,
+    output,
+    settings,
+    choice: Choice.read(model, { divisi: own }, headers),
+    isStreamed: false,
+    seals: [],
+    carriesState: false,
+    notices: []
+  }
+}
+
+/** `POST /v1/runs/{id}/resume`. */
+export const make = (context: Background.Context) =>
+  Background.endpoint(context, {
+    name: "resume",
+    recall: (caller, id, body) => recall(context, caller, id, body),
+    read: (recalled, _, headers) => requestOf(recalled, headers)
+  })

@@ -1,0 +1,70 @@
+/**
+ * The tokens of a policy's completions, for trainers that learn from runs of this server (`return_token_ids`, vLLM's field).
+ *
+ * A model that knows its tokens gives them as the `echo` of its answer: `prompt`, `tokens` and `logProbs`, as a worker of
+ * `SamplerWorker` does. Nothing is collected unless a request asks for it.
+ */
+import * as Policy from "@divisi/core/Policy"
+import * as Effect from "effect/Effect"
+import type { JsonObject } from "../wire/Json.ts"
+import type { Part } from "../wire/Wire.ts"
+
+/** The tokens of a completion. */
+export interface TokenRecord {
+  readonly round: number
+  readonly attempt: number
+  readonly prompt: ReadonlyArray<number>
+  readonly tokens: ReadonlyArray<number>
+  /** The natural logarithm of the probability with which each token was sampled. */
+  readonly logProbs: ReadonlyArray<number>
+}
+
+/** The most tokens of a completion that are read. */
+const maxTokens = 1_000_000
+
+const isNumbers = (value: unknown, isOne: (one: unknown) => boolean): value is ReadonlyArray<number> =>
+  Array.isArray(value) && value.length <= maxTokens && value.every(isOne)
+
+const isToken = (one: unknown): boolean => Number.isSafeInteger(one) && (one as number) >= 0
+
+/** The tokens that a model returned with a completion; `undefined` if it returned none. */
+const tokensIn = (echo: unknown): Pick<TokenRecord, "prompt" | "tokens" | "logProbs"> | undefined => {
+  if (typeof echo !== "object" || echo === null) return undefined
+  const { logProbs, prompt, tokens } = echo as { readonly [name: string]: unknown }
+  if (!isNumbers(prompt, isToken) || !isNumbers(tokens, isToken) || !isNumbers(logProbs, Number.isFinite))
+    return undefined
+  return tokens.length === logProbs.length ? { prompt, tokens, logProbs } : undefined
+}
+
+/** A policy whose completions are collected. */
+export const collecting = (policy: Policy.Policy, records: Array<TokenRecord>): Policy.Policy => ({
+  ...policy,
+  propose: (context) => {
+    const complete: Policy.Context["complete"] = (asked) =>
+      Effect.tap(context.complete(asked), ({ echo }) =>
+        Effect.sync(() => {
+          const found = tokensIn(echo)
+          if (found !== undefined) records.push({ round: context.round, attempt: asked.attempt, ...found })
+        })
+      )
+    return Policy.propose(policy, { ...context, complete })
+  }
+})
+
+const none = "return_token_ids: the model of the policy reports no tokens, and the response lacks them."
+
+/** Adds the records to the last part of an answer. */
+export const addTo = (parts: ReadonlyArray<Part>, records: ReadonlyArray<TokenRecord>): ReadonlyArray<Part> =>
+  parts.map((part) => {
+    if (part.type !== "finish") return part
+    return records.length > 0
+      ? { ...part, tokenRecords: records }
+      : { ...part, notices: [...(part.notices ?? []), none] }
+  })
+
+/** The fields of NeMo-Gym: of the last completion on the message, and of all of them in `divisi`. */
+export const fieldsOf = ({ logProbs, prompt, tokens }: TokenRecord): JsonObject => ({
+  prompt_token_ids: prompt,
+  generation_token_ids: tokens,
+  generation_log_probs: logProbs
+})

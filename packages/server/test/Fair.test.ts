@@ -1,0 +1,41 @@
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { assert, describe, it } from "vitest"
+import * as Fair from "../src/http/Fair.ts"
+
+/** The order in which requests of these callers begin, all of which are ready in one turn of the event loop. */
+const orderOf = async (owners: ReadonlyArray<string>): Promise<string> => {
+  const { enter } = Fair.make()
+  let order = ""
+  const begin = (owner: string) =>
+    Effect.map(enter(owner), () => {
+      order += owner
+    })
+  await Effect.runPromise(Effect.forEach(owners, begin, { concurrency: "unbounded" }))
+  return order
+}
+
+describe("Fair", () => {
+  it("lets a few requests begin at once", () => {
+    const { enter } = Fair.make()
+    Effect.runSync(Effect.forEach([..."aaaaaaaa"], enter))
+  })
+
+  it("takes the callers one after another once there are more", async () => {
+    assert.strictEqual(await orderOf([..."aaaaaaaa", ..."aaaaaa", ..."bbb", "c"]), "aaaaaaaaabcababaaa")
+  })
+
+  it("lets all begin, a single caller's in their order", async () => {
+    assert.lengthOf(await orderOf(Array.from({ length: 10_000 }, () => "a")), 10_000)
+  })
+
+  it("begins nothing that was interrupted while it waited", async () => {
+    const { enter } = Fair.make()
+    let begun = 0
+    const begin = Effect.map(enter("a"), () => void begun++)
+    const fibers = Array.from({ length: 20 }, () => Effect.runFork(begin))
+    for (const fiber of fibers.slice(8, 18)) await Effect.runPromise(Fiber.interrupt(fiber))
+    await Promise.all(fibers.slice(18).map((fiber) => Effect.runPromise(Fiber.join(fiber))))
+    assert.strictEqual(begun, 10)
+  })
+})

@@ -1,0 +1,68 @@
+import type OpenAI from "openai"
+import { assert, describe, it } from "vitest"
+import { serving } from "./serving.ts"
+import { said, team, worker } from "./teams.ts"
+
+const model = "divisi"
+const question: OpenAI.ChatCompletionMessageParam = { role: "user", content: "Who?" }
+
+const made = () => {
+  const workers = [worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))]
+  const options = { ...team(...workers), settings: { approvePlans: true } }
+  return { options, calls: () => workers.map(({ calls }) => calls.length) }
+}
+
+/** Asks, and returns the plan that waits, with what sends a decision. */
+const proposed = async (client: OpenAI) => {
+  const { data, response } = await client.chat.completions.create({ model, messages: [question] }).withResponse()
+  const { finish_reason, message } = data.choices[0]!
+  assert.strictEqual(finish_reason, "tool_calls")
+  const [call, ...others] = message.tool_calls ?? []
+  assert.isEmpty(others)
+  if (call?.type !== "function") return assert.fail("no function is called")
+  const decide = (content: string) =>
+    client.chat.completions
+      .create({ model, messages: [question, message, { role: "tool", tool_call_id: call.id, content }] })
+      .withResponse()
+  return { call: call.function, run: response.headers.get("x-divisi-run"), decide }
+}
+
+describe("a plan that waits for approval, over Chat Completions", () => {
+  it("is a tool call with its text and price, and its result continues the run", () => {
+    const { calls, options } = made()
+    return serving(options, async ({ client }) => {
+      const { call, decide, run } = await proposed(client)
+      assert.strictEqual(call.name, "plan")
+      const { plan, price } = JSON.parse(call.arguments)
+      assert.include(plan, "model_id = [0, 1, 2]")
+      assert.strictEqual(price.least.calls, 3)
+      assert.deepStrictEqual(calls(), [0, 0, 0])
+      const { data, response } = await decide('{"approved": true}')
+      assert.strictEqual(data.choices[0]?.message.content, "three")
+      assert.strictEqual(response.headers.get("x-divisi-run"), run)
+      assert.deepStrictEqual(calls(), [1, 1, 1])
+    })
+  })
+
+  it("is replaced by the plan in the result", () => {
+    const { calls, options } = made()
+    return serving(options, async ({ client }) => {
+      const { decide } = await proposed(client)
+      const { data } = await decide('model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]\n')
+      assert.strictEqual(data.choices[0]?.message.content, "two")
+      assert.deepStrictEqual(calls(), [0, 1, 0])
+    })
+  })
+
+  it("ends the run without a call if it is refused", () => {
+    const { calls, options } = made()
+    return serving(options, async ({ client, url }) => {
+      const { decide, run } = await proposed(client)
+      const { data } = await decide('{"approved": false, "reason": "too expensive"}')
+      assert.include(data.choices[0]?.message.refusal, "too expensive")
+      const { state } = await (await fetch(`${url}/runs/${run}`)).json()
+      assert.strictEqual(state, "refused")
+      assert.deepStrictEqual(calls(), [0, 0, 0])
+    })
+  })
+})
