@@ -4,7 +4,7 @@
  * The tables are in a separate schema, `divisi`, and are created if they do not exist. Each process that opens it holds
  * an advisory lock, which the database frees when the process ends, however it ends.
  */
-import { Callback } from "@divisi/core"
+import { Callback, Options as Tables } from "@divisi/core"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -52,6 +52,24 @@ export interface Options {
    */
   readonly reconnectMillis?: number | undefined
 }
+
+const redacted = Tables.expects("a Redacted", Redacted.isRedacted)
+const millis = Tables.number(0, 2 ** 31 - 1)
+
+const optionsTable = Tables.table(
+  {
+    url: redacted,
+    password: redacted,
+    schema: Tables.name,
+    maxConnections: Tables.whole(1, 10_000),
+    patienceMillis: millis,
+    startMillis: millis,
+    onWait: Tables.aFunction,
+    graceMillis: millis,
+    reconnectMillis: millis
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["url"] }
+)
 
 /** A database that is open. */
 export interface Postgres {
@@ -212,6 +230,10 @@ const maxMessageSize = 512 * 2 ** 20
 export const open = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Postgres, PostgresError, Scope.Scope> {
+  yield* Effect.mapError(
+    Tables.checked("Postgres.open", options, optionsTable),
+    ({ message: detail }) => new PostgresError({ database: "to open", reason: { _tag: "Invalid", detail } })
+  )
   const {
     graceMillis = 10_000,
     maxConnections = 8,

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Batches from "./internal/batches.ts"
 import { bounded } from "./internal/closing.ts"
+import * as Instant from "./internal/instant.ts"
 import * as JournalTable from "./internal/journalTable.ts"
 import { nameOf } from "./internal/owner.ts"
 import * as Postgres from "./Postgres.ts"
@@ -28,8 +29,27 @@ const removedAtOnce = 500
 /** The wait before another attempt to release a run. */
 const againMillis = 1_000
 
-/** A claim that this process has, or is about to have. */
-type Held = JournalTable.Claimed | "claimed"
+/** A run to be claimed. */
+interface Wanted {
+  readonly run: string
+  /** Whether its owner loses it, even if it is alive. */
+  readonly takeOver: boolean
+}
+
+/** A claim that this process has, and the time from which it certainly had it last; or one that it is about to have. */
+type Held = (JournalTable.Claimed & { since: Instant.Instant }) | "claimed"
+
+/** How a journal treats the runs of silent processes. */
+export interface Options {
+  /**
+   * With it, a claim with `takeOver` leaves a run to a process that the database has seen within so many milliseconds, or
+   * within half of them if its connection is gone, and fails with `Held`. Absent: such a claim always succeeds.
+   */
+  readonly expireMillis?: number | undefined
+}
+
+/** The default of `expireMillis` for runs of the cluster, in milliseconds. */
+export const defaultExpireMillis = 12_000
 
 /**
  * Makes the journal of an open database.
@@ -57,13 +77,16 @@ type Held = JournalTable.Claimed | "claimed"
  * ```
  */
 export const make = Effect.fnUntraced(function* (
-  postgres: Postgres.Postgres
+  postgres: Postgres.Postgres,
+  { expireMillis }: Options = {}
 ): Effect.fn.Return<Journal.Journal, never, Scope.Scope> {
   const { name, schema, self } = postgres
   const table = JournalTable.make(schema, self, postgres)
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const now = () => clock.currentTimeMillisUnsafe()
+  /** A run is taken over half of `expireMillis` after its last write at the earliest. */
+  const certainMillis = (expireMillis ?? defaultExpireMillis) / 3
   /** The claims of this process. */
   const held = new Map<string, Held>()
   const failed = (reason: Journal.JournalErrorReason) => new Journal.JournalError({ journal: name, reason })
@@ -72,11 +95,13 @@ export const make = Effect.fnUntraced(function* (
   const orFail = <A>(effect: Effect.Effect<A, Postgres.PostgresError>) =>
     Effect.mapError(effect, (error) => failed(reasonOf(error)))
 
-  const claimAll = yield* Batches.make((runs: ReadonlyArray<string>) =>
-    Effect.map(orFail(postgres.run((session) => table.claim(session, runs))), (claimed) =>
+  const claimAll = yield* Batches.make((wanted: ReadonlyArray<Wanted>) => {
+    const runs = wanted.map(({ run }) => run)
+    const taken = wanted.flatMap(({ run, takeOver }) => (takeOver ? [run] : []))
+    return Effect.map(orFail(postgres.run((session) => table.claim(session, runs, taken, expireMillis))), (claimed) =>
       runs.map((run) => Effect.succeed(claimed.get(run)))
     )
-  )
+  })
 
   const appendAll = yield* Batches.make(
     (batches: ReadonlyArray<JournalTable.Appended>) =>
@@ -86,7 +111,7 @@ export const make = Effect.fnUntraced(function* (
     ({ id }) => id
   )
 
-  const releaseAll = yield* Batches.make((claims: ReadonlyArray<Omit<JournalTable.Claimed, "length">>) =>
+  const releaseAll = yield* Batches.make((claims: ReadonlyArray<JournalTable.Named>) =>
     Effect.map(orFail(postgres.run((session) => table.release(session, claims))), () => claims.map(() => Effect.void))
   )
 
@@ -124,16 +149,20 @@ export const make = Effect.fnUntraced(function* (
 
   const isHeld = (run: string, owner: string) => Effect.fail(failed({ _tag: "Held", run, owner }))
 
-  const take = (run: string, begun: number): Effect.Effect<JournalTable.Claimed, Journal.JournalError> =>
-    Effect.flatMap(claimAll(run), (claimed) => {
+  const take = (wanted: Wanted, begun: number): Effect.Effect<JournalTable.Claimed, Journal.JournalError> => {
+    const { run } = wanted
+    return Effect.flatMap(claimAll(wanted), (claimed) => {
       if (claimed !== undefined) return Effect.succeed(claimed)
+      // The caller asks again for as long as the run is placed here.
+      if (wanted.takeOver) return isHeld(run, "another process")
       return Effect.flatMap(orFail(postgres.run((session) => table.holder(session, run))), (holder) => {
-        if (holder === undefined) return take(run, begun)
+        if (holder === undefined) return take(wanted, begun)
         return holder.waits && now() - begun < patience.millis
-          ? Effect.andThen(Effect.sleep(patience.napMillis), take(run, begun))
+          ? Effect.andThen(Effect.sleep(patience.napMillis), take(wanted, begun))
           : isHeld(run, nameOf(holder.owner))
       })
     })
+  }
 
   yield* Effect.addFinalizer(() =>
     held.size === 0 ? Effect.void : bounded(postgres.run((session) => table.releaseAll(session)))
@@ -141,14 +170,14 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     name,
-    claim: (run) =>
+    claim: (run, { takeOver = false } = {}) =>
       Effect.suspend(() => {
         if (held.has(run)) return isHeld(run, "this process")
         held.set(run, "claimed")
         return Effect.map(
-          Effect.onExit(take(run, now()), (exit) => {
+          Effect.onExit(take({ run, takeOver }, now()), (exit) => {
             if (Exit.isSuccess(exit)) {
-              held.set(run, exit.value)
+              held.set(run, { ...exit.value, since: [0, 0] })
               return Effect.void
             }
             held.delete(run)
@@ -156,9 +185,23 @@ export const make = Effect.fnUntraced(function* (
             const isInDoubt = Exit.hasInterrupts(exit) || Option.exists(Exit.findErrorOption(exit), isUnreachable)
             return isInDoubt ? giveBackLater(run) : Effect.void
           }),
-          ({ epoch, length }) => ({ epoch, length })
+          ({ epoch, length, takeovers }) => ({ epoch, length, takeovers })
         )
       }),
+    confirm: (run) => {
+      const confirmed: Effect.Effect<void, Journal.JournalError> = Effect.suspend(() => {
+        const claimed = held.get(run)
+        if (claimed === undefined || claimed === "claimed") return Effect.fail(failed({ _tag: "Fenced", run }))
+        const since = Instant.now(clock)
+        if (Instant.millisBetween(claimed.since, since) < certainMillis) return Effect.void
+        return Effect.flatMap(orFail(postgres.run((session) => table.renew(session, claimed))), (isClaimed) => {
+          if (!isClaimed) return Effect.fail(failed({ _tag: "Fenced", run }))
+          claimed.since = since
+          return confirmed
+        })
+      })
+      return Effect.orDie(confirmed)
+    },
     release: (run, epoch) =>
       Effect.suspend(() => {
         const claimed = held.get(run)
@@ -169,9 +212,16 @@ export const make = Effect.fnUntraced(function* (
     append: (batch) =>
       Effect.suspend(() => {
         const claimed = held.get(batch.run)
-        return claimed === undefined || claimed === "claimed"
-          ? Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
-          : appendAll({ ...batch, id: claimed.id })
+        if (claimed === undefined || claimed === "claimed") {
+          return Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
+        }
+        // From before the question: the database may have answered long before the answer is read.
+        const since = Instant.now(clock)
+        return Effect.tap(appendAll({ ...batch, id: claimed.id }), () =>
+          Effect.sync(() => {
+            claimed.since = since
+          })
+        )
       }),
     read: (run, from = 0) =>
       Effect.catch(

@@ -1,4 +1,5 @@
 /** Named texts in Postgres, of several kinds: data that servers store for their clients and share. */
+import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Batches from "./internal/batches.ts"
@@ -14,6 +15,11 @@ export interface Options {
   /** About the most bytes that texts take, the oldest go; no limit by default. */
   readonly maxBytes?: number | undefined
 }
+
+const optionsTable = Tables.table(
+  { kind: Tables.name, timeToLive: ResponseCache.aDuration, maxBytes: Tables.limit } satisfies Tables.ShapeOf<Options>,
+  { required: ["kind"] }
+)
 
 /** Texts by name. A text that `set` has acknowledged is visible to every process. */
 export interface Records {
@@ -59,8 +65,10 @@ const countedEvery = 64
  */
 export const make = Effect.fnUntraced(function* (
   { now, run, schema }: Postgres,
-  { kind, maxBytes, timeToLive }: Options
+  options: Options
 ): Effect.fn.Return<Records> {
+  Tables.check("PostgresRecords.make", options, optionsTable)
+  const { kind, maxBytes, timeToLive } = options
   const table = `${schema}.records`
   const lifeMillis = timeToLive === undefined ? undefined : Duration.toMillis(timeToLive)
   const since = () => `${lifeMillis === undefined ? 0 : now() - lifeMillis}`

@@ -1,6 +1,8 @@
 /** Runs, accounts, rate limits and texts in Postgres, so that several servers share them. */
+export * as Operations from "./Operations.ts"
 export * as Postgres from "./Postgres.ts"
 export * as PostgresAccounts from "./PostgresAccounts.ts"
 export * as PostgresJournal from "./PostgresJournal.ts"
 export * as PostgresPaces from "./PostgresPaces.ts"
 export * as PostgresRecords from "./PostgresRecords.ts"
+export * as PostgresTasks from "./PostgresTasks.ts"

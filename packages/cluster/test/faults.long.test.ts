@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           yield* Effect.promise(() => children[0]!.closed)
           // The system closes its connections, and the database frees its lock.
           const taken = yield* Effect.retry(journal.claim("a"), { times: 200 })
-          assert.deepStrictEqual(taken, { epoch: 2, length: 1 })
+          assert.deepStrictEqual(taken, { epoch: 2, length: 1, takeovers: 1 })
           yield* Effect.promise(() => Promise.all(children.map(({ closed }) => closed)))
           yield* Fiber.interrupt(watching)
           yield* look

@@ -6,10 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Operations from "../src/Operations.ts"
 import * as Postgres from "../src/Postgres.ts"
 import * as PostgresAccounts from "../src/PostgresAccounts.ts"
 import * as PostgresJournal from "../src/PostgresJournal.ts"
 import * as PostgresRecords from "../src/PostgresRecords.ts"
+import * as PostgresTasks from "../src/PostgresTasks.ts"
 import { fresh, hasPostgres } from "./database.ts"
 
 const entry = { type: "begun" } as const
@@ -41,7 +43,7 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           assert.strictEqual((yield* Effect.flip(second.claim("r"))).reason._tag, "Held")
           yield* cutOff(one, two)
           const taken = yield* Effect.retry(second.claim("r"), { times: 100 })
-          assert.deepStrictEqual(taken, { epoch: 2, length: 1 })
+          assert.deepStrictEqual(taken, { epoch: 2, length: 1, takeovers: 1 })
           const late = yield* Effect.flip(
             first.append({ run: "r", epoch: claim.epoch, seq: 1, entries: [{ type: "begun", seed: 1 }] })
           )
@@ -232,7 +234,8 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           yield* (yield* PostgresRecords.make(before, { kind: "a" })).set("x", "kept")
           // As it was before the last step of the schema.
           for (const statement of [
-            `DROP INDEX ${before.schema}.holds_call`,
+            `ALTER TABLE ${before.schema}.owners DROP COLUMN since`,
+            `ALTER TABLE ${before.schema}.runs DROP COLUMN takeovers`,
             `UPDATE ${before.schema}.version SET version = version - 1`
           ])
             yield* before.run((session) => session.query(statement))
@@ -240,6 +243,21 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           assert.strictEqual(yield* (yield* PostgresRecords.make(after, { kind: "a" })).get("x"), "kept")
           const journal = yield* PostgresJournal.make(after)
           assert.deepStrictEqual(yield* journal.list({ request: "none" }), [])
+        })
+      )
+    ))
+
+  it("lists shared evaluations and trainings apart", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const postgres = yield* place()
+          for (const id of ["math", "training/gym/main.0@1"])
+            yield* PostgresTasks.open(postgres, { id, plan: "{}", keys: ["1", "2"] })
+          const { trainings, works } = yield* Operations.status(postgres)
+          const counts = { tasks: 2, answered: 0, claimed: 0 }
+          assert.deepStrictEqual(works, [{ id: "math", ...counts }])
+          assert.deepStrictEqual(trainings, [{ id: "gym/main.0@1", ...counts }])
         })
       )
     ))

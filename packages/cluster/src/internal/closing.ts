@@ -7,11 +7,14 @@ import * as Fiber from "effect/Fiber"
  */
 const patienceMillis = 3_000
 
-/** Does something as well as it can, and waits for it no longer than a close may take, even if it cannot be interrupted. */
-export const bounded = <E>(effect: Effect.Effect<unknown, E>): Effect.Effect<void> =>
+/**
+ * Does something as well as it can, and waits for it no longer than a close may take (in milliseconds), even if it cannot
+ * be interrupted.
+ */
+export const bounded = <E>(effect: Effect.Effect<unknown, E>, millis: number = patienceMillis): Effect.Effect<void> =>
   Effect.flatMap(Effect.forkDetach(Effect.interruptible(Effect.ignore(effect)), { startImmediately: true }), (fiber) =>
     Effect.andThen(
-      Effect.interruptible(Effect.timeoutOption(Effect.asVoid(Fiber.await(fiber)), patienceMillis)),
+      Effect.interruptible(Effect.timeoutOption(Effect.asVoid(Fiber.await(fiber)), millis)),
       Effect.sync(() => fiber.interruptUnsafe())
     )
   )

@@ -3,7 +3,7 @@ import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Postgres } from "../Postgres.ts"
-import { databaseNow as clockMillis } from "./owner.ts"
+import { databaseNow as clockMillis, isLost } from "./owner.ts"
 import { column, type Row, type Session } from "./session.ts"
 
 /** A claimed run: its position in the table. */
@@ -11,7 +11,12 @@ export interface Claimed {
   readonly id: string
   readonly epoch: number
   readonly length: number
+  /** How many processes in a row lost it without an answer in between. */
+  readonly takeovers: number
 }
+
+/** A claim as it is named to the database. */
+export type Named = Pick<Claimed, "id" | "epoch">
 
 /** Entries that are not there. */
 export class Torn extends Error {}
@@ -39,19 +44,29 @@ type Written<A> = Effect.Effect<A, SqlError>
 
 /** The statements. */
 export interface JournalTable {
-  /** Claims runs; each id occurs once. Runs that another live process executes are not in the result. */
-  readonly claim: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyMap<string, Claimed>>
+  /**
+   * Claims runs; each id occurs once. Runs that another live process executes are not in the result, except for those that
+   * are `taken` over. With `expireMillis` these are only taken from a process that has lost them.
+   */
+  readonly claim: (
+    session: Session,
+    runs: ReadonlyArray<string>,
+    taken: ReadonlyArray<string>,
+    expireMillis: number | undefined
+  ) => Written<ReadonlyMap<string, Claimed>>
   /**
    * Returns the owner of a run, and whether the run is about to be free: the run is suspended or has ended, or its
    * process is disconnected.
    */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
-  readonly release: (session: Session, claims: ReadonlyArray<Omit<Claimed, "length">>) => Written<void>
+  readonly release: (session: Session, claims: ReadonlyArray<Named>) => Written<void>
   /** Returns the claims that this process has on some runs according to the database. */
   readonly mine: (
     session: Session,
     runs: ReadonlyArray<string>
-  ) => Written<ReadonlyArray<Omit<Claimed, "length"> & { readonly run: string }>>
+  ) => Written<ReadonlyArray<Named & { readonly run: string }>>
+  /** Extends the time for which no other process takes a run over. Returns whether it is still claimed. */
+  readonly renew: (session: Session, claim: Named) => Written<boolean>
   /** Releases all claims of this process. */
   readonly releaseAll: (session: Session) => Written<void>
   /** Returns the ids of those runs whose batch is written. If `isAgain`, the batch may have been written before. */
@@ -80,13 +95,21 @@ export const make = (
 ): JournalTable => {
   const [runs, batches] = [`${schema}.runs`, `${schema}.batches`]
 
+  /** A process that wrote to a run may have read the answer later, and sends a call then. */
+  const lost = (expireMillis: number) =>
+    `known.changed_at < ${databaseNow} - ${expireMillis / 2} AND ${isLost(schema, "known.owner", "$2", expireMillis)}`
   // In one order, so that two processes do not wait for each other.
-  const claim = `
+  const claim = (expireMillis: number | undefined) => `
     INSERT INTO ${runs} AS known (run, epoch, owner, length, bytes, changed_at)
     SELECT run, 1, $2, 0, 0, ${databaseNow} FROM unnest($1::text[]) AS given (run) ORDER BY run
-    ON CONFLICT (run) DO UPDATE SET epoch = known.epoch + 1, owner = excluded.owner
-      WHERE known.owner IS NULL OR known.owner = excluded.owner OR NOT ${isAlive("known.owner")}
-    RETURNING run, id::text, epoch, length`
+    ON CONFLICT (run) DO UPDATE SET epoch = known.epoch + 1, owner = excluded.owner, takeovers =
+        CASE WHEN known.owner IS NULL THEN 0 WHEN known.owner = excluded.owner THEN known.takeovers
+        ELSE known.takeovers + 1 END
+      WHERE known.owner IS NULL OR known.owner = excluded.owner OR CASE WHEN known.run = ANY ($3::text[])
+        THEN ${expireMillis === undefined ? "true" : lost(expireMillis)} ELSE NOT ${isAlive("known.owner")} END
+    RETURNING run, id::text, epoch, length, takeovers`
+  const renew = `UPDATE ${runs} SET changed_at = ${databaseNow}
+    WHERE id = $1::text::bigint AND epoch = $2::text::integer AND owner = $3 RETURNING id::text`
   const release = `
     WITH given AS (SELECT * FROM unnest($1::text[]::bigint[], $2::text[]::integer[]) AS given (id, epoch)),
     mine AS (
@@ -100,8 +123,8 @@ export const make = (
     WITH given AS (
       SELECT * FROM unnest(
         $1::text[]::bigint[], $2::text[]::integer[], $3::text[]::integer[], $4::text[]::integer[], $5::text[], $6::text[],
-        $7::text[], $8::text[]
-      ) AS given (id, epoch, seq, count, entries, head, caller, request)
+        $7::text[], $8::text[], $10::text[]::boolean[]
+      ) AS given (id, epoch, seq, count, entries, head, caller, request, is_answered)
     ),
     mine AS (
       SELECT runs.id FROM given JOIN ${runs} ON runs.id = given.id AND runs.epoch = given.epoch AND runs.length = given.seq
@@ -111,7 +134,8 @@ export const make = (
       UPDATE ${runs} SET length = runs.length + given.count, bytes = runs.bytes + octet_length(given.entries),
         changed_at = ${databaseNow}, head = coalesce(nullif(given.head, ''), runs.head),
         caller = coalesce(nullif(given.caller, ''), runs.caller),
-        request = coalesce(nullif(given.request, ''), runs.request)
+        request = coalesce(nullif(given.request, ''), runs.request),
+        takeovers = CASE WHEN given.is_answered THEN 0 ELSE runs.takeovers END
       FROM mine JOIN given USING (id) WHERE runs.id = mine.id
       RETURNING runs.id
     )
@@ -178,10 +202,12 @@ export const make = (
   }
 
   return {
-    claim: (session, names) =>
-      Effect.map(session.query(claim, [names, self]), (rows) => {
-        const entry = ([run, id, epoch, length]: Row) =>
-          [String(run), { id: String(id), epoch: Number(epoch), length: Number(length) }] as const
+    claim: (session, names, taken, expireMillis) =>
+      Effect.map(session.query(claim(expireMillis), [names, self, taken]), (rows) => {
+        const entry = ([run, id, epoch, length, takeovers]: Row) => {
+          const claimed = { id: String(id), epoch: Number(epoch), length: Number(length), takeovers: Number(takeovers) }
+          return [String(run), claimed] as const
+        }
         return new Map(rows.map(entry))
       }),
     holder: (session, run) =>
@@ -204,6 +230,8 @@ export const make = (
       Effect.map(session.query(mine, [self, names]), (rows) =>
         rows.map(([run, id, epoch]) => ({ run: String(run), id: String(id), epoch: Number(epoch) }))
       ),
+    renew: (session, { epoch, id }) =>
+      Effect.map(session.query(renew, [id, `${epoch}`, self]), (rows) => rows.length > 0),
     releaseAll: (session) =>
       Effect.asVoid(
         session.query(
@@ -223,7 +251,8 @@ export const make = (
       const heads = column(given, ({ head }) => (head === undefined ? "" : JSON.stringify(head satisfies Journal.Head)))
       const callers = column(given, ({ head }) => head?.caller ?? "")
       const requests = column(given, ({ head }) => head?.request ?? "")
-      const written = session.query(append, [...columns, heads, callers, requests, self])
+      const answered = column(given, ({ entries }) => `${entries.some(({ type }) => type === "answered")}`)
+      const written = session.query(append, [...columns, heads, callers, requests, self, answered])
       const before = isAgain ? session.query(there, columns) : Effect.succeed([])
       return Effect.flatMap(before, (before) =>
         Effect.map(written, (rows) => new Set([...before, ...rows].map(([id]) => String(id))))

@@ -54,6 +54,22 @@ export const isAlive = (schema: string, column: string, { graceMillis, reconnect
   )
 )`
 
+/**
+ * Whether the owner that a column names has lost its runs to `self`: it was not seen for `expireMillis`, or for half of
+ * that if it has no lock either. `self` was seen without a gap for as long: after an outage of the database no process was
+ * seen for a while, and all reconnect. A frozen process has its lock, and is not seen.
+ */
+export const isLost = (schema: string, column: string, self: string, expireMillis: number): string => `(
+  now() - pg_postmaster_start_time() > interval '${expireMillis} milliseconds' AND EXISTS (
+    SELECT FROM (SELECT CASE WHEN ${hasLock(column)} THEN ${expireMillis} ELSE ${expireMillis / 2} END AS millis) AS waited
+    JOIN ${schema}.owners AS own ON own.process = ${self} AND own.since < ${databaseNow} - waited.millis
+    WHERE NOT EXISTS (
+      SELECT FROM ${schema}.owners AS seen
+      WHERE seen.process = ${column} AND seen.seen_at > ${databaseNow} - waited.millis
+    )
+  )
+)`
+
 /** This process among those that share a database. */
 export interface Owner {
   readonly self: string
@@ -78,8 +94,10 @@ export const enter = Effect.fnUntraced(function* (
   /** The offset of the database's clock from the monotonic clock of this process. */
   let aheadMillis = 0
   const owners = `${schema}.owners`
-  const seen = `INSERT INTO ${owners} (process, seen_at) VALUES ($1, ${databaseNow})
-    ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at RETURNING seen_at`
+  const seen = `INSERT INTO ${owners} AS known (process, seen_at, since) VALUES ($1, ${databaseNow}, ${databaseNow})
+    ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, since =
+      CASE WHEN excluded.seen_at - known.seen_at > ${reconnectMillis} THEN excluded.seen_at ELSE known.since END
+    RETURNING seen_at`
   const report = (session: Session) =>
     Effect.map(session.query(seen, [self]), ([row]) => {
       aheadMillis = Number(row?.[0]) - Elapsed.ticks(clock)

@@ -88,19 +88,23 @@ const draws = (schema: string) => `
   ) JOIN ${schema}.holds AS known ON known.id = given."from" AND known.state = 'open'`
 
 /** Amounts drawn from other holds are not reserved again. */
-const drawn = (schema: string, sign: "+" | "-") => `FOR draw IN ${draws(schema)} LOOP
+const drawn = (schema: string, sign: "+" | "-") => `IF task.draws <> '[]' THEN
+          FOR draw IN ${draws(schema)} LOOP
             reserved[draw.at] := reserved[draw.at] ${sign} draw.cost;
             tokens_reserved[draw.at] := tokens_reserved[draw.at] ${sign} draw.tokens;
             changed[draw.at] := true;
-          END LOOP;`
+          END LOOP;
+          END IF;`
 
 /** Records on other holds the amounts taken from them. */
-const drawing = (schema: string) => `FOR draw IN ${draws(schema)} LOOP
+const drawing = (schema: string) => `IF task.draws <> '[]' THEN
+          FOR draw IN ${draws(schema)} LOOP
             UPDATE ${schema}.holds AS known SET drawn = jsonb_set(known.drawn, ARRAY[names[draw.at]], jsonb_build_array(
               coalesce((known.drawn->names[draw.at]->>0)::double precision, 0) + draw.cost,
               coalesce((known.drawn->names[draw.at]->>1)::double precision, 0) + draw.tokens))
             WHERE known.id = draw."from";
-          END LOOP;`
+          END LOOP;
+          END IF;`
 
 /**
  * Leaves in a task only the accounts that were not charged for its call yet: a run may be resumed under another account of
@@ -472,6 +476,37 @@ const withOwners = (schema: string) => `
   CREATE UNLOGGED TABLE ${schema}.owners (process text PRIMARY KEY, seen_at double precision NOT NULL) WITH (fillfactor = 50)
 `
 
+/** The servers that were asked to drain, by their addresses. */
+const withDrains = (schema: string) => `CREATE TABLE ${schema}.drains (address text PRIMARY KEY, at bigint NOT NULL)`
+
+/** Tasks that machines claim until a time by the clock of the database; `body` is the answer. */
+const withTasks = (schema: string) => [
+  `CREATE TABLE ${schema}.works (id text PRIMARY KEY, plan text NOT NULL, begun_at bigint NOT NULL)`,
+  `CREATE TABLE ${schema}.tasks (
+    work text NOT NULL,
+    key text NOT NULL,
+    position integer NOT NULL,
+    owner text,
+    until double precision,
+    attempts integer NOT NULL DEFAULT 0,
+    body text,
+    PRIMARY KEY (work, key)
+  ) WITH (fillfactor = 70)`,
+  `CREATE INDEX tasks_open ON ${schema}.tasks (work, position) WHERE body IS NULL`
+]
+
+/** The runs of the cluster that were cancelled: their next owner sees it, too. */
+const withCancelled = (schema: string) => `CREATE TABLE ${schema}.cancelled (run text PRIMARY KEY, at bigint NOT NULL)`
+
+/**
+ * `since`: the time from which a process was seen without a gap. `takeovers`: how many processes in a row lost the run
+ * without an answer in between.
+ */
+const withTakeovers = (schema: string) => [
+  `ALTER TABLE ${schema}.owners ADD COLUMN since double precision NOT NULL DEFAULT 0`,
+  `ALTER TABLE ${schema}.runs ADD COLUMN takeovers integer NOT NULL DEFAULT 0`
+]
+
 /**
  * The migrations that created the tables, in order. The version of the tables is the number of completed migrations;
  * tables of a later version are left unchanged.
@@ -483,7 +518,12 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   withAdjustments,
   withDraws,
   (schema) => [...withRequests(schema), withOwners(schema)],
-  withCalls
+  withCalls,
+  (schema) => [withAccountTasks(schema)],
+  (schema) => [withCancelled(schema)],
+  withTasks,
+  (schema) => [withDrains(schema)],
+  withTakeovers
 ]
 
 /** Returns the version of the existing tables, or 0 if they do not exist. */

@@ -34,10 +34,10 @@ const codeOf = ({ reason }: SqlError): string => {
 }
 
 /**
- * Temporary errors: no connection, a server that starts or stops, too many clients, deadlocks, timeouts of a lock or
+ * Temporary errors: no connection, a server that starts or stops, a full disk, too many clients, deadlocks, timeouts of a lock or
  * of a process, and other errors worth a retry.
  */
-const passing = /^(?:08|57P|53300|40|55P03|25P03)/
+const passing = /^(?:08|57P|53|40|55P03|25P03)/
 
 /** Whether a statement that failed may succeed by itself in a moment. */
 export const isPassing = (error: SqlError): boolean =>

@@ -1,0 +1,117 @@
+/** Operation of a database that machines share: its servers, runs and work, drains, and the removal of old data. */
+import * as Effect from "effect/Effect"
+import { databaseNow, nameOf } from "./internal/owner.ts"
+import type { Postgres, PostgresError } from "./Postgres.ts"
+
+/** A server that executes runs of the cluster. */
+export interface Server {
+  /** Its host and port. */
+  readonly address: string
+  readonly isHealthy: boolean
+  /** Whether it was asked to drain. */
+  readonly isDraining: boolean
+  /** How long ago it reported, in milliseconds. */
+  readonly seenMillis: number
+}
+
+/** The state of a database. */
+export interface Status {
+  readonly servers: ReadonlyArray<Server>
+  /** Processes with runs in progress, and how many. */
+  readonly owners: ReadonlyArray<{ readonly process: string; readonly runs: number }>
+  /** Messages between servers that were not handled yet. */
+  readonly pendingMessages: number
+  /** Work that machines share, such as evaluations, the most recent first. */
+  readonly works: ReadonlyArray<Work>
+  /** The lists of groups of trainings that machines share, the most recent first: training and list are their id. */
+  readonly trainings: ReadonlyArray<Work>
+}
+
+/** A list of tasks that machines claim. */
+export interface Work {
+  readonly id: string
+  readonly tasks: number
+  readonly answered: number
+  readonly claimed: number
+}
+
+/** The prefix of the lists of trainings. */
+const ofTraining = "training/"
+
+/** Returns the state of a database, with the servers of one version group. */
+export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect.Effect<Status, PostgresError> =>
+  Effect.gen(function* () {
+    const query = (statement: string, parameters: ReadonlyArray<unknown> = []) =>
+      run((session) => session.query(statement, parameters))
+    const prefix = versionGroup === undefined ? `${schema}_cluster` : `${schema}_cluster_${versionGroup}`
+    const there = yield* query(
+      "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename = ANY ($2::text[])",
+      [schema, [`${prefix}_runners`, `${prefix}_messages`]]
+    )
+    const has = (table: string) => there.some(([name]) => name === table)
+    const servers = has(`${prefix}_runners`)
+      ? yield* query(
+          `SELECT runner::text, healthy, extract(epoch FROM now()::timestamp - last_heartbeat)::double precision * 1000
+          FROM ${schema}.${prefix}_runners ORDER BY address`
+        )
+      : []
+    const drains = new Set((yield* query(`SELECT address FROM ${schema}.drains`)).map(([address]) => String(address)))
+    const messages = has(`${prefix}_messages`)
+      ? yield* query(`SELECT count(*)::double precision FROM ${schema}.${prefix}_messages WHERE NOT processed`)
+      : []
+    const owners = yield* query(
+      `SELECT owner, count(*)::double precision FROM ${schema}.runs WHERE owner IS NOT NULL GROUP BY owner ORDER BY 2 DESC`
+    )
+    const found = yield* query(
+      `SELECT id, count(key)::double precision, count(body)::double precision,
+        (count(*) FILTER (WHERE body IS NULL AND until > ${databaseNow}))::double precision
+      FROM ${schema}.works LEFT JOIN ${schema}.tasks ON work = id WHERE id NOT LIKE 'serve/%' GROUP BY id, begun_at ORDER BY begun_at DESC LIMIT 100`
+    )
+    const works = found.map(([id, tasks, answered, claimed]) => ({
+      id: String(id),
+      tasks: Number(tasks),
+      answered: Number(answered),
+      claimed: Number(claimed)
+    }))
+    return {
+      servers: servers.map(([runner, healthy, seen]) => {
+        const { address }: { readonly address: { readonly host: string; readonly port: number } } = JSON.parse(
+          String(runner)
+        )
+        const name = `${address.host}:${address.port}`
+        return { address: name, isHealthy: healthy === true, isDraining: drains.has(name), seenMillis: Number(seen) }
+      }),
+      owners: owners.map(([owner, runs]) => ({ process: nameOf(String(owner)), runs: Number(runs) })),
+      pendingMessages: Number(messages[0]?.[0] ?? 0),
+      works: works.filter(({ id }) => !id.startsWith(ofTraining)),
+      trainings: works.flatMap((work) =>
+        work.id.startsWith(ofTraining) ? [{ ...work, id: work.id.slice(ofTraining.length) }] : []
+      )
+    }
+  })
+
+/** Asks a server to drain: it hands its runs over and ends. `address` is its host and port. */
+export const drain = ({ run, schema }: Postgres, address: string): Effect.Effect<void, PostgresError> =>
+  Effect.asVoid(
+    run((session) =>
+      session.query(
+        `INSERT INTO ${schema}.drains (address, at) VALUES ($1, ${databaseNow}::bigint) ON CONFLICT (address) DO NOTHING`,
+        [address]
+      )
+    )
+  )
+
+/** Removes shared work that began before an age, and cancellations as old. Returns the number of removed works. */
+export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effect.Effect<number, PostgresError> =>
+  Effect.map(
+    run((session) =>
+      session.query(
+        `WITH old AS (DELETE FROM ${schema}.works WHERE begun_at < ${databaseNow} - $1::double precision AND id NOT LIKE 'serve/%' RETURNING id),
+        gone AS (DELETE FROM ${schema}.tasks USING old WHERE work = old.id),
+        forgotten AS (DELETE FROM ${schema}.cancelled WHERE at < ${databaseNow} - $1::double precision)
+        SELECT id FROM old`,
+        [olderThanMillis]
+      )
+    ),
+    (rows) => rows.length
+  )

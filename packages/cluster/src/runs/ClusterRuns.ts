@@ -1,0 +1,363 @@
+/**
+ * Runs on many machines.
+ *
+ * A run is submitted by id and executed by one of the servers that share a Postgres. Effect's cluster decides which: it
+ * moves the runs of a server that drains, dies or freezes. The epoch of the journal enforces the decision, so an answer
+ * that was received is never paid for twice.
+ */
+import { Elapsed, Journal, type Tool } from "@divisi/core"
+import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
+import * as Task from "@divisi/core/Task"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Entity from "effect/cluster/EntityId"
+import * as Sharding from "effect/cluster/Sharding"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import { bounded } from "../internal/closing.ts"
+import * as Postgres from "../Postgres.ts"
+import * as PostgresJournal from "../PostgresJournal.ts"
+import * as Abandoned from "./abandoned.ts"
+import * as Feeds from "./feed.ts"
+import * as Layers from "./layers.ts"
+import * as Leases from "./leases.ts"
+import * as Owned from "./owned.ts"
+import { Ended, executionOf, Feed, Item, Run, resultOf } from "./protocol.ts"
+
+export { Ended, Item }
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The database and this server's part in it. */
+export interface Options extends Postgres.Options {
+  /** Executes the runs that are placed on this server. Absent: this process submits and follows runs only. */
+  readonly worker?: Worker | undefined
+  /**
+   * How often a server confirms that it still has its runs, in milliseconds. Default: 5,000. With less than 3,000, a busy
+   * server loses all of its runs for a moment and begins them again.
+   */
+  readonly refreshMillis?: number | undefined
+  /**
+   * The servers that share runs: those of another group neither see nor take them, so that the old and the new version of
+   * a deployment do not execute each other's runs. Lower-case letters, digits and `_`, at most 20. Default: one group.
+   */
+  readonly versionGroup?: string | undefined
+  /** How long a server that confirms nothing keeps its runs, in milliseconds. Default: 12,000. */
+  readonly expireMillis?: number | undefined
+}
+
+/** A server that executes runs. */
+export interface Worker {
+  /** Other servers connect to it without a password: it must not be reachable from outside. */
+  readonly address: Layers.Address
+  readonly conductor: Conductor["Service"]
+  /** Further options of each run, such as its account. */
+  readonly optionsOf?: ((task: Task.Task) => RunOptions) | undefined
+  /** The maximum number of runs executed at once by this server; others wait. Default: 50. */
+  readonly concurrency?: number | undefined
+  /**
+   * How many servers in a row may die or freeze while they execute a run, without an answer in between. After that the run
+   * fails with the reason `Abandoned`: it may be the cause. Default: 5.
+   */
+  readonly maxTakeovers?: number | undefined
+  /** How long a server that stops waits for its calls in flight, in milliseconds. Default: 60,000. */
+  readonly drainMillis?: number | undefined
+}
+
+/** The runs of a cluster. Every member can do all of it for every run. */
+export interface ClusterRuns {
+  /** Stores a run; it begins on one of the servers. A run whose id is known is not begun again. */
+  readonly submit: (id: string, task: Task.Input) => Effect.Effect<void>
+  /** Returns how a run ended, or `None` before that. */
+  readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
+  /** Waits for the end of a run. */
+  readonly result: (id: string) => Effect.Effect<Ended>
+  /** Cancels a run: no further call is made, even if its server dies in this moment. */
+  readonly cancel: (id: string) => Effect.Effect<void, Postgres.PostgresError>
+  /** Gives the results of the tool calls that a suspended run waits for, by their ids. Giving them twice changes nothing. */
+  readonly give: (id: string, results: Readonly<Record<string, Tool.Given>>) => Effect.Effect<void>
+  /**
+   * Streams the entries of a run from a number on, up to its end, without gaps. Pieces of answers come between them while
+   * the run is executed by a server of the cluster. Waits for a run that has not begun.
+   */
+  readonly follow: (id: string, from?: number) => Stream.Stream<Item>
+  /** Waits until this server was asked to drain (`Operations.drain`): close the scope then. */
+  readonly drained: Effect.Effect<void, Postgres.PostgresError>
+  /** The runs of this process, and their calls in flight. */
+  readonly size: () => { readonly runs: number; readonly calls: number }
+  readonly journal: Journal.Journal
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Execution
+// -------------------------------------------------------------------------------------------------------------------
+
+const endedOf = ({ answer, detail, ending, error }: RunResult): Ended =>
+  new Ended({
+    ending,
+    ...(answer !== undefined && { answer }),
+    ...(detail !== undefined && { detail }),
+    ...(error instanceof Journal.JournalError && error.reason._tag === "Abandoned" && { reason: error.reason._tag })
+  })
+
+/** Whether another process has the run. */
+const isTaken = ({ error }: RunResult): boolean =>
+  error instanceof Journal.JournalError && (error.reason._tag === "Fenced" || error.reason._tag === "Held")
+
+/** Whether the journal could not be reached: the run stays here, and is tried again. */
+const isUnreachable = ({ error }: RunResult): boolean =>
+  error instanceof Journal.JournalError && error.reason._tag === "Unreachable"
+
+type Results = Readonly<Record<string, Tool.Given>>
+
+const againMillis = 1_000
+
+/** The body of a run's workflow. */
+const bodyOf = (
+  { conductor, optionsOf }: Worker,
+  owned: ReturnType<typeof Owned.make<RunResult>>,
+  isCancelled: (id: string) => Effect.Effect<boolean>,
+  sharding: Sharding.Sharding["Service"]
+) =>
+  Effect.fnUntraced(function* ({ id, task: text }: { readonly id: string; readonly task: string }, execution: string) {
+    const task: Task.Task = JSON.parse(text)
+    const shard = sharding.getShardId(Entity.make(execution), "default")
+    const place: Owned.Place = {
+      isOurs: () => sharding.hasShardId(shard)
+    }
+    let results: Results = {}
+    for (;;) {
+      const given = results
+      const outcome = yield* owned.execute(id, place, isCancelled(id), (journal, listener) => {
+        const options: RunOptions = { ...optionsOf?.(task), runId: id, journal, listener }
+        return Object.keys(given).length === 0
+          ? conductor.run(task, options)
+          : conductor.resume({ runId: id, results: given }, options)
+      })
+      if (outcome._tag === "HandedOver") {
+        if (!place.isOurs()) return yield* Owned.abandon
+        // The run came back before it was handed over. Abandoned, it would wait for ten minutes.
+        continue
+      }
+      if (outcome._tag === "Cancelled") return new Ended({ ending: "interrupted" })
+      const { result } = outcome
+      if (isTaken(result)) yield* Owned.whileDoubtful(sharding, shard)
+      else if (isUnreachable(result)) yield* Effect.sleep(againMillis)
+      else if (result.ending === "suspended") {
+        // Nothing of the run stays open in this process while it waits.
+        for (const { id } of result.waitingFor) {
+          results = { ...results, [id]: JSON.parse(yield* DurableDeferred.await(resultOf(id))) }
+        }
+      } else return endedOf(result)
+    }
+  })
+
+/** How long a server that has drained may take to leave the cluster, in milliseconds. */
+const leaveMillis = 5_000
+
+/** The wait before another look at a run, or another attempt, in milliseconds. */
+const napMillis = 200
+
+/**
+ * Retries while the database or the owner of a run is unreachable, which the cluster reports as a defect, for as long as
+ * requests wait for the database.
+ */
+const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, patienceMillis: number): Effect.Effect<A, never, R> =>
+  Effect.clockWith((clock: Clock.Clock) => {
+    const begun = Elapsed.ticks(clock)
+    const attempt: Effect.Effect<A, never, R> = Effect.catchCause(effect, (cause) =>
+      Elapsed.millisSince(clock, begun) < patienceMillis
+        ? Effect.andThen(Effect.sleep(napMillis), attempt)
+        : (Effect.failCause(cause) as Effect.Effect<never>)
+    )
+    return attempt
+  })
+
+// -------------------------------------------------------------------------------------------------------------------
+// Constructors
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Joins the cluster of a database, until the scope closes. A worker that stops hands its runs over: it makes no further
+ * call, and waits for those in flight.
+ *
+ * **Gotchas**
+ *
+ * All workers must have the same policy, pool and settings. After `kill -9`, a run continues elsewhere after
+ * `expireMillis` at most; its calls in flight are charged at their worst case and made again.
+ *
+ * **Example**
+ *
+ * ```ts no-run
+ * import { ClusterRuns } from "@divisi/cluster/runs"
+ * import { Baselines } from "@divisi/core"
+ * import * as Conductor from "@divisi/core/Conductor"
+ * import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
+ * import * as WorkerPool from "@divisi/core/WorkerPool"
+ * import * as Effect from "effect/Effect"
+ * import * as Redacted from "effect/Redacted"
+ *
+ * const pool = WorkerPool.makeUnsafe([ScriptedWorker.echo("a")])
+ * const program = Effect.gen(function* () {
+ *   const runs = yield* ClusterRuns.make({
+ *     url: Redacted.make("postgres://divisi@localhost/divisi"),
+ *     worker: {
+ *       address: { host: "127.0.0.1", port: 9100 },
+ *       conductor: Conductor.make({ pool, policy: Baselines.single(0) })
+ *     }
+ *   })
+ *   yield* runs.submit("run-1", "What is 6 times 7?")
+ *   return yield* runs.result("run-1")
+ * })
+ * await Effect.runPromise(Effect.scoped(program))
+ * ```
+ */
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<ClusterRuns, Postgres.PostgresError, Scope.Scope> {
+  const {
+    expireMillis = PostgresJournal.defaultExpireMillis,
+    refreshMillis = 5_000,
+    versionGroup,
+    worker,
+    ...ofDatabase
+  } = options
+  const { password, patienceMillis = 30_000, url } = ofDatabase
+  if (versionGroup !== undefined && !/^[a-z0-9_]{1,20}$/.test(versionGroup)) {
+    const detail = `a version group has at most 20 lower-case letters, digits and _, got "${versionGroup}"`
+    return yield* new Postgres.PostgresError({ database: "Postgres", reason: { _tag: "Invalid", detail } })
+  }
+  const { drainMillis = worker === undefined ? 0 : 60_000 } = worker ?? {}
+  const postgres = yield* Postgres.open(ofDatabase)
+  const { run: query, schema } = postgres
+  const base = yield* PostgresJournal.make(postgres, { expireMillis })
+  // Closed after the layers below: a drain needs the runs to be alive.
+  const running = yield* Scope.fork(yield* Effect.scope)
+  const table = `${schema}.cancelled`
+  const markCancelled = (id: string) =>
+    query((session) =>
+      session.query(`INSERT INTO ${table} (run, at) VALUES ($1, $2::bigint) ON CONFLICT DO NOTHING`, [
+        id,
+        `${postgres.now()}`
+      ])
+    )
+  const owned = Owned.make<RunResult>(base, {
+    scope: running,
+    concurrency: worker?.concurrency ?? 50,
+    maxTakeovers: worker?.maxTakeovers ?? 5,
+    abandoned: (id, claim) => Abandoned.end(base, id, claim, Effect.orDie(markCancelled(id)))
+  })
+  const isCancelled = (id: string) =>
+    Effect.map(
+      Effect.orDie(query((session) => session.query(`SELECT FROM ${table} WHERE run = $1`, [id]))),
+      (rows) => rows.length > 0
+    )
+
+  const drained = (address: string): Effect.Effect<void, Postgres.PostgresError> =>
+    Effect.flatMap(
+      query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1 RETURNING address`, [address])),
+      (rows) => (rows.length > 0 ? Effect.void : Effect.andThen(Effect.sleep(againMillis), drained(address)))
+    )
+  // A request of before its start is for another process at this address.
+  if (worker !== undefined) {
+    const { host, port } = worker.address
+    yield* query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1`, [`${host}:${port}`]))
+  }
+
+  const leases = Leases.make(yield* Clock.Clock, expireMillis)
+  const layer = Layers.layer({
+    url,
+    password,
+    schema,
+    address: worker?.address,
+    versionGroup,
+    refreshMillis,
+    expireMillis,
+    drainMillis,
+    leases
+  })
+  // The layers wait for the database and for other servers when they close, which may both be unreachable: the server of
+  // sockets waits until its last bytes are received, even by a machine that is gone.
+  const members = yield* Scope.make()
+  yield* Effect.addFinalizer((exit) => bounded(Scope.close(members, exit), leaveMillis))
+  // Closed first: calls in flight end here.
+  const entities = yield* Scope.make()
+  yield* Effect.addFinalizer((exit) => bounded(Scope.close(entities, exit), drainMillis + leaveMillis))
+  const context = yield* Effect.orDie(Layer.buildWithScope(layer, members))
+  const sharding = Context.get(context, Sharding.Sharding)
+  if (worker !== undefined) {
+    const source: Feeds.Source = { journal: base, listen: owned.listen, isCancelled }
+    const feed = Feed.toLayer(
+      Effect.succeed({
+        attach: ({ payload: { from, id } }) => Feeds.attach(source, id, from),
+        cancel: ({ payload: { id } }) => Effect.sync(() => owned.cancel(id))
+      }),
+      { concurrency: "unbounded" }
+    )
+    const run = Run.toLayer(bodyOf(worker, owned, isCancelled, sharding))
+    yield* Effect.provideContext(Layer.buildWithScope(Layer.mergeAll(run, feed), entities), context)
+  }
+  const client = yield* Effect.provideContext(Feed.client, context)
+  const inCluster = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    patiently(
+      Effect.provideContext(effect as Effect.Effect<A, E, never>, context as Context.Context<never>),
+      patienceMillis
+    )
+
+  const poll: ClusterRuns["poll"] = (id) =>
+    inCluster(
+      Effect.map(
+        Effect.flatMap(executionOf(id), (execution) => Run.poll(execution)),
+        (polled) =>
+          Option.isSome(polled) && polled.value._tag === "Complete" ? Option.some(polled.value.exit) : Option.none()
+      )
+    ).pipe(
+      Effect.flatMap((exit) =>
+        Option.isNone(exit) ? Effect.succeed(Option.none()) : Effect.map(exit.value, Option.some)
+      )
+    )
+  const result: ClusterRuns["result"] = (id) =>
+    Effect.flatMap(poll(id), (ended) =>
+      Option.isSome(ended) ? Effect.succeed(ended.value) : Effect.andThen(Effect.sleep(napMillis), result(id))
+    )
+  return {
+    submit: (id, task) =>
+      Effect.asVoid(inCluster(Run.execute({ id, task: JSON.stringify(Task.make(task)) }, { discard: true }))),
+    poll,
+    result,
+    cancel: (id) =>
+      Effect.andThen(
+        markCancelled(id),
+        inCluster(Effect.flatMap(executionOf(id), (execution) => client(execution).cancel({ id })))
+      ),
+    give: (id, results) =>
+      inCluster(
+        Effect.flatMap(executionOf(id), (executionId) =>
+          Effect.forEach(
+            Object.entries(results),
+            ([call, given]) => {
+              const result = resultOf(call)
+              const token = DurableDeferred.tokenFromExecutionId(result, { workflow: Run, executionId })
+              return DurableDeferred.succeed(result, { token, value: JSON.stringify(given) })
+            },
+            { discard: true }
+          )
+        )
+      ),
+    follow: (id, from = 0) =>
+      Stream.unwrap(
+        Effect.map(inCluster(executionOf(id)), (execution) =>
+          Feeds.follow(id, (next) => client(execution).attach({ id, from: next }), from)
+        )
+      ),
+    drained: worker === undefined ? Effect.never : drained(`${worker.address.host}:${worker.address.port}`),
+    size: owned.size,
+    journal: base
+  }
+})

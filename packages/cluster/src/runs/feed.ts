@@ -1,0 +1,90 @@
+/** The stream of a run: the entries of its journal from a number on, and pieces of answers while it is executed here. */
+import { Journal } from "@divisi/core"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type { Listener } from "./owned.ts"
+import { Item } from "./protocol.ts"
+
+/** The interval at which the journal is read if this process does not execute the run, in milliseconds. */
+const lookMillis = 250
+
+/** The body of the last item of a run that was cancelled before it began. */
+export const cancelled = '{"type":"cancelled"}'
+
+/** The runs that feeds read. */
+export interface Source {
+  readonly journal: Journal.Journal
+  readonly listen: (id: string, listener: Listener) => () => void
+  /** Whether a run was cancelled and is not executed any more. */
+  readonly isCancelled: (id: string) => Effect.Effect<boolean>
+}
+
+const entryItem = (seq: number, entry: Journal.Entry) => new Item({ seq, body: JSON.stringify(entry) })
+
+/**
+ * Streams a run up to its end. Every entry occurs once, in order; between entries there are pieces of answers, which have
+ * no number and are not repeated.
+ */
+export const attach = (source: Source, id: string, from: number): Stream.Stream<Item, string> =>
+  Stream.callback<Item, string>((queue) =>
+    Effect.gen(function* () {
+      const changes = yield* Queue.sliding<void>(1)
+      const stop = source.listen(id, (piece) => {
+        if (piece === undefined) Queue.offerUnsafe(changes, undefined)
+        else Queue.offerUnsafe(queue, new Item({ body: JSON.stringify({ type: "event", event: piece }) }))
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(stop))
+      let next = from
+      for (;;) {
+        const entries = yield* Effect.mapError(source.journal.read(id, next), ({ message }) => message)
+        for (const entry of entries) Queue.offerUnsafe(queue, entryItem(next++, entry))
+        if (Journal.isEnded(id, entries)) break
+        if (entries.length === 0 && (yield* source.isCancelled(id))) {
+          Queue.offerUnsafe(queue, new Item({ body: cancelled }))
+          break
+        }
+        yield* Effect.timeoutOption(Queue.take(changes), lookMillis)
+      }
+      Queue.endUnsafe(queue)
+    }).pipe(Effect.catch((error) => Effect.sync(() => Queue.failCauseUnsafe(queue, Cause.fail(error)))))
+  )
+
+/** The wait before a stream is opened again, in milliseconds. */
+const againMillis = 200
+
+/**
+ * Streams a run without gaps: if the server that executes it drains, dies or loses it, the stream is opened again at the
+ * next owner, from the first entry that was not received.
+ */
+export const follow = (
+  id: string,
+  open: (from: number) => Stream.Stream<Item, unknown>,
+  from: number
+): Stream.Stream<Item> =>
+  Stream.suspend(() => {
+    let next = from
+    let isOver = false
+    const receive = (item: Item): boolean => {
+      if (item.body === cancelled) isOver = true
+      if (item.seq === undefined) return item.body !== cancelled
+      // The transport repeats a request with its first number.
+      if (item.seq !== next) return false
+      next += 1
+      const entry: Journal.Entry = JSON.parse(item.body)
+      isOver = entry.type === "event" && entry.event.type === "run-finished" && entry.event.runId === id
+      return true
+    }
+    const once = Stream.suspend(() => open(next)).pipe(
+      Stream.filter(receive),
+      Stream.catchCause(() => Stream.empty)
+    )
+    const all = (): Stream.Stream<Item> =>
+      Stream.concat(
+        once,
+        Stream.suspend(() => (isOver ? Stream.empty : Stream.concat(nap, all())))
+      )
+    const nap = Stream.drain(Stream.fromEffect(Effect.sleep(againMillis)))
+    return all()
+  })

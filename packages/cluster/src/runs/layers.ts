@@ -1,0 +1,98 @@
+/** The layers of effect's cluster over one Postgres: who owns which shard, and the messages between servers. */
+import * as NodeClusterSocket from "@effect/platform-node-shared/NodeClusterSocket"
+import * as NodeCrypto from "@effect/platform-node-shared/NodeCrypto"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import * as RunnerAddress from "effect/cluster/RunnerAddress"
+import * as RunnerHealth from "effect/cluster/RunnerHealth"
+import * as RunnerStorage from "effect/cluster/RunnerStorage"
+import * as Runners from "effect/cluster/Runners"
+import * as ShardingConfig from "effect/cluster/ShardingConfig"
+import * as SocketRunner from "effect/cluster/SocketRunner"
+import * as SqlMessageStorage from "effect/cluster/SqlMessageStorage"
+import * as SqlRunnerStorage from "effect/cluster/SqlRunnerStorage"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import * as RpcSerialization from "effect/rpc/RpcSerialization"
+import type * as Leases from "./leases.ts"
+
+/** The address at which other servers reach this one. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+  /** The local address to listen on, if it differs, such as `0.0.0.0` in a container. */
+  readonly listenHost?: string | undefined
+}
+
+/** How a server takes part in the cluster. */
+export interface Settings {
+  readonly url: Redacted.Redacted
+  readonly password?: Redacted.Redacted | undefined
+  readonly schema: string
+  readonly versionGroup?: string | undefined
+  /** Absent: this process submits and follows runs, and executes none. */
+  readonly address?: Address | undefined
+  readonly refreshMillis: number
+  readonly expireMillis: number
+  /** The time that a server which stops leaves its calls in flight, in milliseconds. */
+  readonly drainMillis: number
+  readonly leases: Leases.Leases
+}
+
+/** The prefix of the tables. The advisory locks of effect's cluster are named by it, so it names the schema. */
+export const prefixOf = (schema: string, versionGroup?: string): string =>
+  versionGroup === undefined ? `${schema}_cluster` : `${schema}_cluster_${versionGroup}`
+
+const configOf = ({ address, drainMillis, expireMillis, refreshMillis }: Settings) =>
+  ShardingConfig.layer({
+    runnerAddress: Option.map(Option.fromUndefinedOr(address), ({ host, port }) => RunnerAddress.make(host, port)),
+    runnerListenAddress: Option.map(Option.fromUndefinedOr(address), ({ host, listenHost, port }) =>
+      RunnerAddress.make(listenHost ?? host, port)
+    ),
+    shardLockRefreshInterval: refreshMillis,
+    shardLockExpiration: expireMillis,
+    entityTerminationTimeout: drainMillis,
+    entityMessagePollInterval: 500,
+    refreshAssignmentsInterval: 500,
+    runnerHealthCheckInterval: 2_000
+  })
+
+/** The locks of shards, whose confirmations are noted. */
+const watched = (leases: Leases.Leases) =>
+  Layer.effect(RunnerStorage.RunnerStorage, Effect.map(RunnerStorage.RunnerStorage, leases.watch))
+
+/** The layers of a server, or of a client without an address. */
+export const layer = (settings: Settings) => {
+  const { address, password, schema, url } = settings
+  const prefix = prefixOf(schema, settings.versionGroup)
+  const pool = (maxConnections: number) =>
+    PgClient.layer({
+      url,
+      password,
+      maxConnections,
+      applicationName: "divisi cluster",
+      startupParameters: { search_path: schema }
+    })
+  const transport = NodeClusterSocket.layerClientProtocol
+  const runner =
+    address === undefined
+      ? SocketRunner.layerClientOnly.pipe(Layer.provide(transport))
+      : SocketRunner.layer.pipe(
+          Layer.provide([NodeClusterSocket.layerSocketServer, transport]),
+          Layer.provide(RunnerHealth.layerPing.pipe(Layer.provide(Runners.layerRpc), Layer.provide(transport)))
+        )
+  return ClusterWorkflowEngine.layer.pipe(
+    Layer.provideMerge(runner),
+    Layer.provideMerge(
+      SqlMessageStorage.layerWith({ prefix }).pipe(Layer.provide(NodeCrypto.layerDigest), Layer.provide(pool(6)))
+    ),
+    // The locks of shards must not wait behind messages.
+    Layer.provide(
+      watched(settings.leases).pipe(Layer.provide(SqlRunnerStorage.layerWith({ prefix })), Layer.provide(pool(2)))
+    ),
+    Layer.provide(configOf(settings)),
+    Layer.provide(RpcSerialization.layerSchemaBinary())
+  )
+}

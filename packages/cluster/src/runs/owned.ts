@@ -1,0 +1,238 @@
+/**
+ * The runs that this process executes. A run belongs to the process and not to the body of its workflow, so a shard that
+ * is lost for a moment costs no call. The cluster decides which process shall have a run. Its journal decides when: the
+ * process before has released it, or has not been seen for too long.
+ */
+import { Journal, type RunEvent } from "@divisi/core"
+import * as ClusterSchema from "effect/cluster/ClusterSchema"
+import type * as ShardId from "effect/cluster/ShardId"
+import type * as Sharding from "effect/cluster/Sharding"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+
+/** How a run in this process ended: with a result, or before that. */
+export type Outcome<A> =
+  | { readonly _tag: "Done"; readonly result: A }
+  | { readonly _tag: "HandedOver" }
+  | { readonly _tag: "Cancelled" }
+
+/** The place of a run in the cluster. */
+export interface Place {
+  /** False as soon as a drain, a rebalancing or a lost lock begins. */
+  readonly isOurs: () => boolean
+}
+
+interface Owned<A> extends Place {
+  /** The attempts whose intent is about to be written or is written here, and whose end is not in the journal. */
+  readonly open: Set<string>
+  isStopping: boolean
+  /** The claim in the journal. */
+  epoch: number | undefined
+  /** Whether the journal has refused an entry, so that nothing more can be written. */
+  isRefused: boolean
+  readonly handedOver: Deferred.Deferred<void>
+  readonly cancelled: Deferred.Deferred<void>
+  readonly ended: Deferred.Deferred<Outcome<A>>
+}
+
+/** A listener of a run: `undefined` stands for new entries in the journal. */
+export type Listener = (piece: RunEvent.RunEvent | undefined) => void
+
+/** The interval at which a run is claimed that another process still has, in milliseconds. */
+const claimMillis = 250
+
+/** Interrupts the caller so that the cluster retains the request for its next owner. */
+export const abandon: Effect.Effect<never> = Effect.interruptible(
+  Effect.withFiber<never>((fiber) => {
+    fiber.interruptUnsafe(fiber.id, ClusterSchema.Abandon.annotation)
+    return Effect.never
+  })
+)
+
+/** How runs are executed. */
+export interface Settings {
+  /** Lasts longer than the layers of the cluster. */
+  readonly scope: Scope.Scope
+  readonly concurrency: number
+  /** How many processes in a row may lose a run without an answer in between. */
+  readonly maxTakeovers: number
+  /** Ends a run that too many processes have lost. */
+  readonly abandoned: (id: string, claim: Journal.Claim) => Effect.Effect<never, Journal.JournalError>
+}
+
+/** The runs of a process. */
+export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTakeovers, scope }: Settings) => {
+  const owned = new Map<string, Owned<A>>()
+  const listeners = new Map<string, Set<Listener>>()
+  const permits = Semaphore.makeUnsafe(concurrency)
+  const notify = (id: string, piece: RunEvent.RunEvent | undefined) => {
+    for (const listener of listeners.get(id) ?? []) listener(piece)
+  }
+  const handOver = (run: Owned<A>) => {
+    if (run.isStopping && run.open.size === 0) Deferred.doneUnsafe(run.handedOver, Exit.void)
+  }
+  /** Stops a run that is placed elsewhere. */
+  const moved = (run: Owned<A>) => {
+    run.isStopping = true
+    handOver(run)
+    return Effect.never
+  }
+  /** Never returns for a run that is to be handed over. */
+  const admit = (id: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const run = owned.get(id)
+      // A run whose journal has refused it ends by itself.
+      return run === undefined || run.isRefused || run.isOurs() ? Effect.void : moved(run)
+    })
+  const claimNow = (id: string) =>
+    Effect.uninterruptible(
+      Effect.tap(base.claim(id, { takeOver: true }), ({ epoch }) =>
+        Effect.sync(() => {
+          const run = owned.get(id)
+          if (run !== undefined) run.epoch = epoch
+        })
+      )
+    )
+  /**
+   * Waits until the process before has released or lost the run. A run opens its journal without interruption, so it must
+   * not wait there.
+   */
+  const claim = (id: string): Effect.Effect<Journal.Claim, Journal.JournalError> =>
+    Effect.catch(claimNow(id), (error) => {
+      const run = owned.get(id)
+      if (error.reason._tag !== "Held" || run === undefined) return Effect.fail(error)
+      return run.isOurs() ? Effect.andThen(Effect.sleep(claimMillis), claim(id)) : moved(run)
+    })
+  /** Nothing more of a run can be written: its calls in flight are the next owner's. */
+  const refuse = (id: string) =>
+    Effect.sync(() => {
+      const run = owned.get(id)
+      if (run === undefined) return
+      run.isRefused = true
+      run.open.clear()
+      handOver(run)
+    })
+  const journal: Journal.Journal = {
+    ...base,
+    admit,
+    append: (batch) =>
+      Effect.suspend(() => {
+        const run = owned.get(batch.run)
+        for (const attempt of Journal.attemptsIn(batch.entries, "begun")) run?.open.add(attempt)
+        const written = () => {
+          if (run !== undefined) {
+            for (const attempt of Journal.attemptsIn(batch.entries, "ended")) run.open.delete(attempt)
+            handOver(run)
+          }
+          notify(batch.run, undefined)
+        }
+        return Effect.tapError(
+          Effect.tap(base.append(batch), () => Effect.sync(written)),
+          () => refuse(batch.run)
+        )
+      }),
+    ...(base.confirm !== undefined && {
+      confirm: (id: string, attempt: string) => Effect.tapCause(base.confirm!(id, attempt), () => refuse(id))
+    })
+  }
+
+  const begin = (
+    id: string,
+    place: Place,
+    isCancelled: Effect.Effect<boolean>,
+    work: (journal: Journal.Journal, listener: RunEvent.Listener) => Effect.Effect<A>
+  ): Effect.Effect<Owned<A>> =>
+    Effect.suspend(() => {
+      const run: Owned<A> = {
+        ...place,
+        open: new Set(),
+        isStopping: false,
+        epoch: undefined,
+        isRefused: false,
+        handedOver: Deferred.makeUnsafe(),
+        cancelled: Deferred.makeUnsafe(),
+        ended: Deferred.makeUnsafe()
+      }
+      owned.set(id, run)
+      const piece: RunEvent.Listener = (event) => {
+        if (event.type === "step-delta") notify(id, event)
+      }
+      // A cancellation that is stored before this look is seen here, a later one reaches the run above.
+      const made = Effect.flatMap(isCancelled, (isCancelled): Effect.Effect<Outcome<A>> => {
+        if (isCancelled) return Effect.succeed({ _tag: "Cancelled" })
+        if (!place.isOurs()) return Effect.succeed({ _tag: "HandedOver" })
+        const admitted = Effect.flatMap(Effect.result(claim(id)), (claim) => {
+          const isOver = Result.isSuccess(claim) && (claim.success.takeovers ?? 0) > maxTakeovers
+          const opened = () => (isOver ? abandoned(id, claim.success) : Effect.fromResult(claim))
+          return work({ ...journal, claim: opened }, piece)
+        })
+        return Effect.map(Effect.andThen(admit(id), admitted), (result) => ({ _tag: "Done", result }))
+      })
+      const stopped = Effect.raceFirst(
+        Effect.as(Deferred.await(run.handedOver), { _tag: "HandedOver" } as const),
+        Effect.as(Deferred.await(run.cancelled), { _tag: "Cancelled" } as const)
+      )
+      const executed = Effect.raceFirst(permits.withPermits(1)(made), stopped)
+      const forked = Effect.forkIn(
+        Effect.onExit(executed, (exit) =>
+          // The next owner waits for it.
+          Effect.map(run.epoch === undefined ? Effect.void : base.release(id, run.epoch), () => {
+            owned.delete(id)
+            Deferred.doneUnsafe(run.ended, exit)
+            notify(id, undefined)
+          })
+        ),
+        scope
+      )
+      return Effect.as(forked, run)
+    })
+
+  return {
+    /** Executes a run, or returns to the one that is already executed here. */
+    execute: (...given: Parameters<typeof begin>): Effect.Effect<Outcome<A>> =>
+      Effect.flatMap(
+        Effect.uninterruptible(
+          Effect.suspend(() => {
+            const known = owned.get(given[0])
+            return known === undefined ? begin(...given) : Effect.succeed(known)
+          })
+        ),
+        ({ ended }) => Deferred.await(ended)
+      ),
+    /** Cancels a run that is executed here. */
+    cancel: (id: string): void => {
+      const run = owned.get(id)
+      if (run !== undefined) Deferred.doneUnsafe(run.cancelled, Exit.void)
+    },
+    listen: (id: string, listener: Listener): (() => void) => {
+      const all = listeners.get(id) ?? new Set()
+      listeners.set(id, all.add(listener))
+      return () => {
+        all.delete(listener)
+        if (all.size === 0) listeners.delete(id)
+      }
+    },
+    /** The number of runs in this process, and that of their calls in flight. */
+    size: () => ({ runs: owned.size, calls: [...owned.values()].reduce((sum, { open }) => sum + open.size, 0) })
+  }
+}
+
+/** How long a process waits to learn whether it has lost a shard, in milliseconds. */
+const doubtMillis = 15_000
+
+/**
+ * Waits after a run was fenced: another process has it. A process that was frozen believes for a moment that it still has
+ * its shards, and must not take the run back before its locks were checked.
+ */
+export const whileDoubtful = (sharding: Sharding.Sharding["Service"], shard: ShardId.ShardId): Effect.Effect<void> => {
+  const look = (left: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (!sharding.hasShardId(shard)) return abandon
+      return left <= 0 ? Effect.void : Effect.andThen(Effect.sleep(100), look(left - 100))
+    })
+  return look(doubtMillis)
+}
