@@ -1,0 +1,75 @@
+/**
+ * Bundles the page with esbuild: as modules for servers, whose pages are loaded when they are opened, and as one classic
+ * script for exported pages, since browsers load no modules from `file:` addresses.
+ */
+import fs from "node:fs"
+import path from "node:path"
+import zlib from "node:zlib"
+import { type BuildOptions, build, type Plugin } from "esbuild"
+
+const source = path.join(import.meta.dirname, "../src/app")
+
+/**
+ * Leaves out the modules that core loads on demand: no function of the page uses them. With `splitting`, esbuild would
+ * make a file of each, and of all of `effect/Schema`.
+ */
+const withoutCoreOnDemand: Plugin = {
+  name: "without-core-on-demand",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /./ }, ({ importer, kind, path: name }) =>
+      kind === "dynamic-import" && !importer.startsWith(source) ? { path: name, external: true } : undefined
+    )
+  }
+}
+
+const bundle = async (options: BuildOptions): Promise<ReadonlyArray<readonly [string, Uint8Array]>> => {
+  const { outputFiles = [] } = await build({
+    outdir: "out",
+    bundle: true,
+    minify: true,
+    platform: "browser",
+    target: ["es2023"],
+    conditions: ["@divisi/source"],
+    jsx: "automatic",
+    legalComments: "none",
+    plugins: [withoutCoreOnDemand],
+    write: false,
+    logLevel: "error",
+    ...options
+  })
+  return outputFiles.map(({ contents, path: file }) => [path.basename(file), contents] as const)
+}
+
+const main = path.join(source, "main.tsx")
+
+/** Returns the files of the page on a server, by name. */
+export const bundleApp = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
+  const files = await bundle({
+    entryPoints: { studio: main, "studio-styles": path.join(source, "styles.css") },
+    chunkNames: "page-[hash]",
+    splitting: true,
+    format: "esm"
+  })
+  const named = files.map(([name, contents]) => [name.replace("studio-styles", "studio"), contents] as const)
+  const asIs = ["index.html", "icon.svg"].map((name) => [name, fs.readFileSync(path.join(source, name))] as const)
+  return new Map([...asIs, ...named])
+}
+
+/** Returns the script of an exported page. */
+export const bundleExport = async (): Promise<Uint8Array> =>
+  (await bundle({ entryPoints: { exported: main }, format: "iife" }))[0]![1]
+
+/** Writes the files of the page into a folder, and removes those of earlier builds. */
+export const buildApp = async (folder: string): Promise<void> => {
+  const files = await bundleApp()
+  fs.mkdirSync(folder, { recursive: true })
+  for (const name of fs.readdirSync(folder)) {
+    if (name.startsWith("page-") && !files.has(name.replace(/\.(gz|br)$/, ""))) fs.rmSync(path.join(folder, name))
+  }
+  for (const [name, contents] of files) {
+    fs.writeFileSync(path.join(folder, name), contents)
+    fs.writeFileSync(path.join(folder, `${name}.gz`), zlib.gzipSync(contents, { level: 9 }))
+    fs.writeFileSync(path.join(folder, `${name}.br`), zlib.brotliCompressSync(contents))
+  }
+  fs.writeFileSync(path.join(folder, "exported.js"), await bundleExport())
+}

@@ -1,0 +1,101 @@
+/** The files of the page, as a server sends them: with a strict content security policy, and compressed. */
+import fs from "node:fs"
+import { fileURLToPath } from "node:url"
+
+/** A file of the page, ready to be sent. */
+export interface Asset {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+const types: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml"
+}
+
+/** The names of the files that are served, by kind; `page-HASH.js` never changes its content. */
+const served = /^(?:index\.html|studio\.(?:js|css)|icon\.svg|page-[A-Z0-9]{1,16}\.js)$/
+
+/** Everything on the page comes from its own server, no script or style is inline, and no site can frame it. */
+export const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join("; ")
+
+/** The headers of each file of the page. */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy": contentSecurityPolicy,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin"
+}
+
+/** The page has not been built: a checkout builds it with `pnpm --filter @divisi/studio build`. */
+export class NotBuilt extends Error {
+  constructor(folder: string) {
+    super(`The files of the studio are missing in ${folder}. Build them: pnpm --filter @divisi/studio build.`)
+    this.name = "NotBuilt"
+  }
+}
+
+/** The folder of the built page. It has the same place seen from the source and from the built package. */
+export const folder: string = fileURLToPath(new URL("../dist/app/", import.meta.url))
+
+/** Reads a file of the page as text. Throws {@link NotBuilt} if it does not exist. */
+export const textOf = (name: "index.html" | "exported.js" | "studio.css"): string => {
+  try {
+    return fs.readFileSync(`${folder}${name}`, "utf8")
+  } catch {
+    throw new NotBuilt(folder)
+  }
+}
+
+const cached = new Map<string, Uint8Array>()
+
+/** Reads a file of the page; `undefined` for a part that this build of the page does not have. */
+const bytesOf = (name: string): Uint8Array | undefined => {
+  const known = cached.get(name)
+  if (known !== undefined) return known
+  try {
+    const bytes = fs.readFileSync(`${folder}${name}`)
+    cached.set(name, bytes)
+    return bytes
+  } catch {
+    if (name.startsWith("page-")) return undefined
+    throw new NotBuilt(folder)
+  }
+}
+
+const encodingFor = (accepted: string): "br" | "gzip" | undefined =>
+  /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : undefined
+
+/**
+ * Returns the file for a path below the page's root: `""` and `"/"` are the document. `undefined` for any other path.
+ * Throws {@link NotBuilt} in a checkout that was not built.
+ */
+export const respond = (path: string, acceptedEncodings = ""): Asset | undefined => {
+  const name = path.replace(/^\/+/, "") || "index.html"
+  if (!served.test(name)) return undefined
+  const encoding = encodingFor(acceptedEncodings)
+  const suffix = encoding === undefined ? "" : encoding === "br" ? ".br" : ".gz"
+  const body = bytesOf(`${name}${suffix}`)
+  if (body === undefined) return undefined
+  const headers = {
+    ...securityHeaders,
+    "content-type": types[name.slice(name.lastIndexOf(".") + 1)]!,
+    "cache-control": name.startsWith("page-") ? "max-age=31536000, immutable" : "no-cache",
+    vary: "accept-encoding",
+    ...(encoding !== undefined && { "content-encoding": encoding })
+  }
+  return { status: 200, headers, body }
+}

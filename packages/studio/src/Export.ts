@@ -1,0 +1,70 @@
+/** Pages without a server: a folder for a static host or a `file:` address, and one file with everything inside. */
+import crypto from "node:crypto"
+import type { Transcript } from "@divisi/core"
+import * as Assets from "./Assets.ts"
+import type { Summary } from "./run/Summary.ts"
+
+/** A run that is exported. */
+export interface ExportedRun {
+  readonly summary: Summary
+  readonly transcript: Transcript.Transcript
+}
+
+/** JSON as a JavaScript expression: no text in it can end a script or begin a comment of HTML. */
+const literal = (value: unknown): string =>
+  JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
+/** Further data of a page, by its path below the root of the API, for example `v1/evaluations`. */
+export type ExportedData = Readonly<Record<string, unknown>>
+
+/** The script that sets the data of a page. `JSON.parse` takes keys such as `__proto__` as plain ones. */
+const dataScript = (runs: ReadonlyArray<ExportedRun>, more: ExportedData): string => {
+  const data = {
+    data: more,
+    runs: runs.map(({ summary }) => summary),
+    transcripts: Object.fromEntries(runs.map(({ transcript }) => [transcript.runId, transcript]))
+  }
+  return `globalThis.divisiStudio=JSON.parse(${literal(JSON.stringify(data))})`
+}
+
+const hashOf = (text: string): string => `'sha256-${crypto.createHash("sha256").update(text).digest("base64")}'`
+
+const policyTag = (script: string, style: string): string =>
+  `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${script}; style-src ${style}; base-uri 'none'; form-action 'none'">`
+
+/** The script of the page on a server; exported pages have a classic one. */
+const moduleTag = '<script src="studio.js" type="module"></script>'
+
+/** Returns one document with the runs inside. It loads nothing. */
+export const onePage = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): string => {
+  const data = dataScript(runs, more)
+  // The bundle is the project's own; only a closing tag in one of its strings could end the element.
+  const script = Assets.textOf("exported.js").replaceAll("</script", "<\\/script")
+  const style = Assets.textOf("studio.css")
+  const policy = policyTag(`${hashOf(data)} ${hashOf(script)}`, hashOf(style))
+  const replace = (text: string, pattern: string, by: string) => text.split(pattern).join(by)
+  let page = Assets.textOf("index.html")
+  page = replace(page, '<meta charset="utf-8">', `<meta charset="utf-8">\n${policy}`)
+  page = replace(page, '<link rel="icon" href="icon.svg" type="image/svg+xml">\n', "")
+  page = replace(page, '<link rel="stylesheet" href="studio.css">', `<style>${style}</style>`)
+  page = replace(page, `${moduleTag}\n`, "")
+  return replace(page, "</body>", `<script>${data}</script>\n<script>${script}</script>\n</body>`)
+}
+
+/** Returns the files of a folder with the runs, by name. It opens from a static host and from a `file:` address. */
+export const folder = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): ReadonlyMap<string, string> => {
+  const own = "'self' file:"
+  const page = Assets.textOf("index.html")
+    .replace('<meta charset="utf-8">', `<meta charset="utf-8">\n${policyTag(own, own)}`)
+    .replace('<link rel="icon" href="icon.svg" type="image/svg+xml">\n', "")
+    .replace(moduleTag, '<script src="data.js" defer></script>\n<script src="studio.js" defer></script>')
+  return new Map([
+    ["index.html", page],
+    ["studio.js", Assets.textOf("exported.js")],
+    ["studio.css", Assets.textOf("studio.css")],
+    ["data.js", dataScript(runs, more)]
+  ])
+}

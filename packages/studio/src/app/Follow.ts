@@ -1,0 +1,104 @@
+/** Follows a run while it happens: its events, folded by core, over a connection that may break. */
+import { type RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
+import { ask, SourceError } from "./Source.ts"
+
+/** The events of a stream of server-sent events: its ids, and the text of its data. */
+export async function* eventsIn(
+  body: ReadableStream<Uint8Array>
+): AsyncGenerator<{ readonly id: string | undefined; readonly data: string }> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let pieces: Array<string> = []
+  let id: string | undefined
+  let data: Array<string> = []
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const text = decoder.decode(value, { stream: true })
+    // A line may arrive in thousands of pieces: they are joined once.
+    if (!text.includes("\n")) {
+      pieces.push(text)
+      continue
+    }
+    const lines = (pieces.join("") + text).split("\n")
+    pieces = [lines.pop() ?? ""]
+    for (const line of lines.map((line) => line.replace(/\r$/, ""))) {
+      if (line.startsWith("id:")) id = line.slice(3).trim()
+      else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""))
+      else if (line === "") {
+        if (data.length > 0) yield { id, data: data.join("\n") }
+        data = []
+      }
+    }
+  }
+}
+
+/** The state of the connection of a run that is followed. */
+export type Connection = "connecting" | "live" | "reconnecting" | "ended"
+
+/** How a run is followed. */
+export interface Follower {
+  /** Called at most once for each frame. */
+  readonly onTranscript: (transcript: Transcript.Transcript) => void
+  readonly onConnection: (connection: Connection) => void
+  readonly signal: AbortSignal
+}
+
+const pause = (millis: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, millis)
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+
+/**
+ * Follows a run until it has ended: folds its events with the fold of core, and continues after the last event when the
+ * connection breaks.
+ */
+export const followRun = async (id: string, { onConnection, onTranscript, signal }: Follower): Promise<void> => {
+  const recorder = Transcripts.recorder()
+  let last: string | undefined
+  let isEnded = false
+  let failures = 0
+  let frame = 0
+  const draw = () => {
+    frame = 0
+    const transcript = recorder.transcript()
+    if (transcript !== undefined && !signal.aborted) onTranscript(transcript)
+  }
+  const hear = (event: RunEvent.RunEvent) => {
+    recorder.listener(event)
+    // A run that failed and was resumed has events after its first end.
+    if (event.type !== "run-finished") isEnded = false
+    else if (event.runId === recorder.transcript()?.runId) isEnded = true
+    if (frame === 0) frame = requestAnimationFrame(draw)
+  }
+  while (!signal.aborted && !isEnded) {
+    try {
+      onConnection(failures === 0 && last === undefined ? "connecting" : "reconnecting")
+      const more: Record<string, string> = last === undefined ? {} : { "last-event-id": last }
+      const response = await ask(`v1/runs/${encodeURIComponent(id)}/events`, { headers: more, signal })
+      onConnection("live")
+      for await (const event of eventsIn(response.body!)) {
+        failures = 0
+        last = event.id ?? last
+        hear(JSON.parse(event.data) as RunEvent.RunEvent)
+      }
+      // The stream of a run that has not ended was cut.
+      if (!isEnded) failures += 1
+    } catch (error) {
+      if (signal.aborted) return
+      if (error instanceof SourceError && error.status >= 400 && error.status < 500) throw error
+      failures += 1
+    }
+    if (!isEnded) {
+      onConnection("reconnecting")
+      await pause(Math.min(5_000, 200 * 2 ** Math.min(failures, 5)), signal)
+    }
+  }
+  cancelAnimationFrame(frame)
+  draw()
+  onConnection("ended")
+}

@@ -1,0 +1,134 @@
+/** @jsxImportSource preact */
+/** Forks a run from a step, with another answer, worker, instruction or policy. */
+import type { Transcript } from "@divisi/core"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import * as Format from "../run/Format.ts"
+import { Action } from "./Parts.tsx"
+import { go, href } from "./Router.ts"
+import { SendingError, useSending } from "./Sending.tsx"
+import { type Fork, fork, type Offer, readOffer, workersIn } from "./Steering.ts"
+
+interface Props {
+  readonly run: string
+  readonly transcript: Transcript.Transcript
+  readonly round: number
+  readonly step: number
+  readonly item: string | undefined
+  readonly onClose: () => void
+}
+
+const textIn = (data: FormData, name: string): string | undefined => {
+  const text = data.get(name)?.toString() ?? ""
+  return text === "" ? undefined : text
+}
+
+/** Shows the form. */
+export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props) => {
+  const { error, isBusy, send } = useSending()
+  const offer = useSignal<Offer | undefined>(undefined)
+  const change = useSignal<"worker" | "answer">("worker")
+  useEffect(() => {
+    const abort = new AbortController()
+    readOffer(abort.signal).then(
+      (found) => {
+        offer.value = found
+      },
+      // The workers of the run remain.
+      () => {}
+    )
+    return () => abort.abort()
+  }, [])
+  const planned = transcript.rounds[round]?.workflow?.steps[step]
+  const record = transcript.rounds[round]?.steps[step]
+  const own = (item === undefined ? record : record?.items?.find((one) => one.item === item)) ?? record
+  // The list grows when the offer arrives; the selection remains.
+  const worker = useSignal(own?.worker ?? "")
+  const workers = [
+    ...new Set([...transcript.pool.map(({ id }) => id), ...(offer.value === undefined ? [] : workersIn(offer.value))])
+  ]
+  const at = `${round}.${step}${item === undefined ? "" : `[${item}]`}`
+  const submit = (data: FormData) =>
+    send(async () => {
+      const [answer, worker, subtask, policy] = ["answer", "worker", "subtask", "policy"].map((name) =>
+        textIn(data, name)
+      )
+      const made: Fork = {
+        at,
+        ...(answer !== undefined && { answer }),
+        ...(worker !== undefined && worker !== own?.worker && { worker }),
+        ...(subtask !== undefined && subtask !== planned?.subtask && { subtask }),
+        ...(policy !== undefined && { policy })
+      }
+      const forked = await fork(run, made)
+      onClose()
+      go(href(["runs", forked]))
+    })
+  return (
+    <form
+      class="decision form"
+      aria-label="Fork"
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit(new FormData(event.currentTarget))
+      }}
+    >
+      <h2>Fork from step {step}</h2>
+      <p class="dim">
+        A new run continues from here. Answers of steps before it are taken from this run and cost nothing.
+      </p>
+      <p class="actions" role="group" aria-label="Change">
+        {(["worker", "answer"] as const).map((one) => (
+          <Action key={one} kind={change.value === one ? "small on" : "small"} onClick={() => (change.value = one)}>
+            {one === "worker" ? "Run it again" : "Give its answer"}
+          </Action>
+        ))}
+      </p>
+      {change.value === "worker" ? (
+        <>
+          <label>
+            Worker
+            <select name="worker" value={worker.value} onChange={(event) => (worker.value = event.currentTarget.value)}>
+              {workers.map((id) => (
+                <option key={id} value={id}>
+                  {Format.oneLine(id, 80)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            Instruction of the step
+            <textarea name="subtask" rows={4} defaultValue={planned?.subtask ?? ""} />
+          </label>
+        </>
+      ) : (
+        <label>
+          Answer of the step
+          <textarea name="answer" rows={6} required defaultValue={own?.text.slice(0, 100_000) ?? ""} />
+        </label>
+      )}
+      {(offer.value?.policies.length ?? 0) > 0 && (
+        <label>
+          Policy of later rounds
+          <select name="policy">
+            <option value="">The server's own</option>
+            {offer.value!.policies.map((name) => (
+              <option key={name} value={name}>
+                {Format.oneLine(name, 80)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <p class="actions">
+        <Action kind="primary" icon="fork" type="submit" disabled={isBusy.value}>
+          Fork and run
+        </Action>
+        <Action kind="quiet" onClick={onClose}>
+          Close
+        </Action>
+      </p>
+      <SendingError error={error} />
+    </form>
+  )
+}

@@ -1,0 +1,36 @@
+/** Shortcuts of a single key. They do nothing while a text is edited, and can be turned off. */
+import { signal } from "@preact/signals"
+
+const name = "divisi-shortcuts"
+
+/** Whether shortcuts of a single letter work. */
+export const areOn = signal(globalThis.localStorage?.getItem(name) !== "off")
+
+export const setOn = (on: boolean): void => {
+  areOn.value = on
+  localStorage.setItem(name, on ? "on" : "off")
+}
+
+const isEditing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.closest("input:not([type=range]), textarea, select, [contenteditable]") !== null
+
+const isControl = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("button, a, summary, [role=button], input[type=range]") !== null
+
+/** Listens to keys until the result is called. */
+export const keys = (actions: Readonly<Record<string, () => void>>): (() => void) => {
+  const hear = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+    const action = actions[event.key.length === 1 ? event.key.toLowerCase() : event.key]
+    if (action === undefined) return
+    if (event.key === "Escape" ? false : isEditing(event.target)) return
+    if (event.key.length === 1 && event.key !== " " && !areOn.peek()) return
+    const isOwn = event.key === " " || event.key === "Enter" || event.key.startsWith("Arrow")
+    if (isOwn && isControl(event.target)) return
+    event.preventDefault()
+    action()
+  }
+  addEventListener("keydown", hear)
+  return () => removeEventListener("keydown", hear)
+}

@@ -1,0 +1,35 @@
+/** @jsxImportSource preact */
+/** Components that are loaded when they are first drawn. */
+import { signal } from "@preact/signals"
+import type { ComponentType } from "preact"
+import { Failed, Skeleton } from "./Parts.tsx"
+
+/** The properties of a component. */
+type PropsOf<A> = A extends ComponentType<infer Props> ? Props : never
+
+/** Returns a component of a module that is loaded when it is first drawn; until then it draws grey lines. */
+export const lazy = <Module extends object, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name
+): ComponentType<PropsOf<Module[Name]>> => {
+  const loaded = signal<ComponentType<PropsOf<Module[Name]>> | Error | undefined>(undefined)
+  let isBegun = false
+  const begin = () => {
+    isBegun = true
+    load().then(
+      (module) => {
+        loaded.value = module[name] as ComponentType<PropsOf<Module[Name]>>
+      },
+      () => {
+        loaded.value = new Error("This page could not be loaded. Check that the server is running.")
+      }
+    )
+  }
+  return (props) => {
+    if (!isBegun) begin()
+    const { value: Component } = loaded
+    if (Component === undefined) return <Skeleton rows={10} />
+    if (Component instanceof Error) return <Failed error={Component} retry={() => location.reload()} />
+    return <Component {...props} />
+  }
+}

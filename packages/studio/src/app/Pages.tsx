@@ -1,0 +1,85 @@
+/** @jsxImportSource preact */
+/** The pages of the studio, in the order of the navigation. A page is added here; each is loaded when it is opened. */
+import type { ComponentChildren } from "preact"
+import { lazy } from "./Lazy.tsx"
+import type { Place } from "./Router.ts"
+import { RunsPage } from "./Runs.tsx"
+import { isExported, isMounted, mayHave } from "./Source.ts"
+import { canSteer } from "./Steering.ts"
+
+const ofRuns = () => import("./pagesOfRuns.ts")
+const ofFolders = () => import("./pagesOfFolders.ts")
+
+const RunPage = lazy(ofRuns, "RunPage")
+const ComparePage = lazy(ofRuns, "ComparePage")
+const PlaygroundPage = lazy(ofRuns, "PlaygroundPage")
+const EvaluationsPage = lazy(ofFolders, "EvaluationsPage")
+const TrainingsPage = lazy(ofFolders, "TrainingsPage")
+const OperatePage = lazy(() => import("./operate/Operate.tsx"), "OperatePage")
+
+/** A page. */
+export interface Page {
+  /** The first name of its path. */
+  readonly path: string
+  readonly name: string
+  readonly icon: string
+  /** The letter after G that leads to it. */
+  readonly letter: string
+  readonly render: (place: Place, retry: () => void) => ComponentChildren
+  /** Pages that need a server are left out of exported pages. */
+  readonly isShown: () => boolean
+}
+
+export const pages: ReadonlyArray<Page> = [
+  {
+    path: "runs",
+    name: "Runs",
+    icon: "runs",
+    letter: "r",
+    isShown: () => true,
+    render: ({ path: [, id] }, retry) => (id === undefined ? <RunsPage retry={retry} /> : <RunPage key={id} id={id} />)
+  },
+  {
+    path: "compare",
+    name: "Compare",
+    icon: "compare",
+    letter: "c",
+    isShown: () => true,
+    render: () => <ComparePage />
+  },
+  {
+    path: "evaluations",
+    name: "Evaluations",
+    icon: "evaluations",
+    letter: "e",
+    isShown: () => mayHave("v1/evaluations"),
+    render: ({ path: [, id] }) => <EvaluationsPage id={id} />
+  },
+  {
+    path: "training",
+    name: "Training",
+    icon: "training",
+    letter: "l",
+    isShown: () => mayHave("v1/trainings"),
+    render: ({ path: [, id] }) => <TrainingsPage id={id} />
+  },
+  {
+    path: "playground",
+    name: "Playground",
+    icon: "playground",
+    letter: "p",
+    isShown: canSteer,
+    render: () => <PlaygroundPage />
+  },
+  {
+    path: "operate",
+    name: "Operate",
+    icon: "operate",
+    letter: "o",
+    isShown: () => !isExported() && isMounted(),
+    render: () => <OperatePage />
+  }
+]
+
+/** The pages that this studio has. */
+export const shownPages = (): ReadonlyArray<Page> => pages.filter(({ isShown }) => isShown())

@@ -1,0 +1,139 @@
+/** @jsxImportSource preact */
+/** Pieces that pages share: numbers, texts of models, empty states. */
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { useErrorBoundary } from "preact/hooks"
+import * as Format from "../run/Format.ts"
+import { Icon } from "./Icons.tsx"
+
+/** A sum of money with its leading zeros in a weaker colour. */
+export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefined; readonly isPlay?: boolean }) => {
+  const [zeros, rest] = Format.leadingZeros(Format.money(usd, isPlay))
+  return (
+    <span class="money">
+      {zeros !== "" && <span class="zeros">{zeros}</span>}
+      {rest}
+    </span>
+  )
+}
+
+/** The characters of a long text that are shown at first, and with each further click. */
+const pieceLength = 20_000
+
+/** A text of a model: as text, with characters that change its reading order made visible, and in pieces if it is long. */
+export const Text = ({ text, kind = "text" }: { readonly text: string; readonly kind?: string }) => {
+  const shown = useSignal(pieceLength)
+  if (text === "") return <p class={`${kind} dim`}>(empty)</p>
+  const isCut = text.length > shown.value
+  return (
+    <div class={kind}>
+      <bdi>{Format.visible(isCut ? text.slice(0, shown.value) : text)}</bdi>
+      {isCut && (
+        <p class="more">
+          <span class="dim">
+            {Format.whole(shown.value)} of {Format.whole(text.length)} characters.{" "}
+          </span>
+          <button type="button" class="button" onClick={() => (shown.value += pieceLength)}>
+            Show more
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** A page or a pane without content: why, and what to do. */
+export const Empty = ({
+  children,
+  icon,
+  title
+}: {
+  readonly title: string
+  readonly icon?: ComponentChildren
+  readonly children?: ComponentChildren
+}) => (
+  <div class="empty">
+    {icon}
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+/** A page that failed to load, with a way to try again. */
+export const Failed = ({
+  error,
+  retry,
+  title = "The data could not be read"
+}: {
+  readonly error: Error
+  readonly retry?: () => void
+  readonly title?: string
+}) => (
+  <div class="empty" role="alert">
+    <h2>{title}</h2>
+    <p>{Format.visible(error.message)}</p>
+    {retry !== undefined && (
+      <button type="button" class="button" onClick={retry}>
+        Retry
+      </button>
+    )}
+  </div>
+)
+
+/** A part of the page; an error while it is drawn is shown in its place. */
+export const Guarded = ({ children }: { readonly children: ComponentChildren }) => {
+  const [error, retry] = useErrorBoundary((error: unknown) => console.error(error))
+  if (error === undefined) return <>{children}</>
+  return <Failed error={error as Error} retry={retry} title="This page could not be drawn" />
+}
+
+/** Grey lines where a list is about to be; they appear after 150 ms. */
+export const Skeleton = ({ rows = 8 }: { readonly rows?: number }) => (
+  <div class="skeletons" role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, index) => (
+      <div key={index} class={`skeleton s-${index % 4}`} />
+    ))}
+  </div>
+)
+
+/** A number with its name and a note. */
+export const Stat = ({
+  children,
+  name,
+  note,
+  tone
+}: {
+  readonly name: string
+  readonly children: ComponentChildren
+  readonly note?: ComponentChildren
+  readonly tone?: string
+}) => (
+  <div class="stat">
+    <dt>{name}</dt>
+    <dd class="value">{children}</dd>
+    {note !== undefined && <dd class={`note ${tone === undefined ? "" : `tone-${tone}`}`}>{note}</dd>}
+  </div>
+)
+
+/** A button with an icon. */
+export const Action = ({
+  children,
+  icon,
+  keyName,
+  kind = "",
+  ...rest
+}: {
+  readonly children: ComponentChildren
+  readonly icon?: string
+  readonly keyName?: string
+  readonly kind?: string
+  readonly onClick?: () => void
+  readonly disabled?: boolean
+  readonly type?: "button" | "submit"
+}) => (
+  <button type="button" class={`button ${kind}`} {...rest}>
+    {icon !== undefined && <Icon name={icon} />}
+    {children}
+    {keyName !== undefined && <kbd aria-hidden="true">{keyName}</kbd>}
+  </button>
+)

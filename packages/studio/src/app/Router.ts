@@ -1,0 +1,54 @@
+/** The address of the page: `#/runs/ID?step=0.2&at=1200`. */
+import { signal } from "@preact/signals"
+
+/** The place of the page. */
+export interface Place {
+  /** The path without its first slash: `runs/ID`. */
+  readonly path: ReadonlyArray<string>
+  readonly query: URLSearchParams
+}
+
+const decode = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Reads the part of an address after `#`. */
+export const read = (hash: string): Place => {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2)
+  const names = path.split("/").filter((name) => name !== "")
+  return { path: names.length === 0 ? ["runs"] : names.map(decode), query: new URLSearchParams(query) }
+}
+
+export const place = signal<Place>(read(globalThis.location?.hash ?? ""))
+
+/** Writes an address. */
+export const href = (path: ReadonlyArray<string>, query: Readonly<Record<string, string | undefined>> = {}): string => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`
+  return `#/${path.map(encodeURIComponent).join("/")}${search}`
+}
+
+export const go = (address: string): void => {
+  globalThis.location.hash = address.slice(1)
+}
+
+/** Changes the query of the current page; `replace` leaves no entry in the history. */
+export const setQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
+  const { path, query } = place.peek()
+  const next = Object.fromEntries(query)
+  const all = { ...next, ...changes }
+  const address = href(path, all)
+  history.replaceState(null, "", address)
+  place.value = read(address)
+}
+
+/** Follows the address. */
+export const start = (): void => {
+  addEventListener("hashchange", () => {
+    place.value = read(location.hash)
+  })
+}

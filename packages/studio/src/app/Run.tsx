@@ -1,0 +1,522 @@
+/** @jsxImportSource preact */
+/** One run: its answer and figures, the plan beside the waterfall, a scrubber over its events, and the selected step. */
+import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
+import { useSignal } from "@preact/signals"
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks"
+import * as Format from "../run/Format.ts"
+import { fromTranscript } from "../run/Summary.ts"
+import * as Waterfalls from "../run/Waterfall.ts"
+import { announce } from "./Announcer.tsx"
+import { Approval } from "./Approval.tsx"
+import { type Connection, followRun } from "./Follow.ts"
+import { ForkForm } from "./ForkForm.tsx"
+import { Mark, State } from "./Icons.tsx"
+import { keys } from "./Keys.ts"
+import { Action, Failed, Money, Skeleton, Stat, Text } from "./Parts.tsx"
+import { PendingCall } from "./PendingCall.tsx"
+import { PlanGraph } from "./PlanGraph.tsx"
+import { PolicyPane } from "./PolicyPane.tsx"
+import { Rating } from "./Rating.tsx"
+import { href, place, setQuery } from "./Router.ts"
+import { refreshRuns, runs } from "./RunList.ts"
+import { Scrubber } from "./Scrubber.tsx"
+import { SendingError, useSending } from "./Sending.tsx"
+import { ask, isExported, isMounted, type Run, readRun, SourceError } from "./Source.ts"
+import { cancel, canSteer, resume } from "./Steering.ts"
+import { StepPane } from "./StepPane.tsx"
+import { StepTable } from "./StepTable.tsx"
+import { WaterfallChart } from "./WaterfallChart.tsx"
+
+/** Returns the nested run that a path of steps leads to: `0.2,0.1`. */
+const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.Transcript =>
+  path === ""
+    ? transcript
+    : path.split(",").reduce<Transcript.Transcript>((run, at) => {
+        const [round = -1, step = -1] = at.split(".").map(Number)
+        return run.rounds[round]?.steps[step]?.nested ?? run
+      }, transcript)
+
+/** Whether nothing more happens in a run unless it is resumed: it is not followed. */
+const isOver = (state: string): boolean => !["running", "waiting", "suspended", "stopped"].includes(state)
+
+/** The state of a run that has no ending yet: pending calls suspend it once no step is running. */
+const openState = (transcript: Transcript.Transcript, listed: string): string => {
+  const isRunning = transcript.rounds.at(-1)?.steps.some(({ state }) => state === "running") === true
+  if (!isRunning && Transcripts.pendingCalls(transcript).length > 0) return "waiting"
+  return listed === "stopped" ? listed : "running"
+}
+
+/** The states from which a run can be resumed without a result. */
+const canBeResumed: ReadonlySet<string> = new Set(["stopped", "failed", "budget"])
+
+/** The step that is selected at first: the first that failed, else the last. */
+const firstChoice = ({ rows }: Waterfalls.Waterfall): Waterfalls.Row | undefined =>
+  rows.findLast(({ record }) => record.state === "suspended") ??
+  rows.findLast(({ record }) => record.state !== "waiting" && record.state !== "skipped") ??
+  rows.at(-1)
+
+const wasteText = (waste: Waterfalls.Waste): string =>
+  [
+    [waste.failed, "failed"],
+    [waste.interrupted, "interrupted"],
+    [waste.unconfirmed, "unconfirmed"],
+    [waste.reassigned, "reassigned"],
+    [waste.skipped, "skipped"]
+  ]
+    .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
+    .join(", ")
+
+/** Offers the page of this run alone as one file. */
+const exportPage = async (id: string) => {
+  const response = await ask(`v1/studio/export/${encodeURIComponent(id)}`)
+  save(`run-${id}.html`, await response.blob())
+}
+
+const save = (name: string, blob: Blob) => {
+  const link = document.createElement("a")
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
+
+const View = ({
+  connection,
+  reload,
+  run
+}: {
+  readonly run: Run & { readonly transcript: Transcript.Transcript }
+  readonly connection: Connection | undefined
+  /** Reads the run again, after it was steered. */
+  readonly reload: () => void
+}) => {
+  const { query } = place.value
+  const within = query.get("in") ?? ""
+  const whole = nestedIn(run.transcript, within)
+  const { summary } = run
+  const state =
+    within === ""
+      ? whole.ending === undefined
+        ? openState(whole, runs.value?.find(({ id }) => id === summary.id)?.state ?? summary.state)
+        : fromTranscript(whole).state
+      : (whole.ending ?? "running")
+  const end = Transcripts.endOf(whole)
+  const isLive = connection !== undefined && connection !== "ended" && state === "running"
+  const wanted = Number(query.get("at") ?? Number.NaN)
+  const isPast = Number.isFinite(wanted) && wanted < end - whole.startedAt
+  const time = isPast ? whole.startedAt + Math.max(0, wanted) : end
+  const transcript = useMemo(() => (isPast ? Transcripts.at(whole, time) : whole), [whole, isPast, time])
+  const waterfall = useMemo(() => Waterfalls.make(transcript, time), [transcript, time])
+  const moments = useMemo(() => Waterfalls.momentsOf(whole), [whole])
+  const waste = useMemo(() => Waterfalls.wasteOf(transcript), [transcript])
+  const asTable = useSignal(false)
+  const [wantedRound, wantedStep] = (query.get("step") ?? "").split(".").map(Number)
+  const row =
+    waterfall.rows.find(({ round, step }) => round === wantedRound && step === wantedStep) ?? firstChoice(waterfall)
+  const item = query.get("item")
+  const openRow = (row && item !== null && Waterfalls.itemRow(row, item, whole.startedAt, time)) || row
+  const isPolicyShown = query.get("pane") === "policy"
+  const select = (round: number, step: number) =>
+    setQuery({ step: `${round}.${step}`, item: undefined, pane: undefined })
+  const goTo = (millis: number | undefined) =>
+    setQuery({ at: millis === undefined || millis >= end - whole.startedAt ? undefined : String(Math.round(millis)) })
+  const spend = transcript.spend ?? Transcripts.spendSoFar(transcript)
+  const isPlay = whole.pool.length > 0 && whole.pool.every(({ isPlay }) => isPlay === true)
+  const answer = transcript.answer ?? (isPast || state === "running" ? undefined : whole.rounds.at(-1)?.answer)
+  const wasted = wasteText(waste)
+  const duration = (isPast ? time : end) - whole.startedAt
+  const critical = waterfall.rows.reduce(
+    (sum, { from = 0, isCritical, to = 0 }) => sum + (isCritical ? to - from : 0),
+    0
+  )
+  const round = transcript.rounds[row?.round ?? 0]
+  useEffect(
+    () =>
+      keys({
+        ArrowDown: () => move(1),
+        ArrowUp: () => move(-1),
+        ArrowRight: () =>
+          goTo(
+            moments.find((at) => at > time) === undefined
+              ? undefined
+              : moments.find((at) => at > time)! - whole.startedAt
+          ),
+        ArrowLeft: () => {
+          const before = moments.findLast((at) => at < time)
+          if (before !== undefined) goTo(before - whole.startedAt)
+        },
+        p: () => setQuery({ pane: isPolicyShown ? undefined : "policy" })
+      }),
+    [waterfall, moments, time, row, isPolicyShown]
+  )
+  const move = (by: number) => {
+    const at = row === undefined ? -1 : waterfall.rows.indexOf(row)
+    const next = waterfall.rows[Math.min(waterfall.rows.length - 1, Math.max(0, at + by))]
+    if (next !== undefined) select(next.round, next.step)
+  }
+  const copied = useSignal(false)
+  const isForking = useSignal(false)
+  const steering = useSending()
+  const steer = (verb: (run: string) => Promise<void>) =>
+    steering.send(async () => {
+      await verb(summary.id)
+      reload()
+    })
+  const pending = within === "" && !isPast && state === "waiting" ? Transcripts.pendingCalls(whole) : []
+  return (
+    <div class="run">
+      <header class="bar">
+        <span class="crumb">
+          <a href={href(["runs"])}>Runs</a> /
+        </span>
+        {within === "" ? (
+          <code class="id">{run.transcript.runId.slice(0, 12)}</code>
+        ) : (
+          <a class="crumb" href={href(["runs", summary.id])}>
+            {run.transcript.runId.slice(0, 12)} / nested
+          </a>
+        )}
+        <State state={state} />
+        {isLive && (
+          <span class={`tag ${connection === "live" ? "tone-answered" : "tone-waiting"}`}>
+            {connection === "live" ? "Live" : connection === "connecting" ? "Connecting" : "Reconnecting"}
+          </span>
+        )}
+        <span class="grow" />
+        <time class="dim wide-only" dateTime={new Date(whole.startedAt).toISOString()}>
+          {Format.exactly(whole.startedAt)}
+        </time>
+        {canSteer() && within === "" && canBeResumed.has(state) && (
+          <Action icon="play" kind="quiet" disabled={steering.isBusy.value} onClick={() => steer(resume)}>
+            Resume
+          </Action>
+        )}
+        {canSteer() && within === "" && (state === "running" || state === "waiting") && (
+          <Action icon="close" kind="quiet" disabled={steering.isBusy.value} onClick={() => steer(cancel)}>
+            Cancel
+          </Action>
+        )}
+        {canSteer() && within === "" && row !== undefined && (
+          <Action
+            icon="fork"
+            kind={isForking.value ? "quiet on" : "quiet"}
+            onClick={() => (isForking.value = !isForking.value)}
+          >
+            Fork
+          </Action>
+        )}
+        {!isExported() && (
+          <Action
+            icon="link"
+            kind="quiet wide-only"
+            onClick={() => {
+              void navigator.clipboard.writeText(location.href).then(() => {
+                copied.value = true
+              })
+            }}
+          >
+            {copied.value ? "Copied" : "Link"}
+          </Action>
+        )}
+        {!isExported() && !isMounted() && (
+          <Action
+            icon="export"
+            kind="quiet"
+            onClick={() => void exportPage(summary.id).catch((error: Error) => announce(error.message))}
+          >
+            Export
+          </Action>
+        )}
+      </header>
+      <div class="summary">
+        <div class="grow">
+          <h1>
+            {Format.oneLine(Message.text(whole.task.messages.findLast(({ role }) => role === "user")), 240) ||
+              "Question without text"}
+          </h1>
+          {answer === undefined ? (
+            <p class="answer dim">
+              {isPast
+                ? "No answer yet at this time."
+                : whole.detail === undefined
+                  ? !isOver(state)
+                    ? "No answer yet."
+                    : "This run has no answer."
+                  : Format.visible(whole.detail)}
+            </p>
+          ) : (
+            <Answer text={answer} />
+          )}
+          {answer !== undefined && whole.detail !== undefined && <p class="dim">{Format.oneLine(whole.detail)}</p>}
+          {canSteer() && within === "" && answer !== undefined && isOver(state) && <Rating run={summary.id} />}
+          {whole.forkOf !== undefined && within === "" && (
+            <p class="dim">
+              Forked from step {whole.forkOf.step} of{" "}
+              <a
+                class="link"
+                href={href(["runs", whole.forkOf.runId], { step: `${whole.forkOf.round}.${whole.forkOf.step}` })}
+              >
+                {whole.forkOf.runId.slice(0, 12)}
+              </a>
+            </p>
+          )}
+        </div>
+        <dl class="stats">
+          <Stat
+            name={isPast ? "Cost so far" : "Cost"}
+            note={
+              waste.costUsd > 0 ? `${Format.money(waste.costUsd)} without an answer` : isPlay ? "play money" : undefined
+            }
+          >
+            <Money usd={spend.unpricedCalls > 0 && spend.costUsd === 0 ? undefined : spend.costUsd} isPlay={false} />
+          </Stat>
+          <Stat
+            name={isPast ? "Time so far" : "Time"}
+            note={critical > 0 ? `${Format.ratio(duration / critical)} critical path` : undefined}
+          >
+            {Format.duration(duration)}
+          </Stat>
+          <Stat
+            name="Tokens"
+            note={`${Format.tokens(spend.usage.inputTokens)} in, ${Format.tokens(spend.usage.outputTokens)} out`}
+          >
+            {Format.tokens(spend.usage.inputTokens + spend.usage.outputTokens)}
+          </Stat>
+          <Stat
+            name="Calls"
+            note={wasted === "" ? undefined : wasted}
+            tone={waste.failed + waste.unconfirmed > 0 ? "failed" : "quiet"}
+          >
+            {Format.whole(spend.calls)}
+          </Stat>
+        </dl>
+      </div>
+      <SendingError error={steering.error} />
+      {pending.map((call) => {
+        const { rounds } = whole
+        const planned = rounds[call.round]
+        return call.for === "plan" && planned !== undefined ? (
+          <Approval key={call.id} transcript={whole} round={planned} call={call} onSent={reload} />
+        ) : (
+          <PendingCall key={call.id} run={summary.id} call={call} onSent={reload} />
+        )
+      })}
+      {isForking.value && row !== undefined && (
+        <ForkForm
+          key={`${row.round}.${row.step}.${item}`}
+          run={summary.id}
+          transcript={whole}
+          round={row.round}
+          step={row.step}
+          item={item ?? undefined}
+          onClose={() => (isForking.value = false)}
+        />
+      )}
+      <div class="split">
+        <section class="pane" aria-label="Plan">
+          <header>
+            <h2>Plan</h2>
+            <span class="dim clip">
+              by {Format.oneLine(round?.policy ?? whole.policy, 40)}: {waterfall.rows.length}{" "}
+              {waterfall.rows.length === 1 ? "step" : "steps"}
+              {transcript.rounds.length > 1 && ` in ${transcript.rounds.length} rounds`}
+            </span>
+            <span class="grow" />
+            <button
+              type="button"
+              class="button quiet"
+              aria-pressed={isPolicyShown}
+              onClick={() => setQuery({ pane: isPolicyShown ? undefined : "policy" })}
+            >
+              Policy
+            </button>
+            <button
+              type="button"
+              class="button quiet"
+              aria-pressed={asTable.value}
+              onClick={() => (asTable.value = !asTable.value)}
+            >
+              As table
+            </button>
+          </header>
+          <div class="canvas dotted" role="group" aria-label="Plan, scrollable" tabIndex={0}>
+            {transcript.rounds.length === 0 && <p class="pane-note">The policy has not been asked yet.</p>}
+            {transcript.rounds.map((one) => (
+              <div key={one.round} class="round">
+                {transcript.rounds.length > 1 && (
+                  <p class="round-name">
+                    Round {one.round + 1}
+                    {one.confirmed && ": the answer was confirmed"}
+                  </p>
+                )}
+                {one.workflow === undefined ? (
+                  <p class="pane-note">
+                    {one.completions.length > 0 || state === "running"
+                      ? "The policy is writing a plan."
+                      : "The policy wrote no plan."}
+                  </p>
+                ) : (
+                  <PlanGraph
+                    round={one}
+                    rows={waterfall.rows.filter(({ round }) => round === one.round)}
+                    selected={row?.round === one.round && !isPolicyShown ? row.step : undefined}
+                    onSelect={(step) => select(one.round, step)}
+                  />
+                )}
+              </div>
+            ))}
+          </div>
+        </section>
+        <section class="pane" aria-label="Waterfall">
+          <header>
+            <h2>Waterfall</h2>
+            <span class="grow" />
+            <span class="legend" aria-hidden="true">
+              <span>
+                <i class="swatch critical" />
+                critical path
+              </span>
+              <span>
+                <i class="swatch" />
+                other
+              </span>
+              <span>
+                <i class="swatch failed" />
+                failed call
+              </span>
+            </span>
+          </header>
+          <div class="canvas" role="group" aria-label="Waterfall, scrollable" tabIndex={0}>
+            {waterfall.rows.length === 0 ? (
+              <p class="pane-note">No step has started.</p>
+            ) : (
+              <WaterfallChart
+                waterfall={{ ...waterfall, millis: Math.max(1, end - whole.startedAt) }}
+                selected={isPolicyShown ? undefined : row}
+                onSelect={select}
+                start={whole.startedAt}
+                at={time - whole.startedAt}
+                hasRounds={transcript.rounds.length > 1}
+              />
+            )}
+          </div>
+        </section>
+      </div>
+      <StepTable transcript={transcript} waterfall={waterfall} onSelect={select} isHidden={!asTable.value} />
+      <Scrubber moments={moments} start={whole.startedAt} end={end} time={time} onTime={goTo} isLive={isLive} />
+      {isPolicyShown && round !== undefined ? (
+        <PolicyPane transcript={transcript} round={round} />
+      ) : row === undefined || openRow === undefined ? (
+        <p class="pane-note">
+          <Mark state={state} /> No step yet.
+        </p>
+      ) : (
+        <StepPane
+          key={`${within}/${row.round}.${row.step}/${openRow.record.item}`}
+          transcript={transcript}
+          row={openRow}
+          onItem={(item) => setQuery({ step: `${row.round}.${row.step}`, item })}
+          runCost={spend.costUsd}
+          isPlay={isPlay}
+          onOpenNested={
+            row.record.nested === undefined || openRow !== row
+              ? undefined
+              : () =>
+                  setQuery({
+                    in: [within, `${row.round}.${row.step}`].filter((at) => at !== "").join(","),
+                    step: undefined,
+                    item: undefined,
+                    at: undefined
+                  })
+          }
+        />
+      )}
+    </div>
+  )
+}
+
+/** The answer at the head of the page: its first lines, or all of it. */
+const Answer = ({ text }: { readonly text: string }) => {
+  const isOpen = useSignal(false)
+  const isLong = text.length > 320 || text.split("\n", 5).length > 4
+  return (
+    <div class={`answer ${isOpen.value || !isLong ? "" : "cut"}`}>
+      {isOpen.value ? <Text text={text} kind="answer-text" /> : <bdi>{Format.visible(text.slice(0, 1_000))}</bdi>}
+      {isLong && (
+        <button type="button" class="link" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+          {isOpen.value ? "Show less" : "Show the whole answer"}
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** Reads the run of the address, and follows it while it runs. */
+export const RunPage = ({ id }: { readonly id: string }) => {
+  const run = useSignal<Run | undefined>(undefined)
+  const error = useSignal<Error | undefined>(undefined)
+  const connection = useSignal<Connection | undefined>(undefined)
+  const attempt = useSignal(0)
+  useLayoutEffect(() => {
+    const abort = new AbortController()
+    const { signal } = abort
+    error.value = undefined
+    connection.value = undefined
+    const load = async () => {
+      run.value = await readRun(id, signal)
+      if (isOver(run.value.summary.state) || isExported() || run.value.transcript === undefined) return
+      const isFollowed = await followRun(id, {
+        signal,
+        onConnection: (state) => {
+          connection.value = state
+        },
+        onTranscript: (transcript) => {
+          run.value = {
+            summary: {
+              ...run.value!.summary,
+              ...(transcript.ending !== undefined && { state: fromTranscript(transcript).state })
+            },
+            transcript
+          }
+        }
+      }).then(
+        () => true,
+        (cause: Error) => {
+          // A transcript in a folder has no events to follow.
+          if (!(cause instanceof SourceError && cause.status === 404)) throw cause
+          connection.value = undefined
+          return false
+        }
+      )
+      if (isFollowed && !signal.aborted) {
+        run.value = await readRun(id, signal)
+        announce(`The run has ended: ${run.value.summary.state}.`)
+      }
+    }
+    load().catch((cause: Error) => {
+      if (!signal.aborted) error.value = cause
+    })
+    return () => abort.abort()
+  }, [id, attempt.value])
+  if (error.value !== undefined) return <Failed error={error.value} retry={() => (attempt.value += 1)} />
+  const { value } = run
+  if (value === undefined) return <Skeleton rows={10} />
+  const { transcript } = value
+  if (transcript === undefined) {
+    return <Failed error={new Error("This server stores no content, so only the list has this run: --content none.")} />
+  }
+  return (
+    <View
+      run={{ ...value, transcript }}
+      connection={connection.value}
+      reload={() => {
+        // The list has the states of stopped runs.
+        refreshRuns()
+          .catch(() => {})
+          .finally(() => {
+            attempt.value += 1
+          })
+      }}
+    />
+  )
+}

@@ -1,0 +1,543 @@
+/** @jsxImportSource preact */
+/** The list of runs: live, searched, filtered and sorted, with a window over its rows. */
+import { computed, signal, useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import * as Format from "../run/Format.ts"
+import type { Bar, Summary } from "../run/Summary.ts"
+import { Icon, lookOf, Mark } from "./Icons.tsx"
+import { keys } from "./Keys.ts"
+import { Empty, Failed, Money, Skeleton } from "./Parts.tsx"
+import { go, href } from "./Router.ts"
+import { error, isRunning, isUnanswered, isWaiting, runs, totals } from "./RunList.ts"
+
+const search = signal("")
+const chip = signal<"all" | "waiting" | "unanswered" | "running">("all")
+const policy = signal("")
+const worker = signal("")
+const minCost = signal(0)
+const minMillis = signal(0)
+type Sorted = "started" | "cost" | "time" | "tokens"
+const sorted = signal<Sorted>("started")
+const urgentFirst = signal(false)
+/** The runs that are selected for a comparison: two at most. */
+const picked = signal<ReadonlyArray<string>>([])
+
+const pick = (id: string): void => {
+  const rest = picked.peek().filter((one) => one !== id)
+  picked.value = rest.length < picked.peek().length ? rest : [...rest, id].slice(-2)
+}
+
+const compare = (): void => {
+  const [a, b] = picked.peek()
+  if (a !== undefined && b !== undefined) go(href(["compare"], { a, b }))
+}
+
+const millisOf = (run: Summary, now: number): number =>
+  Math.max(0, (isRunning(run) ? now : run.changed_at) - run.started_at)
+const urgency = (run: Summary): number =>
+  isRunning(run) ? 3 : isWaiting(run) ? 2 : run.state === "failed" || run.state === "damaged" ? 1 : 0
+
+const has = ({ id, policy, question, workers }: Summary, words: string): boolean =>
+  `${question ?? ""}\n${policy}\n${workers.join("\n")}\n${id}`.toLowerCase().includes(words)
+
+const shown = computed(() => {
+  const words = search.value.trim().toLowerCase()
+  const now = Date.now()
+  const found = (runs.value ?? []).filter(
+    (run) =>
+      (chip.value === "all" ||
+        (chip.value === "waiting" ? isWaiting(run) : chip.value === "running" ? isRunning(run) : isUnanswered(run))) &&
+      (policy.value === "" || run.policy === policy.value) &&
+      (worker.value === "" || run.workers.includes(worker.value)) &&
+      run.cost_usd >= minCost.value &&
+      (minMillis.value === 0 || millisOf(run, now) >= minMillis.value) &&
+      (words === "" || has(run, words))
+  )
+  const by: Readonly<Record<Sorted, (run: Summary) => number>> = {
+    started: ({ started_at }) => started_at,
+    cost: ({ cost_usd }) => cost_usd,
+    time: (run) => millisOf(run, now),
+    tokens: ({ tokens = 0 }) => tokens
+  }
+  const key = by[sorted.value]
+  return found.sort((one, other) => (urgentFirst.value ? urgency(other) - urgency(one) : 0) || key(other) - key(one))
+})
+
+const Bars = ({ bars }: { readonly bars: ReadonlyArray<Bar> }) => {
+  const height = Math.min(4, 16 / Math.max(1, bars.length))
+  return (
+    <svg class="bars" width="116" height="16" viewBox="0 0 116 16" aria-hidden="true">
+      {bars.map(({ from, state, to }, index) => (
+        <rect
+          key={index}
+          class={`bar-${state}`}
+          x={from * 116}
+          y={bars.length === 1 ? 6 : index * (16 / bars.length)}
+          width={Math.max(2, (to - from) * 116)}
+          height={height - 0.5}
+          rx="1"
+        />
+      ))}
+    </svg>
+  )
+}
+
+const rowHeight = () => (matchMedia("(max-width: 720px)").matches ? 56 : 28)
+
+const stateText = (run: Summary): string =>
+  isWaiting(run) && run.waits_for.length > 0 ? `needs ${run.waits_for[0]}` : lookOf(run.state).word
+
+const workersText = ({ workers }: Summary): string =>
+  workers.length === 0 ? "none" : workers.length === 1 ? workers[0]! : `${workers[0]} + ${workers.length - 1}`
+
+const Row = ({
+  index,
+  isSelected,
+  now,
+  run
+}: {
+  readonly run: Summary
+  readonly index: number
+  readonly isSelected: boolean
+  readonly now: number
+}) => {
+  const kind = isRunning(run) ? "live" : isWaiting(run) ? "waiting" : ""
+  const question = run.damaged ?? (run.question === null ? "(not stored)" : Format.oneLine(run.question, 200))
+  return (
+    <div role="row" class={`run-row ${kind} ${isSelected ? "selected" : ""}`} aria-rowindex={index + 2}>
+      <span role="cell" class="c-state">
+        <button
+          type="button"
+          class="pick"
+          aria-pressed={picked.value.includes(run.id)}
+          aria-label={`${stateText(run)}. Select for a comparison`}
+          title="Select for a comparison"
+          tabIndex={isSelected ? 0 : -1}
+          onClick={() => pick(run.id)}
+        >
+          {picked.value.includes(run.id) ? (
+            <span class="letter">{picked.value[0] === run.id ? "A" : "B"}</span>
+          ) : (
+            <Mark state={run.state} />
+          )}
+        </button>
+      </span>
+      <span role="cell" class="c-question">
+        <a class="whole" href={href(["runs", run.id])} tabIndex={isSelected ? 0 : -1}>
+          {question === "" ? "(no text)" : question}
+        </a>
+      </span>
+      <span role="cell" class="c-plan">
+        {isWaiting(run) ? (
+          <span class="tone-waiting clip">{stateText(run)}</span>
+        ) : run.bars === undefined ? (
+          <span class="dim">{lookOf(run.state).word}</span>
+        ) : run.bars.length === 0 ? (
+          <span class="dim">no plan</span>
+        ) : (
+          <Bars bars={run.bars} />
+        )}
+      </span>
+      <span role="cell" class="c-policy">
+        {Format.oneLine(run.policy, 60)}
+      </span>
+      <span role="cell" class="c-workers">
+        {Format.oneLine(workersText(run), 60)}
+      </span>
+      <span role="cell" class="c-cost">
+        <Money
+          usd={run.is_unpriced === true && run.cost_usd === 0 ? undefined : run.cost_usd}
+          isPlay={run.is_play === true}
+        />
+      </span>
+      <span role="cell" class="c-time">
+        {Format.duration(millisOf(run, now))}
+      </span>
+      <span role="cell" class="c-tokens">
+        {run.tokens === undefined
+          ? `${Format.whole(run.calls)} ${run.calls === 1 ? "call" : "calls"}`
+          : Format.tokens(run.tokens)}
+      </span>
+      <span role="cell" class="c-when">
+        {Format.when(run.started_at, now)}
+      </span>
+    </div>
+  )
+}
+
+const Head = ({
+  children,
+  column,
+  name
+}: {
+  readonly name: Sorted
+  readonly column: string
+  readonly children: string
+}) => (
+  <span role="columnheader" class={column} aria-sort={sorted.value === name ? "descending" : "none"}>
+    <button type="button" class="sort" onClick={() => (sorted.value = name)}>
+      {children}
+      {sorted.value === name && <span aria-hidden="true"> ↓</span>}
+    </button>
+  </span>
+)
+
+const List = () => {
+  const holder = useRef<HTMLDivElement>(null)
+  const top = useSignal(0)
+  const height = useSignal(800)
+  const selected = useSignal(0)
+  const now = useSignal(Date.now())
+  const list = shown.value
+  useEffect(() => {
+    const timer = setInterval(() => (now.value = Date.now()), 1_000)
+    const observer = new ResizeObserver(([entry]) => {
+      height.value = entry?.contentRect.height ?? 800
+    })
+    if (holder.current !== null) observer.observe(holder.current)
+    return () => {
+      clearInterval(timer)
+      observer.disconnect()
+    }
+  }, [])
+  const move = (by: number) => {
+    const next = Math.min(shown.peek().length - 1, Math.max(0, selected.peek() + by))
+    selected.value = next
+    const element = holder.current
+    if (element === null) return
+    const at = next * rowHeight()
+    if (at < element.scrollTop) element.scrollTop = at
+    else if (at + rowHeight() > element.scrollTop + element.clientHeight)
+      element.scrollTop = at + rowHeight() - element.clientHeight
+  }
+  useEffect(
+    () =>
+      keys({
+        j: () => move(1),
+        k: () => move(-1),
+        ArrowDown: () => move(1),
+        ArrowUp: () => move(-1),
+        x: () => {
+          const run = shown.peek()[selected.peek()]
+          if (run !== undefined) pick(run.id)
+        },
+        c: compare,
+        Enter: () => {
+          const run = shown.peek()[selected.peek()]
+          if (run !== undefined) go(href(["runs", run.id]))
+        }
+      }),
+    []
+  )
+  const row = rowHeight()
+  const first = Math.max(0, Math.floor(top.value / row) - 8)
+  const last = Math.min(list.length, Math.ceil((top.value + height.value) / row) + 8)
+  return (
+    <div class="runs-table" role="table" aria-label="Runs" aria-rowcount={list.length + 1}>
+      <div role="rowgroup">
+        <div role="row" class="run-row head" aria-rowindex={1}>
+          <span role="columnheader" class="c-state">
+            <span class="unseen">State</span>
+          </span>
+          <span role="columnheader" class="c-question">
+            Question
+          </span>
+          <span role="columnheader" class="c-plan">
+            Plan
+          </span>
+          <span role="columnheader" class="c-policy">
+            Policy
+          </span>
+          <span role="columnheader" class="c-workers">
+            Workers
+          </span>
+          <Head column="c-cost" name="cost">
+            Cost
+          </Head>
+          <Head column="c-time" name="time">
+            Time
+          </Head>
+          <Head column="c-tokens" name="tokens">
+            Tokens
+          </Head>
+          <Head column="c-when" name="started">
+            Started
+          </Head>
+        </div>
+      </div>
+      <div
+        class="rows"
+        role="rowgroup"
+        ref={holder}
+        tabIndex={0}
+        aria-label="Rows of runs"
+        onScroll={(event) => (top.value = event.currentTarget.scrollTop)}
+      >
+        <div
+          class="rows-whole"
+          role="presentation"
+          ref={(element) => element?.style.setProperty("height", `${list.length * row}px`)}
+        >
+          <div
+            class="rows-window"
+            role="presentation"
+            ref={(element) => element?.style.setProperty("transform", `translateY(${first * row}px)`)}
+          >
+            {list.slice(first, last).map((run, index) => (
+              <Row
+                key={run.id}
+                run={run}
+                index={first + index}
+                isSelected={selected.value === first + index}
+                now={now.value}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const Choice = ({
+  label,
+  onChange,
+  options,
+  value
+}: {
+  readonly label: string
+  readonly value: string
+  readonly options: ReadonlyArray<readonly [string, string]>
+  readonly onChange: (value: string) => void
+}) => (
+  <label class={`choice ${value === "" || value === "0" ? "" : "on"}`}>
+    <span class="unseen">{label}</span>
+    <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+)
+
+const Chip = ({
+  count,
+  name,
+  state,
+  text
+}: {
+  readonly name: typeof chip.value
+  readonly text: string
+  readonly count: number
+  readonly state?: string
+}) => (
+  <button
+    type="button"
+    class={`chip ${chip.value === name ? "on" : ""}`}
+    aria-pressed={chip.value === name}
+    onClick={() => (chip.value = name)}
+  >
+    {state !== undefined && <Mark state={state} size={13} />}
+    {text} {Format.whole(count)}
+  </button>
+)
+
+/** Columns of the activity strip. */
+const columns = 56
+
+/** The runs that began in each column, without and with an answer. */
+const activity = computed(() => {
+  const list = runs.value ?? []
+  let first = Number.POSITIVE_INFINITY
+  let last = 0
+  for (const { started_at } of list) {
+    first = Math.min(first, started_at)
+    last = Math.max(last, started_at)
+  }
+  const span = Math.max(1, last - first)
+  const good = new Array<number>(columns).fill(0)
+  const bad = new Array<number>(columns).fill(0)
+  for (const run of list) {
+    const at = Math.min(columns - 1, Math.floor(((run.started_at - first) / span) * columns))
+    const counts = isUnanswered(run) ? bad : good
+    counts[at] = counts[at]! + 1
+  }
+  return { count: list.length, span, good, bad }
+})
+
+const Activity = () => {
+  const { bad, count, good, span } = activity.value
+  if (count < 2) return null
+  const most = Math.max(1, ...good.map((count, at) => count + bad[at]!))
+  return (
+    <svg
+      class="activity"
+      viewBox={`0 0 ${columns * 20} 32`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`Runs over ${Format.duration(span)}: ${count}, ${totals.value.unanswered} without an answer`}
+    >
+      {good.map((count, at) => {
+        const high = (count / most) * 28
+        const low = (bad[at]! / most) * 28
+        return (
+          <g key={at}>
+            <path class="zero" d={`M${at * 20 + 3} 31.500h14`} />
+            {high > 0 && <rect class="good" x={at * 20 + 3} y={31 - high} width="14" height={high} rx="1.500" />}
+            {low > 0 && (
+              <rect
+                class="bad"
+                x={at * 20 + 3}
+                y={31 - high - low - (high > 0 ? 1 : 0)}
+                width="14"
+                height={low}
+                rx="1.500"
+              />
+            )}
+          </g>
+        )
+      })}
+    </svg>
+  )
+}
+
+const optionsOf = (values: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
+  values.slice(0, 200).map((value) => [value, Format.oneLine(value, 40)])
+
+/** Shows the list. */
+export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => keys({ "/": () => input.current?.focus(), Escape: () => input.current?.blur() }), [])
+  const all = runs.value
+  const { costUsd, playUsd, policies, running, unanswered, waiting, workers } = totals.value
+  return (
+    <div class="page-list">
+      <header class="bar">
+        <h1>Runs</h1>
+        {all !== undefined && <span class="dim">{Format.whole(all.length)} in all</span>}
+        <span class="grow" />
+        {picked.value.length > 0 && (
+          <button type="button" class="button primary" disabled={picked.value.length < 2} onClick={compare}>
+            {picked.value.length < 2 ? "Select a second run" : "Compare the two"}
+          </button>
+        )}
+        <button
+          type="button"
+          class={`button quiet ${urgentFirst.value ? "on" : ""}`}
+          aria-pressed={urgentFirst.value}
+          onClick={() => (urgentFirst.value = !urgentFirst.value)}
+        >
+          Needs you and failures first
+        </button>
+      </header>
+      <div class="tools">
+        <label class="field">
+          <Icon name="search" size={14} />
+          <span class="unseen">Search questions, policies, workers and ids</span>
+          <input
+            ref={input}
+            type="search"
+            placeholder="Search questions and workers"
+            value={search.value}
+            onInput={(event) => (search.value = event.currentTarget.value)}
+          />
+          <kbd aria-hidden="true">/</kbd>
+        </label>
+        <Chip name="all" text="All" count={all?.length ?? 0} />
+        <Chip name="waiting" text="Needs you" state="waiting" count={waiting} />
+        <Chip name="unanswered" text="No answer" state="failed" count={unanswered} />
+        <Chip name="running" text="Running" state="running" count={running} />
+        <span class="grow" />
+        <Choice
+          label="Policy"
+          value={policy.value}
+          options={[["", "Policy"], ...optionsOf(policies)]}
+          onChange={(value) => (policy.value = value)}
+        />
+        <Choice
+          label="Worker"
+          value={worker.value}
+          options={[["", "Worker"], ...optionsOf(workers)]}
+          onChange={(value) => (worker.value = value)}
+        />
+        <Choice
+          label="Cost"
+          value={String(minCost.value)}
+          options={[
+            ["0", "Cost"],
+            ["0.001", "over $0.001"],
+            ["0.01", "over $0.01"],
+            ["0.1", "over $0.10"],
+            ["1", "over $1.00"]
+          ]}
+          onChange={(value) => (minCost.value = Number(value))}
+        />
+        <Choice
+          label="Duration"
+          value={String(minMillis.value)}
+          options={[
+            ["0", "Time"],
+            ["1000", "over 1 s"],
+            ["10000", "over 10 s"],
+            ["60000", "over 1 min"]
+          ]}
+          onChange={(value) => (minMillis.value = Number(value))}
+        />
+      </div>
+      {error.value !== undefined && all !== undefined && (
+        <p class="notice warn" role="status">
+          <Mark state="waiting" /> The list is not live: {error.value.message}
+        </p>
+      )}
+      {all === undefined ? (
+        error.value === undefined ? (
+          <Skeleton rows={14} />
+        ) : (
+          <Failed error={error.value} retry={retry} />
+        )
+      ) : all.length === 0 ? (
+        <Empty title="No runs yet">
+          <p>Runs appear here as they start. Make one that is stored:</p>
+          <code class="command">divisi run "How many minutes are there in 3 days?" --durable</code>
+        </Empty>
+      ) : (
+        <>
+          <Activity />
+          {shown.value.length === 0 ? (
+            <Empty title="No run matches these filters">
+              <button
+                type="button"
+                class="button"
+                onClick={() => {
+                  search.value = ""
+                  chip.value = "all"
+                  policy.value = ""
+                  worker.value = ""
+                  minCost.value = 0
+                  minMillis.value = 0
+                }}
+              >
+                Clear the filters
+              </button>
+            </Empty>
+          ) : (
+            <List />
+          )}
+        </>
+      )}
+      <footer class="foot">
+        <span>
+          {Format.whole(shown.value.length)} of {Format.whole(all?.length ?? 0)}
+        </span>
+        <span>Spent {Format.money(costUsd)}</span>
+        {playUsd > 0 && <span>Play money {Format.money(playUsd)}</span>}
+        <span class="grow" />
+        <span class="hints" aria-hidden="true">
+          <kbd>J</kbd> <kbd>K</kbd> move <kbd>Enter</kbd> open <kbd>?</kbd> keys
+        </span>
+      </footer>
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+/** @jsxImportSource preact */
+/** A request that a click sends: its progress, and the server's error as it is. */
+import { type Signal, useSignal } from "@preact/signals"
+import * as Format from "../run/Format.ts"
+import { announce } from "./Announcer.tsx"
+
+/** A request that can be sent. */
+export interface Sending {
+  readonly isBusy: Signal<boolean>
+  readonly error: Signal<string>
+  /** Sends it, unless it is under way. */
+  readonly send: (request: () => Promise<void>) => void
+}
+
+export const useSending = (): Sending => {
+  const isBusy = useSignal(false)
+  const error = useSignal("")
+  const send = (request: () => Promise<void>) => {
+    if (isBusy.peek()) return
+    isBusy.value = true
+    error.value = ""
+    request()
+      .catch((cause: Error) => {
+        error.value = cause.message
+        announce(cause.message)
+      })
+      .finally(() => {
+        isBusy.value = false
+      })
+  }
+  return { isBusy, error, send }
+}
+
+/** The error of a request. */
+export const SendingError = ({ error }: Pick<Sending, "error">) =>
+  error.value === "" ? null : (
+    <p class="notice bad" role="alert">
+      {Format.visible(error.value)}
+    </p>
+  )

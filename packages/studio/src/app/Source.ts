@@ -1,0 +1,190 @@
+/** The source of the runs of the page: the `/v1/runs` routes of a server, or the data of an exported page. */
+import type { Transcript } from "@divisi/core"
+import { signal } from "@preact/signals"
+import type { Summary } from "../run/Summary.ts"
+
+/** An answer of a server that is not the wanted one. */
+export class SourceError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** A run: its line of the list, and its record if content may be read. */
+export interface Run {
+  readonly summary: Summary
+  readonly transcript: Transcript.Transcript | undefined
+}
+
+/** The data of an exported page. */
+interface Embedded {
+  readonly runs: ReadonlyArray<Summary>
+  readonly transcripts: Readonly<Record<string, Transcript.Transcript>>
+}
+
+interface Exported {
+  runs?: ReadonlyArray<Summary>
+  /** Further data by its path below the root of the API. */
+  data?: Readonly<Record<string, unknown>>
+  transcripts: Record<string, Transcript.Transcript>
+}
+
+declare global {
+  var divisiStudio: Exported | undefined
+}
+
+const embedded = (): Embedded | undefined => {
+  const data = globalThis.divisiStudio
+  return data?.runs === undefined ? undefined : { runs: data.runs, transcripts: data.transcripts }
+}
+
+/** Whether the page is an exported one, without a server. */
+export const isExported = (): boolean => embedded() !== undefined
+
+/** The path that an exported page opens with: its only run, or the first list that is not empty. */
+export const firstPath = (): ReadonlyArray<string> | undefined => {
+  const data = embedded()
+  if (data === undefined) return undefined
+  const [run, ...others] = data.runs
+  if (run !== undefined) return others.length === 0 ? ["runs", run.id] : ["runs"]
+  return ["evaluations", "trainings"].flatMap((name) =>
+    mayHave(`v1/${name}`) ? [[name === "trainings" ? "training" : name]] : []
+  )[0]
+}
+
+/** Whether the server, or the exported page, has the data of a path. */
+export const mayHave = (path: string): boolean =>
+  isExported() ? Object.hasOwn(globalThis.divisiStudio?.data ?? {}, path) : !isMounted()
+
+/** Reads JSON from a path below the root of the API, or from the data of an exported page. */
+export const readData = async (path: string, signal: AbortSignal): Promise<unknown> => {
+  if (!isExported()) return (await ask(path, { signal })).json()
+  if (!mayHave(path)) throw new SourceError(404, "This page was exported without this data.")
+  return globalThis.divisiStudio?.data?.[path]
+}
+
+const keyName = "divisi-key"
+
+/** The API key of this tab; it is stored for the tab alone. */
+export const apiKey = signal(globalThis.sessionStorage?.getItem(keyName) ?? "")
+
+/** Whether a key may list the runs of all keys, until the server refuses it. */
+let mayListAll = true
+
+export const setApiKey = (key: string): void => {
+  apiKey.value = key
+  mayListAll = true
+  if (key === "") sessionStorage.removeItem(keyName)
+  else sessionStorage.setItem(keyName, key)
+}
+
+/** Whether the page is part of a server with models, keys and ratings; otherwise a folder is shown. */
+export const isMounted = (): boolean => /\/studio\/?$/.test(location.pathname)
+
+/** The root of the API: the folder above `studio/`, or the folder of the page. */
+const root = (): string => new URL(isMounted() ? "../" : "./", location.href).href
+
+const headers = (more: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  apiKey.peek() === "" ? { ...more } : { ...more, authorization: `Bearer ${apiKey.peek()}` }
+
+const messageOf = async (response: Response): Promise<string> => {
+  const text = await response.text().catch(() => "")
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } }
+    if (typeof error?.message === "string") return error.message
+  } catch {
+    // The body is not JSON.
+  }
+  return `The server answered ${response.status} ${response.statusText}.`.trim()
+}
+
+/** Asks the server, and fails with its message. */
+export const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
+  const given = init.headers as Record<string, string> | undefined
+  let response: Response
+  try {
+    response = await fetch(new URL(path, root()), { ...init, headers: headers(given) })
+  } catch {
+    throw new SourceError(0, "The server cannot be reached. Check that it is running, then try again.")
+  }
+  if (!response.ok) throw new SourceError(response.status, await messageOf(response))
+  return response
+}
+
+/** Sends JSON and reads JSON. */
+export const post = async (path: string, body: unknown): Promise<unknown> => {
+  const response = await ask(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  return response.json()
+}
+
+interface Page {
+  readonly data: ReadonlyArray<Summary>
+  readonly has_more: boolean
+  readonly last_id: string | null
+}
+
+/** The most runs that the list holds. */
+export const maxRuns = 10_000
+
+/** Asks for runs: those of all keys with the right `admin`, and the caller's own without it. */
+const askRuns = async (query: string, signal: AbortSignal): Promise<Page> => {
+  if (apiKey.peek() !== "" && mayListAll) {
+    try {
+      return (await (await ask(`v1/runs?${query}&owner=all`, { signal })).json()) as Page
+    } catch (error) {
+      if (!(error instanceof SourceError && error.status === 403)) throw error
+      mayListAll = false
+    }
+  }
+  return (await (await ask(`v1/runs?${query}`, { signal })).json()) as Page
+}
+
+/** Reads the list, page by page, and passes on what it has: the first page, then whenever the list has doubled. */
+export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, signal: AbortSignal): Promise<void> => {
+  const data = embedded()
+  if (data !== undefined) return onPage(data.runs)
+  const runs: Array<Summary> = []
+  let passedOn = 0
+  let after = ""
+  for (;;) {
+    const page = await askRuns(`limit=100${after}`, signal)
+    if (signal.aborted) return
+    runs.push(...page.data)
+    const isLast = !page.has_more || page.last_id === null || runs.length >= maxRuns
+    // Each list is filtered, sorted and counted as a whole: 10,000 rows are passed on 8 times instead of 100.
+    if (isLast || runs.length >= 2 * passedOn) {
+      passedOn = runs.length
+      onPage([...runs])
+    }
+    if (isLast) return
+    after = `&after=${encodeURIComponent(page.last_id ?? "")}`
+  }
+}
+
+/** Reads the newest runs. */
+export const newestRuns = async (signal: AbortSignal): Promise<ReadonlyArray<Summary>> => {
+  const data = embedded()
+  if (data !== undefined) return data.runs
+  return (await askRuns("limit=50", signal)).data
+}
+
+/** Reads a run. */
+export const readRun = async (id: string, signal: AbortSignal): Promise<Run> => {
+  const data = embedded()
+  if (data !== undefined) {
+    const summary = data.runs.find((run) => run.id === id)
+    if (summary === undefined) throw new SourceError(404, `This page has no run ${id}.`)
+    return { summary, transcript: data.transcripts[id] }
+  }
+  const response = await ask(`v1/runs/${encodeURIComponent(id)}`, { signal })
+  const { transcript, ...summary } = (await response.json()) as Summary & {
+    readonly transcript?: Transcript.Transcript
+  }
+  return { summary, transcript }
+}

@@ -1,0 +1,66 @@
+/** Requests that steer a run: they need a server, and use the key of the tab. */
+import { ask, isExported, isMounted } from "./Source.ts"
+
+/** Whether runs can be steered: a folder of records and an exported page are read only. */
+export const canSteer = (): boolean => isMounted() && !isExported()
+
+/** The caller's input for a pending call: its result, or a decision. */
+export type Given =
+  | string
+  | { readonly approved: boolean; readonly reason?: string }
+  | { readonly content: string; readonly is_error: boolean }
+
+const path = (run: string, verb: string): string => `v1/runs/${encodeURIComponent(run)}/${verb}`
+
+const send = (run: string, verb: string, body: unknown): Promise<Response> =>
+  ask(path(run, verb), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+
+/** Continues a run with the results of pending calls. Returns as soon as the server has started to. */
+export const resume = async (run: string, results: Readonly<Record<string, Given>> = {}): Promise<void> => {
+  await send(run, "resume", { results, background: true })
+}
+
+/** Stops a run, or ends a suspended one. */
+export const cancel = async (run: string): Promise<void> => {
+  await send(run, "cancel", {})
+}
+
+/** The step of a fork, and the differences from there on. */
+export interface Fork {
+  readonly at: string
+  readonly answer?: string
+  readonly worker?: string
+  readonly subtask?: string
+  readonly policy?: string
+}
+
+/** Forks a run. Returns the id of the new run. */
+export const fork = async (run: string, change: Fork): Promise<string> => {
+  const response = await send(run, "fork", { ...change, background: true })
+  return response.headers.get("x-divisi-run") ?? ""
+}
+
+/** The models, policies and tools that a server offers to the key of the tab. */
+export interface Offer {
+  readonly models: ReadonlyArray<string>
+  readonly policies: ReadonlyArray<string>
+  readonly tools: ReadonlyArray<string>
+}
+
+/** Reads what the server offers. */
+export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
+  const response = await ask("v1/models", { signal })
+  const { data, divisi } = (await response.json()) as {
+    readonly data: ReadonlyArray<{ readonly id: string }>
+    readonly divisi?: Pick<Offer, "policies" | "tools">
+  }
+  return { models: data.map(({ id }) => id), policies: divisi?.policies ?? [], tools: divisi?.tools ?? [] }
+}
+
+/** The worker that a model's name stands for: `openai:gpt-5` for `worker/openai:gpt-5`. */
+export const workersIn = ({ models }: Offer): ReadonlyArray<string> =>
+  models.flatMap((name) => (name.startsWith("worker/") ? [name.slice("worker/".length)] : []))

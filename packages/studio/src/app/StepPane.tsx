@@ -1,0 +1,380 @@
+/** @jsxImportSource preact */
+/** The selected step: the messages that its worker was sent, its answer, its calls and its tools. */
+import { Message, type Transcript } from "@divisi/core"
+import { useSignal } from "@preact/signals"
+import { useMemo } from "preact/hooks"
+import * as Format from "../run/Format.ts"
+import { sentMessages } from "../run/StepConversation.ts"
+import type { Row } from "../run/Waterfall.ts"
+import { State } from "./Icons.tsx"
+import { Action, Money, Text } from "./Parts.tsx"
+import { costOf, stateOfStep, tokensOf } from "./Steps.ts"
+
+const attachments = (content: Message.Content): ReadonlyArray<string> =>
+  typeof content === "string"
+    ? []
+    : content.flatMap((part) => (part.type === "text" ? [] : [`${part.type}${"url" in part ? " (by URL)" : ""}`]))
+
+const seenText = (access: "all" | ReadonlyArray<number>): string => {
+  if (access === "all") return "sees all steps before it"
+  return access.length === 0
+    ? "sees the question"
+    : `sees ${access.length === 1 ? "step" : "steps"} ${access.join(", ")}`
+}
+
+const SentMessage = ({
+  from,
+  isOwn,
+  message
+}: {
+  readonly from: string
+  readonly message: Message.Message
+  readonly isOwn: boolean
+}) => {
+  const text = Message.text(message)
+  const calls = message.role === "assistant" ? (message.toolCalls ?? []) : []
+  return (
+    <li class={`message ${isOwn ? "own" : ""} ${message.role === "tool" && message.isError === true ? "bad" : ""}`}>
+      <div class="from">
+        {from}
+        <span class="role">{message.role}</span>
+      </div>
+      <div>
+        {(text !== "" || calls.length === 0) && <Text text={text} kind="message-text" />}
+        {attachments(message.content).map((one, index) => (
+          <span key={index} class="tag">
+            {one}
+          </span>
+        ))}
+        {calls.map((call) => (
+          <code key={call.id} class="call-text">
+            {Format.visible(`${call.name}(${call.arguments.slice(0, 2_000)})`)}
+          </code>
+        ))}
+      </div>
+    </li>
+  )
+}
+
+const resultWord: Readonly<Record<string, string>> = {
+  answer: "answered",
+  turn: "answered",
+  cached: "cached",
+  failed: "failed",
+  interrupted: "interrupted",
+  unconfirmed: "unconfirmed",
+  running: "running"
+}
+
+const Calls = ({ calls, isPlay }: { readonly calls: Row["calls"]; readonly isPlay: boolean }) => (
+  <table class="table mini">
+    <thead>
+      <tr>
+        <th scope="col">Call</th>
+        <th scope="col">Worker</th>
+        <th scope="col">Result</th>
+        <th scope="col" class="right">
+          Started
+        </th>
+        <th scope="col" class="right">
+          Time
+        </th>
+        <th scope="col" class="right">
+          Price
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {calls.map(({ costUsd, from, kind, message, to, worker }, index) => (
+        <tr key={index}>
+          <td>{index + 1}</td>
+          <td>{worker}</td>
+          <td>
+            <State state={resultWord[kind] ?? kind} {...(kind === "turn" && { word: "Next turn" })} />
+            {message !== undefined && <span class="why">{Format.oneLine(message)}</span>}
+          </td>
+          <td class="right">+{Format.duration(from)}</td>
+          <td class="right">{Format.duration(to - from)}</td>
+          <td class="right">{kind === "running" ? "" : <Money usd={costUsd} isPlay={isPlay} />}</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Tools = ({ turns }: { readonly turns: ReadonlyArray<Transcript.TurnRecord> }) => {
+  const tools = turns.flatMap((turn) => turn.tools.map((tool) => ({ ...tool, turn: turn.turn })))
+  if (tools.length === 0) return null
+  return (
+    <section>
+      <h3>Tools</h3>
+      <table class="table mini">
+        <thead>
+          <tr>
+            <th scope="col">Turn</th>
+            <th scope="col">Tool and arguments</th>
+            <th scope="col">Result</th>
+            <th scope="col" class="right">
+              Time
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tools.map(({ call, content, durationMillis, endedAt, isError, progress, turn }, index) => (
+            <tr key={index}>
+              <td>{turn + 1}</td>
+              <td>
+                <code>{Format.oneLine(`${call.name}(${call.arguments})`)}</code>
+              </td>
+              <td>
+                {endedAt === undefined ? (
+                  <State
+                    state="running"
+                    word={progress?.message === undefined ? "Pending" : Format.oneLine(progress.message, 80)}
+                  />
+                ) : (
+                  <span class={isError === true ? "tone-failed" : ""}>
+                    {Format.oneLine(Message.text(content), 200)}
+                  </span>
+                )}
+              </td>
+              <td class="right">{durationMillis === undefined ? "" : Format.duration(durationMillis)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** The items that are listed at first, and with each further click. */
+const pageLength = 100
+
+/** The items of a step: a table from which one is opened. */
+const Items = ({
+  isPlay,
+  onOpen,
+  record
+}: {
+  readonly record: Transcript.StepRecord
+  readonly isPlay: boolean
+  readonly onOpen: (item: string) => void
+}) => {
+  const shown = useSignal(pageLength)
+  const { items = [], unfolded = items.length } = record
+  const answered = items.filter(({ state }) => state === "answered").length
+  return (
+    <section aria-label="Items">
+      <h3>
+        {Format.whole(unfolded)} {unfolded === 1 ? "item" : "items"}
+        <span class="tag">{Format.whole(answered)} answered</span>
+      </h3>
+      <table class="table mini">
+        <thead>
+          <tr>
+            <th scope="col">Item</th>
+            <th scope="col">Worker</th>
+            <th scope="col">State</th>
+            <th scope="col">Answer</th>
+            <th scope="col" class="right">
+              Time
+            </th>
+            <th scope="col" class="right">
+              Price
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.slice(0, shown.value).map((one) => (
+            <tr key={one.item}>
+              <th scope="row">
+                <button type="button" class="link" onClick={() => onOpen(one.item ?? "")}>
+                  {one.item}
+                </button>
+              </th>
+              <td>{one.worker}</td>
+              <td>
+                <State state={stateOfStep(one)} />
+              </td>
+              <td class="wide">
+                {Format.oneLine(one.state === "failed" ? (one.detail ?? "") : one.text.slice(0, 400), 160)}
+              </td>
+              <td class="right">{one.durationMillis === undefined ? "" : Format.duration(one.durationMillis)}</td>
+              <td class="right">{one.state === "skipped" ? "" : <Money usd={costOf(one)} isPlay={isPlay} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {items.length > shown.value && (
+        <button type="button" class="button" onClick={() => (shown.value += pageLength)}>
+          Show {Format.whole(Math.min(pageLength, items.length - shown.value))} more
+        </button>
+      )}
+    </section>
+  )
+}
+
+interface Props {
+  readonly transcript: Transcript.Transcript
+  /** The step, or an item of it. */
+  readonly row: Row
+  /** Opens an item of the step, or the step itself. */
+  readonly onItem: (item: string | undefined) => void
+  /** The cost of the whole run. */
+  readonly runCost: number
+  readonly isPlay: boolean
+  readonly onOpenNested: (() => void) | undefined
+}
+
+/** Shows one step. */
+export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcript }: Props) => {
+  const { record, round, step } = row
+  const { item } = record
+  const isCurrent = useSignal(true)
+  const messages = useMemo(() => sentMessages(transcript, round, step, item), [transcript, round, step, item])
+  const cost = costOf(record)
+  const { inputTokens, outputTokens } = tokensOf(record)
+  const planned = transcript.rounds[round]?.workflow?.steps[step]
+  const {
+    checks = [],
+    detail,
+    lost,
+    model,
+    notices = [],
+    reasoning,
+    reassigned,
+    text,
+    turns = [],
+    waitingFor = []
+  } = record
+  const question = messages.findIndex(({ from }) => from === "Question")
+  return (
+    <section class="step" aria-label={item === undefined ? `Step ${step}` : `Step ${step}, item ${item}`}>
+      <div class="step-head">
+        {item !== undefined && (
+          <button type="button" class="link" onClick={() => onItem(undefined)}>
+            All items of step {step}
+          </button>
+        )}
+        <h2>{item === undefined ? `Step ${step}` : `Item ${item}`}</h2>
+        <span class="dim">{record.worker}</span>
+        <State state={stateOfStep(record)} />
+        {row.isCritical && <span class="tag">on the critical path</span>}
+        {model !== undefined && <span class="tag">{model}</span>}
+        {lost.length > 0 && <span class="tag tone-failed">{lost.length} without an answer</span>}
+        {reassigned.length > 0 && (
+          <span class="tag tone-waiting">reassigned from {reassigned.map(({ from }) => from).join(", ")}</span>
+        )}
+        <span class="grow" />
+        <dl class="facts">
+          <div>
+            <dt>Time</dt>
+            <dd>
+              {row.from === undefined || row.to === undefined ? "not started" : Format.duration(row.to - row.from)}
+            </dd>
+          </div>
+          <div>
+            <dt>Price</dt>
+            <dd>
+              <Money usd={cost} isPlay={isPlay} />
+              {cost !== undefined && runCost > 0 && (
+                <span class="dim"> {Math.round((cost / runCost) * 100)} % of run</span>
+              )}
+            </dd>
+          </div>
+          <div>
+            <dt>Tokens</dt>
+            <dd>
+              {Format.whole(inputTokens)} <span class="dim">in,</span> {Format.whole(outputTokens)}{" "}
+              <span class="dim">out</span>
+            </dd>
+          </div>
+        </dl>
+        {onOpenNested !== undefined && (
+          <Action icon="runs" onClick={onOpenNested}>
+            Open nested run
+          </Action>
+        )}
+      </div>
+      {record.items === undefined && record.unfolded === undefined ? (
+        <div class="step-body">
+          <section aria-label="Messages sent">
+            <h3>
+              Messages sent
+              <span class="tag">{seenText(planned?.access ?? [])}</span>
+            </h3>
+            {notices.map((notice, index) => (
+              <p key={index} class="notice">
+                {Format.oneLine(notice)}
+              </p>
+            ))}
+            <ol class="messages">
+              {messages.map(({ from, message }, index) => (
+                <SentMessage key={index} from={from} message={message} isOwn={index === question} />
+              ))}
+            </ol>
+          </section>
+          <section aria-label="Answer">
+            <h3>{record.state === "failed" ? "Failure" : "Answer"}</h3>
+            {record.state === "failed" || record.state === "skipped" ? (
+              <p class={record.state === "failed" ? "tone-failed" : "dim"}>
+                {record.state === "failed"
+                  ? Format.visible(detail ?? "No reason is recorded.")
+                  : detail === "budget"
+                    ? "The budget did not allow it. Nothing was paid."
+                    : "No later step sees its answer, so it was not run. Nothing was paid."}
+              </p>
+            ) : text === "" && record.state !== "answered" ? (
+              <p class="dim">
+                {record.state === "running"
+                  ? "No text yet."
+                  : record.state === "suspended"
+                    ? "No text. The step needs the result below."
+                    : "This step has not started."}
+              </p>
+            ) : (
+              <Text text={text} />
+            )}
+            {waitingFor.map((call) => (
+              <p key={call.id} class="notice warn">
+                <State state="waiting" word={call.for === "approval" ? "Approval needed" : "Tool result needed"} />
+                <code>{Format.oneLine(`${call.call.name}(${call.call.arguments})`)}</code>
+              </p>
+            ))}
+            {reasoning !== "" && (
+              <details open={isCurrent.value && text === ""}>
+                <summary>Reasoning ({Format.whole(reasoning.length)} characters)</summary>
+                <Text text={reasoning} kind="message-text" />
+              </details>
+            )}
+            {row.calls.length > 0 && (
+              <section>
+                <h3>
+                  {row.calls.length} {row.calls.length === 1 ? "call" : "calls"}
+                </h3>
+                <Calls calls={row.calls} isPlay={isPlay} />
+              </section>
+            )}
+            <Tools turns={turns} />
+            {checks.length > 0 && (
+              <section>
+                <h3>Checks</h3>
+                {checks.map(({ check, objection, passed, worker }, index) => (
+                  <p key={index}>
+                    <State state={passed ? "answered" : "failed"} word={passed ? "Passed" : "Not passed"} /> {check} on{" "}
+                    {worker}
+                    {objection !== undefined && `: ${Format.oneLine(objection)}`}
+                  </p>
+                ))}
+              </section>
+            )}
+          </section>
+        </div>
+      ) : (
+        <div class="step-body whole">
+          <Items record={record} isPlay={isPlay} onOpen={onItem} />
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,77 @@
+/** @jsxImportSource preact */
+/** The steps of a run as a table: the same data as the plan and the waterfall, for screen readers and for reading. */
+import type { Transcript } from "@divisi/core"
+import * as Format from "../run/Format.ts"
+import type { Waterfall } from "../run/Waterfall.ts"
+import { State } from "./Icons.tsx"
+import { Money } from "./Parts.tsx"
+import { costOf, stateOfStep, tokensOf } from "./Steps.ts"
+
+interface Props {
+  readonly transcript: Transcript.Transcript
+  readonly waterfall: Waterfall
+  readonly onSelect: (round: number, step: number) => void
+  readonly isHidden: boolean
+}
+
+/** Shows the table; hidden tables are still read by screen readers. */
+export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) => (
+  <div class={isHidden ? "unseen" : "table-holder"}>
+    <table class="table">
+      <caption class="unseen">Steps of the run</caption>
+      <thead>
+        <tr>
+          <th scope="col">Step</th>
+          <th scope="col">Worker</th>
+          <th scope="col">State</th>
+          <th scope="col">Sees</th>
+          <th scope="col">Subtask</th>
+          <th scope="col" class="right">
+            Started
+          </th>
+          <th scope="col" class="right">
+            Time
+          </th>
+          <th scope="col" class="right">
+            Tokens
+          </th>
+          <th scope="col" class="right">
+            Cost
+          </th>
+          <th scope="col">Critical path</th>
+        </tr>
+      </thead>
+      <tbody>
+        {waterfall.rows.map(({ from, isCritical, record, round, step, to }) => {
+          const planned = transcript.rounds[round]?.workflow?.steps[step]
+          const { inputTokens, outputTokens } = tokensOf(record)
+          const access = planned?.access ?? []
+          return (
+            <tr key={`${round}.${step}`}>
+              <th scope="row">
+                <button type="button" class="link" tabIndex={isHidden ? -1 : 0} onClick={() => onSelect(round, step)}>
+                  {transcript.rounds.length > 1 ? `${round + 1}.${step}` : step}
+                </button>
+              </th>
+              <td>{record.worker}</td>
+              <td>
+                <State state={stateOfStep(record)} />
+              </td>
+              <td>{access === "all" ? "all before it" : access.length === 0 ? "the question" : access.join(", ")}</td>
+              <td class="wide">
+                {planned?.subtask === "" ? "The question" : Format.oneLine(planned?.subtask ?? "", 160)}
+              </td>
+              <td class="right">{from === undefined ? "" : `+${Format.duration(from)}`}</td>
+              <td class="right">{from === undefined || to === undefined ? "" : Format.duration(to - from)}</td>
+              <td class="right">{inputTokens + outputTokens === 0 ? "" : Format.whole(inputTokens + outputTokens)}</td>
+              <td class="right">
+                <Money usd={costOf(record)} />
+              </td>
+              <td>{isCritical ? "yes" : "no"}</td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  </div>
+)

@@ -1,0 +1,58 @@
+/** Facts of a step that several pieces of the page show. */
+import { type Transcript, Transcript as Transcripts } from "@divisi/core"
+import * as Format from "../run/Format.ts"
+
+/** The state of a step by the words of the page. */
+export const stateOfStep = ({ cached, lost, state }: Transcript.StepRecord): string => {
+  if (state === "waiting") return "pending"
+  if (state === "answered" && cached === true) return "cached"
+  if (state === "failed" && lost.at(-1)?.isInDoubt === true) return "unconfirmed"
+  return state
+}
+
+/** The whole cost of a step: its answer, its turns, its failed calls and its items; `undefined` if a price is unknown. */
+export const costOf = (step: Transcript.StepRecord): number | undefined => {
+  const { checkAnswers = [], items = [], lost, nested, turns = [] } = step
+  if (nested !== undefined) return (nested.spend ?? Transcripts.spendSoFar(nested)).costUsd
+  const parts = [
+    ...(step.paid ? [step.paid] : []),
+    ...turns.map(({ paid }) => paid),
+    ...lost,
+    ...checkAnswers,
+    ...items.map((item) => ({ costUsd: costOf(item) }))
+  ]
+  let sum = 0
+  for (const { costUsd } of parts) {
+    if (costUsd === undefined) return undefined
+    sum += costUsd
+  }
+  return sum
+}
+
+/** The tokens of a step, in and out. */
+export const tokensOf = ({
+  items = [],
+  lost,
+  nested,
+  paid,
+  turns = []
+}: Transcript.StepRecord): { readonly inputTokens: number; readonly outputTokens: number } => {
+  if (nested !== undefined) return (nested.spend ?? Transcripts.spendSoFar(nested)).usage
+  const parts: Array<{ readonly inputTokens: number; readonly outputTokens: number }> = [
+    ...(paid ? [paid] : []),
+    ...turns.map((turn) => turn.paid),
+    ...lost
+  ].map(({ usage }) => usage)
+  parts.push(...items.map(tokensOf))
+  return {
+    inputTokens: parts.reduce((sum, { inputTokens }) => sum + inputTokens, 0),
+    outputTokens: parts.reduce((sum, { outputTokens }) => sum + outputTokens, 0)
+  }
+}
+
+/** The cost of a step as text, without the mark of play money. */
+export const plainMoney = (step: Transcript.StepRecord): string => {
+  const cost = costOf(step)
+  if (step.cached === true && cost === 0) return "cached"
+  return cost === undefined ? "price unknown" : Format.money(cost)
+}

@@ -1,0 +1,170 @@
+/** @jsxImportSource preact */
+/** The waterfall of a run: its steps on one time scale. */
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import * as Format from "../run/Format.ts"
+import type { Row, Waterfall } from "../run/Waterfall.ts"
+import { Mark } from "./Icons.tsx"
+import { plainMoney, stateOfStep } from "./Steps.ts"
+
+const rowHeight = 32
+
+/** Items of a step that have bars of their own. */
+const maxItemBars = 100
+const top = 28
+
+/** Round values of a time axis: at most `count` of them. */
+export const ticksOf = (millis: number, count: number): ReadonlyArray<number> => {
+  const rough = millis / Math.max(1, count)
+  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)))
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power * 10
+  return Array.from({ length: Math.floor(millis / step) + 1 }, (_, index) => index * step)
+}
+
+const tick = (millis: number): string =>
+  millis === 0 ? "0" : millis < 1_000 ? `${millis} ms` : `${Number((millis / 1_000).toFixed(1))} s`
+
+const factOf = ({ calls, from = 0, record, to = 0 }: Row): string => {
+  if (record.state === "skipped")
+    return record.detail === "budget" ? "skipped: over the budget" : "skipped: no step sees its answer"
+  if (record.state === "waiting") return ""
+  if (record.state === "failed") return `failed after ${calls.length} ${calls.length === 1 ? "attempt" : "attempts"}`
+  if (record.state === "suspended") return "needs a result"
+  return `${Format.duration(to - from)} · ${record.state === "running" ? "running" : plainMoney(record)}`
+}
+
+interface Props {
+  readonly waterfall: Waterfall
+  readonly selected: { readonly round: number; readonly step: number } | undefined
+  readonly onSelect: (round: number, step: number) => void
+  /** The start of the run, in milliseconds since 1970. */
+  readonly start: number
+  /** The time that is shown, in milliseconds from the start. */
+  readonly at: number
+  readonly hasRounds: boolean
+}
+
+/** Draws the waterfall as wide as its place. */
+export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, waterfall }: Props) => {
+  const holder = useRef<HTMLDivElement>(null)
+  const width = useSignal(560)
+  useEffect(() => {
+    const element = holder.current
+    if (element === null) return
+    const observer = new ResizeObserver(([entry]) => {
+      width.value = Math.max(280, Math.floor(entry?.contentRect.width ?? 560))
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  const { millis, rows } = waterfall
+  const nameWidth = Math.min(150, width.value * 0.32)
+  const scale = width.value - nameWidth - 8
+  const x = (time: number) => nameWidth + (Math.min(time, millis) / millis) * scale
+  const height = top + rows.length * rowHeight + 6
+  const critical = rows
+    .map((row, index) => ({ row, index }))
+    .filter(({ row }) => row.isCritical && row.calls.length > 0)
+  const characters = Math.floor((nameWidth - 40) / 6.6)
+  return (
+    <div class="waterfall" ref={holder}>
+      <svg width={width.value} height={height} viewBox={`0 0 ${width.value} ${height}`} aria-hidden="true">
+        <defs>
+          <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect class="hatch-ground" width="5" height="5" />
+            <path class="hatch-line" d="M0 0v5" />
+          </pattern>
+        </defs>
+        {ticksOf(millis, Math.max(2, Math.floor(scale / 90))).map((time) => (
+          <g key={time}>
+            <path class="grid-line" d={`M${x(time)} ${top - 6}V${height}`} />
+            <text class="tick" x={x(time)} y="14" text-anchor={time === 0 ? "start" : "middle"}>
+              {tick(time)}
+            </text>
+          </g>
+        ))}
+        {rows.map((row, index) => {
+          const y = top + index * rowHeight
+          const isSelected = selected?.round === row.round && selected.step === row.step
+          const state = stateOfStep(row.record)
+          const end = x(row.calls.at(-1)?.to ?? row.from ?? 0)
+          const fact = factOf(row)
+          const isLeft = width.value - end < 130 && x(row.from ?? 0) - nameWidth > 130
+          const isInside = width.value - end < 130 && !isLeft
+          const name = row.record.worker
+          return (
+            <g
+              key={`${row.round}.${row.step}`}
+              class={`row ${isSelected ? "selected" : ""}`}
+              onClick={() => onSelect(row.round, row.step)}
+            >
+              <rect class="row-ground" x="0" y={y} width={width.value} height={rowHeight} rx="6" />
+              <g transform={`translate(8 ${y + 9})`}>
+                <Mark state={state} size={13} />
+              </g>
+              <text class="number" x="28" y={y + 20}>
+                {hasRounds ? `${row.round + 1}.${row.step}` : row.step}
+              </text>
+              <text class="worker" x={hasRounds ? 50 : 42} y={y + 20}>
+                {name.length > characters ? `${name.slice(0, Math.max(3, characters - 1))}…` : name}
+              </text>
+              {row.calls.slice(1).map((call, at) => {
+                const before = row.calls[at]!
+                return call.from > before.to ? (
+                  <path key={at} class="pause" d={`M${x(before.to)} ${y + 16}H${x(call.from)}`} />
+                ) : null
+              })}
+              {row.calls.map((call, at) => (
+                <rect
+                  key={at}
+                  class={`call is-${call.kind} ${row.isCritical ? "critical" : ""}`}
+                  x={x(call.from)}
+                  y={y + 10.5}
+                  width={Math.max(2, x(call.to) - x(call.from))}
+                  height="11"
+                  rx="2.5"
+                />
+              ))}
+              {row.record.items?.slice(0, maxItemBars).map((item, at, { length }) => (
+                <rect
+                  key={item.item}
+                  class={`call is-${item.state === "failed" ? "failed" : "answer"}`}
+                  x={x((item.startedAt ?? start) - start)}
+                  y={y + 5 + (at * 22) / length}
+                  width={Math.max(
+                    1,
+                    x((item.endedAt ?? start + millis) - start) - x((item.startedAt ?? start) - start)
+                  )}
+                  height={Math.max(0.5, 22 / length - 0.5)}
+                />
+              ))}
+              {!isInside && (
+                <text
+                  class="fact"
+                  x={isLeft ? x(row.from ?? 0) - 8 : end + 8}
+                  y={y + 20}
+                  text-anchor={isLeft ? "end" : "start"}
+                >
+                  {fact}
+                </text>
+              )}
+            </g>
+          )
+        })}
+        {critical.slice(1).map(({ index, row }, at) => {
+          const before = critical[at]!
+          if (before.row.round !== row.round) return null
+          const end = x(row.from ?? 0)
+          return (
+            <path
+              key={index}
+              class="join"
+              d={`M${end} ${top + before.index * rowHeight + 21}V${top + index * rowHeight + 11}`}
+            />
+          )
+        })}
+        {at < millis && <path class="now" d={`M${x(at)} ${top - 8}V${height}`} />}
+      </svg>
+    </div>
+  )
+}

@@ -1,0 +1,527 @@
+/** @jsxImportSource preact */
+/** Two runs of one task side by side, one task under several policies, and the choice of runs. */
+import type { Transcript } from "@divisi/core"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import * as Comparison from "../../run/Comparison.ts"
+import * as Format from "../../run/Format.ts"
+import { fromTranscript, type Summary } from "../../run/Summary.ts"
+import * as Waterfalls from "../../run/Waterfall.ts"
+import { Mark, State } from "../Icons.tsx"
+import { Empty, Failed, Money, Skeleton, Text } from "../Parts.tsx"
+import { PlanGraph } from "../PlanGraph.tsx"
+import { go, href, place } from "../Router.ts"
+import { runs } from "../RunList.ts"
+import { readRun, SourceError } from "../Source.ts"
+import { WaterfallChart } from "../WaterfallChart.tsx"
+
+/** The most runs of a question that are read. */
+const maxRuns = 24
+
+/** Reads the transcripts of runs, in their order. */
+const useTranscripts = (ids: ReadonlyArray<string>) => {
+  const state = useSignal<{ readonly found?: ReadonlyArray<Transcript.Transcript>; readonly error?: Error }>({})
+  useEffect(() => {
+    const abort = new AbortController()
+    state.value = {}
+    const read = async (id: string) => {
+      const { transcript } = await readRun(id, abort.signal)
+      if (transcript === undefined) throw new SourceError(403, `The content of run ${id} is not stored.`)
+      return transcript
+    }
+    Promise.all(ids.map(read)).then(
+      (found) => {
+        if (!abort.signal.aborted) state.value = { found }
+      },
+      (error: Error) => {
+        if (!abort.signal.aborted) state.value = { error }
+      }
+    )
+    return () => abort.abort()
+  }, [ids.join("\n")])
+  return state.value
+}
+
+const isPlayIn = ({ pool }: Transcript.Transcript): boolean =>
+  pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
+
+const RunCard = ({ letter, transcript }: { readonly letter: string; readonly transcript: Transcript.Transcript }) => (
+  <section class="card" aria-label={`Run ${letter}`}>
+    <header>
+      <span class="letter">{letter}</span>
+      <h2>{Format.oneLine(transcript.policy, 60)}</h2>
+      <a class="link" href={href(["runs", transcript.runId])}>
+        <code>{transcript.runId.slice(0, 12)}</code>
+      </a>
+      <span class="grow" />
+      <State state={fromTranscript(transcript).state} />
+    </header>
+    <div class="body compared-answer" role="group" aria-label={`Answer of ${letter}, scrollable`} tabIndex={0}>
+      {transcript.answer === undefined ? (
+        <p class="dim">{transcript.detail === undefined ? "No answer." : Format.oneLine(transcript.detail, 400)}</p>
+      ) : (
+        <Text text={transcript.answer} kind="question-text" />
+      )}
+    </div>
+  </section>
+)
+
+const compared = (one: number | undefined, other: number | undefined, less: string, more: string): string => {
+  if (one === undefined || other === undefined || one === other) return one === other ? "same" : ""
+  if (one === 0 || other === 0) return ""
+  return one < other ? `${Format.ratio(other / one)} ${less} in A` : `${Format.ratio(one / other)} ${more} in A`
+}
+
+const FiguresTable = ({
+  isPlay,
+  one,
+  other
+}: {
+  readonly one: Comparison.Figures
+  readonly other: Comparison.Figures
+  readonly isPlay: boolean
+}) => {
+  const count = (name: string, value: (figures: Comparison.Figures) => number) =>
+    [
+      name,
+      Format.whole(value(one)),
+      Format.whole(value(other)),
+      compared(value(one), value(other), "fewer", "more")
+    ] as const
+  const rows = [
+    [
+      isPlay ? "Cost, play money" : "Cost",
+      Format.money(one.costUsd),
+      Format.money(other.costUsd),
+      compared(one.costUsd, other.costUsd, "less", "more")
+    ] as const,
+    [
+      "Time",
+      Format.duration(one.millis),
+      Format.duration(other.millis),
+      compared(one.millis, other.millis, "less", "more")
+    ] as const,
+    count("Tokens in", ({ inputTokens }) => inputTokens),
+    count("Tokens out", ({ outputTokens }) => outputTokens),
+    count("Calls", ({ calls }) => calls),
+    count("Steps", ({ steps }) => steps)
+  ]
+  return (
+    <section class="card" aria-label="Figures">
+      <header>
+        <h2>Figures</h2>
+      </header>
+      <div class="body">
+        <table class="table">
+          <caption class="unseen">Figures of both runs</caption>
+          <thead>
+            <tr>
+              <th scope="col">Figure</th>
+              <th scope="col" class="right">
+                A
+              </th>
+              <th scope="col" class="right">
+                B
+              </th>
+              <th scope="col" class="right">
+                Difference
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, mine, others, difference]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class="right">{mine}</td>
+                <td class="right">{others}</td>
+                <td class="right">{difference}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+const stepHref = ({ runId }: Transcript.Transcript, round: number, step: number): string =>
+  href(["runs", runId], { step: `${round}.${step}` })
+
+const StepCell = ({
+  side,
+  transcript
+}: {
+  readonly side: Comparison.Side | undefined
+  readonly transcript: Transcript.Transcript
+}) => {
+  if (side === undefined) return <td class="wide dim">no such step</td>
+  const { record, round, step, subtask } = side
+  return (
+    <td class="wide">
+      <a class="step-link" href={stepHref(transcript, round, step)}>
+        <Mark state={record.state === "waiting" ? "pending" : record.state} size={13} />
+        <b>{Format.oneLine(record.worker, 40)}</b>
+      </a>
+      <p>{subtask === "" ? "The question" : Format.oneLine(subtask, 160)}</p>
+      {record.text !== "" && <p class="dim">{Format.oneLine(record.text, 160)}</p>}
+    </td>
+  )
+}
+
+const StepsTable = ({ one, other }: { readonly one: Transcript.Transcript; readonly other: Transcript.Transcript }) => {
+  const pairs = Comparison.pairsOf(one, other)
+  const first = pairs.find(({ differs }) => differs !== undefined)
+  return (
+    <section class="card" aria-label="Steps">
+      <header>
+        <h2>Steps</h2>
+        <span class="dim">
+          {first === undefined
+            ? "all steps are alike"
+            : `they part at step ${first.name.split(".")[1]}${first.differs === "only one" ? "" : `: another ${first.differs}`}`}
+        </span>
+      </header>
+      <div class="body" role="group" aria-label="Steps, scrollable" tabIndex={0}>
+        <table class="table">
+          <caption class="unseen">Steps of both runs</caption>
+          <thead>
+            <tr>
+              <th scope="col">Step</th>
+              <th scope="col">A</th>
+              <th scope="col">B</th>
+              <th scope="col">Differs in</th>
+            </tr>
+          </thead>
+          <tbody>
+            {pairs.map(({ differs, name, one: mine, other: others }) => (
+              <tr key={name}>
+                <th scope="row">{one.rounds.length > 1 || other.rounds.length > 1 ? name : name.split(".")[1]}</th>
+                <StepCell side={mine} transcript={one} />
+                <StepCell side={others} transcript={other} />
+                <td>{differs === undefined ? "" : differs === "only one" ? "number of steps" : differs}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+const Side = ({
+  letter,
+  millis,
+  transcript
+}: {
+  readonly letter: string
+  readonly transcript: Transcript.Transcript
+  /** The end of the common scale. */
+  readonly millis: number
+}) => {
+  const waterfall = Waterfalls.make(transcript)
+  const open = (round: number, step: number) => go(stepHref(transcript, round, step))
+  return (
+    <>
+      <h3 class="side-name">
+        {letter} · {Format.oneLine(transcript.policy, 60)}
+      </h3>
+      <WaterfallChart
+        waterfall={{ ...waterfall, millis }}
+        selected={undefined}
+        onSelect={open}
+        start={transcript.startedAt}
+        at={millis}
+        hasRounds={transcript.rounds.length > 1}
+      />
+    </>
+  )
+}
+
+const Plan = ({ letter, transcript }: { readonly letter: string; readonly transcript: Transcript.Transcript }) => {
+  const { rows } = Waterfalls.make(transcript)
+  return (
+    <section class="card" aria-label={`Plan of ${letter}`}>
+      <header>
+        <h2>Plan of {letter}</h2>
+        <span class="dim">
+          {rows.length} {rows.length === 1 ? "step" : "steps"}
+        </span>
+      </header>
+      <div class="body" role="group" aria-label={`Plan of ${letter}, scrollable`} tabIndex={0}>
+        {transcript.rounds.map((round) =>
+          round.workflow === undefined ? (
+            <p key={round.round} class="dim">
+              The policy wrote no plan.
+            </p>
+          ) : (
+            <PlanGraph
+              key={round.round}
+              name={letter}
+              round={round}
+              rows={rows.filter((row) => row.round === round.round)}
+              selected={undefined}
+              onSelect={(step) => go(stepHref(transcript, round.round, step))}
+            />
+          )
+        )}
+      </div>
+    </section>
+  )
+}
+
+const Two = ({ one, other }: { readonly one: Transcript.Transcript; readonly other: Transcript.Transcript }) => {
+  const figures = [Comparison.figuresOf(one), Comparison.figuresOf(other)] as const
+  const millis = Math.max(1, figures[0].millis, figures[1].millis)
+  const questions = [Comparison.questionOf(one), Comparison.questionOf(other)]
+  const isSame = questions[0] === questions[1]
+  return (
+    <div class="sheet">
+      <div class="lede">
+        <h1>{Comparison.findingOf(one, other)}</h1>
+        <p>{Format.oneLine(questions[0]!, 400)}</p>
+        {!isSame && (
+          <p class="tone-waiting">
+            <Mark state="waiting" size={13} /> B has another question: {Format.oneLine(questions[1]!, 300)}
+          </p>
+        )}
+      </div>
+      <div class="columns">
+        <RunCard letter="A" transcript={one} />
+        <RunCard letter="B" transcript={other} />
+      </div>
+      <div class="columns wide-left">
+        <section class="card" aria-label="Time">
+          <header>
+            <h2>Time, one scale</h2>
+            <span class="grow" />
+            <span class="legend" aria-hidden="true">
+              <span>
+                <i class="swatch critical" />
+                critical path
+              </span>
+              <span>
+                <i class="swatch" />
+                other
+              </span>
+            </span>
+          </header>
+          <div class="body">
+            <Side letter="A" transcript={one} millis={millis} />
+            <Side letter="B" transcript={other} millis={millis} />
+          </div>
+        </section>
+        <FiguresTable one={figures[0]} other={figures[1]} isPlay={isPlayIn(one) && isPlayIn(other)} />
+      </div>
+      <StepsTable one={one} other={other} />
+      <div class="columns">
+        <Plan letter="A" transcript={one} />
+        <Plan letter="B" transcript={other} />
+      </div>
+    </div>
+  )
+}
+
+const ComparePair = ({ a, b }: { readonly a: string; readonly b: string }) => {
+  const { error, found } = useTranscripts([a, b])
+  if (error !== undefined) return <Failed error={error} />
+  if (found === undefined) return <Skeleton rows={12} />
+  return <Two one={found[0]!} other={found[1]!} />
+}
+
+/** The runs of one question. */
+const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
+  const { error, found } = useTranscripts(ids)
+  const picked = useSignal<ReadonlyArray<string>>([])
+  if (error !== undefined) return <Failed error={error} />
+  if (found === undefined) return <Skeleton rows={8} />
+  const rows = found
+    .map((transcript) => ({ transcript, figures: Comparison.figuresOf(transcript) }))
+    .sort((one, other) => (one.figures.costUsd ?? 0) - (other.figures.costUsd ?? 0))
+  const toggle = (id: string) => {
+    const rest = picked.value.filter((one) => one !== id)
+    picked.value = rest.length < picked.value.length ? rest : [...rest, id].slice(-2)
+  }
+  const [a, b] = picked.value
+  return (
+    <div class="sheet">
+      <div class="lede">
+        <h1>{Format.oneLine(Comparison.questionOf(found[0]!), 240)}</h1>
+        <p>
+          {found.length} runs under {new Set(found.map(({ policy }) => policy)).size} policies, the cheapest first.
+        </p>
+      </div>
+      <section class="card" aria-label="Runs of this question">
+        <header>
+          <h2>Runs of this question</h2>
+          <span class="grow" />
+          <button
+            type="button"
+            class="button primary"
+            disabled={a === undefined || b === undefined}
+            onClick={() => go(href(["compare"], { a, b }))}
+          >
+            Compare two
+          </button>
+        </header>
+        <div class="body" role="group" aria-label="Runs of this question, scrollable" tabIndex={0}>
+          <table class="table">
+            <caption class="unseen">Runs of this question</caption>
+            <thead>
+              <tr>
+                <th scope="col">
+                  <span class="unseen">Selected</span>
+                </th>
+                <th scope="col">Policy</th>
+                <th scope="col">Outcome</th>
+                <th scope="col">Answer</th>
+                <th scope="col" class="right">
+                  Steps
+                </th>
+                <th scope="col" class="right">
+                  Tokens
+                </th>
+                <th scope="col" class="right">
+                  Time
+                </th>
+                <th scope="col" class="right">
+                  Cost
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ figures, transcript }) => (
+                <tr key={transcript.runId} class={picked.value.includes(transcript.runId) ? "chosen" : ""}>
+                  <td>
+                    <input
+                      type="checkbox"
+                      aria-label={`Select the run of ${transcript.policy}`}
+                      checked={picked.value.includes(transcript.runId)}
+                      onChange={() => toggle(transcript.runId)}
+                    />
+                  </td>
+                  <th scope="row">
+                    <a class="link" href={href(["runs", transcript.runId])}>
+                      {Format.oneLine(transcript.policy, 60)}
+                    </a>
+                  </th>
+                  <td>
+                    <State state={fromTranscript(transcript).state} />
+                  </td>
+                  <td class="wide">{Format.oneLine(transcript.answer ?? transcript.detail ?? "", 200)}</td>
+                  <td class="right">{Format.whole(figures.steps)}</td>
+                  <td class="right">{Format.whole(figures.inputTokens + figures.outputTokens)}</td>
+                  <td class="right">{Format.duration(figures.millis)}</td>
+                  <td class="right">
+                    <Money usd={figures.costUsd} isPlay={isPlayIn(transcript)} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+    </div>
+  )
+}
+
+/** The questions that several runs have, the newest first. */
+const questionsOf = (list: ReadonlyArray<Summary>): ReadonlyArray<ReadonlyArray<Summary>> => {
+  const groups = new Map<string, Array<Summary>>()
+  for (const run of list) {
+    if (run.question === null || run.damaged !== undefined) continue
+    const group = groups.get(run.question)
+    if (group === undefined) groups.set(run.question, [run])
+    else group.push(run)
+  }
+  return [...groups.values()].filter(({ length }) => length > 1)
+}
+
+/** The most questions that are offered. */
+const maxQuestions = 200
+
+const Choice = () => {
+  if (runs.value === undefined) return <Skeleton rows={8} />
+  const questions = questionsOf(runs.value)
+  if (questions.length === 0) {
+    return (
+      <Empty title="No question has two runs">
+        <p>Ask one question under two policies, or select two runs in the list with X and compare them with C.</p>
+        <a class="button" href={href(["runs"])}>
+          Go to the runs
+        </a>
+      </Empty>
+    )
+  }
+  return (
+    <div class="list-holder" role="group" aria-label="Questions, scrollable" tabIndex={0}>
+      <table class="table">
+        <caption class="unseen">Questions with several runs</caption>
+        <thead>
+          <tr>
+            <th scope="col">Question</th>
+            <th scope="col">Policies</th>
+            <th scope="col" class="right">
+              Runs
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {questions.slice(0, maxQuestions).map((group) => {
+            const [first] = group
+            const policies = [...new Set(group.map(({ policy }) => policy))]
+            return (
+              <tr key={first!.id}>
+                <th scope="row">
+                  <a class="link" href={href(["compare"], { question: first!.id })}>
+                    {Format.oneLine(first!.question ?? "", 160) || "(no text)"}
+                  </a>
+                </th>
+                <td>
+                  {Format.oneLine(policies.slice(0, 4).join(", "), 100)}
+                  {policies.length > 4 && ` and ${policies.length - 4} more`}
+                </td>
+                <td class="right">{Format.whole(group.length)}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const QuestionRuns = ({ id }: { readonly id: string }) => {
+  const list = runs.value
+  if (list === undefined) return <Skeleton rows={8} />
+  const group = questionsOf(list).find((some) => some.some((run) => run.id === id))
+  if (group === undefined) return <Failed error={new Error("This question does not have two runs in the list.")} />
+  return <Several ids={group.slice(0, maxRuns).map(({ id }) => id)} />
+}
+
+/** Shows two runs, the runs of a question, or the questions that have several. */
+export const ComparePage = () => {
+  const { query } = place.value
+  const [a, b, question] = ["a", "b", "question"].map((name) => query.get(name))
+  const isChoice = !(a && b) && !question
+  return (
+    <div class={isChoice ? "page-list" : ""}>
+      <header class="bar">
+        {isChoice ? (
+          <h1>Compare</h1>
+        ) : (
+          <span class="crumb">
+            <a href={href(["compare"])}>Compare</a> / {a && b ? "two runs" : "one question"}
+          </span>
+        )}
+        {isChoice && <span class="dim">questions with several runs</span>}
+        <span class="grow" />
+        {a && b && (
+          <a class="button quiet" href={href(["compare"], { a: b, b: a })}>
+            Swap A and B
+          </a>
+        )}
+      </header>
+      {a && b ? <ComparePair a={a} b={b} /> : question ? <QuestionRuns id={question} /> : <Choice />}
+    </div>
+  )
+}

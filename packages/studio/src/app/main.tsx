@@ -1,0 +1,11 @@
+/** @jsxImportSource preact */
+/** The studio in a browser. */
+import { render } from "preact"
+import * as Router from "./Router.ts"
+import { Shell } from "./Shell.tsx"
+import { firstPath } from "./Source.ts"
+
+const first = location.hash === "" ? firstPath() : undefined
+if (first !== undefined) location.replace(Router.href(first))
+Router.start()
+render(<Shell />, document.getElementById("studio")!)

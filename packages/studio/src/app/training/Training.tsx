@@ -1,0 +1,239 @@
+/** @jsxImportSource preact */
+/** One training: its finding, curves, other trainings over them, the shapes of its plans, and its rollouts. */
+import { useSignal } from "@preact/signals"
+import * as Format from "../../run/Format.ts"
+import type { Line, Opened } from "../../training/Listing.ts"
+import * as Listing from "../../training/Listing.ts"
+import * as Training from "../../training/Series.ts"
+import { useAll, useData } from "../Data.ts"
+import { State } from "../Icons.tsx"
+import { Failed, Money, Skeleton, Stat } from "../Parts.tsx"
+import { href, place, setQuery } from "../Router.ts"
+import { Curves, Shares, ValueTable } from "./Curves.tsx"
+import { Rollouts } from "./Rollouts.tsx"
+
+/** The most trainings that are shown over each other. */
+const maxOverlay = 6
+
+/** Joins the charts of several trainings: one curve for each that has the value. */
+const overlaid = (trainings: ReadonlyArray<Opened>): ReadonlyArray<Training.Chart> => {
+  const all = trainings.map(({ id, metrics }) => ({ id, charts: Training.chartsOf(metrics, true) }))
+  const titles = [...new Set(all.flatMap(({ charts }) => charts.map(({ title }) => title)))]
+  return titles.map((title) => {
+    const found = all.flatMap(({ charts, id }) => {
+      const chart = charts.find((one) => one.title === title)
+      return chart === undefined ? [] : [{ chart, name: id }]
+    })
+    return {
+      ...found[0]!.chart,
+      title: title === "Accuracy by kind" ? "Accuracy" : title,
+      series: found.map(({ chart, name }) => ({ ...chart.series[0]!, name }))
+    }
+  })
+}
+
+const Overlay = ({ id, others }: { readonly id: string; readonly others: ReadonlyArray<string> }) => {
+  const { value } = useData<{ readonly data: ReadonlyArray<Line> }>(Listing.path)
+  const rest = (value?.data ?? []).filter((line) => line.damaged === undefined && line.id !== id)
+  if (rest.length === 0) return null
+  const put = (names: ReadonlyArray<string>) => setQuery({ with: names.length === 0 ? undefined : names.join("\n") })
+  return (
+    <>
+      {others.map((other) => (
+        <button
+          key={other}
+          type="button"
+          class="chip on"
+          aria-label={`Remove ${other}`}
+          onClick={() => put(others.filter((one) => one !== other))}
+        >
+          {Format.oneLine(other, 30)} ×
+        </button>
+      ))}
+      {others.length < maxOverlay - 1 && rest.some((line) => !others.includes(line.id)) && (
+        <label class="choice">
+          <span class="unseen">Compare with another training</span>
+          <select value="" onChange={(event) => put([...others, event.currentTarget.value])}>
+            <option value="">Overlay a training</option>
+            {rest
+              .filter((line) => !others.includes(line.id))
+              .map((line) => (
+                <option key={line.id} value={line.id}>
+                  {Format.oneLine(line.id, 40)}
+                </option>
+              ))}
+          </select>
+        </label>
+      )}
+    </>
+  )
+}
+
+const Shapes = ({ spans }: { readonly spans: ReadonlyArray<Training.ShapeSpan> }) => (
+  <section class="card" aria-label="Shapes of plans">
+    <header>
+      <h2>Most frequent plan</h2>
+      <span class="dim">workers of the steps, with the steps that they see in parentheses</span>
+    </header>
+    <div class="body" role="group" aria-label="Most frequent plan, scrollable" tabIndex={0}>
+      <table class="table">
+        <caption class="unseen">Most frequent shape of plan over the iterations</caption>
+        <thead>
+          <tr>
+            <th scope="col">Iterations</th>
+            <th scope="col">Plan</th>
+            <th scope="col" class="right">
+              Share of the plans
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {spans.map(({ from, shape, share, to }) => (
+            <tr key={from}>
+              <th scope="row" class="num">
+                {from === to ? from : `${from} to ${to}`}
+              </th>
+              <td>{Format.oneLine(shape.replaceAll(" > ", " → "), 200)}</td>
+              <td class="right">{Format.share(share)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+)
+
+/** The most rows of the table of shapes. */
+const maxSpans = 12
+
+const View = ({ opened }: { readonly opened: Opened }) => {
+  const { config, id, metrics, rollouts } = opened
+  const { query } = place.value
+  const others = (query.get("with") ?? "").split("\n").filter((name) => name !== "" && name !== id)
+  const loaded = useAll<Opened>(others.map(Listing.pathOf))
+  const weight = useSignal(0.7)
+  const cursor = useSignal<number | undefined>(undefined)
+  const trainings = [opened, ...loaded.values]
+  const isOverlay = trainings.length > 1
+  const charts = isOverlay ? overlaid(trainings) : Training.chartsOf(metrics)
+  const finding = Training.findingOf(metrics)
+  const { early, late } = Training.ends(metrics)
+  const line = Listing.lineOf(id, config, metrics, 0)
+  const all = trainings.flatMap((one) =>
+    one.metrics.filter(({ type }) => type === "grpo" || one.metrics.every((found) => found.type !== "grpo"))
+  )
+  const [from, to] = [
+    Math.min(...all.map(({ iteration }) => iteration)),
+    Math.max(...all.map(({ iteration }) => iteration))
+  ]
+  const warm = metrics.filter(({ type }) => type !== "grpo")
+  const wanted = Number(query.get("iteration") ?? Number.NaN)
+  const iteration = rollouts.includes(wanted) ? wanted : rollouts.at(-1)
+  const pick = (near: number) => {
+    const [closest] = [...rollouts].sort((one, other) => Math.abs(one - near) - Math.abs(other - near))
+    if (closest !== undefined) setQuery({ iteration: String(closest) })
+  }
+  const meanOf = (some: typeof early, value: (one: (typeof early)[number]) => number) =>
+    some.reduce((sum, one) => sum + value(one), 0) / Math.max(1, some.length)
+  const spans = Training.shapeSpans(metrics)
+  const isDone = line.iterations >= line.planned
+  const total = metrics.reduce((sum, one) => sum + (one.type === "grpo" ? one.rollouts : 0), 0)
+  const isOfWarmStart = ({ title }: Training.Chart) => title === "Loss of the warm start"
+  const curves = (chart: Training.Chart) => (
+    <Curves
+      key={chart.title}
+      chart={chart}
+      from={isOfWarmStart(chart) ? (warm[0]?.iteration ?? 0) : from}
+      to={isOfWarmStart(chart) ? (warm.at(-1)?.iteration ?? to) : to}
+      weight={weight.value}
+      cursor={cursor}
+      onPick={pick}
+    />
+  )
+  return (
+    <div>
+      <header class="bar wraps">
+        <span class="crumb">
+          <a href={href(["training"])}>Training</a> /
+        </span>
+        <b class="clip">{Format.oneLine(id, 60)}</b>
+        {isDone ? (
+          <State state="answered" word="Finished" />
+        ) : (
+          <State state="budget" word={`${Format.whole(line.iterations)} of ${Format.whole(line.planned)} iterations`} />
+        )}
+        <span class="grow" />
+        <Overlay id={id} others={others} />
+        <label class="slider">
+          <span class="dim">Smoothing {weight.value.toFixed(2)}</span>
+          <input
+            type="range"
+            min="0"
+            max="0.95"
+            step="0.05"
+            value={weight.value}
+            aria-label="Smoothing"
+            onInput={(event) => (weight.value = Number(event.currentTarget.value))}
+          />
+        </label>
+      </header>
+      <div class="sheet">
+        <div class="lede-row">
+          <div class="lede grow">
+            <h1>{finding.title}</h1>
+            <p>
+              {Format.oneLine(line.engine, 120)}; {config.pool.length} {config.pool.length === 1 ? "worker" : "workers"}
+              ; seed {config.seed}. {finding.detail}
+            </p>
+            {loaded.error !== undefined && <p class="tone-failed">{Format.visible(loaded.error.message)}</p>}
+          </div>
+          {late.length > 0 && (
+            <dl class="stats">
+              <Stat name="Accuracy" note={`was ${Format.share(meanOf(early, ({ correct }) => correct))}`}>
+                {Format.share(meanOf(late, ({ correct }) => correct))}
+              </Stat>
+              <Stat name="Readable" note={`was ${Format.share(meanOf(early, ({ parsed }) => parsed))}`}>
+                {Format.share(meanOf(late, ({ parsed }) => parsed))}
+              </Stat>
+              <Stat name="Rollouts" note={`${Format.whole(line.iterations)} iterations`}>
+                {Format.whole(total)}
+              </Stat>
+              <Stat name="Cost" note={line.is_play ? "play money" : undefined}>
+                <Money usd={line.cost_usd} />
+              </Stat>
+            </dl>
+          )}
+        </div>
+        {charts.length === 0 && <p class="dim">There is no curve yet: a curve has two iterations at least.</p>}
+        <div class="columns">
+          {charts.filter(({ isMain }) => isMain).map(curves)}
+          {!isOverlay && (
+            <Shares shares={Training.workerShares(metrics)} from={from} to={to} cursor={cursor} onPick={pick} />
+          )}
+        </div>
+        {iteration !== undefined && (
+          <Rollouts
+            opened={opened}
+            iteration={iteration}
+            isPlay={line.is_play}
+            onIteration={(iteration) => setQuery({ iteration: String(iteration) })}
+          />
+        )}
+        {spans.length > 0 && (
+          <Shapes
+            spans={spans.length <= maxSpans ? spans : [...spans.slice(0, maxSpans / 2), ...spans.slice(-maxSpans / 2)]}
+          />
+        )}
+        <div class="columns">{charts.filter(({ isMain }) => isMain !== true).map(curves)}</div>
+        <ValueTable charts={charts} />
+      </div>
+    </div>
+  )
+}
+
+/** Shows a training. */
+export const TrainingPage = ({ id }: { readonly id: string }) => {
+  const { error, retry, value } = useData<Opened>(Listing.pathOf(id), 5_000)
+  if (value !== undefined) return <View opened={value} />
+  return error === undefined ? <Skeleton rows={12} /> : <Failed error={error} retry={retry} />
+}

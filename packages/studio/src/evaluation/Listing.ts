@@ -1,0 +1,210 @@
+/** Evaluations as the page reads them: their lines of a list, their reports with the outcomes of each question, and answers. */
+import type { EvaluationPage } from "@divisi/report"
+
+/** The results of a policy on a benchmark, with its accuracy by kind of question. */
+export interface Cell extends EvaluationPage.Cell {
+  readonly strata?: ReadonlyArray<{ readonly stratum: string; readonly mean: number | null }>
+}
+
+/** The report of an evaluation: `results.json`. */
+export interface Report extends EvaluationPage.Evaluation {
+  readonly config: Omit<EvaluationPage.Evaluation["config"], "policies"> & {
+    readonly policies: ReadonlyArray<{ readonly name: string; readonly isBaseline?: boolean }>
+  }
+  readonly cells: ReadonlyArray<Cell>
+}
+
+/** One answer of one policy to one task: a line of `samples.jsonl`. */
+export interface Sample extends EvaluationPage.Sample {
+  readonly stratum?: string | undefined
+  readonly ending: string
+  readonly extracted?: string | undefined
+  readonly failure?: string | undefined
+  readonly missing?: { readonly cause?: string; readonly message: string } | undefined
+  readonly costUsd: number
+  readonly unpricedCalls: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly millis: number
+}
+
+/** An evaluation in a list. */
+export interface Line {
+  readonly id: string
+  readonly title: string
+  /** Why it cannot be read; such a line has no figures. */
+  readonly damaged?: string
+  readonly policies: number
+  readonly samples: number
+  readonly planned: number
+  readonly isComplete: boolean
+  readonly best: { readonly policy: string; readonly mean: number } | null
+  readonly cost_usd: number
+  readonly is_play: boolean
+  /** Milliseconds since 1970. */
+  readonly changed_at: number
+}
+
+/** The outcomes of a question: for each policy of the configuration, the scores of its answers; `null` if one is missing. */
+export interface Question {
+  readonly benchmark: string
+  readonly task: string
+  readonly stratum: string | null
+  readonly scores: ReadonlyArray<ReadonlyArray<number | null>>
+}
+
+/** An evaluation that is opened. */
+export interface Opened {
+  readonly id: string
+  readonly report: Report
+  readonly questions: ReadonlyArray<Question>
+}
+
+/** The answers to a question, each with the id of its run if its transcript is stored. */
+export interface Answers {
+  /** Known from a transcript. */
+  readonly question: string | null
+  readonly samples: ReadonlyArray<Sample & { readonly run: string | null }>
+}
+
+/** The path of the list below the root of the API. */
+export const path = "v1/evaluations"
+
+/** The path of an evaluation. */
+export const pathOf = (id: string): string => `${path}/${encodeURIComponent(id)}`
+
+/** The path of the answers to a question. */
+export const answersPath = (id: string, { benchmark, task }: Pick<Question, "benchmark" | "task">): string =>
+  `${pathOf(id)}/questions/${encodeURIComponent(benchmark)}/${encodeURIComponent(task)}`
+
+/** Whether all prices of the pool are play money. */
+export const isPlay = ({ pool }: Pick<Report, "pool">): boolean =>
+  pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
+
+/** Returns the title of a report: its benchmarks and the number of their questions. */
+export const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
+  benchmarks
+    .map(({ selected, title }) => `${title}, ${selected} ${selected === 1 ? "question" : "questions"}`)
+    .join("; ")
+
+/** Returns the line of a report. */
+export const lineOf = (id: string, report: Report, changedAt: number): Line => {
+  const [best] = report.overall
+    .flatMap(({ mean, policy }) => (mean === null ? [] : [{ policy, mean }]))
+    .sort((one, other) => other.mean - one.mean)
+  return {
+    id,
+    title: titleOf(report),
+    policies: report.config.policies.length,
+    samples: report.extent.samples,
+    planned: report.extent.planned,
+    isComplete: report.extent.status === "complete",
+    best: best ?? null,
+    cost_usd: report.extent.paidUsd,
+    is_play: isPlay(report),
+    changed_at: changedAt
+  }
+}
+
+/** Returns the outcomes of each question, in the order of the samples. */
+export const questionsOf = (
+  { config }: Pick<Report, "config">,
+  samples: ReadonlyArray<Sample>
+): ReadonlyArray<Question> => {
+  const ordinals = new Map(config.policies.map(({ name }, index) => [name, index]))
+  const questions = new Map<string, Question & { readonly scores: Array<Array<number | null>> }>()
+  for (const { benchmark, epoch, policy, score, stratum = null, task } of samples) {
+    const ordinal = ordinals.get(policy)
+    if (ordinal === undefined) continue
+    const key = JSON.stringify([benchmark, task])
+    const known = questions.get(key)
+    const question = known ?? { benchmark, task, stratum, scores: config.policies.map(() => []) }
+    if (known === undefined) questions.set(key, question)
+    question.scores[ordinal]![epoch] = score ?? null
+  }
+  return [...questions.values()]
+}
+
+/** The mean of the scores of a policy for a question; `undefined` if none is known. */
+export const meanOf = (scores: ReadonlyArray<number | null> = []): number | undefined => {
+  const known = scores.filter((score) => typeof score === "number")
+  return known.length === 0 ? undefined : known.reduce((sum, score) => sum + score, 0) / known.length
+}
+
+/** Whether two policies, by ordinal, have different scores for a question. */
+export const differ = ({ scores }: Question, one: number, other: number): boolean => {
+  const means = [meanOf(scores[one]), meanOf(scores[other])]
+  return means[0] !== undefined && means[1] !== undefined && means[0] !== means[1]
+}
+
+/** A policy with its accuracy and its cost per question. */
+export interface Point {
+  readonly policy: string
+  readonly mean: number
+  readonly costUsd: number
+}
+
+/** Returns the points that no other point beats in both accuracy and cost, the cheapest first. */
+export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => {
+  let best = Number.NEGATIVE_INFINITY
+  return [...points]
+    .sort((one, other) => one.costUsd - other.costUsd || other.mean - one.mean)
+    .filter(({ mean }) => {
+      const isBetter = mean > best
+      best = Math.max(best, mean)
+      return isBetter
+    })
+}
+
+/** The finding of a benchmark in words: the first policy against the best of the others. */
+export interface Finding {
+  readonly title: string
+  readonly detail: string
+}
+
+const percent = (mean: number | null): string => (mean === null ? "unknown" : `${(100 * mean).toFixed(1)} %`)
+
+const pointsOf = (difference: number): string => `${Math.abs(100 * difference).toFixed(1)} points`
+
+const costText = (own: Cell, other: Cell): string => {
+  const [mine, others] = [own.costUsd.mean, other.costUsd.mean]
+  if (mine === null || others === null || mine === undefined || others === undefined || !(mine > 0) || !(others > 0))
+    return ""
+  const share = mine / others
+  if (share < 0.995) return ` at ${share < 0.095 ? (100 * share).toFixed(1) : Math.round(100 * share)} % of its cost`
+  return share > 1.05 ? ` at ${share < 10 ? share.toFixed(1) : Math.round(share)} times its cost` : " at the same cost"
+}
+
+/** States what a report found on a benchmark. */
+export const findingOf = (report: Report, benchmark: string): Finding => {
+  const [reference] = report.config.policies
+  const cells = report.cells.filter((cell) => cell.benchmark === benchmark)
+  const own = cells.find(({ policy }) => policy === reference?.name)
+  const [best] = cells
+    .filter((cell) => cell !== own && cell.score.mean !== null)
+    .sort((one, other) => other.score.mean! - one.score.mean!)
+  if (own === undefined || own.score.mean === null) return { title: "No sample has a score", detail: "" }
+  const { confidence, high, low, mean } = own.score
+  const level = `${Math.round(100 * confidence)} % interval`
+  const alone = `${own.policy} answers ${percent(mean)} of the questions correctly (${level} ${percent(low)} to ${percent(high)}).`
+  if (best === undefined) return { title: `${own.policy}: ${percent(mean)} correct`, detail: alone }
+  const compared = report.comparisons.find(
+    (one) => one.benchmark === benchmark && one.policy === own.policy && one.against === best.policy
+  )
+  const { high: top = null, low: bottom = null, mean: difference = null } = compared ?? {}
+  const cost = costText(own, best)
+  if (difference === null || top === null || top === undefined || bottom === null)
+    return { title: `${own.policy}: ${percent(mean)} correct`, detail: alone }
+  const interval =
+    `${level} of the difference ${(100 * bottom).toFixed(1)} to ${(100 * top).toFixed(1)} points`.replaceAll(
+      "-",
+      "\u2212"
+    )
+  const detail = `${alone} The best other policy, ${best.policy}, answers ${percent(best.score.mean)} (${interval}).`
+  if (bottom > 0) return { title: `${own.policy} is ${pointsOf(difference)} above ${best.policy}${cost}`, detail }
+  if (top < 0) return { title: `${own.policy} is ${pointsOf(difference)} below ${best.policy}${cost}`, detail }
+  return {
+    title: `No difference shown between ${own.policy} and ${best.policy}${cost === "" ? "" : `,${cost}`}`,
+    detail
+  }
+}

@@ -1,0 +1,147 @@
+/** The state of a server as the page for operators shows it: metrics by name, and cost by day, worker and key. */
+import type { Transcript } from "@divisi/core"
+import type { Summary } from "../run/Summary.ts"
+
+/** The answer of `GET /v1/operations`. */
+export interface Operations {
+  readonly status: "ok" | "draining"
+  readonly running: number
+  readonly bytes_in_flight: number
+  readonly closed: ReadonlyArray<{
+    readonly provider: string
+    readonly because: "rate-limited" | "failing"
+    readonly until: number
+  }>
+  readonly keys: ReadonlyArray<Key> | null
+  readonly machines: ReadonlyArray<{
+    readonly name: string
+    readonly state: "healthy" | "draining" | "unreachable"
+    readonly runs: number | null
+    readonly seen_millis: number | null
+  }> | null
+}
+
+/** A key with its limits and spending, in USD. */
+export interface Key {
+  readonly id: string
+  readonly name: string
+  readonly state: "valid" | "expired" | "revoked" | "damaged"
+  readonly expires_at: number | null
+  readonly rights: ReadonlyArray<string>
+  readonly limits: {
+    readonly day_usd?: number
+    readonly month_usd?: number
+    readonly total_usd?: number
+    readonly requests_per_minute?: number
+    readonly tokens_per_minute?: number
+  }
+  readonly spent: { readonly day_usd: number; readonly month_usd: number; readonly total_usd: number }
+}
+
+/** A line of metrics. */
+export interface Sample {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+const unescaped: Readonly<Record<string, string>> = { n: "\n", '"': '"', "\\": "\\" }
+
+/** Reads the text form of Prometheus metrics; lines that are not metrics are left out. */
+export const parseMetrics = (text: string): ReadonlyArray<Sample> =>
+  text.split("\n").flatMap((line) => {
+    const [, name, labels = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? []
+    if (name === undefined) return []
+    const pairs = [...labels.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)].map(
+      ([, key, text]) => [key!, text!.replace(/\\(.)/g, (_, escaped: string) => unescaped[escaped] ?? escaped)] as const
+    )
+    return [{ name, labels: Object.fromEntries(pairs), value: Number(value) }]
+  })
+
+/** Sums up the values of a metric, for each value of a label. */
+export const sumBy = (samples: ReadonlyArray<Sample>, name: string, label: string): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>()
+  for (const sample of samples) {
+    if (sample.name !== name) continue
+    const key = sample.labels[label] ?? ""
+    sums.set(key, (sums.get(key) ?? 0) + sample.value)
+  }
+  return sums
+}
+
+/** Returns the sum of all values of a metric. */
+export const sumOf = (samples: ReadonlyArray<Sample>, name: string): number =>
+  samples.reduce((sum, sample) => (sample.name === name ? sum + sample.value : sum), 0)
+
+/** A group of runs with its cost. */
+export interface Cost {
+  readonly name: string
+  readonly runs: number
+  readonly costUsd: number
+}
+
+const costsBy = (runs: ReadonlyArray<Summary>, names: (run: Summary) => ReadonlyArray<string>): ReadonlyArray<Cost> => {
+  const costs = new Map<string, Cost>()
+  for (const run of runs) {
+    for (const name of names(run)) {
+      const before = costs.get(name) ?? { name, runs: 0, costUsd: 0 }
+      costs.set(name, { name, runs: before.runs + 1, costUsd: before.costUsd + run.cost_usd })
+    }
+  }
+  return [...costs.values()]
+}
+
+const byCost = (costs: ReadonlyArray<Cost>): ReadonlyArray<Cost> =>
+  [...costs].sort((one, other) => other.costUsd - one.costUsd || other.runs - one.runs)
+
+/** Returns the cost of each key; runs without one belong to the command line. */
+export const byKey = (runs: ReadonlyArray<Summary>): ReadonlyArray<Cost> =>
+  byCost(costsBy(runs, ({ owner }) => [owner ?? "command line"]))
+
+/** A call of a worker with its price, if that is known. */
+interface Call {
+  readonly worker: string
+  readonly costUsd?: number | undefined
+}
+
+const callsOf = (step: Transcript.StepRecord): ReadonlyArray<Call> => {
+  const { checkAnswers = [], items = [], lost, nested, paid, turns = [], worker } = step
+  if (nested !== undefined) return nested.rounds.flatMap(({ steps }) => steps.flatMap(callsOf))
+  return [
+    ...(paid === undefined ? [] : [{ worker, costUsd: paid.costUsd }]),
+    ...turns.map((turn) => ({ worker: turn.worker, costUsd: turn.paid.costUsd })),
+    ...lost,
+    ...checkAnswers,
+    ...items.flatMap(callsOf)
+  ]
+}
+
+/** Returns the cost of the calls of each worker, with the number of runs in which it was called. */
+export const byWorker = (transcripts: ReadonlyArray<Transcript.Transcript>): ReadonlyArray<Cost> => {
+  const costs = new Map<string, Cost>()
+  for (const { rounds } of transcripts) {
+    const seen = new Set<string>()
+    for (const { costUsd = 0, worker } of rounds.flatMap(({ steps }) => steps.flatMap(callsOf))) {
+      const before = costs.get(worker) ?? { name: worker, runs: 0, costUsd: 0 }
+      costs.set(worker, {
+        ...before,
+        runs: before.runs + (seen.has(worker) ? 0 : 1),
+        costUsd: before.costUsd + costUsd
+      })
+      seen.add(worker)
+    }
+  }
+  return byCost([...costs.values()])
+}
+
+const dayMillis = 86_400_000
+
+/** Returns the cost of each of the last days (UTC), days without a run included, the oldest first. */
+export const byDay = (runs: ReadonlyArray<Summary>, now: number, days = 30): ReadonlyArray<Cost> => {
+  const nameOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+  const costs = new Map(costsBy(runs, ({ started_at }) => [nameOf(started_at)]).map((cost) => [cost.name, cost]))
+  return Array.from({ length: days }, (_, index) => {
+    const name = nameOf(now - (days - 1 - index) * dayMillis)
+    return costs.get(name) ?? { name, runs: 0, costUsd: 0 }
+  })
+}

@@ -1,0 +1,107 @@
+/** Two runs of one task next to each other, as pure data. */
+import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
+
+/** The figures of a run. */
+export interface Figures {
+  readonly costUsd: number | undefined
+  readonly millis: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly calls: number
+  readonly steps: number
+}
+
+/** Returns the figures of a run. An unknown price is `undefined`. */
+export const figuresOf = (transcript: Transcript.Transcript): Figures => {
+  const { calls, costUsd, unpricedCalls, usage } = transcript.spend ?? Transcripts.spendSoFar(transcript)
+  return {
+    costUsd: unpricedCalls > 0 && costUsd === 0 ? undefined : costUsd,
+    millis: Math.max(0, Transcripts.endOf(transcript) - transcript.startedAt),
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    calls,
+    steps: transcript.rounds.reduce(
+      (sum, { steps }) => sum + steps.filter(({ state }) => state !== "skipped").length,
+      0
+    )
+  }
+}
+
+/** The text of the question of a run. */
+export const questionOf = ({ task }: Transcript.Transcript): string =>
+  Message.text(task.messages.findLast(({ role }) => role === "user"))
+
+/** A step of one run next to the step of the same number of the other. */
+export interface Pair {
+  readonly name: string
+  readonly one: Side | undefined
+  readonly other: Side | undefined
+  /** The first difference; a step that only one run has differs as a whole. */
+  readonly differs: "only one" | "worker" | "subtask" | "outcome" | "answer" | undefined
+}
+
+/** A step of a run. */
+export interface Side {
+  readonly round: number
+  readonly step: number
+  readonly record: Transcript.StepRecord
+  readonly subtask: string
+}
+
+const sidesOf = ({ rounds }: Transcript.Transcript): ReadonlyArray<Side> =>
+  rounds.flatMap(({ round, steps, workflow }) =>
+    steps.map((record) => ({ round, step: record.step, record, subtask: workflow?.steps[record.step]?.subtask ?? "" }))
+  )
+
+const difference = (one: Side | undefined, other: Side | undefined): Pair["differs"] => {
+  if (one === undefined || other === undefined) return "only one"
+  if (one.record.worker !== other.record.worker) return "worker"
+  if (one.subtask !== other.subtask) return "subtask"
+  if (one.record.state !== other.record.state) return "outcome"
+  return one.record.text === other.record.text ? undefined : "answer"
+}
+
+/** Pairs the steps of two runs by their round and number. */
+export const pairsOf = (one: Transcript.Transcript, other: Transcript.Transcript): ReadonlyArray<Pair> => {
+  const key = ({ round, step }: Side) => `${round}.${step}`
+  const [mine, others] = [sidesOf(one), sidesOf(other)].map((sides) => new Map(sides.map((side) => [key(side), side])))
+  const order = (name: string) => name.split(".").map(Number) as [number, number]
+  return [...new Set([...mine!.keys(), ...others!.keys()])]
+    .sort((left, right) => order(left)[0] - order(right)[0] || order(left)[1] - order(right)[1])
+    .map((name) => {
+      const sides = { one: mine!.get(name), other: others!.get(name) }
+      return { name, ...sides, differs: difference(sides.one, sides.other) }
+    })
+}
+
+const ratioText = (ratio: number): string => (ratio < 9.95 ? ratio.toFixed(1) : `${Math.round(ratio)}`)
+
+const timeText = (one: Figures, other: Figures): string => {
+  const [faster, slower] = [Math.min(one.millis, other.millis), Math.max(one.millis, other.millis)]
+  if (faster === 0 || slower / faster < 1.2) return ""
+  return `, ${one.millis < other.millis ? "A" : "B"} ${ratioText(slower / faster)} times as fast`
+}
+
+const costText = (one: Figures, other: Figures): string => {
+  if (one.costUsd === undefined || other.costUsd === undefined) return ""
+  if (one.costUsd === other.costUsd) return `for the same cost${timeText(one, other)}`
+  if (one.costUsd === 0 || other.costUsd === 0) return one.costUsd === 0 ? "and A is free" : "and B is free"
+  const share = one.costUsd / other.costUsd
+  const percent = 100 * share
+  if (share <= 0.995) return `and A costs ${percent < 9.5 ? percent.toFixed(1) : Math.round(percent)} % of B`
+  return share < 1.05 ? "for about the same cost" : `and A costs ${ratioText(share)} times as much as B`
+}
+
+/** States how two runs differ: their answers, then their cost. */
+export const findingOf = (one: Transcript.Transcript, other: Transcript.Transcript): string => {
+  const cost = costText(figuresOf(one), figuresOf(other))
+  const outcome =
+    one.answer === undefined || other.answer === undefined
+      ? one.answer === other.answer
+        ? "Neither run has an answer"
+        : `Only ${one.answer === undefined ? "B" : "A"} has an answer`
+      : one.answer.trim() === other.answer.trim()
+        ? "Both give the same answer"
+        : "The answers differ"
+  return cost === "" ? outcome : `${outcome}${cost.startsWith("for") ? " " : ", "}${cost}`
+}

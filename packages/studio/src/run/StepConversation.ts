@@ -1,0 +1,124 @@
+/**
+ * The messages that the worker of a step was sent, from a transcript.
+ *
+ * They are rebuilt by the functions of core that build the request, so a page shows what a worker received and not what
+ * another piece of code assumes that it received.
+ */
+import { type Message, Prompt, StepViews, type Transcript } from "@divisi/core"
+
+/** A message, and the place that it comes from. */
+export interface SentMessage {
+  readonly message: Message.Message
+  /** For display: `Question`, `Step 2`, `Tool search`. */
+  readonly from: string
+}
+
+/** The rounds before a round, as its steps see them. */
+const previousOf = ({ rounds }: Transcript.Transcript, round: number): Prompt.WorkerView["previous"] => {
+  const before = rounds.slice(0, round).map((past) => ({ past, answers: StepViews.fromRecord(past).answers }))
+  const last = before.at(-1)
+  if (last === undefined) return undefined
+  const failed: Prompt.StepAnswer = last.answers.at(-1) ?? { type: "failed", message: "" }
+  return {
+    answer: last.past.answer === undefined ? failed : { type: "answered", text: last.past.answer },
+    rounds: before.map(({ answers, past }) => ({ workflow: past.workflow ?? { steps: [] }, answers, verdicts: [] }))
+  }
+}
+
+const isFromCheck = ({ checks = [] }: Transcript.StepRecord, { error }: Transcript.TurnRecord): boolean =>
+  checks.some(({ objection, passed }) => !passed && objection === error)
+
+const resultOf = ({ content = "", isError }: Transcript.ToolRecord) =>
+  isError === true ? { content, isError } : { content }
+
+/** The messages that a turn added before the next request of its step. */
+const addedBy = (step: Transcript.StepRecord, turn: Transcript.TurnRecord): ReadonlyArray<SentMessage> => {
+  const { echo, error, text, tools } = turn
+  if (tools.length > 0) {
+    if (tools.some(({ endedAt }) => endedAt === undefined)) return []
+    const calls = tools.map(({ call }) => call)
+    const messages = Prompt.toolTurnMessages({ text, calls, results: tools.map(resultOf), echo })
+    return messages.map((message) => ({
+      message,
+      from: message.role === "tool" ? `Tool ${message.name}` : `${turn.worker}, turn ${turn.turn + 1}`
+    }))
+  }
+  if (error === undefined || isFromCheck(step, turn)) return []
+  return Prompt.shapeCorrectionMessages(text, error).map((message, index) => ({
+    message,
+    from: index === 0 ? `${turn.worker}, turn ${turn.turn + 1}` : "Correction"
+  }))
+}
+
+const sameMessage = (left: Message.Message | undefined, right: Message.Message | undefined): boolean =>
+  JSON.stringify(left) === JSON.stringify(right)
+
+/** The sources of the first messages: the conversation, then two for each step that is seen, then the question. */
+const labelsOf = (
+  { task }: Transcript.Transcript,
+  messages: ReadonlyArray<Message.Message>,
+  seen: ReadonlyArray<string>
+): ReadonlyArray<string> => {
+  const at = task.messages.findLastIndex(({ role }) => role === "user")
+  const before = task.messages.slice(0, at).map(({ role }) => (role === "user" ? "Earlier turn" : role))
+  const pairs = messages.length - before.length - (task.messages.length - at)
+  const labels = Array.from({ length: pairs }, (_, index) => seen[Math.floor(index / 2)] ?? "Before")
+  return [...before, ...labels, "Question", ...task.messages.slice(at + 1).map(() => "Conversation")]
+}
+
+/** The names of the sources of a step, in the order in which its messages have them. */
+const seenBy = (
+  round: Transcript.RoundRecord,
+  step: number,
+  hasPrevious: boolean,
+  isHidden: (step: number) => boolean = () => false
+): ReadonlyArray<string> => {
+  const { access = [], earlier = [] } = round.workflow?.steps[step] ?? {}
+  const previous = hasPrevious && access === "all" ? ["Previous answer"] : []
+  const past = earlier
+    .toSorted((one, other) => one.round - other.round || one.step - other.step)
+    .map((place) => `Round ${place.round + 1}, step ${place.step}`)
+  const visible =
+    access === "all" ? Array.from({ length: step }, (_, index) => index) : access.toSorted((a, b) => a - b)
+  return [...previous, ...past, ...visible.filter((index) => !isHidden(index)).map((index) => `Step ${index}`)]
+}
+
+/**
+ * Returns the first messages of a step or of an item of it, without those of later turns. None if its round has no plan,
+ * or if the step runs for items and none is named.
+ */
+export const firstMessages = (
+  transcript: Transcript.Transcript,
+  round: number,
+  step: number,
+  item?: string
+): ReadonlyArray<SentMessage> => {
+  const record = transcript.rounds[round]
+  if (record?.workflow?.steps[step] === undefined) return []
+  const seen = StepViews.fromRecord(record).viewOf(step, item)
+  if (seen === undefined) return []
+  const previous = previousOf(transcript, round)
+  const view = { ...seen, task: transcript.task, workflow: record.workflow, step }
+  const messages = Prompt.workerMessages(previous === undefined ? view : { ...view, previous })
+  const labels = labelsOf(transcript, messages, seenBy(record, step, previous !== undefined, seen.isHidden))
+  return messages.map((message, index) => ({ message, from: labels[index] ?? "" }))
+}
+
+/**
+ * Returns the messages of the last request of a step or of an item of it: the first ones, and those of its finished
+ * turns. Empty if `firstMessages` is.
+ */
+export const sentMessages = (
+  transcript: Transcript.Transcript,
+  round: number,
+  step: number,
+  item?: string
+): ReadonlyArray<SentMessage> => {
+  const whole = transcript.rounds[round]?.steps[step]
+  const record = item === undefined ? whole : whole?.items?.find((one) => one.item === item)
+  const first = firstMessages(transcript, round, step, item)
+  if (record === undefined || first.length === 0) return first
+  const turns = record.turns ?? []
+  const later = turns.flatMap((turn) => addedBy(record, turn))
+  return later.length > 0 && sameMessage(later[0]?.message, first.at(-1)?.message) ? first : [...first, ...later]
+}

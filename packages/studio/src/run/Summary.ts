@@ -1,0 +1,86 @@
+/** The line of a run in a list: the fields of `GET /v1/runs`, and those that only a transcript has. */
+import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
+
+/** The state of a run: its ending, or the reason why it has not ended. */
+export type State = Transcript.Transcript["ending"] | "running" | "waiting" | "stopped" | "damaged"
+
+/** A bar of the small waterfall of a run: from and to are shares of the run's time. */
+export interface Bar {
+  readonly from: number
+  readonly to: number
+  readonly state: "answered" | "failed" | "running"
+}
+
+/** A run in a list. */
+export interface Summary {
+  readonly id: string
+  readonly object: "run"
+  readonly state: string
+  /** Absent content is `null`. */
+  readonly question: string | null
+  readonly policy: string
+  readonly workers: ReadonlyArray<string>
+  /** Milliseconds since 1970, as is `changed_at`. */
+  readonly started_at: number
+  readonly changed_at: number
+  readonly cost_usd: number
+  readonly calls: number
+  readonly owner: string | null
+  readonly waits_for: ReadonlyArray<string>
+  readonly damaged?: string
+  /** Present if a transcript was read. */
+  readonly tokens?: number
+  readonly is_play?: boolean
+  readonly is_unpriced?: boolean
+  readonly bars?: ReadonlyArray<Bar>
+}
+
+/** The most bars of a small waterfall. */
+const maxBars = 6
+
+const barsOf = (transcript: Transcript.Transcript, end: number): ReadonlyArray<Bar> => {
+  const { rounds, startedAt } = transcript
+  const whole = Math.max(1, end - startedAt)
+  const share = (time: number) => Math.min(1, Math.max(0, (time - startedAt) / whole))
+  const bars = rounds
+    .flatMap(({ steps }) => steps)
+    .flatMap(({ endedAt, startedAt, state }): ReadonlyArray<Bar> => {
+      if (startedAt === undefined || state === "skipped") return []
+      const kind = state === "answered" ? "answered" : state === "failed" ? "failed" : "running"
+      return [{ from: share(startedAt), to: share(endedAt ?? end), state: kind }]
+    })
+  return bars.length <= maxBars ? bars : [...bars.slice(0, maxBars - 1), bars.at(-1)!]
+}
+
+const waitsFor = ({ rounds }: Transcript.Transcript): ReadonlyArray<string> =>
+  rounds.flatMap(({ steps }) =>
+    steps.flatMap(({ waitingFor = [] }) =>
+      waitingFor.map(({ call, for: what, id }) => `${what === "approval" ? "approval of " : ""}${call.name} (${id})`)
+    )
+  )
+
+/** Returns the line of a run from its transcript. */
+export const fromTranscript = (transcript: Transcript.Transcript): Summary => {
+  const { ending, policy, pool, runId, startedAt, task } = transcript
+  const end = Transcripts.endOf(transcript)
+  const spend = transcript.spend ?? Transcripts.spendSoFar(transcript)
+  const question = task.messages.findLast(({ role }) => role === "user")
+  return {
+    id: runId,
+    object: "run",
+    state: ending === "suspended" ? "waiting" : (ending ?? "running"),
+    question: Message.text(question),
+    policy,
+    workers: [...new Set(transcript.rounds.flatMap(({ steps }) => steps.map(({ worker }) => worker)))],
+    started_at: startedAt,
+    changed_at: end,
+    cost_usd: spend.costUsd,
+    calls: spend.calls,
+    owner: typeof task.metadata?.owner === "string" ? task.metadata.owner : null,
+    waits_for: waitsFor(transcript),
+    tokens: spend.usage.inputTokens + spend.usage.outputTokens,
+    is_play: pool.length > 0 && pool.every(({ isPlay }) => isPlay === true),
+    is_unpriced: spend.unpricedCalls > 0,
+    bars: barsOf(transcript, end)
+  }
+}

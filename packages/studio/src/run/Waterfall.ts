@@ -1,0 +1,149 @@
+/** The waterfall of a run as data: one row for each step, its calls on one time scale, and the critical path. */
+import { Topology, type Transcript, Transcript as Transcripts } from "@divisi/core"
+
+/** One call of a step: milliseconds from the start of the run. */
+export interface Call {
+  readonly from: number
+  readonly to: number
+  readonly kind: "answer" | "failed" | "interrupted" | "unconfirmed" | "running" | "cached" | "turn"
+  readonly worker: string
+  readonly message?: string
+  readonly costUsd?: number | undefined
+}
+
+/** A step of a run. */
+export interface Row {
+  readonly round: number
+  readonly step: number
+  readonly record: Transcript.StepRecord
+  readonly calls: ReadonlyArray<Call>
+  readonly isCritical: boolean
+  /** Milliseconds from the start of the run; absent if the step has not started. */
+  readonly from?: number
+  readonly to?: number
+}
+
+/** The rows of a run, and its whole time in milliseconds. */
+export interface Waterfall {
+  readonly rows: ReadonlyArray<Row>
+  readonly millis: number
+}
+
+const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
+  isInDoubt === true ? "unconfirmed" : reason === undefined ? "interrupted" : "failed"
+
+/** The calls of a step, each from the end of the one before it and its pause. */
+export const callsOf = (
+  { cached, endedAt, lost, startedAt, state, turns = [], worker, ...step }: Transcript.StepRecord,
+  start: number,
+  now: number
+): ReadonlyArray<Call> => {
+  if (startedAt === undefined || state === "skipped") return []
+  let from = startedAt - start
+  const calls: Array<Call> = []
+  const ended = [
+    ...lost.map((call) => ({ at: call.at, call })),
+    ...turns.map((turn) => ({ at: turn.endedAt, turn }))
+  ].toSorted((one, other) => one.at - other.at)
+  for (const item of ended) {
+    const to = Math.max(from, item.at - start)
+    if ("call" in item) {
+      const { costUsd, message, retryInMillis = 0, worker } = item.call
+      calls.push({ from, to, kind: kindOf(item.call), worker, costUsd, ...(message !== undefined && { message }) })
+      from = to + retryInMillis
+    } else {
+      const { paid, tools, worker } = item.turn
+      calls.push({ from, to, kind: "turn", worker, costUsd: paid.costUsd })
+      from = Math.max(to, ...tools.map(({ endedAt = 0 }) => endedAt - start))
+    }
+  }
+  const last = { worker, costUsd: step.paid?.costUsd }
+  if (state === "answered")
+    calls.push({ ...last, from, to: (endedAt ?? now) - start, kind: cached ? "cached" : "answer" })
+  else if (state === "running" && now - start > from) calls.push({ ...last, from, to: now - start, kind: "running" })
+  return calls
+}
+
+/** The row of an item of a step; `undefined` if the item is not known. */
+export const itemRow = (
+  { isCritical, record, round, step }: Row,
+  item: string,
+  start: number,
+  now: number
+): Row | undefined => {
+  const found = record.items?.find((one) => one.item === item)
+  if (found === undefined) return undefined
+  const row = { round, step, record: found, calls: callsOf(found, start, now), isCritical }
+  if (found.startedAt === undefined) return row
+  return { ...row, from: found.startedAt - start, to: (found.endedAt ?? now) - start }
+}
+
+const criticalOf = ({ steps, workflow }: Transcript.RoundRecord, now: number): ReadonlySet<number> => {
+  if (workflow === undefined || steps.length === 0) return new Set()
+  const durations = steps.map(({ endedAt, startedAt, state }) =>
+    startedAt === undefined || state === "skipped" ? undefined : (endedAt ?? now) - startedAt
+  )
+  return new Set(
+    Topology.criticalPath(Topology.make(workflow), durations).steps.filter((step) => durations[step] !== undefined)
+  )
+}
+
+/** Lays out a run as it was at a time, in milliseconds since 1970; by default at its end. */
+export const make = (transcript: Transcript.Transcript, now = Transcripts.endOf(transcript)): Waterfall => {
+  const { rounds, startedAt } = transcript
+  const rows = rounds.flatMap((round) => {
+    const critical = criticalOf(round, now)
+    return round.steps.map((record): Row => {
+      const calls = callsOf(record, startedAt, now)
+      const isCritical = critical.has(record.step)
+      const row = { round: round.round, step: record.step, record, calls, isCritical }
+      if (record.startedAt === undefined) return row
+      return { ...row, from: record.startedAt - startedAt, to: (record.endedAt ?? now) - startedAt }
+    })
+  })
+  return { rows, millis: Math.max(1, Transcripts.endOf(transcript) - startedAt, now - startedAt) }
+}
+
+/** The paid work of a run that is not in its answer. */
+export interface Waste {
+  readonly failed: number
+  readonly interrupted: number
+  readonly unconfirmed: number
+  readonly reassigned: number
+  readonly skipped: number
+  readonly costUsd: number
+}
+
+/** Sums up the calls without an answer and the steps that were handed over or skipped. */
+export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
+  const steps = rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.items ?? [])]))
+  const lost = [...rounds.flatMap(({ lost }) => lost), ...steps.flatMap(({ lost }) => lost)]
+  const count = (kind: Call["kind"]) => lost.filter((call) => kindOf(call) === kind).length
+  return {
+    failed: count("failed"),
+    interrupted: count("interrupted"),
+    unconfirmed: count("unconfirmed"),
+    reassigned: steps.reduce((sum, { reassigned }) => sum + reassigned.length, 0),
+    skipped: steps.filter(({ state }) => state === "skipped").length,
+    costUsd: lost.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0)
+  }
+}
+
+/** The times at which something happened, in milliseconds since 1970, in order and without repetition. */
+export const momentsOf = ({ rounds, startedAt, ...transcript }: Transcript.Transcript): ReadonlyArray<number> => {
+  const times = new Set<number>([startedAt, Transcripts.endOf({ rounds, startedAt, ...transcript })])
+  const add = (...some: ReadonlyArray<number | undefined>) => {
+    for (const time of some) if (time !== undefined) times.add(time)
+  }
+  for (const round of rounds) {
+    add(round.startedAt, round.plannedAt, round.endedAt, round.grade?.at)
+    for (const completion of round.completions) add(completion.endedAt)
+    for (const call of round.lost) add(call.at)
+    for (const { checks = [], endedAt, lost, startedAt, turns = [] } of round.steps) {
+      add(startedAt, endedAt, ...lost.map(({ at }) => at), ...checks.map(({ at }) => at))
+      for (const turn of turns)
+        add(turn.endedAt, ...turn.tools.flatMap(({ endedAt, startedAt }) => [startedAt, endedAt]))
+    }
+  }
+  return [...times].sort((one, other) => one - other)
+}

@@ -1,0 +1,334 @@
+/** The curves of a training as pure data: one value for each iteration; an iteration without a value is a gap. */
+import type { Metrics } from "./Listing.ts"
+
+/** A curve; all values of a chart belong to the same iterations. */
+export interface Series {
+  readonly name: string
+  readonly points: ReadonlyArray<Point>
+}
+
+/** A value at an iteration, with the ends of its band if it has one. */
+export interface Point {
+  readonly x: number
+  readonly y: number
+  readonly low?: number
+  readonly high?: number
+}
+
+/** A chart of one training; `main` is the curve that stands for it next to other trainings. */
+export interface Chart {
+  readonly title: string
+  readonly note: string
+  readonly unit: "share" | "usd" | "number"
+  readonly series: ReadonlyArray<Series>
+  /** The top of the scale, at least. */
+  readonly top?: number
+  /** Whether it is drawn without smoothing. */
+  readonly isExact?: boolean
+  /** Whether it is one of those that are looked at first. */
+  readonly isMain?: boolean
+}
+
+type Grpo = Extract<Metrics, { type: "grpo" }>
+
+const pointsOf = (
+  metrics: ReadonlyArray<Metrics>,
+  value: (one: Metrics) => number | undefined,
+  spread: (one: Metrics) => number | undefined = () => undefined
+): ReadonlyArray<Point> =>
+  metrics.flatMap((one) => {
+    const y = value(one)
+    if (y === undefined || !Number.isFinite(y)) return []
+    const width = spread(one)
+    return [{ x: one.iteration, y, ...(width !== undefined && { low: y - width, high: y + width }) }]
+  })
+
+const grpo =
+  (value: (one: Grpo) => number | undefined) =>
+  (one: Metrics): number | undefined =>
+    one.type === "grpo" ? value(one) : undefined
+
+/** The most kinds of tasks that have a curve. */
+const maxKinds = 6
+
+/** The kinds with the most rollouts, in the order of their names. */
+const kindsOf = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<string> => {
+  const rollouts = new Map<string, number>()
+  for (const one of metrics) {
+    if (one.type !== "grpo") continue
+    for (const [kind, found] of Object.entries(one.kinds))
+      rollouts.set(kind, (rollouts.get(kind) ?? 0) + found.rollouts)
+  }
+  return [...rollouts]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, maxKinds)
+    .map(([kind]) => kind)
+    .sort()
+}
+
+/** Returns the charts of a training; those without a value are left out. With `isOverlay`, each has its first curve. */
+export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): ReadonlyArray<Chart> => {
+  const one = (name: string, value: (one: Metrics) => number | undefined): Series => ({
+    name,
+    points: pointsOf(metrics, value)
+  })
+  const kinds = kindsOf(metrics).map((kind) =>
+    one(
+      kind,
+      grpo((found) => found.kinds[kind]?.correct)
+    )
+  )
+  const correct = one(
+    "all kinds",
+    grpo(({ correct }) => correct)
+  )
+  const heldOut = [...new Set(metrics.flatMap(({ evaluation = {} }) => Object.keys(evaluation)))]
+    .sort()
+    .map((name) => one(name, ({ evaluation }) => evaluation?.[name]))
+  const charts: ReadonlyArray<Chart> = [
+    {
+      title: "Reward",
+      isMain: true,
+      note: "mean of the rollouts, band of one standard deviation",
+      unit: "number",
+      top: 1,
+      series: [
+        {
+          name: "reward",
+          points: pointsOf(
+            metrics,
+            grpo(({ rewardMean }) => rewardMean),
+            grpo(({ rewardStd }) => rewardStd)
+          )
+        }
+      ]
+    },
+    {
+      title: "Accuracy by kind",
+      isMain: true,
+      note: "share of rollouts with a correct answer",
+      unit: "share",
+      top: 1,
+      series: isOverlay || kinds.length < 2 ? [correct] : kinds
+    },
+    {
+      title: "Held-out evaluation",
+      isMain: true,
+      note: "measured between iterations",
+      unit: "number",
+      series: heldOut
+    },
+    {
+      title: "Entropy of the policy",
+      isMain: true,
+      note: "nats a token; near 0 all rollouts of a group are alike",
+      unit: "number",
+      series: [
+        one(
+          "entropy",
+          grpo(({ entropy }) => entropy)
+        ),
+        one(
+          "surprisal",
+          grpo(({ surprisal }) => surprisal)
+        )
+      ]
+    },
+    {
+      title: "Entropy of the plans",
+      isMain: true,
+      note: "nats over the shapes of plans; 0 if all have one shape",
+      unit: "number",
+      series: [
+        one(
+          "shapes",
+          grpo(({ shapes }) => shapes?.entropy)
+        )
+      ]
+    },
+    {
+      title: "Groups that teach nothing",
+      isMain: true,
+      note: "share of groups whose rewards are all equal",
+      unit: "share",
+      top: 1,
+      series: [
+        one(
+          "equal rewards",
+          grpo(({ groups, zeroVariance }) => zeroVariance / groups)
+        )
+      ]
+    },
+    {
+      title: "Readable plans",
+      note: "share of rollouts",
+      unit: "share",
+      top: 1,
+      series: [
+        one(
+          "readable",
+          grpo(({ parsed }) => parsed)
+        )
+      ]
+    },
+    {
+      title: "Steps of a plan",
+      note: "mean of the plans that could be read",
+      unit: "number",
+      series: [
+        one(
+          "steps",
+          grpo(({ steps }) => steps)
+        )
+      ]
+    },
+    {
+      title: "Loss of the warm start",
+      note: "mean negative log-probability of a token, nats",
+      unit: "number",
+      series: [
+        one("plain", (found) => (found.type === "grpo" ? undefined : found.tokenLoss)),
+        one("weighted", (found) => (found.type === "grpo" ? undefined : found.weightedLoss))
+      ]
+    },
+    {
+      title: "Gradient norm",
+      note: "of the last step, before clipping",
+      unit: "number",
+      series: [one("gradient", ({ gradientNorm }) => gradientNorm)]
+    },
+    {
+      title: "Cost so far",
+      note: "workers and engine",
+      unit: "usd",
+      isExact: true,
+      series: [one("cost", ({ costUsd }) => costUsd)]
+    },
+    {
+      title: "Time of an iteration",
+      note: "seconds",
+      unit: "number",
+      series: [one("seconds", ({ seconds }) => seconds.total)]
+    }
+  ]
+  return charts.flatMap((chart) => {
+    const series = chart.series.filter(({ points }) => points.length > 1).slice(0, isOverlay ? 1 : undefined)
+    return series.length === 0 ? [] : [{ ...chart, series }]
+  })
+}
+
+/** Iterations in which one shape of plan was the most frequent. */
+export interface ShapeSpan {
+  readonly from: number
+  readonly to: number
+  readonly shape: string
+  /** Its mean share of the plans. */
+  readonly share: number
+}
+
+/** Returns the most frequent shapes over time, neighbouring iterations with the same shape together. */
+export const shapeSpans = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<ShapeSpan> => {
+  const spans: Array<ShapeSpan & { readonly count: number }> = []
+  for (const one of metrics) {
+    if (one.type !== "grpo" || one.shapes === undefined) continue
+    const { most: shape, share } = one.shapes
+    const last = spans.at(-1)
+    if (last?.shape !== shape) spans.push({ from: one.iteration, to: one.iteration, shape, share, count: 1 })
+    else {
+      const count = last.count + 1
+      spans[spans.length - 1] = {
+        ...last,
+        to: one.iteration,
+        count,
+        share: (last.share * last.count + share) / count
+      }
+    }
+  }
+  return spans
+}
+
+/** The share of each worker in the steps of an iteration. */
+export interface WorkerShares {
+  readonly workers: ReadonlyArray<string>
+  readonly columns: ReadonlyArray<{ readonly x: number; readonly shares: ReadonlyArray<number> }>
+}
+
+/** The workers with a colour of their own; the others are added up. */
+const maxWorkers = 5
+
+/** Returns the shares of the workers over the iterations. */
+export const workerShares = (metrics: ReadonlyArray<Metrics>): WorkerShares => {
+  const steps = metrics.flatMap((one) => {
+    if (one.type !== "grpo") return []
+    const counts = new Map<string, number>()
+    for (const { workers } of Object.values(one.kinds))
+      for (const [id, count] of Object.entries(workers)) counts.set(id, (counts.get(id) ?? 0) + count)
+    return [{ x: one.iteration, counts }]
+  })
+  const totals = new Map<string, number>()
+  for (const { counts } of steps) for (const [id, count] of counts) totals.set(id, (totals.get(id) ?? 0) + count)
+  const ranked = [...totals].sort(([, one], [, other]) => other - one).map(([id]) => id)
+  const named = ranked.slice(0, maxWorkers)
+  const hasOthers = ranked.length > named.length
+  return {
+    workers: hasOthers ? [...named, "all others"] : named,
+    columns: steps.map(({ counts, x }) => {
+      const all = [...counts.values()].reduce((sum, count) => sum + count, 0)
+      const shares = named.map((id) => (all === 0 ? 0 : (counts.get(id) ?? 0) / all))
+      const rest = 1 - shares.reduce((sum, share) => sum + share, 0)
+      return { x, shares: hasOthers ? [...shares, all === 0 ? 0 : rest] : shares }
+    })
+  }
+}
+
+/** The finding of a training: its reward at the beginning and at the end. */
+export interface Finding {
+  readonly title: string
+  readonly detail: string
+}
+
+const meanOf = (values: ReadonlyArray<number>): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
+
+/** Returns the first and the last tenth of the iterations of reinforcement learning. */
+export const ends = (
+  metrics: ReadonlyArray<Metrics>
+): { readonly early: ReadonlyArray<Grpo>; readonly late: ReadonlyArray<Grpo> } => {
+  const learned = metrics.filter((one): one is Grpo => one.type === "grpo")
+  const size = Math.max(1, Math.floor(learned.length / 10))
+  return { early: learned.slice(0, size), late: learned.slice(-size) }
+}
+
+/** States what a training led to. */
+export const findingOf = (metrics: ReadonlyArray<Metrics>): Finding => {
+  const learned = metrics.filter((one): one is Grpo => one.type === "grpo")
+  const { early, late } = ends(metrics)
+  const [first] = early
+  const last = late.at(-1)
+  if (first === undefined || last === undefined) {
+    const done = metrics.length
+    return {
+      title: `${done} ${done === 1 ? "iteration" : "iterations"} of the warm start`,
+      detail: "No iteration of reinforcement learning has ended."
+    }
+  }
+  const [from, to] = [
+    meanOf(early.map(({ rewardMean }) => rewardMean)),
+    meanOf(late.map(({ rewardMean }) => rewardMean))
+  ]
+  const errors = [early, late].map((some) => {
+    const rollouts = some.reduce((sum, one) => sum + one.rollouts, 0)
+    return meanOf(some.map(({ rewardStd = 0 }) => rewardStd)) ** 2 / Math.max(1, rollouts)
+  })
+  const isClear = Math.abs(to - from) > 2 * Math.sqrt(errors[0]! + errors[1]!)
+  const verb = !isClear ? "did not change clearly" : to > from ? "rose" : "fell"
+  const flat = learned.findLastIndex(({ groups, zeroVariance }) => zeroVariance * 2 <= groups) + 1
+  const since = learned[flat]?.iteration
+  return {
+    title: `Reward ${verb}${isClear ? "" : ":"} from ${from.toFixed(2)} to ${to.toFixed(2)} in ${learned.length} iterations`,
+    detail:
+      since === undefined
+        ? "Most groups have different rewards in the last iteration, so it still learns."
+        : `From iteration ${since} on, most groups have equal rewards: more iterations teach little.`
+  }
+}

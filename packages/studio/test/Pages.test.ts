@@ -1,0 +1,169 @@
+/** The figures of a page, the server of a folder, and exported pages. */
+import http from "node:http"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { buildApp } from "../scripts/build.ts"
+import { Assets, Export, Format, StudioServer, Summary, Waterfall } from "../src/index.ts"
+import { hostileRun, incident, suspended } from "./fixtures/runs.ts"
+
+const source = async () => {
+  const runs = [await incident(20), await suspended()].map((transcript) => ({
+    summary: Summary.fromTranscript(transcript),
+    transcript
+  }))
+  return {
+    runs,
+    source: {
+      list: async () => runs.map(({ summary }) => summary),
+      read: async (id: string) => runs.find(({ summary }) => summary.id === id),
+      follow: async () => undefined
+    }
+  }
+}
+
+const ask = (
+  url: string,
+  headers: Record<string, string> = {}
+): Promise<{ status: number; body: string; headers: http.IncomingHttpHeaders }> =>
+  new Promise((resolve, reject) => {
+    http
+      .get(url, { headers }, (response) => {
+        let body = ""
+        response.setEncoding("utf8").on("data", (text) => (body += text))
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }))
+      })
+      .on("error", reject)
+  })
+
+beforeAll(async () => {
+  await buildApp(Assets.folder)
+})
+
+describe("the server of a folder", () => {
+  let server: StudioServer.StudioServer
+  let runs: Awaited<ReturnType<typeof source>>["runs"]
+  beforeAll(async () => {
+    const made = await source()
+    runs = made.runs
+    server = await StudioServer.listen({ source: made.source, port: 0 })
+  })
+  afterAll(() => server.close())
+
+  it("lists and returns runs in the form of /v1/runs", async () => {
+    const list = JSON.parse((await ask(`${server.url}v1/runs?limit=1`)).body)
+    expect(list).toMatchObject({ object: "list", has_more: true, last_id: runs[0]!.summary.id })
+    const rest = JSON.parse((await ask(`${server.url}v1/runs?after=${list.last_id}`)).body)
+    expect(rest.data.map(({ id }: { id: string }) => id)).toEqual([runs[1]!.summary.id])
+    const one = JSON.parse((await ask(`${server.url}v1/runs/${runs[0]!.summary.id}`)).body)
+    expect(one.transcript.runId).toBe(runs[0]!.summary.id)
+    expect((await ask(`${server.url}v1/runs/none`)).status).toBe(404)
+  })
+
+  it("reads the whole list once for all pages after the first", async () => {
+    const { source: one } = await source()
+    const [run] = await one.list()
+    const runs = Array.from({ length: 7 }, (_, index) => ({ ...run!, id: `run-${index}` }))
+    const limits: Array<number | undefined> = []
+    const list = async (limit?: number) => {
+      limits.push(limit)
+      return runs.slice(0, limit)
+    }
+    const { close, url } = await StudioServer.listen({ source: { ...one, list }, port: 0 })
+    const page = async (query: string) => JSON.parse((await ask(`${url}v1/runs?${query}`)).body)
+    const found: Array<string> = []
+    let after = ""
+    for (let has_more = true; has_more; ) {
+      const { data, has_more: more, last_id } = await page(`limit=2${after}`)
+      found.push(...data.map(({ id }: { id: string }) => id))
+      after = `&after=${last_id}`
+      has_more = more
+    }
+    expect(found).toEqual(runs.map(({ id }) => id))
+    expect(limits).toEqual([3, undefined])
+    expect(await page("after=unknown")).toMatchObject({ data: [], has_more: false })
+    await close()
+  })
+
+  it("sends each part of the page, and no other file", async () => {
+    const script = (await ask(`${server.url}studio.js`)).body
+    const parts = [...script.matchAll(/\.\/(page-\w+\.js)/g)].map(([, name]) => name!)
+    expect(parts.length).toBeGreaterThan(3)
+    for (const part of parts) {
+      const { headers, status } = await ask(`${server.url}${part}`)
+      expect([status, headers["cache-control"]]).toEqual([200, "max-age=31536000, immutable"])
+    }
+    for (const name of ["page-NONE.js", "exported.js", "studio.js.br", "page-../index.html", "__proto__"])
+      expect((await ask(`${server.url}${name}`)).status).toBe(404)
+  })
+
+  it("sends the page under a strict policy", async () => {
+    const { body, headers } = await ask(server.url)
+    expect(body).toContain('<div id="studio">')
+    expect(headers["content-security-policy"]).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(headers["content-security-policy"]).not.toContain("unsafe")
+  })
+
+  it.each([
+    ["another host name", { host: "evil.example" }],
+    ["another origin", { origin: "http://evil.example" }],
+    ["another site", { "sec-fetch-site": "cross-site" }]
+  ])("refuses %s", async (_, headers) => {
+    expect((await ask(`${server.url}v1/runs`, headers)).status).toBe(403)
+  })
+
+  it("refuses an address that other machines reach", async () => {
+    const { source: runs } = await source()
+    await expect(StudioServer.listen({ source: runs, port: 0, host: "0.0.0.0" })).rejects.toThrow("this machine only")
+  })
+})
+
+describe("figures", () => {
+  it("mark failed calls, the pause before a retry, skipped steps and the critical path", async () => {
+    const transcript = await incident(20)
+    const { rows } = Waterfall.make(transcript)
+    expect(rows[1]!.calls.map(({ kind }) => kind)).toEqual(["failed", "answer"])
+    expect(rows[1]!.calls[1]!.from).toBeGreaterThan(rows[1]!.calls[0]!.to)
+    expect(rows[4]!.record.state).toBe("skipped")
+    expect(rows[5]!.isCritical).toBe(true)
+    expect(rows[2]!.record.state).toBe("failed")
+    expect(Waterfall.wasteOf(transcript)).toMatchObject({ skipped: 1, reassigned: 0 })
+    expect(Summary.fromTranscript(transcript)).toMatchObject({ state: "answered", policy: "incident" })
+  })
+
+  it.each([
+    [0, "$0"],
+    [0.0142, "$0.014"],
+    [0.00006, "$0.000060"],
+    [22.98, "$22.98"]
+  ])("writes %d USD as %s", (usd, text) => {
+    expect(Format.money(usd)).toBe(text)
+  })
+
+  it.each([
+    [604, "604 ms"],
+    [3_960, "4.0 s"],
+    [94_000, "1 min 34 s"]
+  ])("writes %d ms as %s", (millis, text) => {
+    expect(Format.duration(millis)).toBe(text)
+  })
+
+  it("shows characters that change the reading order by name", () => {
+    expect(Format.visible("a\u202Eb\u0000\n")).toBe("a[U+202E]b[U+0000]\n")
+  })
+})
+
+describe("exported pages", () => {
+  it("hold hostile texts as data that no parser of HTML sees", async () => {
+    const transcript = await hostileRun(10)
+    const page = Export.onePage([{ summary: Summary.fromTranscript(transcript), transcript }])
+    expect(page.match(/<\/script>/g)).toHaveLength(2)
+    expect(page).not.toContain("<img src=x")
+    expect(page).not.toMatch(/(src|href)="(?!#)/)
+    expect(page).toContain("default-src 'none'; script-src 'sha256-")
+  })
+
+  it("are four files as a folder", async () => {
+    const transcript = await suspended()
+    const files = Export.folder([{ summary: Summary.fromTranscript(transcript), transcript }])
+    expect([...files.keys()]).toEqual(["index.html", "studio.js", "studio.css", "data.js"])
+  })
+})
