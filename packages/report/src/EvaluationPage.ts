@@ -5,7 +5,7 @@
  * Texts of models are untrusted: all of it is escaped, and a content security policy in the page allows only its own
  * style sheet.
  */
-import { failures, folded, rows } from "./EvaluationTables.ts"
+import { failures, folded, rows, verdicts } from "./EvaluationTables.ts"
 import { accuracy } from "./evaluation/accuracy.ts"
 import { cost } from "./evaluation/cost.ts"
 import { differences, type QuestionOf } from "./evaluation/differing.ts"
@@ -105,7 +105,8 @@ const scores = (evaluation: Evaluation): Html => {
     failures(evaluation).map((sentence) => note(`${sentence}.`)),
     unpaid === undefined ? undefined : note(unpaid),
     content,
-    others(evaluation, less)
+    others(evaluation, less),
+    verdicts(evaluation).map((sentence) => html`<p>${sentence}</p>`)
   ])
 }
 

@@ -1,8 +1,9 @@
 /** The tables of an evaluation, in Markdown and CSV: policies down, benchmarks across, as in the paper. */
-import { type Cell, type Evaluation, type Overall, playMoney } from "./evaluation/Evaluation.ts"
+import { type Cell, type EqualBudget, type Evaluation, type Overall, playMoney } from "./evaluation/Evaluation.ts"
 import { visible } from "./page/Html.ts"
 import {
   count,
+  counted,
   decimal,
   type Figure,
   inPercent,
@@ -99,6 +100,44 @@ const comparisonTable = ({ comparisons }: Evaluation): string =>
     ])
   )
 
+/** A number of answers: whole, or with one decimal. */
+const answersOf = (votes: number): string => (Number.isInteger(votes) ? `${votes}` : votes.toFixed(1))
+
+const opponentOf = ({ votes, worker }: EqualBudget): string =>
+  votes === 1
+    ? `one answer of ${worker}`
+    : Number.isInteger(votes)
+      ? `the most frequent of ${votes} answers of ${worker}`
+      : `votes of ${answersOf(votes)} answers of ${worker} on average`
+
+/** The verdicts at equal tokens, one sentence for each policy and benchmark. */
+export const verdicts = (evaluation: Evaluation): ReadonlyArray<string> =>
+  (evaluation.equalBudget ?? []).map((one) => {
+    const { benchmark, high, low, margin, mean, minimumDetectable, paid, policy, questions, verdict, votes, worker } =
+      one
+    const place = evaluation.benchmarks.length > 1 ? ` on ${benchmark}` : ""
+    const difference = `${points(mean)} points (${points(low)} to ${points(high)}) against ${opponentOf(one)}`
+    if (verdict === "worth-it") return `${policy} is worth it${place} at equal tokens: ${difference}.`
+    if (verdict === "not-worth-it") {
+      const isTie = margin !== undefined && (high ?? -1) >= 0
+      const tie = isTie ? `; a gain of ${inPercent(margin)} points or more is excluded` : ""
+      return `${policy} is not worth it${place} at equal tokens: ${difference}${tie}.`
+    }
+    if (votes < paid) {
+      const needed = Math.ceil(paid)
+      return `${policy} is not decidable${place} at equal tokens: they pay for ${answersOf(paid)} answers of ${worker} per question, and there are ${answersOf(votes)}. Add --samples ${needed}, or --baselines self-consistency:${needed}@${worker}.`
+    }
+    const least = minimumDetectable === null ? "" : `, which detect ${inPercent(minimumDetectable)} points`
+    return `${policy} is not decidable${place} with ${counted(questions, "question")}${least}: ${difference}.`
+  })
+
+const equalBudget = (evaluation: Evaluation): ReadonlyArray<string> => {
+  const sentences = verdicts(evaluation)
+  return sentences.length === 0
+    ? []
+    : ["## Verdict at equal tokens", sentences.map((sentence) => `- ${inCell(sentence)}`).join("\n")]
+}
+
 const notes = (evaluation: Evaluation): string => {
   const { benchmarks, config, extent } = evaluation
   const questions = benchmarks.map(({ selected, title }) => `${count(selected)} of ${inCell(title)}`).join(", ")
@@ -125,7 +164,8 @@ export const markdown = (evaluation: Evaluation): string =>
     "## Scores",
     mainTable(evaluation),
     notes(evaluation),
-    ...(evaluation.comparisons.length === 0 ? [] : ["## Differences, in points", comparisonTable(evaluation)])
+    ...(evaluation.comparisons.length === 0 ? [] : ["## Differences, in points", comparisonTable(evaluation)]),
+    ...equalBudget(evaluation)
   ].join("\n\n")}\n`
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -199,6 +199,37 @@ describe("EvaluationTables", () => {
     assert.include(text, "| first | second | mine | +50.0 |")
   })
 
+  it("states the verdict at equal tokens in a sentence, here and on the page", () => {
+    const verdict = { benchmark: "mine", policy: "team", worker: "a", paid: 5, votes: 5, questions: 50 } as const
+    const figures = { mean: 0.05, low: 0.01, high: 0.09, minimumDetectable: 0.06 }
+    const given = (more: object) => ({
+      ...report(grid({ first: [1, 0] })),
+      equalBudget: [{ ...verdict, ...figures, verdict: "undecided" as const, ...more }]
+    })
+    const sentence = (more: object) => EvaluationTables.verdicts(given(more))[0]
+    assert.strictEqual(
+      sentence({ verdict: "worth-it" }),
+      "team is worth it at equal tokens: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a."
+    )
+    assert.strictEqual(
+      sentence({ verdict: "not-worth-it", votes: 1, paid: 1 }),
+      "team is not worth it at equal tokens: +5.0 points (+1.0 to +9.0) against one answer of a."
+    )
+    assert.strictEqual(
+      sentence({ verdict: "not-worth-it", mean: 0, low: -0.01, high: 0.01, votes: 2.44, paid: 2.44, margin: 0.02 }),
+      "team is not worth it at equal tokens: +0.0 points (−1.0 to +1.0) against votes of 2.4 answers of a on average; a gain of 2.0 points or more is excluded."
+    )
+    assert.match(
+      sentence({ votes: 1, paid: 2.44 })!,
+      /they pay for 2\.4 answers of a per question, and there are 1\. Add --samples 3, or --baselines self-consistency:3@a/
+    )
+    assert.match(sentence({ votes: 3 })!, /they pay for 5 answers of a per question, and there are 3\. Add --samples 5/)
+    assert.match(sentence({})!, /^team is not decidable with 50 questions, which detect 6\.0 points: \+5\.0/)
+    assert.include(EvaluationTables.markdown(given({})), "## Verdict at equal tokens\n\n- team is not decidable")
+    assert.include(EvaluationPage.render(given({})), "<p>team is not decidable with 50 questions")
+    assert.deepStrictEqual(EvaluationTables.verdicts(report(grid({ first: [1, 0] }))), [])
+  })
+
   it("states, as the page does, that nothing is paid if every price is play money", () => {
     const paid = report(grid({ p: [1, 0] }))
     const pricing = { inputPerMillion: 1, outputPerMillion: 2, isPlay: true }

@@ -8,7 +8,7 @@
  * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list names none, it takes
  * the best worker of the recorded samples, or without samples the pool's first.
  */
-import { Baselines, Embedder } from "@divisi/core"
+import { Baselines, Embedder, Options as Tables } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Data from "effect/Data"
@@ -278,6 +278,16 @@ const recordSingles = <E>(pool: WorkerPool, record: Record<E>): Effect.Effect<Re
   )
 }
 
+const optionsTable = Tables.table(
+  {
+    pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
+    record: Tables.aFunction,
+    embedder: Tables.madeBy("an embedder", "embed"),
+    seed: Tables.whole(0)
+  } satisfies Tables.ShapeOf<Options<never>>,
+  { required: ["pool"] }
+)
+
 const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<void, BaselineError> => {
   const fail = (detail: string) => Effect.fail(new BaselineError({ baseline: named.text, detail }))
   if (rowOf(named.name)!.learns && record === undefined) {
@@ -313,6 +323,10 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
  * ```
  */
 export const make = Effect.fnUntraced(function* <E = never>(named: ReadonlyArray<Named>, options: Options<E>) {
+  yield* Effect.mapError(
+    Tables.checked("Baselines.make", options, optionsTable),
+    ({ detail }) => new BaselineError({ baseline: "make", detail })
+  )
   const { embedder = Embedder.hashed(), pool, record, seed = 0 } = options
   yield* Effect.forEach(named, (one) => check(one, options), { discard: true })
   const samples = record === undefined ? [] : yield* recordSingles(pool, record)

@@ -1,4 +1,5 @@
 /** AIME25: thirty problems of the American Invitational Mathematics Examination of 2025; answers are 0 to 999. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { IntegerGrader } from "@divisi/graders/math"
 import { short } from "../internal/digest.ts"
@@ -31,6 +32,10 @@ const nameOf = (row: Row.Row, problem: string): string => {
   return typeof id === "string" && id !== "" ? id : short(problem)
 }
 
+const table = {
+  format: Tables.oneOf("box", "tags")
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes the benchmark.
  *
@@ -39,7 +44,12 @@ const nameOf = (row: Row.Row, problem: string): string => {
  * One problem is 3.3 points: answer each at least 16 times, and let errors be clustered by problem. Some copies hold
  * only half of the exam.
  */
-export const make = ({ format = "box" }: Options = {}): Graded => ({
+export const make = (options: Options = {}): Graded => {
+  Tables.check("Aime25.make", options, table)
+  return inFormat(options.format ?? "box")
+}
+
+const inFormat = (format: "box" | "tags"): Graded => ({
   id: "aime25",
   title: "AIME25",
   source: { dataset: "yentinglin/aime_2025", revision: "refs/convert/parquet", files: ["default/train/0000.parquet"] },

@@ -1,5 +1,6 @@
 /** The benchmarks that have a name, for command lines that say which one they want. */
 
+import { Options as Tables } from "@divisi/core"
 import type { Sandbox } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
 import { Sandboxes } from "@divisi/graders/sandboxes"
@@ -25,6 +26,12 @@ export interface Settings {
   /** The first of {@link splits} by default. */
   readonly split?: string | undefined
 }
+
+const table = {
+  sandbox: Tables.madeBy("a sandbox", "run"),
+  format: Tables.oneOf("tags", "box", "line", "program"),
+  split: Tables.name
+} satisfies Tables.ShapeOf<Settings>
 
 interface Entry {
   readonly formats: readonly [Format, ...ReadonlyArray<Format>]
@@ -86,7 +93,14 @@ const entries: ReadonlyMap<string, Entry> = new Map<string, Entry>([
       make: ({ sandbox }) => withGrader(BigCodeBenchHard.make(), CodeGrader.bigCodeBench(sandbox))
     }
   ],
-  ["gsm8k", { formats: ["line", "tags"], splits: ["test"], make: (settings) => Gsm8k.make(settings as Gsm8k.Options) }],
+  [
+    "gsm8k",
+    {
+      formats: ["line", "tags"],
+      splits: ["test"],
+      make: ({ format }) => Gsm8k.make({ format: format as Gsm8k.Options["format"] })
+    }
+  ],
   ...LiveCodeBench.release("v6").map(
     (slice) =>
       [
@@ -129,6 +143,7 @@ export const splits = (name: string): ReadonlyArray<string> => entries.get(name)
 export const named = (name: string, settings: Settings = {}): Graded | undefined => {
   const entry = entries.get(name)
   if (entry === undefined) return undefined
+  Tables.check("Benchmarks.named", settings, table)
   const { format = entry.formats[0], sandbox = Sandboxes.shared, split = entry.splits[0] } = settings
   const check = (what: string, wanted: string, known: ReadonlyArray<string>) => {
     if (!known.includes(wanted)) throw new Error(`${name} has no ${what} "${wanted}"; it has ${known.join(", ")}.`)

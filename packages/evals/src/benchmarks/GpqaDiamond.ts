@@ -4,6 +4,7 @@
  * Its authors ask that questions are not put in plain text on the web, so it is confidential: reports name ids and
  * hashes. The right option's place follows from the seed and the record's id, so it is the same in every process.
  */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders"
 import { fraction } from "../internal/digest.ts"
@@ -24,8 +25,14 @@ const optionsOf = (row: Row.Row) =>
     Row.text(row, name).trim()
   )
 
+const table = {
+  format: Tables.oneOf("line", "tags"),
+  seed: Tables.whole(0)
+} satisfies Tables.ShapeOf<Options>
+
 /** Creates the benchmark. The hub requires the token of a user who accepted its terms. */
 export const make = (options: Options = {}): Graded => {
+  Tables.check("GpqaDiamond.make", options, table)
   const { format = "line", seed = 42 } = options
   return {
     id: "gpqa-diamond",

@@ -1,4 +1,5 @@
 /** GSM8K: word problems of grade school, whose answers are whole numbers. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { IntegerGrader } from "@divisi/graders/math"
 import { short } from "../internal/digest.ts"
@@ -26,11 +27,15 @@ const result = (row: Row.Row): string => {
 const filesOf = (split: "test" | "train") =>
   ({ dataset: "openai/gsm8k", revision: "refs/convert/parquet", files: [`main/${split}/0000.parquet`] }) as const
 
+const table = {
+  format: Tables.oneOf("line", "tags")
+} satisfies Tables.ShapeOf<Options>
+
 /** Makes the benchmark: the test split's 1,319 problems. Examples are of its training split. */
-export const make = (options: Options = {}): Graded => ({
-  ...ofSplit("test", options),
-  examplesFrom: ofSplit("train", options)
-})
+export const make = (options: Options = {}): Graded => {
+  Tables.check("Gsm8k.make", options, table)
+  return { ...ofSplit("test", options), examplesFrom: ofSplit("train", options) }
+}
 
 const ofSplit = (split: "test" | "train", { format = "line" }: Options): Graded => ({
   id: "gsm8k",

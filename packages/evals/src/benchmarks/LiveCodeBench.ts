@@ -1,4 +1,5 @@
 /** LiveCodeBench: problems of programming contests, in slices by when they were held. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LiveCodeBenchProblem } from "@divisi/graders/code"
 import * as Result from "effect/Result"
@@ -41,11 +42,23 @@ const format = (starterCode: string): string =>
     ? "### Format\nRead the input from standard input, solve the problem, and write the answer to standard output. Do not test on the sample inputs. Put your code between these delimiters:\n```python\n# YOUR CODE HERE\n```"
     : `### Format\nWrite your solution with this starter code, between the delimiters:\n\`\`\`python\n${starterCode}\n\`\`\``
 
+const day = Tables.expects(
+  "a day as YYYY-MM-DD",
+  (value) => typeof value === "string" && /^\d{4}-\d{2}-\d{2}$/.test(value)
+)
+
+const table = {
+  slices: Tables.listOf(Tables.oneOf("v1", "v2", "v3", "v4", "v5", "v6")),
+  from: day,
+  to: day
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes the benchmark. Its solutions are programs: `CodeGrader.liveCodeBench` is the grader that
  * runs them, and `Benchmarks.named` puts both together.
  */
 export const make = (options: Options = {}): Benchmark => {
+  Tables.check("LiveCodeBench.make", options, table)
   const { slices = ["v1"] } = options
   const window =
     options.from === undefined && options.to === undefined ? "" : `/${options.from ?? ""}..${options.to ?? ""}`

@@ -1,4 +1,5 @@
 /** MATH500: 500 problems of competition mathematics, with answers in LaTeX. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { MathGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
@@ -13,6 +14,10 @@ const instructions = {
   box: "Solve the problem step by step. Put your final answer, and nothing else, in \\boxed{} on the last line.",
   tags: "Solve the problem. Reason in <think> tags, then give the final answer, and nothing else, in <answer> tags."
 } as const
+
+const table = {
+  format: Tables.oneOf("box", "tags")
+} satisfies Tables.ShapeOf<Options>
 
 /**
  * Makes the benchmark.
@@ -35,6 +40,7 @@ const instructions = {
  * ```
  */
 export const make = (options: Options = {}): Graded => {
+  Tables.check("Math500.make", options, table)
   const { format = "box" } = options
   return {
     id: "math500",

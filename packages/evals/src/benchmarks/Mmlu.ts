@@ -1,4 +1,5 @@
 /** MMLU: multiple choice questions of 57 subjects. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders"
 import { short } from "../internal/digest.ts"
@@ -21,6 +22,11 @@ const files = {
   auxiliary_train: ["all/auxiliary_train/0000.parquet"]
 } as const
 
+const table = {
+  split: Tables.oneOf("test", "validation", "dev", "auxiliary_train"),
+  format: Tables.oneOf("line", "tags")
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes the benchmark.
  *
@@ -30,6 +36,7 @@ const files = {
  * every subject. Rows carry no ids of their own, so a task is named by a hash of its question and options.
  */
 export const make = (options: Options = {}): Graded => {
+  Tables.check("Mmlu.make", options, table)
   const { format = "line", split = "test" } = options
   return {
     id: "mmlu",

@@ -1,4 +1,5 @@
 /** RLPR: questions of many fields from the web, with short reference answers. */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { RlprGrader } from "@divisi/graders/math"
 import { fraction, short } from "../internal/digest.ts"
@@ -43,10 +44,17 @@ const userMessage = (row: Row.Row): string => {
   return Row.text(message, "content").trim()
 }
 
+const table = {
+  split: Tables.oneOf(...splits),
+  rule: Tables.oneOf("strict", "paper"),
+  maxReferenceLength: Tables.whole(0)
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes the benchmark. Its records bring a system message of their own, which is not sent: the tags are asked for here.
  */
 export const make = (options: Options = {}): Graded => {
+  Tables.check("Rlpr.make", options, table)
   const { maxReferenceLength = 30, rule = "strict", split = "test" } = options
   return {
     id: `rlpr-${rule}`,

@@ -25,8 +25,10 @@ import * as Report from "../report/Report.ts"
 import * as ReportFile from "../report/ReportFile.ts"
 import * as Job from "./job.ts"
 import * as Journal from "./journal.ts"
+import * as Shared from "./machines.ts"
 import { accountOf, remembering } from "./paying.ts"
 import * as Plan from "./plan.ts"
+import { type Progress, progressOf } from "./progress.ts"
 import * as Runs from "./runs.ts"
 import { usd } from "./sampling.ts"
 
@@ -46,6 +48,8 @@ export interface Entry {
   readonly policy: Policy
   /** Whether it is there to be compared with. */
   readonly isBaseline?: boolean | undefined
+  /** A digest of its source, such as its module. A folder with samples of another source is not resumed. */
+  readonly digest?: string | undefined
   /** The output tokens per call, as a multiple of the other policies' limit; 1 if absent. */
   readonly outputTokensFactor?: number | undefined
 }
@@ -88,6 +92,11 @@ export interface Options extends Terms {
   readonly store?: ResponseCache.Store | undefined
   /** Whether no call is made: samples that the store has not every answer of are missing. False by default. */
   readonly isOffline?: boolean | undefined
+  /**
+   * The stores that several machines share, which then make the samples together. All of them need the same options.
+   * `store`, `onTranscript`, `retryMissing` and `paidElsewhereUsd` do not apply.
+   */
+  readonly machines?: Shared.Machines | undefined
   /** The seed of a sample; by default one that follows from the seed of `run`, the task and the epoch. */
   readonly sampleSeed?: ((sample: Pick<Report.Sample, "benchmark" | "task" | "epoch">) => number) | undefined
   /** Versions of what answers, for the report. */
@@ -115,23 +124,10 @@ export interface Evaluated {
   readonly stoppedBy?: Usage.BudgetExceeded | undefined
 }
 
+export { type Machines, MachinesError, type SharedSamples } from "./machines.ts"
 export { EvaluationError } from "./plan.ts"
 
-/** The progress of an evaluation. */
-export interface Progress {
-  /** Samples that there are, of those that were planned. */
-  readonly done: number
-  readonly planned: number
-  /** The number of completed samples that existed at the start. */
-  readonly resumed: number
-  readonly missing: number
-  readonly elapsedMillis: number
-  /** The estimated remaining time at the rate so far; `undefined` before there is a rate. */
-  readonly leftMillis: number | undefined
-  readonly paidUsd: number
-  /** The remaining budget in USD; `undefined` without a limit. */
-  readonly moneyLeftUsd: number | undefined
-}
+export type { Progress }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Suites
@@ -278,16 +274,8 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => 
     if (job !== undefined) done += 1
     if (job !== undefined && state.samples.get(Job.keyOf(job))?.missing !== undefined) missing += 1
     const paidUsd = usd(state.payer.account.spent().costUsd)
-    const progress: Progress = {
-      done,
-      planned: jobs.length,
-      resumed,
-      missing,
-      elapsedMillis,
-      leftMillis: done > resumed ? (elapsedMillis / (done - resumed)) * (jobs.length - done) : undefined,
-      paidUsd,
-      moneyLeftUsd: maxCostUsd === undefined ? undefined : Math.max(0, maxCostUsd - paidUsd)
-    }
+    const planned = jobs.length
+    const progress = progressOf({ done, planned, resumed, missing, elapsedMillis, paidUsd, maxCostUsd })
     Callback.notifyLogged("onProgress", () => onProgress?.(progress))
   }
 }
@@ -368,6 +356,7 @@ export type RunError =
   | Journal.JournalError
   | DiskCache.DiskCacheError
   | ReportFile.ReportError
+  | Shared.MachinesError
 
 /** The table of {@link Options}, for `Options.check`. */
 const table = Tables.table(
@@ -382,6 +371,7 @@ const table = Tables.table(
     retryMissing: Tables.flag,
     store: Tables.anObject,
     isOffline: Tables.flag,
+    machines: Tables.anObject,
     sampleSeed: Tables.aFunction,
     versions: Tables.recordOf(Tables.text),
     onProgress: Tables.aFunction,
@@ -447,6 +437,7 @@ export const run = (options: Options): Effect.Effect<Evaluated, RunError> =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* Tables.checked("Evaluation.run", options, table)
+      if (options.machines !== undefined) return yield* Shared.run(options, options.machines)
       const state = yield* open(options)
       const jobs = Job.jobsOf(options)
       const todo = jobs.filter((job) => !state.samples.has(Job.keyOf(job)))

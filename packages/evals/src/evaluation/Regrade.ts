@@ -5,7 +5,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import { Grader } from "@divisi/core"
+import { Grader, Options as Tables } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import { sha256 } from "../internal/digest.ts"
@@ -87,17 +87,26 @@ const isPlanned = ({ benchmarks, config }: Report.Plan) => {
 }
 
 const planWith = (plan: Report.Plan, suites: ReadonlyArray<Suite>): Report.Plan => {
-  const graders = new Map(suites.map(({ grader, record }) => [record.benchmark, grader.name]))
-  return {
-    ...plan,
-    benchmarks: plan.benchmarks.map((one) => ({ ...one, grader: graders.get(one.benchmark) ?? one.grader }))
-  }
+  const graders = new Map(
+    suites.map(({ grader, record: { benchmark, graderDigest } }) => [benchmark, { grader: grader.name, graderDigest }])
+  )
+  return { ...plan, benchmarks: plan.benchmarks.map((one) => ({ ...one, ...graders.get(one.benchmark) })) }
 }
+
+const table = Tables.table(
+  {
+    folder: Tables.name,
+    suites: Tables.expects("a list of suites", Array.isArray),
+    concurrency: Tables.whole(1)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["folder", "suites"] }
+)
 
 /** Grades all answers of an evaluation again, and rewrites its report. All files are replaced at once, at the end. */
 export const regrade = (options: Options) =>
   Effect.scoped(
     Effect.gen(function* () {
+      yield* Tables.checked("Regrade.regrade", options, table)
       const { concurrency = 4, folder, suites } = options
       const file = path.join(folder, ReportFile.names.journal)
       if (!fs.existsSync(file)) return yield* noEvaluation(folder)

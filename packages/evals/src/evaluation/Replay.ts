@@ -4,7 +4,7 @@
  * A transcript does not hold what a policy was shown or what a worker was sent, because both follow from it: the same
  * pure functions render them again. So a record is right as long as the prompt's options are those of the run.
  */
-import { Grader, Prompt, StepFailure, Transcript, Workflow, WorkflowText } from "@divisi/core"
+import { Grader, Prompt, StepFailure, Options as Tables, Transcript, Workflow, WorkflowText } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 import type { Previous } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
@@ -69,6 +69,16 @@ export interface Options {
   /** Whether the Conductor was offered as a worker of its own pool. */
   readonly self?: boolean | undefined
 }
+
+const table = Tables.table(
+  {
+    grader: Tables.madeBy("a grader", "grade"),
+    prompt: Tables.anObject,
+    maxSteps: Tables.whole(1),
+    self: Tables.flag
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["grader"] }
+)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading transcripts
@@ -217,13 +227,15 @@ const decisionsOf = (
 export const decisions = (
   transcripts: ReadonlyArray<Transcript.Transcript>,
   options: Options
-): Effect.Effect<ReadonlyArray<Decision>, Grader.GraderError> =>
-  Effect.map(
+): Effect.Effect<ReadonlyArray<Decision>, Grader.GraderError> => {
+  Tables.check("Replay.decisions", options, table)
+  return Effect.map(
     Effect.forEach(all(transcripts), (transcript) =>
       Effect.map(grade(transcript, options.grader), (isCorrect) => decisionsOf(transcript, isCorrect, options))
     ),
     (lists) => lists.flat()
   )
+}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Answers

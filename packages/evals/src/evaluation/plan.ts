@@ -62,7 +62,11 @@ export const planOf = (options: Options): Report.Plan => {
   const { policies, pool, run = {}, suites } = options
   return {
     config: {
-      policies: policies.map(({ isBaseline = false, policy }) => ({ name: policy.name, isBaseline })),
+      policies: policies.map(({ digest, isBaseline = false, policy }) => ({
+        name: policy.name,
+        isBaseline,
+        ...(digest !== undefined && { digest })
+      })),
       epochs: options.epochs ?? 1,
       seed: run.seed ?? 0,
       perQuestion: run.budget ?? {},
@@ -112,18 +116,28 @@ export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.E
 }
 
 /**
- * Returns the settings that samples depend on, by the name used in errors. Policies, epochs and benchmarks may be
- * added.
+ * Returns the settings that samples of both plans depend on, by the name used in errors. Policies, epochs and benchmarks
+ * may be added.
  */
-const essentials = ({ benchmarks, config, pool }: Report.Plan, shared: ReadonlySet<string>) => {
-  const { confidence: _, epochs: __, policies: ___, ...terms } = config
+const essentials = ({ benchmarks, config, pool }: Report.Plan, other: Report.Plan) => {
+  const { confidence: _, epochs: __, policies, ...terms } = config
+  const policiesThere = new Set(other.config.policies.map(({ name }) => name))
+  const benchmarksThere = new Set(other.benchmarks.map(({ benchmark }) => benchmark))
   return {
     ...terms,
+    ...Object.fromEntries(
+      policies
+        .filter(({ name }) => policiesThere.has(name))
+        .map(({ digest, name }) => [`source of policy ${name}`, digest])
+    ),
     pool: pool.map(({ id }) => id),
     ...Object.fromEntries(
       benchmarks
-        .filter(({ benchmark }) => shared.has(benchmark))
-        .map(({ benchmark, grader, prompt }) => [`prompt or grader of ${benchmark}`, { grader, prompt }])
+        .filter(({ benchmark }) => benchmarksThere.has(benchmark))
+        .map(({ benchmark, grader, graderDigest, prompt }) => [
+          `prompt or grader of ${benchmark}`,
+          { grader, graderDigest, prompt }
+        ])
     )
   }
 }
@@ -132,9 +146,7 @@ const essentials = ({ benchmarks, config, pool }: Report.Plan, shared: ReadonlyS
 export const checkSame =
   (plan: Report.Plan) =>
   (before: Report.Plan): Effect.Effect<void, EvaluationError> => {
-    const known = new Set(before.benchmarks.map(({ benchmark }) => benchmark))
-    const shared = new Set(plan.benchmarks.map(({ benchmark }) => benchmark).filter((name) => known.has(name)))
-    const [now, then] = [essentials(plan, shared), essentials(before, shared)] as const
+    const [now, then] = [essentials(plan, before), essentials(before, plan)] as const
     const changed = [...new Set([...Object.keys(now), ...Object.keys(then)])].filter(
       (name) => JSON.stringify(now[name as keyof typeof now]) !== JSON.stringify(then[name as keyof typeof then])
     )

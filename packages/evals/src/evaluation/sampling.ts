@@ -60,18 +60,24 @@ const stepOf = (record: Transcript.StepRecord, round: Transcript.RoundRecord): S
 const costOf = (costs: ReadonlyArray<number | undefined>): number | null =>
   costs.includes(undefined) ? null : usd(costs.reduce<number>((sum, cost) => sum + cost!, 0))
 
-const pathOf = (round: Transcript.RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath =>
-  round?.workflow === undefined
-    ? { steps: [], length: 0 }
-    : Topology.criticalPath(
-        Topology.make(round.workflow),
-        steps.map(({ millis }) => millis ?? undefined)
-      )
+/** The critical path of a round. A step that runs for items is on it with the items that determine the duration. */
+const pathOf = (round: Transcript.RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath => {
+  if (round?.workflow === undefined) return { steps: [], length: 0 }
+  if (round.workflow.steps.every(({ each }) => each === undefined)) {
+    const durations = steps.map(({ millis }) => millis ?? undefined)
+    return Topology.criticalPath(Topology.make(round.workflow), durations)
+  }
+  const { durations, places, workflow } = Topology.unfold(round.workflow, round.steps)
+  const path = Topology.criticalPath(Topology.make(workflow), durations)
+  return { ...path, steps: path.steps.map((cell) => Number.parseInt(places[cell]!, 10)) }
+}
 
 const lostOf = ({ rounds }: Transcript.Transcript): ReadonlyArray<Transcript.LostCall> =>
   rounds.flatMap((round) => [
     ...round.lost,
-    ...round.steps.flatMap(({ lost, nested }) => [...lost, ...(nested === undefined ? [] : lostOf(nested))])
+    ...round.steps
+      .flatMap((step) => [step, ...(step.items ?? [])])
+      .flatMap(({ lost, nested }) => [...lost, ...(nested === undefined ? [] : lostOf(nested))])
   ])
 
 const figures = ({ planningMillis, spend, transcript }: Ended) => {

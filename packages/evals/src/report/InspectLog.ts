@@ -7,7 +7,7 @@
  *
  * Source: inspect_ai 0.3, `inspect_ai/log/_log.py`.
  */
-import type { Message, Task } from "@divisi/core"
+import { type Message, Options as Tables, type Task } from "@divisi/core"
 import { short } from "../internal/digest.ts"
 import * as Report from "./Report.ts"
 
@@ -196,6 +196,16 @@ const fileOf = (
   }
 }
 
+const table = Tables.table(
+  {
+    report: Tables.anObject,
+    samples: Tables.expects("a list of samples", Array.isArray),
+    taskOf: Tables.aFunction,
+    createdMillis: Tables.number(0, 8.64e15)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["report", "samples", "taskOf", "createdMillis"] }
+)
+
 /**
  * The logs of an evaluation, one for each policy on each benchmark.
  *
@@ -208,9 +218,11 @@ const fileOf = (
  *   InspectLog.make({ report, samples, taskOf: () => undefined, createdMillis: 0 }).map(({ name }) => name)
  * ```
  */
-export const make = (options: Options): ReadonlyArray<File> =>
-  options.report.benchmarks.flatMap((record) =>
+export const make = (options: Options): ReadonlyArray<File> => {
+  Tables.check("InspectLog.make", options, table)
+  return options.report.benchmarks.flatMap((record) =>
     options.report.cells
       .filter(({ benchmark }) => benchmark === record.benchmark)
       .map((cell) => fileOf(options, record, cell))
   )
+}

@@ -11,6 +11,7 @@ import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Provenance } from "../benchmarks/Benchmark.ts"
 import { short } from "../internal/digest.ts"
 import { comparisonsOf } from "./compared.ts"
+import { equalBudgetOf } from "./equalBudget.ts"
 import { cellOf, overallOf } from "./summary.ts"
 
 /** The version of reports and samples on disk. */
@@ -130,6 +131,8 @@ export interface Config {
 export interface PolicyChoice {
   readonly name: string
   readonly isBaseline: boolean
+  /** A digest of its source, such as its module, if known. */
+  readonly digest?: string | undefined
 }
 
 /** A benchmark as it was loaded. */
@@ -145,6 +148,8 @@ export interface BenchmarkRecord extends Provenance {
   readonly split?: string | undefined
   readonly isConfidential: boolean
   readonly grader: string
+  /** A digest of the source of the grader, such as its module, if known. */
+  readonly graderDigest?: string | undefined
   /** The field of a task's metadata that is each sample's `stratum`. */
   readonly stratum?: string | undefined
 }
@@ -287,6 +292,42 @@ export interface Comparison {
   readonly minimumDetectable: Figure
 }
 
+/**
+ * A policy against self-consistency of the best single worker at equal generated tokens: the most frequent of as many
+ * answers per question as the output tokens of the policy pay for.
+ */
+export interface EqualBudget {
+  readonly benchmark: string
+  readonly policy: string
+  /** The worker with the best single answers in this evaluation. */
+  readonly worker: string
+  /** Mean output tokens of the policy per question, those of its own model included. */
+  readonly tokens: Figure
+  /** Mean output tokens of one answer of the worker. */
+  readonly workerTokens: Figure
+  /** The answers per question that the tokens of the policy pay for, to two decimals; at least 1. */
+  readonly paid: number
+  /**
+   * The answers per question that were compared: fewer than `paid` if the evaluation has no more. A number that is not
+   * whole is interpolated.
+   */
+  readonly votes: number
+  /** The mean score of these votes. */
+  readonly score: Figure
+  /** The mean score of the policy minus that of the votes, over the same questions, with its interval. */
+  readonly mean: Figure
+  readonly low: Figure
+  readonly high: Figure
+  readonly confidence: number
+  /** By Holm, over all verdicts of the report. */
+  readonly pAdjusted: Figure
+  readonly questions: number
+  readonly minimumDetectable: Figure
+  /** A policy whose interval is below this difference in score is not worth it; absent in reports of older versions. */
+  readonly margin?: number | undefined
+  readonly verdict: "worth-it" | "not-worth-it" | "undecided"
+}
+
 /** The extent to which an evaluation was completed. */
 export interface Extent {
   /** `stopped`: by its cost limit, or by a person. */
@@ -308,6 +349,8 @@ export interface Report extends Plan {
   readonly cells: ReadonlyArray<Cell>
   readonly overall: ReadonlyArray<Overall>
   readonly comparisons: ReadonlyArray<Comparison>
+  /** Absent in reports of older versions; empty if no worker was measured alone. */
+  readonly equalBudget?: ReadonlyArray<EqualBudget> | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -345,7 +388,8 @@ export const make = (plan: Plan, samples: ReadonlyArray<Sample>, extent: Extent)
         config.confidence
       )
     ),
-    comparisons: comparisonsOf(plan, ordered)
+    comparisons: comparisonsOf(plan, ordered),
+    equalBudget: equalBudgetOf(plan, ordered)
   }
 }
 

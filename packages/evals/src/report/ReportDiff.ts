@@ -4,6 +4,7 @@
  * If both have samples of the same tasks, the comparison is paired, question by question. Two tasks are the same if id
  * and prompt are equal.
  */
+import { Options as Tables } from "@divisi/core"
 import { compared, corrected } from "./compared.ts"
 import type { Cell, Comparison, Figure, Report, Sample } from "./Report.ts"
 
@@ -109,8 +110,16 @@ const termsOf = ({ report: first }: Side, { report: second }: Side): Diff["terms
     .map((name) => ({ name, first: a[name], second: b[name] }))
 }
 
+const table = {
+  policies: Tables.listOf(
+    Tables.expects("two names of policies", (value) => Array.isArray(value) && value.length === 2)
+  ),
+  confidence: Tables.number(0.5, 1 - Number.EPSILON)
+} satisfies Tables.ShapeOf<Options>
+
 /** Compares two reports: policies of the same name, unless pairs are given. */
 export const make = (first: Side, second: Side, options: Options = {}): Diff => {
+  Tables.check("ReportDiff.make", options, table)
   const [a, b] = [first, second].map(({ samples }) => new Set(samples.map(taskKey)))
   const shared = a!.intersection(b!)
   const names = new Set(second.report.benchmarks.map(({ benchmark }) => benchmark))

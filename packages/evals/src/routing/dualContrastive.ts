@@ -1,5 +1,5 @@
 /** RouterDC-light among the contenders: the baseline of evaluations, fitted on recorded scores. */
-import type { Embedder } from "@divisi/core"
+import { type Embedder, Price } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
 import * as Task from "@divisi/core/Task"
@@ -35,21 +35,24 @@ const samplesOf = (questions: ReadonlyArray<Question>): ReadonlyArray<WorkerSamp
   })
 
 /** Returns the choice of the one-step policy. */
-const chosen = (policy: Policy.Policy, workers: ReadonlyArray<string>, pool: WorkerPool.WorkerPool, text: string) =>
-  Effect.runSync(
+const chosen = (policy: Policy.Policy, workers: ReadonlyArray<string>, pool: WorkerPool.WorkerPool, text: string) => {
+  const task = Task.make({ id: "question", question: text })
+  return Effect.runSync(
     Effect.map(
       policy.propose({
-        task: Task.make({ id: "question", question: text }),
+        task,
         pool,
         maxSteps: 1,
         self: false,
         round: 0,
         seed: 0,
+        price: (workflow) => Price.of(workflow, { pool, task }),
         complete: () => Effect.die(new Error("a router asks no model"))
       }),
       ({ workflow }) => workers[workflow.steps[0]!.worker]!
     )
   )
+}
 
 /** All questions have to be known beforehand: their points are looked up. */
 export const contender = (all: ReadonlyArray<Question>): Contender => {

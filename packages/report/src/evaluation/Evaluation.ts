@@ -85,6 +85,22 @@ export interface Comparison {
   readonly minimumDetectable: Figure
 }
 
+/** A policy against as many answers of the best single worker as its tokens pay for. */
+export interface EqualBudget {
+  readonly benchmark: string
+  readonly policy: string
+  readonly worker: string
+  readonly paid: number
+  readonly votes: number
+  readonly mean: Figure
+  readonly low: Figure
+  readonly high: Figure
+  readonly questions: number
+  readonly minimumDetectable: Figure
+  readonly margin?: number | undefined
+  readonly verdict: "worth-it" | "not-worth-it" | "undecided"
+}
+
 /** A benchmark as it was loaded. */
 export interface BenchmarkRecord {
   readonly benchmark: string
@@ -129,6 +145,8 @@ export interface Evaluation {
   readonly cells: ReadonlyArray<Cell>
   readonly overall: ReadonlyArray<Overall>
   readonly comparisons: ReadonlyArray<Comparison>
+  /** Policies against self-consistency of the best single worker at equal generated tokens. */
+  readonly equalBudget?: ReadonlyArray<EqualBudget> | undefined
 }
 
 /** One answer of one policy to one task. */
