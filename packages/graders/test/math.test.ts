@@ -140,16 +140,18 @@ describe("suites", () => {
     () => holds({ name: "assertions", cases: Assertions.make(1, 1) })
   )
 
-  // Right texts of each set that are still missed; one wrong text of set 10 is credited ("the tokens she lost").
-  const credited: Readonly<Record<string, number>> = { "set-10": 1 }
+  // Right texts of each set that are still missed, and wrong ones that are still credited. Set 12 was not used for fixes.
+  const credited: Readonly<Record<string, number>> = { "set-10": 1, "set-12": 5 }
   const missed: Readonly<Record<string, number>> = {
     "set-4": 1,
     "set-5": 0,
     "set-6": 4,
-    "set-7": 4,
-    "set-8": 8,
+    "set-7": 3,
+    "set-8": 5,
     "set-9": 6,
-    "set-10": 3
+    "set-10": 3,
+    "set-11": 7,
+    "set-12": 34
   }
 
   for (const [name, cases] of Object.entries(sets)) {

@@ -1,11 +1,11 @@
 /** Grades functions as BigCodeBench does, by the unit tests of the task. */
 import { randomUUID } from "node:crypto"
-import { Grader } from "@divisi/core"
+import { Grader, Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Verdict from "../Verdict.ts"
 import * as BigCodeBenchProblem from "./BigCodeBenchProblem.ts"
-import { brokenOff, type Options } from "./execution.ts"
+import { brokenOff, type Options, optionsTable } from "./execution.ts"
 import { rewriter, type TestText } from "./testText.ts"
 import * as UnitTests from "./unitTests.ts"
 
@@ -129,6 +129,7 @@ const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): 
  * docs/reference/code-graders.md.
  */
 export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("CodeGrader.bigCodeBench", options, optionsTable)
   const name = "bigcodebench"
   const { insideOf, reference, run } = runner(sandbox, options)
   return {

@@ -1,4 +1,5 @@
 /** What the execution of a program shows without a look at its output, in the words of a verdict. */
+import { Options as Tables } from "@divisi/core"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 
 /** What may be chosen. */
@@ -7,6 +8,12 @@ export interface Options {
   readonly timeoutMillis?: number | undefined
   readonly memoryMegabytes?: number | undefined
 }
+
+/** The table of {@link Options}, for `Options.check`. */
+export const optionsTable = {
+  timeoutMillis: Tables.whole(1),
+  memoryMegabytes: Tables.whole(1)
+} satisfies Tables.ShapeOf<Options>
 
 /** What one test showed. */
 export interface Finding {

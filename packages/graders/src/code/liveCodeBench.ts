@@ -1,13 +1,13 @@
 /** Grades programs as LiveCodeBench does: runs one on its tests, each from the start, and looks at what comes out. */
 import { randomUUID } from "node:crypto"
-import { Grader } from "@divisi/core"
+import { Grader, Options as Tables } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 import * as Verdict from "../Verdict.ts"
 import * as Called from "./called.ts"
-import { brokenOff, type Finding, type Options } from "./execution.ts"
+import { brokenOff, type Finding, type Options, optionsTable } from "./execution.ts"
 import * as LiveCodeBenchProblem from "./LiveCodeBenchProblem.ts"
 import * as PythonValue from "./PythonValue.ts"
 import { prelude } from "./prelude.ts"
@@ -129,6 +129,7 @@ const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | unde
  * ````
  */
 export const liveCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("CodeGrader.liveCodeBench", options, optionsTable)
   const name = "livecodebench"
   return {
     name,

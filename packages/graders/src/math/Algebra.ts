@@ -6,6 +6,7 @@
  */
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
+import { Options as Tables } from "@divisi/core"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -92,6 +93,12 @@ const start = (options: Options) =>
     return yield* new AlgebraError({ detail: ready?.message ?? "it took too long" })
   })
 
+const table = {
+  timeoutMillis: Tables.whole(1),
+  memoryMegabytes: Tables.whole(1),
+  startMillis: Tables.whole(1)
+} satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes a prover. Its thread starts with the first proof, keeps no process alive, and serves one proof after another.
  *
@@ -107,6 +114,7 @@ const start = (options: Options) =>
  * ```
  */
 export const make = (options: Options = {}): Algebra => {
+  Tables.check("Algebra.make", options, table)
   const one = Semaphore.makeUnsafe(1)
   let thread: Worker | undefined
   let proofs = 0

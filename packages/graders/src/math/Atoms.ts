@@ -335,10 +335,28 @@ export abstract class AtomReader extends Cursor {
     return this.take("symbol", "]") ? "]" : undefined
   }
 
+  /** Takes `x \in \mathbb{R} :`, which says what a set of numbers is chosen from. */
+  private takeDomain(): boolean {
+    const start = this.position
+    if (this.peek()?.type === "letter" && this.is("command", "in", 1) && this.is("command", "mathbb", 2)) {
+      this.position += 3
+      const domain = this.numbers()
+      const isBuilder = domain.type === "symbol" && domain.name === "reals"
+      if (isBuilder && (this.take("symbol", "|") || this.take("symbol", ":"))) return true
+    }
+    this.position = start
+    return false
+  }
+
   protected set(): Expression {
     if (this.take("command", "}")) return symbol("empty")
     if (this.peek()?.type === "letter" && (this.is("symbol", "|", 1) || this.is("symbol", ":", 1))) {
       this.position += 2
+      const of = this.sequence()
+      this.expect("command", "}")
+      return { type: "set-builder", of }
+    }
+    if (this.takeDomain()) {
       const of = this.sequence()
       this.expect("command", "}")
       return { type: "set-builder", of }

@@ -1,4 +1,5 @@
 /** Grades answers that are whole numbers: AIME's 0 to 999, and the results of GSM8K. */
+import { Options as Tables } from "@divisi/core"
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 import * as MathAnswer from "./MathAnswer.ts"
@@ -89,15 +90,25 @@ export const extract = (text: string): string | undefined => {
 const isWithin = (number: string, [least, greatest]: readonly [number, number]) =>
   Number(number) >= least && Number(number) <= greatest
 
+const table = {
+  name: Tables.name,
+  range: Tables.expects(
+    "two whole numbers, the lesser first",
+    (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger) && value[0] <= value[1]
+  )
+} satisfies Tables.ShapeOf<Options>
+
 /** Makes a grader of whole numbers. A number out of range counts as no answer (`unparsed`). */
-export const make = (options: Options = {}): Verdict.AnswerGrader =>
-  Verdict.grader(options.name ?? "integer", (gold, answer) => {
+export const make = (options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("IntegerGrader.make", options, table)
+  return Verdict.grader(options.name ?? "integer", (gold, answer) => {
     const extracted = extract(answer)
     if (extracted === undefined || (options.range !== undefined && !isWithin(extracted, options.range))) {
       return Verdict.unparsed
     }
     return Verdict.make({ correct: extracted === (read(gold) ?? gold), rung: "integer", extracted })
   })
+}
 
 /** Grades any whole number. */
 export const integer: Verdict.AnswerGrader = make()

@@ -4,6 +4,7 @@
  * The gold answer always comes first: an answer may say more than the gold one (`x = 5` for `5`), not less. All proofs
  * here run in bounded time; what they leave open goes to computer algebra.
  */
+import { numeralOf } from "../internal/numerals.ts"
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
 import { approximate, exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
@@ -32,6 +33,7 @@ import {
   nameOf,
   type Rules,
   relationAsSet,
+  setAsRelation,
   unknownOf
 } from "./Relations.ts"
 import { isSameUnit } from "./Units.ts"
@@ -310,6 +312,7 @@ const decide = (gold: Expression, answer: Expression, rules: Rules): Decision =>
   const [a, b] = [withLetterUnit(one, other), withLetterUnit(other, one)]
   if (a.value !== gold || b.value !== answer) return compareMeasured(a, b, rules)
   return [
+    () => setAsRelation(gold, answer),
     () => compareSeveral(gold, answer, rules),
     () => compareResidues(gold, answer, rules),
     () => compareRatios(gold, answer, rules),
@@ -544,7 +547,7 @@ const goldReadings = (gold: string): ReadonlyArray<Expression> => {
 
 /** Readings of an answer: where the gold one is a decimal, a comma between digits and an "about" are of one, too. */
 const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
-  const isDecimal = measured(gold).value.type === "number" && hasDecimal(gold)
+  const isDecimal = hasDecimal(gold) && exact(measured(gold).value) !== undefined
   const plain = isDecimal ? answer.replace(/^≈\s*/, "") : answer
   const comma = isDecimal && /^[^\d([{]*\d+,(?!\d{3}(?!\d))\d+\D*$/.test(plain) ? [parse(plain.replace(",", "."))] : []
   return [...comma.filter((one) => one !== undefined), ...readings(plain)]
@@ -568,17 +571,34 @@ const phrase = (folded: string): string => phrases.find(([spellings]) => spellin
 /** Digits in groups of two above the last three: 12,34,567. They are a list where the gold answer is no whole number. */
 const indianGroups = /^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$/
 
+/** Operators that begin a chain of equations whose end is its value: an integral, a sum, a limit. */
+const operators =
+  /^[\s$]*(?:\\(?:\[|displaystyle))?\s*\\(?:i{0,3}nt|oint|sum|prod|lim|det|dim|Pr|operatorname)(?![a-zA-Z])/
+
+/** The result of a chain of equations that begins with an operator: `\int x\,dx = \frac{x^2}{2} + C`. */
+const resultOf = (answer: string): string => {
+  if (!operators.test(answer)) return answer
+  let [depth, from] = [0, 0]
+  for (let at = 0; at < answer.length; at++) {
+    if (answer[at] === "{") depth++
+    else if (answer[at] === "}") depth--
+    else if (answer[at] === "=" && depth === 0) from = at + 1
+  }
+  return answer.slice(from)
+}
+
 /** Compares two answers as they are written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
   if (gold.length > maxLength || answer.length > maxLength) return verdict(gold.trim() === answer.trim(), "text")
-  const a = normalise(gold)
-  const written = normalise(answer)
+  const a = normalise(numeralOf(gold))
+  const written = normalise(numeralOf(resultOf(answer)))
   const b = /^-?\d+$/.test(a) && indianGroups.test(written) ? written.replaceAll(",", "") : written
   const [x, y] = [phrase(unwrapped(fold(a))), phrase(unwrapped(fold(b)))]
   if (x === "" || y === "") return no("text")
   if (x === y) return yes("text")
   const [time, other] = [timeOfDay(a), timeOfDay(b)]
   if (time !== undefined && other !== undefined) return verdict(time === other, "text")
+  if (isTime.test(a) && other !== undefined) return verdict(sameTime(a) === other.slice(0, -2), "text")
   if (isTimes(a, b, rules)) return verdict(sameTime(a) === sameTime(b), "text")
   const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
   return best(

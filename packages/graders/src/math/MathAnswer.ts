@@ -7,7 +7,16 @@
  * one number, has no answer either: guessing one would give credit by chance.
  */
 import { answerWords, joinedWords, resultWords } from "../internal/answerWords.ts"
-import { isAsserted, isReplaced, isRetracted, masked, objects, type Span } from "../internal/assertion/Assertion.ts"
+import {
+  isAsserted,
+  isDeniedAbroad,
+  isReplaced,
+  isRetracted,
+  masked,
+  objects,
+  type Span
+} from "../internal/assertion/Assertion.ts"
+import { withDigits } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
@@ -19,6 +28,7 @@ import {
   plainValue,
   sentence,
   withLetterUnit,
+  withoutContrast,
   words
 } from "./Prose.ts"
 
@@ -48,13 +58,16 @@ const foreignLabel = new RegExp(
 const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
 /** Verbs and signs that end a sentence behind its answer, in languages that put them there. */
-const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|است|['’]?d[ıiuü]r|\||।|。)+\s*$/u
+const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|است|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
 
 /** Of more marks, or labels, only the last ones are read. */
 const maxStatements = 40
 
 /** More characters behind a label are no answer. */
 const maxStatement = 4000
+
+/** "The value of $k$ is **4**." has a part in bold. */
+const isBoldWithin = (said: string): boolean => /^[^*\n]*[^*\s][^*\n]*\*\*[^*\n]+\*\*[.!。]?$/.test(said)
 
 /** What is behind a label, and where it begins: its formula when it begins with one, else up to the end of the sentence. */
 const behindLabel = (text: string, match: RegExpExecArray): (Statement & { readonly from: number }) | undefined => {
@@ -67,7 +80,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
   const content = said
     .replace(explained, "")
     .replace(ending, "")
-    .replace(/^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
+    .replace(isBoldWithin(said) ? /(?!)/ : /^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
     .replace(ending, "")
     .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
     .replace(/^([^()[\]]*)[)\]]$/, "$1")
@@ -141,6 +154,10 @@ interface Reading {
   readonly plain: string
 }
 
+/** Whether a label's own sentence denies its value behind it. */
+const isDeniedIn = (text: string, { end, from, start }: Span & { readonly from: number }): boolean =>
+  isDeniedAbroad(text.slice(start, end), /[^\d]*$/.exec(text.slice(Math.max(from, end - 200), end))![0])
+
 const read = (text: string): Reading => {
   const marks = marksOf(text)
   const labels = [...labelled(text), ...before(text)]
@@ -153,7 +170,14 @@ const read = (text: string): Reading => {
     )
     return inside
       ? []
-      : [{ ...one, isFinal: true, isMark: false, isHeld: isAsserted(plain, { start: one.from, end: one.end }) }]
+      : [
+          {
+            ...one,
+            isFinal: true,
+            isMark: false,
+            isHeld: isAsserted(plain, { start: one.from, end: one.end }) && !isDeniedIn(text, one)
+          }
+        ]
   })
   const isLabelled = (mark: Statement) => labels.some((one) => one.start < mark.start && mark.start < one.end)
   const all = [...held, ...said].sort((a, b) => a.end - b.end)
@@ -217,17 +241,24 @@ const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Cla
 const endMark =
   /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
 
+/** How sure a model says it is behind its answer, where that is at least as sure as not. */
+const confidence =
+  /(?<=\S)\s*\n[\s*_>-]*(?:overall |my )?(?:confidence|certainty)(?: level| score)?[*_]*\s*[:=][*_\s]*(?:very |quite |fairly )?(?:high|full|certain|complete|medium|moderate|(?:0?\.[5-9]\d*|1(?:\.0+)?|(?:[5-9]\d|100)(?:\.\d+)?\s?%|[6-9](?:\.\d+)?\s?\/\s?10|10\s?\/\s?10|[45]\s?\/\s?5)(?![\d.]))[^\n\d]{0,20}$/i
+
 /** Without what models write behind an answer for no reader: marks of turns and of ends, and the hope that it is right. */
 const withoutTail = (text: string): string =>
   text
     .replace(/(?<=\S)\s*<\|[\s\S]*$/, "")
+    .replace(confidence, "")
     .replace(/(?<=\S)\s*[✓✔✅☑🎉🙂😊]\uFE0F?\s*$/u, "")
     .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
 
 /** Without the mark at the end of a proof, which is short. */
 const withoutEndMark = (text: string): string => {
   const from = Math.max(0, text.length - 60)
-  return text.slice(0, from) + text.slice(from).replace(endMark, "")
+  const cut = text.slice(0, from) + text.slice(from).replace(endMark, "")
+  const isOpen = cut !== text && (cut.match(/(?<!\\)\$/g)?.length ?? 0) % 2 === 1
+  return isOpen ? `${cut}$` : cut
 }
 
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10]
@@ -260,8 +291,24 @@ const inPlainSigns = (text: string): string => {
 /** Without the fence around the whole text. */
 const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? text
 
+/** How a sentence begins that states a number in words: "So the number of triangles is four". */
+const statement =
+  /\b(?:is|are|equals|to be|(?:we|i) (?:get|find|have|obtain)|has|contains|answer|total|result)(?: (?:exactly|precisely|just|therefore|thus|a total of))?\s*[:*_]*\s*$/i
+
+/** With digits for the number in words of the last sentence, where that has one alone and states it. */
+const withNumerals = (text: string): string => {
+  const last = lastSentence(text)
+  if (last === undefined || /[\d$\\]/.test(last) || last.length > 300) return text
+  const digits = withDigits(last)
+  const numbers = [...digits.matchAll(/\d+/g)]
+  if (numbers.length === 0 || numbers.length > 2 || !statement.test(digits.slice(0, numbers[0]!.index))) return text
+  const at = text.lastIndexOf(last)
+  return text.slice(0, at) + digits + text.slice(at + last.length)
+}
+
 /** What prose says that marks nothing, where its last sentence with a value in it asserts it. */
-const inProse = (text: string): string | undefined => {
+const inProse = (written: string): string | undefined => {
+  const text = withNumerals(written)
   const said = text.slice(0, lastValueEnd(text))
   const found = asserted(said)
   if (found === undefined) return undefined
@@ -311,7 +358,7 @@ const fromLabel = (content: string): string => {
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text))))))
+  const said = withoutContrast(withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text)))))))
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
   const clear = claims.filter((one) => one.isMark || isClear(said, one))
@@ -344,7 +391,7 @@ export const extract = (text: string): string | undefined => {
     const found = /\d/.test(last) ? /=\s*([^=\n]{1,80})$/.exec(last)?.[1] : undefined
     if (found !== undefined) return found
   }
-  if (words(said) > 1 || /\n|[\u0370-\u0dff]/.test(said)) {
+  if (words(said) > 1 || /\n|[\u0370-\u0dff]{2}|[\u0400-\u0dff]/.test(said)) {
     const found = inProse(said)
     if (found !== undefined) return found
   }

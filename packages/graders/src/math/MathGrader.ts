@@ -7,6 +7,7 @@
  *
  * What cannot be shown to be equal is wrong: a grader is trusted for the credit that it does not give.
  */
+import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Verdict from "../Verdict.ts"
@@ -34,6 +35,17 @@ export interface Options extends Partial<Rules> {
 const strict: Rules = { anyOrder: false, bareValues: false }
 
 const shared = Algebra.make()
+
+const table = {
+  name: Tables.name,
+  algebra: Tables.either(
+    Tables.expects("false", (value) => value === false),
+    Tables.madeBy("what Algebra.make returns", "prove")
+  ),
+  anyOrder: Tables.flag,
+  bareValues: Tables.flag,
+  isClock: Tables.flag
+} satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Comparing
@@ -133,7 +145,12 @@ const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hour
  * verdict.rung // => "rational"
  * ```
  */
-export const make = (options: Options = {}): Verdict.AnswerGrader => ({
+export const make = (options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("MathGrader.make", options, table)
+  return grading(options)
+}
+
+const grading = (options: Options): Verdict.AnswerGrader => ({
   ...Verdict.graderEffect(options.name ?? "math", (reference, answer, task) => {
     const extracted = MathAnswer.extract(answer)
     const gold = golden(reference)

@@ -9,6 +9,7 @@ const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 const subscripts = "₀₁₂₃₄₅₆₇₈₉"
 
 const unicode: ReadonlyArray<Rule> = [
+  [/^[∴⇒→⟹]\s*/g, ""],
   [/[−–—﹣－]/g, "-"],
   [/[×∗⋅·✕]/g, "*"],
   [/÷/g, "/"],
@@ -93,6 +94,9 @@ const ungrouped = (text: string): string | undefined => {
 
 /** A comma in braces is one of a decimal, unless it parts thousands. */
 const thousands: ReadonlyArray<Rule> = [
+  [/(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)/g, (run) => run.replaceAll(".", "").replace(",", ".")],
+  [/(?<=(?<![\d.,])\d{1,3})[. ](?=\d{3}\s*(?:€|\\?(?:text\{\s*)?(?:euros?|EUR)\b))/gi, ""],
+  [/(?<=€\s?\d{1,3})\.(?=\d{3}(?![\d.,]))/g, ""],
   [/(?<![\d.,/] ?)\d{1,3}(?: \d{3}){2,}(?![\d.,/])/g, (run) => run.replaceAll(" ", "")],
   [/(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?![\d.])/g, (run) => run.replaceAll(".", "")],
   [/(?<![\d.,}])(\d+)\{,\}(?!\d{3}(?!\d))(?=\d+(?![\d{]))/g, "$1."],
@@ -102,6 +106,7 @@ const thousands: ReadonlyArray<Rule> = [
 ]
 
 const spacing: ReadonlyArray<Rule> = [
+  [/^\s*\\(?:therefore|implies|Rightarrow|Longrightarrow)(?![a-zA-Z])/, ""],
   [
     /\\begin\s*\{(?:align|aligned|equation|gather|split)\*?\}|\\end\s*\{(?:align|aligned|equation|gather|split)\*?\}/g,
     ""

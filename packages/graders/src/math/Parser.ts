@@ -218,16 +218,17 @@ class Reader extends AtomReader {
     for (let token = this.peek(); token !== undefined; token = this.peek()) {
       const isWord = token.type === "word" || (token.type === "text" && this.conjunction() === undefined)
       const isSign = token.type === "symbol" && /^[€£¥₹¢]$/.test(token.text)
-      if (isWord || isSign || (text.endsWith("/") && token.type === "letter")) {
+      if (isWord || isSign || (/[/*]$/.test(text) && token.type === "letter")) {
         text += ` ${token.text}`
         this.position++
       } else if (text !== "" && this.is("symbol", "^")) text += this.unitPower()
       else if (text !== "" && !text.endsWith("/") && this.startsDivisor()) {
         text += " /"
         this.position++
-      } else if (text !== "" && this.is("symbol", "*") && /^(?:word|text)$/.test(this.peek(1)?.type ?? ""))
+      } else if (text !== "" && this.is("symbol", "*") && /^(?:word|text|letter)$/.test(this.peek(1)?.type ?? "")) {
+        text += " *"
         this.position++
-      else if (text === "" && this.take("command", "dollar")) text += " dollar"
+      } else if (text === "" && this.take("command", "dollar")) text += " dollar"
       else break
     }
     return text
@@ -259,7 +260,7 @@ class Reader extends AtomReader {
       else if (this.take("command", "degree")) base = this.degrees(base)
       else if (this.take("symbol", "%")) base = percent(base)
       else if (this.take("symbol", "‰")) base = { type: "quantity", of: base, unit: unitOf("permille") }
-      else if (this.take("symbol", "^")) base = { type: "power", left: base, right: this.exponent() }
+      else if (this.take("symbol", "^")) base = raised(base, this.exponent())
       else if (this.is("symbol", "'")) base = this.primed(base)
       else return base
     }
@@ -333,6 +334,15 @@ const isMixed = (expression: Expression): boolean =>
   expression.items.length === 2 &&
   expression.items[0]!.type === "number" &&
   isPlainFraction(expression.items[1]!)
+
+/** A power; a transpose where the exponent is T. */
+const raised = (left: Expression, right: Expression): Expression => {
+  if (right.type !== "symbol" || right.name !== "T") return { type: "power", left, right }
+  if (left.type === "tuple") return { type: "matrix", rows: left.items.map((item) => [item]) }
+  if (left.type !== "matrix" || left.rows.some((row) => row.length !== left.rows[0]!.length))
+    return { type: "power", left, right }
+  return { type: "matrix", rows: (left.rows[0] ?? []).map((_, column) => left.rows.map((row) => row[column]!)) }
+}
 
 /** Nested square brackets, as programs write matrices. */
 const asMatrix = (expression: Expression): Expression => {

@@ -1,6 +1,7 @@
 /** Answers that prose states without marking them: what its last sentence says plainly. */
 import { because } from "../internal/assertion/because.ts"
-import { conclusion, dubious, negative, remark } from "../internal/assertion/english.ts"
+import { conclusion, dubious, leads, negative, remark } from "../internal/assertion/english.ts"
+import { withFractions } from "../internal/numerals.ts"
 import { isKnown } from "./Units.ts"
 
 /** The text up to a line feed, or to a full stop that ends a sentence; formulas are never cut. */
@@ -37,6 +38,16 @@ const lastRow = (formula: string): string =>
           .at(-1) ?? formula
       ).replace(/&/g, "")
 
+/** Equations or inequalities at the end of a sentence that are one answer: "$x < -1$ or $x > 3$". */
+const run = (last: string): string | undefined => {
+  const found = /(?:\$[^$]{1,60}\$(?:,? (?:or|and) |, )){1,5}\$[^$]{1,60}\$(?=[.!]?$)/.exec(last)
+  if (found === null || doubted.test(last.slice(0, found.index))) return undefined
+  const names = found[0]
+    .split(/\$(?:,? (?:or|and) |, )\$/)
+    .map((one) => /^\$?\s*([a-z])\s*(?:[=<>≤≥]|\\[lg][et])/.exec(one)?.[1])
+  return names.every((name) => name !== undefined && name === names[0]) ? found[0] : undefined
+}
+
 const lastFormula = (text: string): string | undefined => {
   const match = [...text.matchAll(formulas)].at(-1)
   if (match === undefined) return undefined
@@ -56,11 +67,14 @@ export const words = (text: string): number =>
   ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
 
 const number =
-  /(?<![\w.^_,/])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+\/\d+(?=\W|$)|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d)(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
+  /(?<![\w.^_,/])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+ \d+\/\d+(?=\W|$)|\d+\/\d+(?=\W|$)|\d+(?:\.\d+)?[eE][+-]?\d+(?=\W|$)|\d{1,2}:[0-5]\d(?:\s?[ap]\.?m\b\.?)?(?=\W|$)|\d{1,3} \d{3}(?=\s?(?:[€£]|euros?\b))|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d)(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
+
+/** A power in plain text, where there is no other number. */
+const powers = /(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
 
 /** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
 const hedge =
-  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table)s?\s*\(?#?\d+)\b/i
+  /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
 
 /** The same in other languages: denials, guesses and bounds. */
 const foreignHedge =
@@ -68,9 +82,14 @@ const foreignHedge =
 
 const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
 
+/** A sentence in brackets at the end that says more of the answer before it: "(For $n = 5$ the sum is 30.)". */
+const comment =
+  /(?<=[.!?$*)\]])\s+\((?:For|Note|Here|Since|As|Because|Check\w*|Verif\w*|Indeed|In fact|Recall|With|By|When|If)\b[^()]{1,200}\)\.?\s*$/
+
 /** Where the last sentence ends that has a value in it. */
 export const lastValueEnd = (text: string): number => {
-  let end = text.length
+  const commented = text.slice(-400).search(comment)
+  let end = commented === -1 ? text.length : Math.max(0, text.length - 400) + commented
   for (let steps = 0; steps < 12; steps++) {
     const part = text.slice(Math.max(0, end - 600), end)
     const begin = Math.max(0, part.trimEnd().search(/(?:\n|[.!?]\s|[。！？।])[^\n。！？।]*$/))
@@ -85,6 +104,17 @@ export const lastValueEnd = (text: string): number => {
 /** "not 3 but 4", in the languages that are read. */
 const contrast =
   /^\s*(?:(?:not|nicht|kein\p{L}*|pas|non|no|não|niet|inte|ikke|nu|nie|ne|ni|ei|nem|не|δεν|không phải|bukan)\s+\S{1,60}?,?\s*(?:but|sondern|mais|sino|ma|bensì|mas(?: sim)?|maar|utan|men|ci|ale|lecz|nýbrž|već|vaan|hanem|а|але|αλλά|mà là|melainkan|tetapi)(?:\s+(?:rather|plutôt|bien))?|(?:不是|并非|並非)\S{1,60}?[,，]?\s*而是|\S{1,60}?(?:이|가)\s*아니라|\S{1,60}?(?:では|じゃ)なく(?:て)?、?|ليس\s+\S{1,60}?\s+بل|לא\s+\S{1,60}?\s+אלא)\s*/iu
+
+const value = String.raw`(?:\$[^$\n]{1,40}\$|\\boxed\{[^{}]{1,40}\}|[-−]?\d[\d.,/]*\d%?|[-−]?\d%?)`
+
+const contrasts = new RegExp(
+  `(?<![\\p{L}'’])(?:(n['’])(?=est))?(est |is |ist |es |é |è )?(?:not|nicht|pas|no|não|non|не|nie|ne|inte|ikke|niet|nem|nu|δεν|không phải|bukan)(?: (es|è|é|jest|je|er|är))? ${value},? (?:but|sondern|mais|sino|mas(?: sim)?|ma|bensì|а|але|lecz|ale|nýbrž|već|utan|men|maar|hanem|ci|αλλά|mà là|melainkan)(?: rather| plutôt| bien)? (?=${value})|(?:不是|并非|並非)\\s*${value}\\s*[,，]?\\s*而(?=是)|${value}\\s*(?:(?:では|じゃ)なく(?:て)?、?|(?:이|가)?\\s*아니라)\\s*(?=${value})`,
+  "giu"
+)
+
+/** Without the value that is denied for another one: "Ответ не 24, а 26". */
+export const withoutContrast = (text: string): string =>
+  text.replace(contrasts, (_, _elided, first, second) => first ?? (second === undefined ? "" : `${second} `))
 
 /** "is not 3 but 4", within a sentence. */
 const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rather)?(?=\s+[^\s]*\d)/
@@ -116,11 +146,23 @@ const counted = (text: string): string =>
   (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
   text
 
+/** "Total cost: 18", where all of the words lead to an answer. */
+const behindLead = (text: string): string => {
+  const found = /^([\p{L} ]{2,40}):\s+(?=[^:]*\d[^:]*$)/u.exec(text)
+  return found !== null &&
+    found[1]!
+      .toLowerCase()
+      .split(" ")
+      .every((word) => leads.has(word))
+    ? text.slice(found[0].length)
+    : text
+}
+
 /** What is said to be the value, without what is said of it. */
 export const plainValue = (content: string): string => {
   if (content.length > 400) return content
   const after = content.replace(contrast, "").replace(lead, "")
-  const bare = /^\*\*([^*\n]{1,60})\*\*(?:\s*\([^()]*\))?$/.exec(after)?.[1] ?? after
+  const bare = behindLead(/^\*\*([^*\n]{1,60})\*\*(?:\s*\([^()]*\))?$/.exec(after)?.[1] ?? after)
   const short = /\p{L}/u.test(bare) ? bare.replace(because, "") : bare
   const plain = counted(withoutRemark(short).replace(trail, "").trim())
   return /[\d\\$]|\p{L}/u.test(plain) ? plain : content
@@ -152,11 +194,12 @@ const lastConclusion = (text: string): number => [...text.matchAll(conclusions)]
 const onlyNumber = (text: string): string | undefined => {
   const sentence = lastSentence(text)
   if (sentence === undefined || /\b(?:if|otherwise|else)\b/i.test(sentence)) return undefined
-  const whole = sentence.replace(/^[\s\S]*;(?=[^;]*\d)/, "")
+  const whole = withFractions(sentence.replace(/^[\s\S]*;(?=[^;]*\d)/, ""))
   const last = whole.replace(/\([^()]*\)|（[^（）]*）/g, "").replace(because, "")
   if (hedge.test(last) || foreignHedge.test(last)) return undefined
   const outside = [...last.matchAll(number)]
-  const all = outside.length > 0 ? outside : [...whole.matchAll(number)]
+  const plain = outside.length > 0 ? outside : [...whole.matchAll(number)]
+  const all = plain.length > 0 ? plain : [...last.matchAll(powers)]
   const concluded = all.length > 1 ? lastConclusion(last.slice(0, all.at(-1)!.index)) : -1
   const later = concluded === -1 ? all : all.filter(({ index }) => index > concluded)
   const found = later.every(([one]) => one === later[0]![0]) ? later.slice(-1) : later
@@ -170,7 +213,7 @@ const onlyNumber = (text: string): string | undefined => {
 const reckoned = (text: string): string | undefined => {
   const last = lastSentence(text)
   if (last === undefined || hedge.test(last)) return undefined
-  const match = /=\s*(-?(?:\\?[$€£])?[\d,]*\.?\d+(?:\s+[a-z]+)?)\s*[.!]?$/.exec(last)?.[1]
+  const match = /=\s*(-?(?:\\?[$€£])?[\d,]*\.?\d+(?:\s?[°%]|\s+[a-z]+)?)\s*[.!]?$/.exec(last)?.[1]
   return match
 }
 
@@ -194,6 +237,11 @@ const stated = (text: string): string | undefined => {
     ""
   )
   const last = whole.replace(because, "").replace(contrastInside, " ")
+  const assignments =
+    /(?:solutions?|pair|values?|for|with|when|at|is|are|have|get|obtain|find|gives?|yields?|so|thus|hence|therefore),?:? ((?:(?:[-−]?[\d./]+ ?[<≤] ?)?[a-z] ?(?:[=<>≤≥]|[<>]=) ?[-−]?[\d./√π]+(?:,? (?:and|or) |, |(?=[.!]?$))){1,4})[.!]?$/.exec(
+      last
+    )?.[1]
+  if (assignments !== undefined && !doubt.test(last)) return assignments
   const point = /(?:point|at|is|are|vertex|coordinates?)\s+(\(-?[\d/.√]+(?:,\s*-?[\d/.√]+)+\))[.!]?$/.exec(last)?.[1]
   if (point !== undefined && !doubt.test(last)) return point
   const end = /^[\s\S]*\b(?:is|are|equals)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
@@ -207,7 +255,7 @@ const emphasised = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
   const found = /(?:^|[^*])\*\*([^*\n]{1,80})\*\*(?:\s*\([^()]*\))?[\s.!。✅✓]*(?:,[^*]*)?$/.exec(last)?.[1]
   if (found === undefined || doubt.test(last) || foreignHedge.test(last)) return undefined
-  const value = /^(?:[^=]*\b(?:is|are|equals)\s+)?(.*?)\.?$/.exec(found)![1]!
+  const value = behindLead(/^(?:[^=]*\b(?:is|are|equals)\s+)?(.*?)\.?$/.exec(found)![1]!)
   return words(value) <= 3 && /\d|\\|\$|[√π∞]/.test(value) ? withLetterUnit(value) : undefined
 }
 
@@ -225,6 +273,10 @@ export const asserted = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
   const bold = last.includes("**") ? emphasised(text) : undefined
   if (bold !== undefined) return bold
-  if (last.search(formulas) !== -1) return stated(text) ?? reached(text) ?? lastFormula(text)
+  const shown = [...last.matchAll(formulas)].at(-1)
+  if (shown !== undefined) {
+    const behind = last.slice(shown.index + shown[0].length)
+    return stated(text) ?? reached(text) ?? run(last) ?? reckoned(behind) ?? lastFormula(text)
+  }
   return stated(text) ?? reckoned(text) ?? onlyNumber(text) ?? lastFormula(text)
 }

@@ -1,9 +1,10 @@
 /** Compares equations, inequalities, and what is said by them. */
-import { type Decision, no, open, type Rung, verdict } from "./Decision.ts"
+import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
 import { exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
 import { print, some, variables } from "./Expression.ts"
 import * as IntervalSet from "./IntervalSet.ts"
+import { rowsOf } from "./Matrices.ts"
 import * as Rational from "./Rational.ts"
 import { bindingsAt, byIdentity, isValue } from "./Values.ts"
 
@@ -62,6 +63,10 @@ const isTotal = (expression: Expression): boolean =>
   expression.items.every((item) => isLabel(item.type === "negate" ? item.of : item)) &&
   variables(expression).length === expression.items.length
 
+/** An expression of named matrices and the matrix that it equals: `A^{-1}`, `AB`, `\mathbf{v}^T`. */
+const isOfMatrix = ({ operands: [left, ...values] }: Relation): boolean =>
+  rowsOf(left!) === undefined && values.every((value) => rowsOf(value) !== undefined)
+
 const isAssignment = ({ comparisons, operands }: Relation): boolean =>
   comparisons.length === 1 && (comparisons[0] === "=" || comparisons[0] === "in") && isLabel(operands[0]!)
 
@@ -70,7 +75,7 @@ const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => 
   const { comparisons, operands } = relation
   if (comparisons.length === 1 && comparisons[0] === "in" && isLabel(operands[0]!)) return [operands[1]!]
   if (comparisons.some((comparison) => comparison !== "=")) return undefined
-  if (isLabel(operands[0]!) || isTotal(operands[0]!)) return operands.slice(1)
+  if (isLabel(operands[0]!) || isTotal(operands[0]!) || isOfMatrix(relation)) return operands.slice(1)
   return isLabel(operands.at(-1)!) && variables(operands[0]!).length === 0 ? operands.slice(0, -1) : operands
 }
 
@@ -222,6 +227,13 @@ export const relationAsSet = (gold: Expression, answer: Expression): Decision =>
   if (relation !== undefined && relation.variable !== a.variable) return no("relation")
   const b = relation?.intervals ?? IntervalSet.of(answer)
   return b === undefined ? open : verdict(IntervalSet.equals(a.intervals, b), "relation")
+}
+
+/** A gold set of numbers said by relations of one variable: `2 < x \le 5` for `(2, 5]`. */
+export const setAsRelation = (gold: Expression, answer: Expression): Decision => {
+  const b = IntervalSet.ofRelation(answer)
+  const a = b === undefined ? undefined : IntervalSet.of(gold)
+  return a !== undefined && b !== undefined && IntervalSet.equals(a, b.intervals) ? yes("interval") : open
 }
 
 const asRelation = (rung: Rung): Rung => (rung === "none" ? "none" : "relation")

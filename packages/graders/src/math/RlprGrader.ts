@@ -6,6 +6,7 @@
  * side is one number with at most a unit. Reports should show both.
  */
 
+import { Options as Tables } from "@divisi/core"
 import { spoken } from "../internal/spoken.ts"
 import { firstTagged } from "../internal/tagged.ts"
 import * as Verdict from "../Verdict.ts"
@@ -180,6 +181,8 @@ const extractLast = (text: string, needsTags: boolean): string | undefined => {
 
 type Rule = (gold: string, answer: string) => { readonly correct: boolean; readonly rung: string }
 
+const table = { needsTags: Tables.flag } satisfies Tables.ShapeOf<Options>
+
 const make = (
   name: string,
   rule: Rule,
@@ -209,12 +212,16 @@ const make = (
  * strict.correct // => false
  * ```
  */
-export const makePaper = (options: Options = {}): Verdict.AnswerGrader =>
-  make("rlpr-paper", paperRule, extractFirst, options)
+export const makePaper = (options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("RlprGrader.makePaper", options, table)
+  return make("rlpr-paper", paperRule, extractFirst, options)
+}
 
 /** Makes the strict grader. */
-export const makeStrict = (options: Options = {}): Verdict.AnswerGrader =>
-  make("rlpr-strict", strictRule, extractLast, options)
+export const makeStrict = (options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("RlprGrader.makeStrict", options, table)
+  return make("rlpr-strict", strictRule, extractLast, options)
+}
 
 /** The lenient grader, content without tags. */
 export const paper: Verdict.AnswerGrader = makePaper()

@@ -40,6 +40,8 @@ export const symbolCommands: Readonly<Record<string, string>> = {
   infinity: "infinity",
   inf: "infinity",
   oo: "infinity",
+  top: "T",
+  intercal: "T",
   emptyset: "empty",
   nothing: "empty",
   vectori: "vector i",

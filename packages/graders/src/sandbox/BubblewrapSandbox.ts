@@ -3,9 +3,11 @@
  * neither network nor files nor processes of the machine.
  */
 import fs from "node:fs"
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as PythonProcess from "./pythonProcess.ts"
 import { limits, type Sandbox, SandboxError } from "./Sandbox.ts"
+import { processes, usable } from "./usable.ts"
 
 /** Which interpreter, and how many at once. */
 export interface Options {
@@ -69,6 +71,8 @@ const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> 
   return Effect.mapError(attempt, (detail) => failure("start", `namespaces are not to be had here: ${detail}`))
 }
 
+const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes a sandbox with the `bwrap` of this machine; a `SandboxError` says so when there is none, or when it is not
  * allowed to make namespaces here.
@@ -82,6 +86,7 @@ const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> 
  */
 export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {
+    yield* usable("BubblewrapSandbox.make", options, table)
     const bwrap = yield* Effect.mapError(PythonProcess.ask(["bwrap", "--version"]), (detail) =>
       failure("missing", `bwrap cannot be run (${detail}); install bubblewrap`)
     )
@@ -92,7 +97,7 @@ export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError
     const user = yield* probe(python)
     return yield* PythonProcess.make({
       name: `${bwrap.trim()}, Python ${python.version}`,
-      processes: Math.max(1, options.processes ?? 1),
+      processes: options.processes ?? 1,
       user,
       command: (run) => walls(python, run)
     })

@@ -3,10 +3,12 @@
  * BigCodeBench with its libraries.
  */
 
+import { Options as Tables } from "@divisi/core"
 import * as Group from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
 import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
+import { processes, usable } from "./usable.ts"
 
 /** Which image, by which engine. */
 export interface Options {
@@ -60,9 +62,20 @@ const findEngine = (wanted: Options["engine"]) =>
     Effect.mapError((detail) => failure("missing", `neither docker nor podman answers (the last says: ${detail})`))
   )
 
+const table = Tables.table(
+  {
+    image: Tables.name,
+    engine: Tables.oneOf("docker", "podman"),
+    python: Tables.name,
+    processes
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["image"] }
+)
+
 /** Makes a sandbox; a `SandboxError` says what is missing: an engine that answers, the image, its digest. */
 export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {
+    yield* usable("ContainerSandbox.make", options, table)
     if (!/@sha256:[0-9a-f]{64}$/.test(options.image)) {
       return yield* failure("missing", `the image ${options.image} is not pinned; give it as name@sha256:…`)
     }
@@ -72,7 +85,7 @@ export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
     )
     return yield* PythonProcess.make({
       name: `${engine} ${options.image}`,
-      processes: Math.max(1, options.processes ?? 1),
+      processes: options.processes ?? 1,
       limitsMemory: true,
       command: (run) => command({ ...options, engine }, run),
       kill: ({ id }) => {

@@ -1,9 +1,11 @@
 /**
  * No sandbox at all: an interpreter of this machine with your rights. For programs that you have read.
  */
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
+import { processes, usable } from "./usable.ts"
 
 /** Which interpreter, and how many at once. */
 export interface Options {
@@ -13,12 +15,15 @@ export interface Options {
   readonly processes?: number | undefined
 }
 
+const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes a runner without walls: a program can read and delete files, reach the network, and outlive its time in a group
  * of its own. Time, memory and output are limited for programs that do not mean to escape.
  */
 export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {
+    yield* usable("LocalPythonSandbox.makeUnsafe", options, table)
     const python = options.python ?? "python3"
     const version = yield* Effect.mapError(
       PythonProcess.ask([python, "--version"]),
@@ -26,7 +31,7 @@ export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, Sandbo
     )
     return yield* PythonProcess.make({
       name: `local ${version.trim()}, unsafe`,
-      processes: Math.max(1, options.processes ?? 1),
+      processes: options.processes ?? 1,
       command: ({ folder }) => [python, "-B", "-s", `${folder}/main.py`]
     })
   })

@@ -11,6 +11,7 @@ import fs from "node:fs"
 import { createRequire } from "node:module"
 import os from "node:os"
 import path from "node:path"
+import { Options as Tables } from "@divisi/core"
 import * as Group from "@divisi/files/ProcessGroup"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -18,6 +19,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { Reply } from "./frames.ts"
 import * as PyodideProcess from "./PyodideProcess.ts"
 import { type Execution, isClean, isMemoryError, limits, type Program, type Sandbox, SandboxError } from "./Sandbox.ts"
+import { processes, usable } from "./usable.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -209,6 +211,8 @@ const runIn = (processes: Pool, program: Program, goesOn: (execution: Execution,
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
+const table = { processes, folder: Tables.name } satisfies Tables.ShapeOf<Options>
+
 /**
  * Makes a sandbox. It takes about two seconds; its processes end with the scope.
  *
@@ -235,10 +239,11 @@ const runIn = (processes: Pool, program: Program, goesOn: (execution: Execution,
  */
 export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError, Scope.Scope> =>
   Effect.gen(function* () {
+    yield* usable("PyodideSandbox.make", options, table)
     const { folder, version } = yield* find(options.folder)
     const files = { folder, snapshot: path.join(yield* temporaryFolder, "snapshot") }
     yield* makeSnapshot(files)
-    const size = Math.max(1, Math.floor(options.processes ?? 1))
+    const size = options.processes ?? 1
     const processes = yield* Effect.acquireRelease(
       Effect.sync(() => pool(files, size)),
       ({ close }) => Effect.sync(close)

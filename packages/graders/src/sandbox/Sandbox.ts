@@ -84,7 +84,8 @@ export interface Sandbox {
 /** The sandbox itself failed: nothing is known of the program. */
 export class SandboxError extends Data.TaggedError("SandboxError")<{
   readonly sandbox: string
-  readonly reason: "missing" | "start" | "failed"
+  /** `options`: an option does not exist or cannot have its value. */
+  readonly reason: "missing" | "start" | "failed" | "options"
   readonly detail: string
 }> {
   override get message(): string {

@@ -1,4 +1,5 @@
 /** The sandboxes that have a name, for command lines that say which one they want, and the one that all share. */
+import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as BubblewrapSandbox from "./BubblewrapSandbox.ts"
@@ -6,6 +7,7 @@ import * as ContainerSandbox from "./ContainerSandbox.ts"
 import * as LocalPythonSandbox from "./LocalPythonSandbox.ts"
 import * as PyodideSandbox from "./PyodideSandbox.ts"
 import type { Sandbox, SandboxError } from "./Sandbox.ts"
+import { processes } from "./usable.ts"
 
 /** Options that all backends share. */
 export interface Options {
@@ -14,6 +16,8 @@ export interface Options {
   /** The interpreter of `bubblewrap` and `local-unsafe`. */
   readonly python?: string | undefined
 }
+
+const table = { processes, python: Tables.name } satisfies Tables.ShapeOf<Options>
 
 /** Every name that {@link named} knows; an image's name takes the place of `<image>`. */
 export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container:<image>", "local-unsafe"]
@@ -32,6 +36,7 @@ export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container
  * ```
  */
 export const named = (name: string, options: Options = {}): Effect.Effect<Sandbox, never, Scope.Scope> | undefined => {
+  Tables.check("Sandboxes.named", options, table)
   const make = makers(name, options)
   return make === undefined ? undefined : lazy(name, make)
 }

@@ -5,6 +5,7 @@
  * behind a colon. A text that only speaks of options chooses none, and neither does one that names several. Of several
  * statements the last one counts.
  */
+import { Options as Tables } from "@divisi/core"
 import { answerWords, joinedWords } from "../internal/answerWords.ts"
 import { isChosen, isReplaced, isUnchosen } from "../internal/assertion/Assertion.ts"
 import { spoken } from "../internal/spoken.ts"
@@ -320,13 +321,20 @@ const last = (found: ReadonlyArray<Statement>): Statement | undefined => {
 
 const goldLetter = (gold: string) => /[A-Z]/.exec(gold.trim())?.[0] ?? gold.trim().toUpperCase()
 
+const table = {
+  name: Tables.name,
+  letters: Tables.expects("capital letters", (value) => typeof value === "string" && /^[A-Z]+$/.test(value))
+} satisfies Tables.ShapeOf<Options>
+
 /** Makes a grader of choices among letters. */
-export const make = (options: Options = {}): Verdict.AnswerGrader =>
-  Verdict.grader(options.name ?? "letter", (gold, answer) => {
+export const make = (options: Options = {}): Verdict.AnswerGrader => {
+  Tables.check("LetterGrader.make", options, table)
+  return Verdict.grader(options.name ?? "letter", (gold, answer) => {
     const extracted = extract(answer, options.letters)
     if (extracted === undefined) return Verdict.unparsed
     return Verdict.make({ correct: extracted === goldLetter(gold), rung: "letter", extracted })
   })
+}
 
 /** Grades choices among A to J. */
 export const letter: Verdict.AnswerGrader = make()

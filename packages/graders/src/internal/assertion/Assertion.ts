@@ -10,7 +10,16 @@ import { because } from "./because.ts"
 import { isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { patternsIn } from "./languages.ts"
-import { complement, hearsay, insteadOf, objection, opinion, slip, whoever } from "./signals.ts"
+import {
+  complement,
+  hearsay,
+  insteadOf,
+  objection,
+  opinion,
+  slip,
+  stating as statingAbroad,
+  whoever
+} from "./signals.ts"
 
 /** Where an answer is marked: its box, its tags, its label with what is behind it. */
 export interface Span {
@@ -202,8 +211,12 @@ const isOddLead = (before: string): boolean => {
   )
     return true
   if (joinedScript.test(lead)) return lead.length < 8 && !joinedAnswers.test(lead) && !English.conclusion.test(lead)
+  if (words.some((word) => statingAbroad.has(word)) || derived.test(lead)) return false
   return words.some((word) => !English.leads.has(word) && !English.foreignLeads.has(word) && !answers.test(word))
 }
+
+/** "After simplification:", "By counting:". */
+const derived = /^\W*(?:after|by|from|upon|on|through|with)\s+(?:\w+\s+){0,2}\w{3,}(?:ing|tion|ment|sis)\W*$/i
 
 const joinedScript = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u
 
@@ -280,7 +293,8 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   if (isDoubted(before) || isDenied(said)) return false
   const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(said)?.[1]
   if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return false
-  if (English.conditional.test(before) && !English.plainly.test(before)) return false
+  const held = before.slice(lastTurn(before))
+  if (English.conditional.test(held) && !English.plainly.test(held)) return false
   if (isOddLead(before) || isQuoted(before, said) || isOddSubject(before, said)) return false
   if (English.crosses.test(before.slice(-6)) || English.crosses.test(text.slice(end, end + 8))) return false
   const previous = previousSentence(text, start - before.length)
@@ -305,7 +319,6 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
     const isBareNoun = wordsIn(before) === 1 && !joinedScript.test(before)
     if (!languages[0]!.isVerbFirst && isBareNoun && /[\u0590-\u06ff]/.test(before) && isSubject(before, said))
       return false
-    const held = before.slice(lastTurn(before))
     if (/\p{L}/u.test(held) && !languages[0]!.isVerbFirst && hearsay(`${held}${sign}${said}`).length > 0) return false
   }
   const isBare = !/\p{L}/u.test(before)
@@ -318,6 +331,12 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
     `${previous} ${before} ${said} ${text.slice(end + said.length, end + said.length + 200)}`
   )
 }
+
+/** Whether the words behind a value deny it, in a language with the verb at the end: "Cevap 24 değildir". */
+export const isDeniedAbroad = (around: string, behind: string): boolean =>
+  /[^ -~\n]/.test(behind) &&
+  !joinedScript.test(behind) &&
+  patternsIn(around).some(({ doubt, isVerbFirst }) => !isVerbFirst && doubt.test(/^[^,،;]*/.exec(behind)![0]))
 
 /** Whether a sentence is short, and in scripts without spaces between words, has few letters. */
 const isShort = (sentence: string): boolean => {

@@ -130,9 +130,9 @@ export const objection = new RegExp(
 export const stating: ReadonlySet<string> = new Set(
   `
   ist sind war beträgt betragen lautet lauten ergibt ergeben erhält erhalten bekommt bekommen gibt hat haben gilt folgt bleibt bleiben kostet braucht benötigt macht heißt sein wird werden entspricht liefert findet finden kommt kommen hast habe ergab
-  est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons
-  es son vale da dan obtiene obtenemos queda quedan tiene tienen hay resulta mide cuesta equivale asciende suma concluye concluimos sale igual llega llegamos obtengo confirmo
-  è sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo
+  est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons aura auront aurons sera seront fera restera
+  es son vale da dan obtiene obtenemos queda quedan tiene tienen hay resulta mide cuesta equivale asciende suma concluye concluimos sale igual llega llegamos obtengo confirmo tendrá tendrán será serán habrá
+  è sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo avrà avranno sarà saranno
   é são restam sobram dá dão obtemos obtém resulta tem têm há fica mede custa igual existem conclui concluímos resta temos
   is zijn bedraagt geeft krijgen krijgt heeft hebben blijft wordt kost vinden volgt maakt komt vind
   är blir ger får har finns kostar er bliver gir giver fås findes finnes utgör
