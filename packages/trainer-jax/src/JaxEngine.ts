@@ -17,7 +17,7 @@ import * as ChatTemplate from "./ChatTemplate.ts"
 import { initial } from "./internal/initial.ts"
 import * as Operations from "./internal/operations.ts"
 import * as Problem from "./internal/problem.ts"
-import { checkModel, checkSettings } from "./internal/request.ts"
+import { checkModel, checkOptions } from "./internal/request.ts"
 import * as Sampler from "./internal/sampler.ts"
 import * as State from "./internal/state.ts"
 import * as Threads from "./internal/threads.ts"
@@ -144,8 +144,8 @@ const tokensPerPass = 1024
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Engine.Engine, Engine.EngineError, Scope.Scope> {
+  yield* checkOptions(options)
   const { completionsPerPass = 16, memoryBytes = 5e8, sequences = 16, threads: count = defaultThreads() } = options
-  yield* checkSettings(options)
   const given = yield* modelOf(options)
   const { config, tensors, tokenizer } = given
   yield* checkModel(given)

@@ -4,6 +4,7 @@
  * Texts of a batch are padded to one length. A program takes the embedded words and gives their gradient, so that only
  * the rows of words that occurred are touched; the optimiser is the engine's AdamW.
  */
+import { Options } from "@divisi/core"
 import { Reader, Tensor } from "@divisi/gguf"
 import type * as Jax from "@jax-js/jax"
 import * as Predicate from "effect/Predicate"
@@ -312,8 +313,14 @@ const placesOf = (length: number): Float32Array<ArrayBuffer> => {
   return table
 }
 
+const shapeTable = Options.table(
+  { texts: Options.whole(1, 2 ** 20), words: Options.whole(1, 2 ** 20) } satisfies Options.ShapeOf<Shape>,
+  { required: ["texts", "words"] }
+)
+
 /** Loads jax-js and compiles a step for a training. The training's weights are changed in place. */
 export const make = async (training: Training, shape: Shape): Promise<Step> => {
+  Options.check("ReaderTrainer.make", shape, shapeTable)
   const jax = await load()
   const run = program(jax, shape)
   const { texts: N, words: L } = shape

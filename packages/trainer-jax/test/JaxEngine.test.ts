@@ -147,15 +147,17 @@ describe("requests", () => {
       const { options } = make()
       const problem = (changed: object) =>
         Effect.map(Effect.flip(JaxEngine.make({ ...options, ...changed })), ({ message }) => message)
-      assert.match(yield* problem({ threads: 0 }), /threads must be a whole number of at least 1; got 0/)
-      assert.match(yield* problem({ memoryBytes: 5e9 }), /memoryBytes must be above 0 and at most 3000000000/)
+      assert.match(yield* problem({ threads: 0 }), /"threads" must be a whole number from 1 to 1024, not 0/)
+      assert.match(yield* problem({ memoryBytes: 5e9 }), /"memoryBytes" must be a whole number from 1 to 3000000000/)
       assert.match(
         yield* problem({ config: { ...make().config, architecture: "qwen2" } }),
         /llama architecture, not qwen2/
       )
       assert.match(yield* problem({ config: { ...make().config, heads: 5 }, tensors: undefined }), /"headSize": 6.4/)
       assert.match(yield* problem({ tokenizer: { ...tokenizer, chatTemplate: "{{ x }}" } }), /give `render`/)
-      assert.match(yield* problem({ from: "missing.gguf" }), /missing\.gguf: There is no such file/)
+      assert.match(yield* problem({ from: "missing.gguf" }), /"from" and "config" exclude each other/)
+      const missing = yield* Effect.flip(JaxEngine.make({ from: "missing.gguf" }))
+      assert.match(missing.message, /missing\.gguf: There is no such file/)
     })
   )
 })

@@ -7,6 +7,7 @@
  */
 import fs from "node:fs/promises"
 import path from "node:path"
+import { Options as Tables } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
 import { Download, Hub, UserFolders, WholeFile } from "@divisi/files"
 import type { Tokenizer } from "@divisi/trainer/Engine"
@@ -14,7 +15,7 @@ import { Template } from "@huggingface/jinja"
 import { Tokenizer as Encoder } from "@huggingface/tokenizers"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -232,6 +233,35 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
   }
 }
 
+const sourceTable = {
+  folder: Tables.table({ folder: Tables.name }),
+  tokenizer: Tables.table({ tokenizer: Tables.name, config: Tables.name }),
+  model: Tables.table({
+    model: Tables.name,
+    revision: Tables.name,
+    token: Tables.expects("a Redacted", Redacted.isRedacted)
+  })
+}
+
+const settingsTable = {
+  endToken: Tables.name,
+  chatTemplate: Tables.text,
+  variables: Tables.anObject
+} satisfies Tables.ShapeOf<Settings>
+
+const isSource = (name: string): name is keyof typeof sourceTable => Object.hasOwn(sourceTable, name)
+
+const checked = (source: Source, settings: Settings) => {
+  const kind = Object.keys(source).find(isSource) ?? "model"
+  return Effect.mapError(
+    Effect.andThen(
+      Tables.checked("HuggingFaceTokenizer.load", source, { ...sourceTable[kind], required: [kind] }),
+      Tables.checked("HuggingFaceTokenizer.load", settings, settingsTable)
+    ),
+    ({ message }) => wrong(kind, message)
+  )
+}
+
 /**
  * Loads a tokenizer.
  *
@@ -246,9 +276,13 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
  * ```
  */
 export const load = (source: Source, settings: Settings = {}): Effect.Effect<HuggingFaceTokenizer, TokenizerError> =>
-  Effect.flatMap(filesOf(source), (files) =>
-    Effect.try({
-      try: () => fromFiles(files, settings),
-      catch: (cause) => (cause instanceof TokenizerError ? cause : wrong(files.source, `${(cause as Error).message}.`))
-    })
+  checked(source, settings).pipe(
+    Effect.flatMap(() => filesOf(source)),
+    Effect.flatMap((files) =>
+      Effect.try({
+        try: () => fromFiles(files, settings),
+        catch: (cause) =>
+          cause instanceof TokenizerError ? cause : wrong(files.source, `${(cause as Error).message}.`)
+      })
+    )
   )

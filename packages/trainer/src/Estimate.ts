@@ -6,7 +6,7 @@
  * unknown price is reported, and never counted as 0.
  */
 
-import { Seed } from "@divisi/core"
+import { Seed, Options as Tables } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -151,11 +151,38 @@ const missingOf = (options: Options, unpriced: Estimate["unpriced"]): ReadonlyAr
 const planned = ({ phases }: TrainingConfig): number =>
   phases.reduce((sum, phase) => sum + (phase.type === "grpo" ? phase.iterations : phase.steps), 0)
 
-const check = ({ samples, simulations = 1 }: Options): void => {
+const rate = Tables.number(0)
+
+const table = Tables.table(
+  {
+    config: Tables.anObject,
+    samples: Tables.anObject,
+    workers: Tables.expects("a list of workers", Array.isArray),
+    engine: {
+      pricing: Tables.anObject,
+      speed: Tables.table(
+        { secondsPerSampledToken: rate, secondsPerTrainedToken: rate },
+        { required: ["secondsPerSampledToken", "secondsPerTrainedToken"] }
+      )
+    },
+    secondsPerCall: Tables.table(
+      { low: rate, high: rate },
+      { required: ["low", "high"], rules: [Tables.ordered("low", "high")] }
+    ),
+    examples: Tables.recordOf(Tables.table({ tokens: rate }, { required: ["tokens"] })),
+    evaluationTasks: Tables.whole(0),
+    simulations: Tables.whole(1, 1e6),
+    seed: Tables.whole(0)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["config", "samples", "workers", "engine"] }
+)
+
+const check = (options: Options): void => {
+  Tables.check("Estimate.make", options, table)
+  const { samples } = options
   if (samples.promptTokens.length === 0 || samples.rollouts.length === 0) {
     throw new RangeError("An estimate needs at least one prompt and one rollout.")
   }
-  if (!(simulations >= 1)) throw new RangeError(`The number of simulations must be at least 1, not ${simulations}.`)
 }
 
 /**

@@ -169,8 +169,8 @@ export const reward = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /** A policy with the configured prompt, without resampling or fallback: every completion counts. */
-const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
-  LanguagePolicy.make({
+const languagePolicy = (config: RolloutConfig) => (model: Worker) => {
+  const policy = LanguagePolicy.make({
     model,
     prompt: config.prompt,
     mode: config.reading,
@@ -178,6 +178,29 @@ const languagePolicy = (config: RolloutConfig) => (model: Worker) =>
     temperature: 1,
     resamples: 0
   })
+  return config.prompt.how === true ? withinBudget(policy, config) : policy
+}
+
+/** The most items of the steps of a plan in training, unless the run's settings state another number. */
+const defaultMaxItems = 8
+
+/**
+ * A policy whose plans are refused if their worst case exceeds the budget of a rollout: exploration must not buy a
+ * thousand calls. The completion then counts as unreadable.
+ */
+const withinBudget = (policy: Policy.Policy, { run: { budget = {} } }: RolloutConfig): Policy.Policy => ({
+  ...policy,
+  propose: (context) =>
+    Effect.flatMap(Policy.propose(policy, context), (proposal): ReturnType<Policy.Policy["propose"]> => {
+      const { most } = context.price(proposal.workflow)
+      const over = (["calls", "tokens", "costUsd"] as const).find(
+        (limit) => (most[limit] ?? 0) > (budget[limit] ?? Infinity)
+      )
+      if (over === undefined) return Effect.succeed(proposal)
+      const detail = `its plan may take ${most[over]} ${over}, and the budget of a rollout is ${budget[over]}`
+      return Effect.fail(new Policy.PolicyError({ policy: policy.name, detail }))
+    })
+})
 
 /** Another policy if the Conductor is a worker of its own pool: in nested runs it is not offered itself. */
 const withNested = (policy: Policy.Policy, nested: Policy.Policy, { self }: RolloutConfig): Policy.Policy =>
@@ -364,6 +387,7 @@ const run = Effect.fnUntraced(function* (
     pool: question.pool,
     // A reward is for the worker that the plan names.
     reassign: "never",
+    maxItems: defaultMaxItems,
     ...config.run,
     recursion: question.extraRounds,
     self: config.self ? { maxDepth: 1 } : undefined

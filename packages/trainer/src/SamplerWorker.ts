@@ -2,6 +2,7 @@
  * A sampler as a worker: present weights wherever a model is wanted, such as in the policy of a held-out evaluation.
  */
 
+import { Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import { free } from "@divisi/core/Usage"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart } from "@divisi/core/Worker"
@@ -40,13 +41,25 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
 export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): string =>
   decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
 
+const table = Tables.table(
+  {
+    sampler: Tables.madeBy("a sampler", "sample"),
+    engine: Tables.anObject,
+    id: Tables.name,
+    maxTokens: Tables.whole(1),
+    textOf: Tables.aFunction
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["sampler", "engine"] }
+)
+
 /**
  * Makes a worker of a sampler. It costs nothing, samples at a temperature of 1 and takes a seed (0 without one).
  *
  * **Details**
  *
  * No response cache keeps its answers: other runs have other weights under the same name. Its answers carry their
- * `Sample` as `echo`, so that a policy's completion gives its tokens, also where a journal gives it again.
+ * `Sample` and the tokens of the prompt as `echo`, so that a policy's completion gives its tokens, also where a journal
+ * gives it again, and a server returns them (`return_token_ids`).
  *
  * **Example**
  *
@@ -67,7 +80,12 @@ export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): strin
  * policy.name // => "after 10"
  * ```
  */
-export const make = ({
+export const make = (options: Options): Worker => {
+  Tables.check("SamplerWorker.make", options, table)
+  return workerOf(options)
+}
+
+const workerOf = ({
   engine,
   id = "sampler",
   maxTokens = 1024,
@@ -88,7 +106,7 @@ export const make = ({
         const usage = { inputTokens: prompt.length, outputTokens: sample.tokens.length }
         return [
           { type: "text", text: textOf(sample, decode(engine.tokenizer, sample)) },
-          { type: "finish", reason: sample.reason, usage, echo: sample }
+          { type: "finish", reason: sample.reason, usage, echo: { ...sample, prompt } }
         ]
       }
     )

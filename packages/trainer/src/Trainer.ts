@@ -11,6 +11,8 @@ import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
+import * as Curriculum from "./Curriculum.ts"
 import type { Engine, Sampler } from "./Engine.ts"
 import type { ExampleSource } from "./ExampleSource.ts"
 import * as EngineCost from "./internal/engineCost.ts"
@@ -21,8 +23,9 @@ import * as Session from "./internal/session.ts"
 import { inputTable, partsTable, startTable } from "./internal/tables.ts"
 import * as WarmStartPhase from "./internal/warmStartPhase.ts"
 import { type Unlearned, unlearned as unlearnedIn } from "./Lessons.ts"
+import * as Machines from "./Machines.ts"
 import * as Objective from "./Objective.ts"
-import type { CostLimitReached } from "./Rollout.ts"
+import * as Rollout from "./Rollout.ts"
 import * as RunFolder from "./RunFolder.ts"
 import type { TaskSource } from "./TaskSource.ts"
 import { type PhaseConfig, type TrainingConfig, version } from "./TrainingConfig.ts"
@@ -93,6 +96,8 @@ export interface Options {
   readonly listener?: Listener | undefined
   /** Asks the run to stop: work that can be done again is given up, and a checkpoint is saved. */
   readonly signal?: AbortSignal | undefined
+  /** The stores that several machines share: they make the rollouts together ({@link work}). One machine by default. */
+  readonly machines?: Machines.Machines | undefined
 }
 
 /** The result of a run. */
@@ -205,7 +210,7 @@ const runPhase = (session: Session.Session, phase: PhaseConfig) => {
 
 const runPhases = Effect.fnUntraced(function* (
   session: Session.Session
-): Effect.fn.Return<Ending, TrainingError | Session.StopRequested | CostLimitReached> {
+): Effect.fn.Return<Ending, TrainingError | Session.StopRequested | Rollout.CostLimitReached> {
   const { config } = session.folder
   while (session.standing.phase < config.phases.length) {
     const index = session.standing.phase
@@ -241,12 +246,15 @@ const warnOfDoubts = ({ inDoubt: { calls, costUsd } }: KeptRollouts.KeptRollouts
 
 const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: Parts, options: Options) {
   const { config, spent, state } = folder
+  const { machines } = options
+  const lead = machines && (yield* Machines.lead(machines, config, spent.mark))
   const isKept = KeptRollouts.areWorth(given.pool) && config.phases.some(({ type }) => type === "grpo")
-  const kept = isKept ? yield* KeptRollouts.open(folder.folder, spent.mark) : undefined
+  const kept = lead?.kept ?? (isKept ? yield* KeptRollouts.open(folder.folder, spent.mark) : undefined)
   if (kept !== undefined) yield* warnOfDoubts(kept)
-  const spentUsd = spent.costUsd + (kept?.paidUsd() ?? 0)
+  // The account of several machines has all spending.
+  const spentUsd = lead === undefined ? spent.costUsd + (kept?.paidUsd() ?? 0) : 0
   const limits = { costUsd: config.maxCostUsd === undefined ? undefined : Math.max(0, config.maxCostUsd - spentUsd) }
-  const ledger = Budget.make(limits)
+  const ledger = lead?.ledger ?? Budget.make(limits)
   const prepared = (engine: Engine) => EngineCost.metered(RetryingEngine.make(engine), ledger.charge)
   const parts: Parts = {
     ...given,
@@ -267,6 +275,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
     emit,
     ledger,
     kept,
+    lead,
     spentBeforeUsd: spentUsd,
     stopped,
     standing,
@@ -384,3 +393,90 @@ export const resume = (
       return yield* train(yield* RunFolder.open(folder, change), parts, options)
     })
   )
+
+/** The part of a configuration that decides about rollouts. */
+const comparable = ({ checkpoints: _, maxCostUsd: __, versions: ___, ...config }: TrainingConfig): string =>
+  JSON.stringify(config)
+
+/** Claims groups of a list and makes them, until the list is closed. */
+const workOn = Effect.fnUntraced(function* (
+  parts: Parts,
+  machines: Machines.Machines,
+  config: TrainingConfig,
+  { list, phase: index, version }: Machines.OpenList,
+  ledger: Budget.Ledger
+): Effect.fn.Return<void, TrainingError> {
+  const phase = config.phases[index]
+  if (phase?.type !== "grpo") return
+  const { groupSize, rollouts } = phase
+  const tasks = yield* machines.open(list, [])
+  const { kept, sweep } = Machines.keptIn(machines, index)
+  const options: Rollout.Options = {
+    config: rollouts,
+    groupSize,
+    sampler: Machines.remote(machines, version),
+    tokenizer: parts.engine.tokenizer,
+    grader: parts.grader,
+    ledger,
+    kept,
+    sampling: yield* Semaphore.make(rollouts.samplingConcurrency * groupSize),
+    running: yield* Semaphore.make(rollouts.runConcurrency),
+    policy: parts.policy && ((model) => parts.policy!(model, phase))
+  }
+  const { isHeldOut, pool } = parts
+  const curriculum: Curriculum.Parts = { tasks: parts.tasks![phase.tasks]!, pool, isHeldOut }
+  const seed = Seed.spread(config.seed, "phase", phase.name)
+  const isClosed = Effect.map(
+    Machines.stateOf(machines),
+    (state) => state === undefined || state.open.every((one) => one.list !== list)
+  )
+  const make = (key: string) =>
+    Curriculum.question(curriculum, phase, seed, Number(key)).pipe(
+      Effect.flatMap((question) => Rollout.group(question, options)),
+      Effect.map(Machines.encode),
+      Effect.tap(() => sweep(key))
+    )
+  const closed: Effect.Effect<void, Machines.MachinesError> = Effect.flatMap(isClosed, (is) =>
+    is ? Effect.void : Effect.delay(closed, Machines.lookMillis * 5)
+  )
+  const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
+  yield* Effect.raceFirst(Machines.makeGroups(tasks, concurrency, isClosed, make), closed).pipe(
+    // Another machine took the group over, or the machine that trains ends at the limit.
+    Effect.catchTags({
+      CostLimitReached: () => closed,
+      JournalError: ({ message, reason }) =>
+        reason._tag === "Fenced" ? Effect.void : Effect.fail(new Machines.MachinesError({ detail: message }))
+    })
+  )
+})
+
+/**
+ * Makes rollouts for a training that another machine leads, until that is over. Returns at once if it is over already.
+ *
+ * **Details**
+ *
+ * Waits for a training that has not begun. Its configuration must be that of the machine that trains; only the
+ * tokenizer of the engine is used.
+ */
+export const work = (
+  parts: Parts,
+  input: ConfigInput,
+  machines: Machines.Machines
+): Effect.Effect<void, TrainingError> =>
+  Effect.gen(function* () {
+    const own = yield* holding(() => configure(parts, input))
+    yield* check(own, parts)
+    const ledger = yield* machines.account()
+    for (;;) {
+      const state = yield* Machines.stateOf(machines)
+      if (state?.isOver === true) return
+      if (state !== undefined && comparable(state.config) !== comparable(JSON.parse(JSON.stringify(own)))) {
+        const detail = "the machine that trains has another recipe, seed, pool or another number of iterations"
+        return yield* new ConfigError({ detail })
+      }
+      const open = state?.open ?? []
+      yield* open.length === 0
+        ? Effect.sleep(Machines.lookMillis)
+        : Effect.forEach(open, (one) => workOn(parts, machines, own, one, ledger), { concurrency: "unbounded" })
+    }
+  })

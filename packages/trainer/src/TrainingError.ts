@@ -3,6 +3,7 @@ import type { Callback } from "@divisi/core"
 import * as Data from "effect/Data"
 import type { CurriculumError } from "./Curriculum.ts"
 import type { EngineError } from "./Engine.ts"
+import type { MachinesError } from "./Machines.ts"
 import type { RolloutError } from "./Rollout.ts"
 import type { RunFolderError } from "./RunFolder.ts"
 
@@ -45,5 +46,6 @@ export type TrainingError =
   | EngineError
   | RunFolderError
   | CurriculumError
+  | MachinesError
   | RolloutError
   | EvaluationError

@@ -81,6 +81,34 @@ const failures = (lost: RolloutConfig["failures"]["lost"], retries = 1): Rollout
 const once: RolloutConfig["run"] = { ...defaultRollouts.run, retry: { maxAttempts: 1 } }
 
 describe("Rollout", () => {
+  it.effect("counts a plan as unreadable if its worst case exceeds the budget of a rollout, and only with how", () =>
+    Effect.gen(function* () {
+      const map = (most: number) =>
+        `model_id = [0, 0]\nsubtasks = ["List.", "Do {item}."]\nhow = ["list ${most}", "each 0"]\naccess_list = [[], []]`
+      const run = { ...once, retry: { maxAttempts: 1 }, budget: { calls: 10 } }
+      const results = (prompt: { readonly how?: boolean }, texts: ReadonlyArray<string>) =>
+        Effect.gen(function* () {
+          const { sampler } = scripted(texts)
+          const group = yield* Rollout.group(question([right]), yield* options(sampler, texts.length, { prompt, run }))
+          return group.rollouts.map(({ rounds }) => [rounds[0]!.result, rounds[0]!.reward, rounds[0]!.detail] as const)
+        })
+      const [small, large, many] = yield* results({ how: true }, [map(2), map(8), map(9)])
+      assert.notStrictEqual(small![0], "unreadable", small![2])
+      assert.deepStrictEqual([large![0], large![1]], ["unreadable", 0])
+      assert.match(large![2]!, /its plan may take 11 calls, and the budget of a rollout is 10/)
+      assert.match(many![2]!, /maxItems/)
+      // The paper's rewards: 0 if unreadable, 1 if right.
+      const paper = yield* results({}, [map(2), lists(0)])
+      assert.deepStrictEqual(
+        paper.map(([result, reward]) => [result, reward]),
+        [
+          ["unreadable", 0],
+          ["correct", 1]
+        ]
+      )
+    })
+  )
+
   it.effect("gives nothing for lists that Python could not read, unless configured to forgive", () =>
     Effect.gen(function* () {
       const results = Effect.fnUntraced(function* (reading: RolloutConfig["reading"]) {

@@ -1,23 +1,69 @@
 /** Whether requests make sense, before anything is computed. */
+import { Options } from "@divisi/core"
 import { Model } from "@divisi/gguf"
 import type { Datum, EngineError, Loss } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type { Settings } from "../JaxEngine.ts"
+import type { Existing, New, Settings } from "../JaxEngine.ts"
 import * as Problem from "./problem.ts"
 
-/** Whether an engine can be made of options. */
-export const checkSettings = (options: Settings): Effect.Effect<void, EngineError> => {
-  const { completionsPerPass = 1, memoryBytes = 1e9, sequences = 1, threads = 1 } = options
-  const wrong = Object.entries({ completionsPerPass, sequences, threads }).find(
-    ([, value]) => !(Number.isSafeInteger(value) && value >= 1)
-  )
-  if (wrong !== undefined) {
-    return Problem.failed("open", `${wrong[0]} must be a whole number of at least 1; got ${wrong[1]}.`)
+const settings = {
+  render: Options.aFunction,
+  name: Options.name,
+  threads: Options.whole(1, 1024),
+  sampling: Options.oneOf("embedded", "llamacpp"),
+  sequences: Options.whole(1, 2 ** 16),
+  memoryBytes: Options.whole(1, 3e9),
+  completionsPerPass: Options.whole(1, 2 ** 20)
+} satisfies Options.ShapeOf<Settings>
+
+const size = Options.whole(1, 2 ** 31)
+
+/** The sizes of a model. */
+const config = Options.table(
+  {
+    architecture: Options.name,
+    vocabularySize: size,
+    hiddenSize: size,
+    layers: size,
+    heads: size,
+    keyValueHeads: size,
+    headSize: size,
+    feedForwardSize: size,
+    contextLength: size,
+    normEpsilon: Options.number(Number.MIN_VALUE, 1),
+    ropeTheta: Options.number(1),
+    tiedEmbeddings: Options.flag
+  } satisfies Options.ShapeOf<Model.Config>,
+  {
+    required: ["architecture", "vocabularySize", "hiddenSize", "layers", "heads", "feedForwardSize", "contextLength"]
   }
-  const most = 3e9
-  if (memoryBytes > 0 && memoryBytes <= most) return Effect.void
-  return Problem.failed("open", `memoryBytes must be above 0 and at most ${most}; got ${memoryBytes}.`)
+)
+
+const fresh = Options.table(
+  {
+    ...settings,
+    config,
+    tokenizer: Options.anObject,
+    seed: Options.whole(0),
+    tensors: Options.anObject
+  } satisfies Options.ShapeOf<New & Settings>,
+  { required: ["config", "tokenizer"] }
+)
+
+const excluded = ["config", "tokenizer", "tensors", "seed"]
+
+const existing = Options.table(
+  { ...fresh.shape, from: Options.name },
+  { required: ["from"], rules: excluded.map((option) => Options.excludes("from", option)) }
+)
+
+/** Whether an engine can be made of options. */
+export const checkOptions = (options: Settings & (New | Existing)): Effect.Effect<void, EngineError> => {
+  const isExisting = typeof options === "object" && options !== null && "from" in options
+  return Effect.mapError(Options.checked("JaxEngine.make", options, isExisting ? existing : fresh), ({ message }) =>
+    Problem.make("open", message)
+  )
 }
 
 /** Whether a model can be trained. */

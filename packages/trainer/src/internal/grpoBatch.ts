@@ -76,7 +76,11 @@ const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer
   const reading = WorkflowText.read(round.text, {
     poolSize: size,
     maxSteps: config.rollouts.run.maxSteps,
-    allowEmpty: true
+    allowEmpty: true,
+    how: config.rollouts.prompt.how,
+    shapes: Object.keys(config.rollouts.run.shapes ?? {}),
+    tools: config.rollouts.run.tools?.map(({ name }) => name),
+    mayAnswer: config.rollouts.prompt.mayAnswer
   })
   if (Result.isFailure(reading)) return undefined
   const { start } = reading.success.span

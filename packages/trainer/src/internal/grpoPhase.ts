@@ -16,6 +16,7 @@ import * as Semaphore from "effect/Semaphore"
 import type { CurriculumError } from "../Curriculum.ts"
 import * as Curriculum from "../Curriculum.ts"
 import type { Datum, EngineError, Loss, OptimizerStep, Pass, Sampler } from "../Engine.ts"
+import type { MachinesError } from "../Machines.ts"
 import type { GrpoMetrics } from "../Metrics.ts"
 import * as Objective from "../Objective.ts"
 import * as Rollout from "../Rollout.ts"
@@ -66,7 +67,11 @@ interface Collected {
   readonly seconds: number
 }
 
-type CollectError = CurriculumError | RunFolderError | Exclude<Rollout.RolloutFailure, Journal.JournalError>
+type CollectError =
+  | CurriculumError
+  | MachinesError
+  | RunFolderError
+  | Exclude<Rollout.RolloutFailure, Journal.JournalError>
 
 /** Rollouts that are being collected, by the iteration of the phase. */
 type Collecting = Map<number, Deferred.Deferred<Collected, CollectError>>
@@ -103,11 +108,12 @@ const collectGroups = Effect.fnUntraced(function* (
     pool: parts.pool,
     isHeldOut: parts.isHeldOut
   }
-  const one = Effect.fnUntraced(function* (position: number) {
-    const question = yield* Curriculum.question(curriculum, config, phase.seed, position)
-    const group = yield* Effect.catchTag(Rollout.group(question, options), "JournalError", (error) =>
+  const questionAt = (position: number) => Curriculum.question(curriculum, config, phase.seed, position)
+  const groupOf = (question: Curriculum.Question) =>
+    Effect.catchTag(Rollout.group(question, options), "JournalError", (error) =>
       Effect.fail(KeptRollouts.unusable(session.folder.folder)(error))
     )
+  const done = Effect.gen(function* () {
     progress.done += 1
     yield* Session.writeSpent(session)
     yield* session.emit({
@@ -118,11 +124,28 @@ const collectGroups = Effect.fnUntraced(function* (
       total: progress.total,
       costUsd: Session.spentUsd(session)
     })
-    return Batch.advantages(group, config.advantage)
   })
   // Sampling waits for running: no more groups are open than both can work on.
   const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
-  return yield* Effect.forEach(positions, one, { concurrency })
+  const { lead } = session
+  if (lead === undefined) {
+    const one = (position: number) => Effect.tap(Effect.flatMap(questionAt(position), groupOf), () => done)
+    const groups = yield* Effect.forEach(positions, one, { concurrency })
+    return groups.map((group) => Batch.advantages(group, config.advantage))
+  }
+  const all = yield* lead.groups<CollectError>({
+    phase: session.standing.phase,
+    phaseIteration,
+    sampler,
+    positions,
+    concurrency,
+    make: (position) => Effect.flatMap(questionAt(position), groupOf),
+    onGroup: done
+  })
+  const questions = yield* Effect.forEach(positions, questionAt)
+  return all.map((rollouts, at) =>
+    Batch.advantages({ question: questions[at]!, samplerVersion: sampler.version, rollouts }, config.advantage)
+  )
 })
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at)

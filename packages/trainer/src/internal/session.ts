@@ -6,6 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { EngineError } from "../Engine.ts"
+import type { Lead } from "../Machines.ts"
 import type { Metrics } from "../Metrics.ts"
 import { CostLimitReached } from "../Rollout.ts"
 import type { RunFolder, RunFolderError } from "../RunFolder.ts"
@@ -32,6 +33,8 @@ export interface Session {
   readonly ledger: Budget.Ledger
   /** The rollouts that no checkpoint covers; absent if none are stored. */
   readonly kept: KeptRollouts | undefined
+  /** The machines that make rollouts together; absent on one machine. */
+  readonly lead?: Lead | undefined
   /** USD spent by the run before. */
   readonly spentBeforeUsd: number
   /** Done when the run is asked to stop. */

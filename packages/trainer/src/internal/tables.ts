@@ -177,6 +177,7 @@ export const startTable = Options.table(
   {
     folder: Options.name,
     listener: Options.aFunction,
+    machines: Options.anObject,
     signal: Options.expects(
       "an AbortSignal",
       (value) => typeof value === "object" && value !== null && "aborted" in value
