@@ -37,8 +37,14 @@ export const key = "divisi.conductor"
 
 const version = 1
 
-/** The template for a model that was trained without checks: it does not mention them. */
-const { checks: _, evidence: __, ...trainedTemplate } = Prompt.defaultTemplate
+/** The template for a model that was trained without checks: it does not mention them, nor forms that it may not write. */
+const { answer, checks: _, evidence: __, how, ...paperTemplate } = Prompt.defaultTemplate
+
+const trainedTemplate = (prompt: Prompt.ConductorOptions): Prompt.Template => ({
+  ...paperTemplate,
+  ...(prompt.how === true && { how }),
+  ...(prompt.mayAnswer === true && { answer })
+})
 
 /** Writes a form. Defaults are written explicitly, because they may differ where the form is read. */
 export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
@@ -48,7 +54,7 @@ export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
     workers,
     prompt: {
       ...prompt,
-      template: prompt.template ?? trainedTemplate,
+      template: prompt.template ?? trainedTemplate(prompt),
       examples: prompt.examples ?? Prompt.outOfDistributionExamples
     }
   })
@@ -94,7 +100,8 @@ const problemOf = (form: Readonly<Record<string, unknown>>): string | undefined 
   if (!isRecord(prompt.template) || !isLike(prompt.template, Prompt.defaultTemplate)) return "prompt.template is none"
   if (!isList<Prompt.Example>(prompt.examples, isExample)) return "prompt.examples is no list of examples"
   const isSet = isOneOf(prompt.access, "binary", "fine-grained") && isOneOf(prompt.descriptions, true, false)
-  return isSet && isOneOf(prompt.subtasks, true, false) ? undefined : "a setting of the prompt is unknown"
+  const areFlags = [prompt.subtasks, prompt.how, prompt.mayAnswer].every((flag) => isOneOf(flag, true, false))
+  return isSet && areFlags ? undefined : "a setting of the prompt is unknown"
 }
 
 /**

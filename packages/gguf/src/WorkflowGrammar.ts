@@ -12,7 +12,9 @@
 import { WorkflowText } from "@divisi/core"
 import type { WorkflowFormat } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
+import * as HowRules from "./internal/howRules.ts"
 import { type Position, positionOf } from "./internal/listPosition.ts"
+import { shortestEnding } from "./internal/shortestEnding.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -38,6 +40,9 @@ const first = "model_id"
 const second = "]\\nsubtasks = ["
 const third = "]\\naccess_list = ["
 
+/** The beginning of the Conductor's own answer. */
+const answering = 'answer = "'
+
 /** A comma with or without a blank: the two ways in which models write lists. */
 const separator = 'separator ::= "," " "?'
 
@@ -48,14 +53,21 @@ const text = ['text ::= "\\"" character* "\\""', 'character ::= [^"\\\\\\x00-\\x
  * Lines that do not begin with `model_id`. Otherwise the grammar could not tell reasoning from the lists, and would
  * force nothing.
  */
-const reasoning = (): ReadonlyArray<string> => {
+const reasoning = ({ mayAnswer }: Options): ReadonlyArray<string> => {
   const rest = "rest ::= [^\\n\\x00-\\x08\\x0B-\\x1F\\x7F]*"
-  const lines = [...first].map((letter, at) => {
-    const others = `[^${letter}\\n\\x00-\\x08\\x0B-\\x1F\\x7F] rest`
-    return `line${at} ::= (${others}${at + 1 < first.length ? ` | "${letter}" line${at + 1}` : ""})?`
-  })
-  return [...lines, rest]
+  const chain = (word: string, name: string) =>
+    [...word].map((letter, at) => {
+      const isFirst = at === 0 && mayAnswer === true
+      const others = `[^${isFirst ? first[0]! + answering[0]! : letter}\\n\\x00-\\x08\\x0B-\\x1F\\x7F] rest`
+      const more = at + 1 < word.length ? ` | ${gbnfText(letter)} ${name}${at + 1}` : ""
+      const other = isFirst ? ` | "${answering[0]}" own1` : ""
+      return `${name}${at} ::= (${others}${more}${other})?`
+    })
+  // A line that begins an answer is one, too: it is not part of a thought.
+  return [...chain(first, "line"), ...(mayAnswer === true ? chain(answering, "own").slice(1) : []), rest]
 }
+
+const gbnfText = (letter: string): string => (letter === '"' ? '"\\""' : `"${letter}"`)
 
 /** `worker0` takes the first worker; each rule continues with the next, or closes with the count reached. */
 const workers = ({ allowEmpty, maxSteps, poolSize }: Options): ReadonlyArray<string> => {
@@ -72,15 +84,33 @@ const workers = ({ allowEmpty, maxSteps, poolSize }: Options): ReadonlyArray<str
   ]
 }
 
-/** The subtasks and access lists of a plan of each length. */
-const steps = ({ maxSteps }: Options): ReadonlyArray<string> =>
-  Array.from({ length: maxSteps }, (_, at) => {
+const listed = (items: ReadonlyArray<string>) => items.join(" separator ")
+
+/** The access lists of a plan, to the end of the text. The last step of a quorum sees all steps. */
+const closing = (count: number, seesAll: boolean): string => {
+  const lists = Array.from({ length: count }, (_, step) =>
+    seesAll && step === count - 1 ? '"\\"all\\""' : `access${step}`
+  )
+  return `"${third}" ${listed(lists)} "]"`
+}
+
+/** The subtasks and access lists of a plan of each length, and how its steps are run, if that may be written. */
+const steps = (options: Options): ReadonlyArray<string> => {
+  const how = options.how && HowRules.make(options, closing)
+  const plans = Array.from({ length: options.maxSteps }, (_, at) => {
     const count = at + 1
-    const list = (items: ReadonlyArray<string>) => items.join(" separator ")
-    const subtasks = list(Array.from({ length: count }, () => "text"))
-    const access = list(Array.from({ length: count }, (_, step) => `access${step}`))
-    return `steps${count} ::= "${second}" ${subtasks} "${third}" ${access} "]"`
+    const subtasks = listed(Array.from({ length: count }, () => "text"))
+    const plain = closing(count, false)
+    return `steps${count} ::= "${second}" ${subtasks} ${how === undefined ? plain : how.between(count, plain)}`
   })
+  return how === undefined ? plans : [...plans, ...how.rules]
+}
+
+/** An answer of the Conductor itself, with a character that can be seen at its beginning. */
+const answer = [
+  `answer ::= "answer = \\"" visible character* "\\""`,
+  'visible ::= [^"\\\\\\x00-\\x20\\x7F] | "\\\\" ["\\\\]'
+]
 
 /** Step 0 sees no step; a later one all, none or, in the fine-grained form, any ascending choice of earlier steps. */
 const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
@@ -104,7 +134,9 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  * **Details**
  *
  * Any lines that do not begin with `model_id` may precede the lists; nothing may follow the last bracket. Access lists
- * are ascending and name only earlier steps; that of the first step is empty.
+ * are ascending and name only earlier steps; that of the first step is empty. With `how`, lists `checks` and `how` may
+ * come before the access lists, in the order in which `WorkflowText.write` writes them with the option `how`; with
+ * `mayAnswer`, `answer = "…"` may be written instead of the lists.
  *
  * **Gotchas**
  *
@@ -121,9 +153,11 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  */
 export const make = (options: Options): string => {
   const hasReasoning = options.reasoning ?? true
+  const end = options.mayAnswer === true ? "(lists | answer)" : "lists"
   return [
-    hasReasoning ? 'root ::= (line0 "\\n")* lists' : "root ::= lists",
-    ...(hasReasoning ? reasoning() : []),
+    hasReasoning ? `root ::= (line0 "\\n")* ${end}` : `root ::= ${end}`,
+    ...(hasReasoning ? reasoning(options) : []),
+    ...(options.mayAnswer === true ? answer : []),
     ...workers(options),
     ...steps(options),
     ...access(options),
@@ -179,7 +213,7 @@ const rest = (position: Position): string => {
  * **Details**
  *
  * Open strings are closed, missing subtasks stay blank, and steps without an access list see no step. If the lists have
- * not begun, it is a plan of one step for worker 0.
+ * not begun, it is a plan of one step for worker 0. A text with `how` or an answer needs the options of its grammar.
  *
  * **Example**
  *
@@ -190,14 +224,22 @@ const rest = (position: Position): string => {
  * WorkflowGrammar.ending(cut) // => '", ""]\naccess_list = [[], []]'
  * ```
  */
-export const ending = (completion: string): string => rest(positionOf(completion))
+export const ending = (completion: string, options?: Options): string => {
+  // A thought that breaks off becomes a plan: an answer is never made up.
+  const mayAnswer = options?.mayAnswer === true && hasAnswer(completion)
+  if (options === undefined || (options.how === undefined && !mayAnswer)) return rest(positionOf(completion))
+  return shortestEnding(make({ ...options, mayAnswer }), completion) ?? rest(positionOf(completion))
+}
+
+/** Whether the last line of a text is an answer that has begun. */
+const hasAnswer = (completion: string): boolean => completion.startsWith(answering, completion.lastIndexOf("\n") + 1)
 
 /**
  * The grammar of what may follow reasoning that has used up its tokens: the lists, on a line of their own. `undefined`
  * where they have begun.
  */
 export const afterReasoning = (options: Options, completion: string): string | undefined => {
-  if (positionOf(completion).list !== "none") return undefined
+  if (positionOf(completion).list !== "none" || (options.mayAnswer === true && hasAnswer(completion))) return undefined
   const lists = make({ ...options, reasoning: false })
   const isLineStart = completion === "" || completion.endsWith("\n")
   return isLineStart ? lists : lists.replace("root ::= ", 'root ::= "\\n" ')
@@ -209,11 +251,15 @@ export const afterReasoning = (options: Options, completion: string): string | u
 
 const any = { poolSize: Number.MAX_SAFE_INTEGER, maxSteps: Number.MAX_SAFE_INTEGER, allowEmpty: true } as const
 
+/** An answer that is closed, on the last line. */
+const ownAnswer = /((?:^|\n)[ \t]{0,16})answer[ \t]{0,16}=[ \t]{0,16}"(?:[^"\\\n]|\\.)+"(?![^\n]*\n)/u
+
 const opening = /(?:^|\n)[ \t]*(model_id[ \t]*=)/g
 
 /** Whether a text has three complete lists, valid or not. */
-const isWhole = (lists: string): boolean => {
-  const reading = WorkflowText.read(lists, { ...any, mode: "strict" })
+const isWhole = (lists: string, { how }: Pick<Options, "how">): boolean => {
+  const more = how && { how: true, checks: how.checks }
+  const reading = WorkflowText.read(lists, { ...any, ...more, mode: "strict" })
   return Result.isSuccess(reading) || reading.failure.reason._tag === "InvalidWorkflow"
 }
 
@@ -235,13 +281,22 @@ const isWhole = (lists: string): boolean => {
  * WorkflowGrammar.span(`${text}] And so on`)?.start // => 6
  * ```
  */
-export const span = (completion: string, from = 0): Span | undefined => {
+export const span = (
+  completion: string,
+  from = 0,
+  options: Pick<Options, "how" | "mayAnswer"> = {}
+): Span | undefined => {
+  const own = options.mayAnswer === true ? ownAnswer.exec(completion) : null
+  if (own !== null) {
+    const start = own.index + own[1]!.length
+    return { start, end: own.index + own[0].length }
+  }
   const start = [...completion.matchAll(opening)].at(-1)
   if (start === undefined) return undefined
   const at = start.index + start[0].length - start[1]!.length
   if (!completion.includes("access_list", at)) return undefined
   for (let end = completion.indexOf("]", Math.max(from, at)); end >= 0; end = completion.indexOf("]", end + 1)) {
-    if (isWhole(completion.slice(at, end + 1))) return { start: at, end: end + 1 }
+    if (isWhole(completion.slice(at, end + 1), options)) return { start: at, end: end + 1 }
   }
   return undefined
 }

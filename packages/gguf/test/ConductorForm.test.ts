@@ -15,8 +15,13 @@ describe("the form of a Conductor", () => {
     const plain = Result.getOrThrow(ConductorForm.decode(ConductorForm.encode({ ...form, prompt: {} })))
     assert.deepStrictEqual(plain.prompt.examples, Prompt.outOfDistributionExamples)
     // A model trained without checks does not see them.
-    const { checks: _, evidence: __, ...template } = Prompt.defaultTemplate
+    const { answer, checks: _, evidence: __, how, ...template } = Prompt.defaultTemplate
     assert.deepStrictEqual<unknown>(plain.prompt.template, template)
+    // One that may write programs, or answer itself, does.
+    const options = { how: true, mayAnswer: true, examples: [] }
+    const more = Result.getOrThrow(ConductorForm.decode(ConductorForm.encode({ ...form, prompt: options })))
+    assert.deepStrictEqual<unknown>(more.prompt.template, { ...template, how, answer })
+    assert.deepStrictEqual([more.prompt.how, more.prompt.mayAnswer], [true, true])
   })
 
   const written = JSON.parse(ConductorForm.encode(form))

@@ -36,6 +36,7 @@ const propose = Effect.fnUntraced(function* (question: string, { pool, maxSteps,
     round: previous === undefined ? 0 : 1,
     previous,
     seed: 0,
+    price: () => assert.fail(),
     complete: () => Effect.die("the lexical policy asks no model")
   }
   const { workflow } = yield* LexicalPolicy.make(options).propose(context)

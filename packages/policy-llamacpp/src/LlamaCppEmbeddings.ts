@@ -3,6 +3,7 @@ import { Callback } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Backend from "./internal/backend.ts"
+import { checked, embeddingsTable } from "./internal/tables.ts"
 import * as Threads from "./internal/threads.ts"
 import * as Weights from "./internal/weights.ts"
 import * as Errors from "./LlamaCppError.ts"
@@ -81,6 +82,7 @@ const open = async (file: string, options: Options) => {
 export const load = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Embed, Errors.LlamaCppError, Scope.Scope> {
+  yield* checked("LlamaCppEmbeddings.load", options, embeddingsTable)
   const file = yield* ModelStore.resolve(options.source, options)
   const { context, contextTokens, model } = yield* Effect.acquireRelease(
     Effect.tryPromise({ try: () => open(file, options), catch: failed(file) }),

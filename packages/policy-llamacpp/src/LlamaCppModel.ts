@@ -8,7 +8,7 @@
 
 import fs from "node:fs"
 import path from "node:path"
-import { Callback } from "@divisi/core"
+import { Callback, Options as Tables } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import * as RcMap from "effect/RcMap"
@@ -20,10 +20,11 @@ import type { Grammars } from "./internal/completion.ts"
 import * as Context from "./internal/context.ts"
 import { makeSample, type SampleRequest } from "./internal/sample.ts"
 import * as Sequences from "./internal/sequences.ts"
+import { checked, loadTable, workerTable } from "./internal/tables.ts"
 import * as Threads from "./internal/threads.ts"
 import * as Weights from "./internal/weights.ts"
 import { makeWorker, type WorkerOptions } from "./internal/worker.ts"
-import * as Errors from "./LlamaCppError.ts"
+import type * as Errors from "./LlamaCppError.ts"
 import * as ModelStore from "./ModelStore.ts"
 
 export type { Gpu } from "./internal/backend.ts"
@@ -204,17 +205,6 @@ const modelOf = ({ backend, model, path: file }: Weights.Weights, runtime: Runti
   runtime
 })
 
-const checkSettings = (source: string, options: Options): Errors.LlamaCppError | undefined => {
-  const { batchTokens = 1, contextTokens = 256, queueLimit = 0, sequences = 1, threads = 1 } = options
-  const wrong = Object.entries({ batchTokens, contextTokens, sequences, threads, queueLimit: queueLimit + 1 }).find(
-    ([, value]) => !(Number.isSafeInteger(value) && value >= 1)
-  )
-  if (wrong === undefined) return undefined
-  const least = wrong[0] === "queueLimit" ? 0 : 1
-  const detail = `${wrong[0]} must be a whole number of at least ${least}; got ${String(options[wrong[0] as keyof Options])}.`
-  return Errors.make(source, { _tag: "Setting", detail })
-}
-
 /** The settings of a load, with defaults from the model and the machine. */
 const keyOf = async (file: string, options: Options): Promise<Key> => {
   const gpu = options.gpu ?? "auto"
@@ -273,8 +263,7 @@ const adaptersOf = (adapters: ReadonlyArray<Context.Adapter>) =>
 export const load = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<LlamaCppModel, Errors.LlamaCppError, Scope.Scope> {
-  const wrong = checkSettings(options.source, options)
-  if (wrong !== undefined) return yield* wrong
+  yield* checked("LlamaCppModel.load", options, loadTable)
   const file = yield* ModelStore.resolve(options.source, options)
   const key = yield* attempt(file, () => keyOf(file, options))
   const model = yield* RcMap.get(registry(), key)
@@ -322,7 +311,10 @@ export const withAdapters = (
  * The same seed and prompt give the same text, except for rounding: llama.cpp adds in another order when other runs are
  * in the batch.
  */
-export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worker => makeWorker(model, options)
+export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worker => {
+  Tables.check("LlamaCppModel.worker", options, workerTable)
+  return makeWorker(model, options)
+}
 
 /**
  * Samples a completion for training: its tokens, and the log-probability that the model gave each of them when it was

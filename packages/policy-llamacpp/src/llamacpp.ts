@@ -14,38 +14,19 @@ import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { failed } from "./internal/call.ts"
+import { loadTable, workerTable } from "./internal/tables.ts"
 import * as KnownModels from "./knownModels.ts"
 import * as LlamaCppModel from "./LlamaCppModel.ts"
 
 /** How the model runs, and how it answers. */
 export interface Options extends Omit<LlamaCppModel.Options, "source">, LlamaCppModel.WorkerOptions {}
 
-const table = {
-  folder: Tables.name,
-  onProgress: Tables.aFunction,
-  gpu: Tables.oneOf("auto", "cuda", "vulkan", "metal", "none"),
-  gpuRequired: Tables.flag,
-  gpuLayers: Tables.either(Tables.oneOf("auto", "max"), Tables.whole(0)),
-  contextTokens: Tables.whole(1),
-  sequences: Tables.whole(1),
-  batchTokens: Tables.whole(1),
-  threads: Tables.whole(1),
-  flashAttention: Tables.either(Tables.flag, Tables.oneOf("auto")),
-  keyValueType: Tables.oneOf("F32", "F16", "BF16", "Q8_0", "Q5_1", "Q5_0", "Q4_1", "Q4_0"),
-  adapters: Tables.expects("a list of adapters", Array.isArray),
-  queueLimit: Tables.whole(0),
-  onNotice: Tables.aFunction,
-  id: Tables.name,
-  description: Tables.text,
-  template: Tables.either(Tables.oneOf("model", "plain"), Tables.aFunction),
-  grammar: Tables.flag,
-  reasoningTokens: Tables.whole(0),
-  maxOutputTokens: Tables.whole(1),
-  temperature: Tables.number(0),
-  topK: Tables.whole(0),
-  topP: Tables.number(0, 1),
-  minP: Tables.number(0, 1)
-} satisfies Tables.ShapeOf<Options>
+const { source: _, ...loading } = loadTable
+const table = { ...loading, ...workerTable } satisfies Tables.ShapeOf<Options>
+
+/** The options that a table knows, of those of a load and of a worker together. */
+const only = (options: Options, shape: Tables.Shape) =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(shape, name)))
 
 let scope: Scope.Closeable | undefined
 
@@ -74,14 +55,14 @@ const unusable = (id: string, cause: unknown) =>
 export const llamacpp = (source: string, options: Options = {}): Worker => {
   Tables.check("llamacpp", options, table)
   const { id = `llamacpp:${source}`, description = KnownModels.find(source)?.description } = options
-  const about = { ...options, id, description }
+  const about: LlamaCppModel.WorkerOptions = { ...only(options, workerTable), id, description }
   let loaded: { readonly home: Scope.Scope; readonly worker: Promise<Worker> } | undefined
   const load = (): Promise<Worker> => {
     scope ??= Scope.makeUnsafe()
     // A model that was released, or that failed to load, is loaded again.
     if (loaded?.home === scope) return loaded.worker
-    const loading = Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...options, source }), scope))
-    const worker = loading.then((model) => LlamaCppModel.worker(model, about))
+    const model = Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...only(options, loading), source }), scope))
+    const worker = model.then((ready) => LlamaCppModel.worker(ready, about))
     loaded = { home: scope, worker }
     worker.catch(() => {
       loaded = undefined

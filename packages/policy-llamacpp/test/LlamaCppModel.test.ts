@@ -125,6 +125,45 @@ describe("LlamaCppModel", () => {
     })
   )
 
+  it.effect("writes a readable program or answer under the grammar, however few the tokens", () =>
+    Effect.gen(function* () {
+      const model = yield* load()
+      const how = { checks: ["tests"], shapes: ["finding"], tools: ["search"] }
+      const writer = LlamaCppModel.worker(model, { reasoningTokens: 1, temperature: 1 })
+      const asked = {
+        ...format,
+        poolSize: 3,
+        maxSteps: 2,
+        access: "fine-grained" as const,
+        allowEmpty: false,
+        how,
+        mayAnswer: true
+      }
+      const plans = yield* Effect.forEach(
+        Array.from({ length: 24 }, (_, index) => index),
+        (index) =>
+          Effect.map(
+            Stream.runCollect(
+              WorkerStream.generate(writer, {
+                messages: ask(`Question ${index}`),
+                seed: index,
+                maxOutputTokens: [8, 90, 300, 300][index % 4]!,
+                format: asked
+              })
+            ),
+            (parts) => {
+              const text = textOf(parts)
+              const { start } = WorkflowGrammar.span(text, 0, asked)!
+              const rules = { ...asked, ...how, how: true, mayAnswer: true }
+              return Result.getOrThrow(WorkflowText.read(text.slice(start), { ...rules, mode: "strict" }))
+            }
+          ),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(plans.length, 24)
+    })
+  )
+
   it.live("plans for a Conductor, and answers in its pool", () =>
     Effect.gen(function* () {
       const model = yield* load({ source: roomy, contextTokens: 8192, sequences: 2 })

@@ -176,8 +176,14 @@ describe("bad input", () => {
 
   it.effect("settings that are not usable numbers", () =>
     Effect.gen(function* () {
-      assert.match((yield* failure({ sequences: 0 })).message, /sequences must be a whole number of at least 1; got 0/)
-      assert.match((yield* failure({ threads: 1.5 })).message, /threads must be a whole number of at least 1; got 1.5/)
+      assert.match(
+        (yield* failure({ sequences: 0 })).message,
+        /"sequences" must be a whole number from 1 to 65536, not 0/
+      )
+      assert.match(
+        (yield* failure({ threads: 1.5 })).message,
+        /"threads" must be a whole number from 1 to 1024, not 1.5/
+      )
       const model = yield* LlamaCppModel.load({ source: whole, ...settings })
       const asked = WorkerStream.generate(LlamaCppModel.worker(model), { messages: [], temperature: -1 })
       const error = yield* Effect.flip(Stream.runDrain(asked))

@@ -7,7 +7,7 @@
  * correct. If the scores of a worker for a kind of question have changed abruptly, older outcomes do not count. The
  * threshold is lower if the vendor's responses name another model from then on.
  */
-import { type Outcome, Seed } from "@divisi/core"
+import { type Outcome, Seed, Options as Tables } from "@divisi/core"
 
 /** A worker whose scores for a kind of question have changed. */
 export interface Change {
@@ -115,8 +115,18 @@ const sinceChange = (row: ReadonlyArray<Outcome.Outcome>): Recent => {
 
 const rowOf = ({ kind, worker }: Outcome.Outcome): string => JSON.stringify([worker, kind])
 
+const table = Tables.table(
+  {
+    now: Tables.number(0),
+    halfLifeDays: Tables.number(Number.MIN_VALUE, Infinity)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["now"] }
+)
+
 /** The outcomes that still count, in order of time. */
-export const recent = (outcomes: ReadonlyArray<Outcome.Outcome>, { halfLifeDays = 180, now }: Options): Recent => {
+export const recent = (outcomes: ReadonlyArray<Outcome.Outcome>, options: Options): Recent => {
+  Tables.check("Drift.recent", options, table)
+  const { halfLifeDays = 180, now } = options
   const inTime = outcomes.toSorted((left, right) => left.at - right.at)
   const rows = [...Map.groupBy(inTime, rowOf).values()].map(sinceChange)
   const isKept = ({ at, question, run = "", worker }: Outcome.Outcome) =>

@@ -7,7 +7,7 @@
  * promoted only if it is not worse by the lower bound of that estimate, and better on the unseen last fifth of the
  * questions in time.
  */
-import { Seed } from "@divisi/core"
+import { Seed, Options as Tables } from "@divisi/core"
 import * as Result from "effect/Result"
 import type { Example } from "./Outcomes.ts"
 import * as Router from "./Router.ts"
@@ -182,6 +182,8 @@ export interface Options {
   readonly learner?: ((training: ReadonlyArray<Example>) => (example: Example) => string) | undefined
 }
 
+const table = { embedder: Tables.name, learner: Tables.aFunction } satisfies Tables.ShapeOf<Options>
+
 const points = (value: number): string => `${value < 0 ? "" : "+"}${(100 * value).toFixed(1)}`
 
 const same = "it would ask the same workers"
@@ -218,6 +220,7 @@ export const compare = (
   old: Table.Table | undefined,
   options: Options = {}
 ): Verdict => {
+  Tables.check("Replay.compare", options, table)
   // Questions without dates, or with the same date, are in random order, because those of a kind are often adjacent in
   // a file.
   const inTime = Seed.shuffled(Seed.draw(0), examples).toSorted((left, right) => left.at - right.at)

@@ -156,7 +156,7 @@ const write = Effect.fnUntraced(function* (
     next = [token!]
     if (count % outputTurn === 0) yield* Effect.yieldNow
   }
-  out.finish(reason === "length" && form !== undefined ? WorkflowGrammar.ending(out.text()) : "")
+  out.finish(reason === "length" && form !== undefined ? WorkflowGrammar.ending(out.text(), form.rules) : "")
   return { reason, outputTokens: count }
 })
 
@@ -245,6 +245,7 @@ export const make = (model: Model.DenseModel, options: Options): Worker => {
     description,
     settings: { version: fingerprint(model), template: template.toString(), maxOutputTokens, temperature },
     pricing: free,
+    takesReasoning: false,
     recovery: "free",
     limits: { contextTokens: decoder.contextTokens, maxOutputTokens },
     generate: (request) =>

@@ -115,8 +115,8 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
   const write = (piece: string) => {
     const shown = stopper.push(piece)
     const span =
-      format !== undefined && shown.text.includes("]")
-        ? WorkflowGrammar.span(text + shown.text, text.length)
+      format !== undefined && (shown.text.includes("]") || (format.mayAnswer === true && shown.text.includes('"')))
+        ? WorkflowGrammar.span(text + shown.text, text.length, format)
         : undefined
     isOver = shown.isStopped || span !== undefined
     add(span === undefined ? shown.text : shown.text.slice(0, span.end - text.length))
@@ -133,7 +133,8 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
     finish: (reason: FinishReason) => {
       if (!isOver) write(detokenizer.flush())
       if (!isOver) add(stopper.rest())
-      if (reason === "length" && format !== undefined && grammar !== undefined) add(WorkflowGrammar.ending(text))
+      if (reason === "length" && format !== undefined && grammar !== undefined)
+        add(WorkflowGrammar.ending(text, format))
     }
   }
 }

@@ -226,6 +226,7 @@ export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker
       ...sampling
     },
     isLanguageModel: true,
+    takesReasoning: "off",
     capabilities: { tools: grammar && canWriteJson, jsonSchema: grammar && canWriteJson },
     provider: `llamacpp:${model.path}`,
     pricing: free,

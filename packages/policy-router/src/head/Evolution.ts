@@ -12,7 +12,7 @@
 import { createHash } from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
-import { Budget, Callback, Embedder, Grader, Seed, StepFailure, Transcript } from "@divisi/core"
+import { Budget, Callback, Embedder, Grader, Seed, StepFailure, Options as Tables, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import type { RunSettings } from "@divisi/core/RunSettings"
 import * as Task from "@divisi/core/Task"
@@ -280,7 +280,31 @@ const drawn = (tasks: ReadonlyArray<Task.Task>, count: number, seed: number, gen
   }))
 }
 
-const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Effect.Effect<void, Head.HeadError> => {
+const table = Tables.table(
+  {
+    head: Tables.anObject,
+    pool: Tables.anObject,
+    grader: Tables.madeBy("a grader", "grade"),
+    tasks: Tables.expects("a list of tasks", Array.isArray),
+    validation: Tables.expects("a list of tasks", Array.isArray),
+    embedder: Tables.madeBy("an embedder", "embed"),
+    scorePerUsd: Tables.number(0),
+    weights: Tables.oneOf("all", "situations"),
+    generations: Tables.whole(1),
+    population: Tables.whole(2),
+    runs: Tables.whole(1),
+    sigma: Tables.number(Number.MIN_VALUE),
+    seed: Tables.whole(0),
+    concurrency: Tables.whole(1),
+    maxCostUsd: Tables.limit,
+    run: Tables.anObject,
+    file: Tables.name,
+    onGeneration: Tables.aFunction
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["head", "pool", "grader", "tasks", "validation"] }
+)
+
+const check = ({ tasks, validation }: Options): Effect.Effect<void, Head.HeadError> => {
   const known = new Set(tasks.map((task) => Task.question(task)))
   const shared = validation.filter((task) => known.has(Task.question(task))).length
   const problem =
@@ -288,9 +312,7 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
       ? "There have to be a task to learn on and two to validate with."
       : shared > 0
         ? `${shared} of the validation tasks are learned on, too.`
-        : [generations, runs].every((count) => Number.isInteger(count) && count > 0)
-          ? undefined
-          : "Generations and runs are whole numbers from 1."
+        : undefined
   return problem === undefined ? Effect.void : Effect.fail(new Head.HeadError({ detail: problem }))
 }
 
@@ -332,6 +354,10 @@ const check = ({ generations = 40, runs = 16, tasks, validation }: Options): Eff
 export const evolve = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Evolved, Head.HeadError | Grader.GraderError> {
+  yield* Effect.mapError(
+    Tables.checked("Evolution.evolve", options, table),
+    ({ message }) => new Head.HeadError({ detail: message })
+  )
   yield* check(options)
   const { concurrency = 4, file, generations = 40, head, maxCostUsd, runs = 16, scorePerUsd = 0, seed = 0 } = options
   const key = keyOf(options)

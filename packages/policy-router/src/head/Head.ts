@@ -7,7 +7,7 @@
  */
 import fs from "node:fs"
 import path from "node:path"
-import { Embedder } from "@divisi/core"
+import { Embedder, Options as Tables } from "@divisi/core"
 import { Sealed, UserFolders, WholeFile } from "@divisi/files"
 import { detailOf } from "@divisi/files/FileError"
 import * as Data from "effect/Data"
@@ -213,6 +213,7 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
  * learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out. The same examples give the same head.
  */
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
+  Tables.check("Head.fit", options, { embedder: Tables.name } satisfies Tables.ShapeOf<FitOptions>)
   const workers = [...new Set(examples.flatMap(({ scores }) => [...scores.keys()]))].filter(isWorker).sort()
   if (workers.length === 0) return Result.fail(new HeadError({ detail: "There is no graded answer to learn from." }))
   const space = Space.of(examples.map(({ point }) => point))

@@ -9,7 +9,7 @@
  * A search is a plain value. {@link ask} returns the points of its generation, the same ones each time; {@link tell}
  * returns the next search. So the value stored between two generations is sufficient to resume.
  */
-import { Seed } from "@divisi/core"
+import { Seed, Options as Tables } from "@divisi/core"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -78,6 +78,16 @@ const constantsOf = (dimensions: number, population: number) => {
 // Searching
 // -------------------------------------------------------------------------------------------------------------------
 
+const table = Tables.table(
+  {
+    mean: Tables.expects("a list of numbers", (value) => Array.isArray(value) || ArrayBuffer.isView(value)),
+    sigma: Tables.number(Number.MIN_VALUE),
+    seed: Tables.whole(0),
+    population: Tables.whole(2)
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["mean", "sigma"] }
+)
+
 /**
  * Begins a search.
  *
@@ -95,14 +105,12 @@ const constantsOf = (dimensions: number, population: number) => {
  * Array.from(search.mean, (value) => Number(value.toFixed(3))) // => [1, 2, 3]
  * ```
  */
-export const make = ({ mean, population, seed = 0, sigma }: Options): Search => {
+export const make = (options: Options): Search => {
+  Tables.check("SepCmaEs.make", options, table)
+  const { mean, population, seed = 0, sigma } = options
   const dimensions = mean.length
   const points = population ?? Math.ceil(4 + 3 * Math.log(dimensions))
   if (dimensions === 0) throw new RangeError("A search needs at least one dimension.")
-  if (!Number.isInteger(points) || points < 2) {
-    throw new RangeError(`A generation needs a whole number of points, at least 2; ${points} were asked for.`)
-  }
-  if (!(sigma > 0)) throw new RangeError(`The first step size must be above 0; it is ${sigma}.`)
   return {
     seed,
     generation: 0,

@@ -69,7 +69,7 @@ describe("SepCmaEs", () => {
 
   it("does not begin without dimensions, points or a step size", () => {
     assert.throws(() => SepCmaEs.make({ mean: [], sigma: 1 }), /at least one dimension/)
-    assert.throws(() => SepCmaEs.make({ mean: [0], sigma: 0 }), /above 0/)
+    assert.throws(() => SepCmaEs.make({ mean: [0], sigma: 0 }), /"sigma" must be a number of at least/)
     assert.throws(() => SepCmaEs.make({ mean: [0], sigma: 1, population: 1 }), /at least 2/)
     const search = SepCmaEs.make({ mean: [0], sigma: 1 })
     assert.throws(() => SepCmaEs.tell(search, [1]), /1 values were given/)

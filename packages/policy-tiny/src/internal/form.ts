@@ -19,6 +19,8 @@ export interface Form {
   readonly isWhole: () => boolean
   /** From here on, given the text so far, only the lists may follow. */
   readonly endReasoning: (text: string) => void
+  /** The rules of its grammar. */
+  readonly rules: Omit<WorkflowFormat, "type">
 }
 
 /** Grammars by their text: a pool has the same one for every question. */
@@ -62,6 +64,7 @@ export const make = ({ type: _, ...rules }: WorkflowFormat): Form => {
     push: (bytes) => {
       place = follow(bytes)!
     },
+    rules,
     isWhole: () => grammar.isWhole(place.state),
     endReasoning: (text) => {
       // An incomplete character is part of the line, but not of the text.
