@@ -59,6 +59,11 @@ const commands = {
     short: "Replay the transcript of a run",
     load: async () => (await import("./replay/command.ts")).replay
   },
+  studio: {
+    group: "Run",
+    short: "Show runs in the browser",
+    load: async () => (await import("./studio/command.ts")).studio
+  },
   rate: {
     group: "Run",
     short: "Rate the answer of a run",
@@ -98,6 +103,11 @@ const commands = {
     group: "Serve",
     short: "Start an OpenAI- and Anthropic-compatible server",
     load: async () => (await import("./serve/command.ts")).serve
+  },
+  cluster: {
+    group: "Serve",
+    short: "Execute and operate runs on many machines",
+    load: async () => (await import("./cluster/command.ts")).cluster
   },
   key: {
     group: "Serve",

@@ -350,6 +350,7 @@ describe("the settings of a run", () => {
   /** Fields that are not set. */
   const unset = {
     maxSteps: undefined,
+    approvePlans: undefined,
     recursion: undefined,
     seed: undefined,
     reassign: undefined,

@@ -3,6 +3,7 @@ import fs from "node:fs"
 import path from "node:path"
 import { pathToFileURL } from "node:url"
 import { assert, describe, it } from "vitest"
+import { source } from "./command.ts"
 import { divisi, inFolder } from "./process.ts"
 
 const sources = pathToFileURL(path.resolve(import.meta.dirname, "../src")).href
@@ -14,7 +15,7 @@ interface Coverage {
 /** The commands whose `command.ts` a process loads. */
 const commandsLoadedBy = async (args: ReadonlyArray<string>, cwd: string): Promise<ReadonlyArray<string>> => {
   const coverage = fs.mkdtempSync(path.join(cwd, "coverage-"))
-  await divisi(args, { cwd, environment: { NODE_V8_COVERAGE: coverage } })
+  await divisi(args, { cwd, command: source, environment: { NODE_V8_COVERAGE: coverage } })
   const loaded = fs
     .readdirSync(coverage)
     .flatMap((file) => (JSON.parse(fs.readFileSync(path.join(coverage, file), "utf8")) as Coverage).result)

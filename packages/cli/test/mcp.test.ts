@@ -1,16 +1,14 @@
-import path from "node:path"
 import { assert, describe, expect, it } from "@effect/vitest"
 import { type CallToolResult, Client, type Progress } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { command } from "./command.ts"
 import { config, divisi } from "./process.ts"
-
-const main = path.resolve(import.meta.dirname, "../src/main.ts")
 
 /** The SDK's own client, and `divisi mcp` as the process that it starts. */
 const connected = async (name: string, ...flags: ReadonlyArray<string>) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: ["--conditions=@divisi/source", main, "mcp", "--config", config(name), ...flags],
+    args: [...command, "mcp", "--config", config(name), ...flags],
     stderr: "pipe"
   })
   let errors = ""

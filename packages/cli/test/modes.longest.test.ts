@@ -118,6 +118,7 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
   await divisi(["pool", "check", ...quick])
   await divisi(["gym", "sample"])
   await divisi(["gym", "solve", "--tasks", "2", "--cache", "gym.sqlite", ...none])
+  await divisi(["gym", "environment"])
   await divisi(["train", "--recipe", "toy", "--iterations", "2", "--out", "trained", ...none])
   await divisi(["train", "resume", "trained", ...none])
   await divisi(["train", "report", "trained"])
@@ -149,7 +150,7 @@ const useAll = async ({ divisi, folder }: Machine): Promise<void> => {
  * They write source code, which follows the umask since people share it, and they start a package manager, which must not
  * be given this test's home: it would install this repository again.
  */
-const ofSources = ["init", "provider new"]
+const ofSources = ["init", "provider new", "gym verifiers"]
 
 const modesIn = (folder: string) =>
   fs

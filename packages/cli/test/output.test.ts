@@ -3,11 +3,10 @@ import { spawn } from "node:child_process"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { assert, describe, it } from "vitest"
+import { command } from "./command.ts"
 import { config, divisi, inFolder, valuesOf } from "./process.ts"
 
 const noisy = ["--config", config("noisy")]
-
-const main = path.resolve(import.meta.dirname, "../src/main.ts")
 
 describe("the output of a command with a config that prints", () => {
   it("is JSON and nothing else", { timeout: 120_000 }, () =>
@@ -46,7 +45,7 @@ describe("the output of a command with a config that prints", () => {
   })
 
   it("is the protocol: divisi mcp", { timeout: 30_000 }, async () => {
-    const child = spawn(process.execPath, ["--conditions=@divisi/source", main, "mcp", ...noisy, "--approve", "all"], {
+    const child = spawn(process.execPath, [...command, "mcp", ...noisy, "--approve", "all"], {
       stdio: ["pipe", "pipe", "ignore"]
     })
     const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { evaluated, samplesIn } from "./evaluated.ts"
@@ -37,6 +37,32 @@ describe("a policy and a grader of one's own", () => {
         expect(run).toMatchObject({ code: 0 })
         const graded = await divisi(["grade", "--grader", "./half.ts", "--gold", "7", "--answer", "7"], { cwd })
         expect(valuesOf(graded.output)).toEqual([{ correct: false, rung: "half" }])
+      }
+    ))
+
+  it("are not resumed once their file has changed", () =>
+    withFiles(
+      {
+        "direct.ts": `export default { name: "direct", propose: () => ({ steps: [{ worker: 0, subtask: "", access: [] }] }) }`,
+        "half.ts": `export default () => 0.5`
+      },
+      async (cwd) => {
+        const args = [...questions, "--grader", "./half.ts", "--policy", "./direct.ts", "--out", "changed"]
+        expect(await divisi(args, { cwd })).toMatchObject({ code: 0 })
+        expect(await divisi(args, { cwd })).toMatchObject({ code: 0 })
+        for (const name of ["direct.ts", "half.ts"]) {
+          const file = path.join(cwd, name)
+          const before = readFileSync(file, "utf8")
+          writeFileSync(file, `${before}\n// Changed.`)
+          const { code, errors } = await divisi(args, { cwd })
+          expect(code).toBe(2)
+          expect(errors).toMatch(/evaluated with a different (source of policy direct|prompt or grader of mine)\./)
+          writeFileSync(file, before)
+        }
+        expect(await divisi(args, { cwd })).toMatchObject({ code: 0 })
+        writeFileSync(path.join(cwd, "half.ts"), "export default () => 1")
+        expect(await divisi(["eval", "regrade", "changed"], { cwd })).toMatchObject({ code: 0 })
+        expect(await divisi(args, { cwd })).toMatchObject({ code: 0 })
       }
     ))
 
@@ -82,6 +108,9 @@ describe("a policy and a grader of one's own", () => {
         })
         await divisi([...questions, ...single, "--grader", "./words.ts", "--out", "words"], { cwd })
         expect(samplesIn(path.join(cwd, "words"))[0]!.missing?.message).toContain("it returned neither true, false")
+        const silent = await divisi([...questions, "--grader", "integer", "--policy", "./planless.ts"], { cwd })
+        expect(silent.code).toBe(1)
+        expect(lastLine(silent.errors)).toContain("No question was planned or answered by: planless")
         const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
         expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
       }

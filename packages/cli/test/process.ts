@@ -1,8 +1,9 @@
-/** Runs `divisi` from its source as a process of its own, as a person would. */
+/** Runs `divisi` as a process of its own, as a person would. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
+import { command } from "./command.ts"
 
 const root = path.resolve(import.meta.dirname, "..")
 
@@ -15,6 +16,8 @@ export interface Ended {
 export interface Options {
   readonly input?: string | undefined
   readonly cwd?: string | undefined
+  /** The command line; {@link command} by default. */
+  readonly command?: ReadonlyArray<string> | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
   /** The files that its output and its errors go to, instead of into what is returned. */
   readonly outputTo?: string | undefined
@@ -30,7 +33,7 @@ export const divisi = (args: ReadonlyArray<string>, options: Options = {}): Prom
   new Promise((resolve, reject) => {
     const files = [options.outputTo, options.errorsTo].map((file) => file && openSync(file, "w"))
     const { CI: _, FORCE_COLOR: __, ...environment } = process.env
-    const child = spawn(process.execPath, ["--conditions=@divisi/source", path.join(root, "src/main.ts"), ...args], {
+    const child = spawn(process.execPath, [...(options.command ?? command), ...args], {
       cwd: options.cwd ?? root,
       env: { ...environment, ...options.environment },
       stdio: ["pipe", files[0] || "pipe", files[1] || "pipe"]

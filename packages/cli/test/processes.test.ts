@@ -3,9 +3,9 @@ import { spawn } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "vitest"
+import { command } from "./command.ts"
 import { divisi, inFolder } from "./process.ts"
 
-const root = path.resolve(import.meta.dirname, "..")
 const server = path.join(import.meta.dirname, "fixtures/mcpServer.ts")
 
 const isRunning = (pid: number): boolean => {
@@ -39,7 +39,7 @@ describe.skipIf(process.platform === "win32")("the processes of a run", { concur
       inFolder(async (cwd) => {
         for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(cwd, name), text)
         const args = ["run", "Which?", "--policy", "checked:cheap+strong+command:sh check.sh"]
-        const run = spawn(process.execPath, ["--conditions=@divisi/source", path.join(root, "src/main.ts"), ...args], {
+        const run = spawn(process.execPath, [...command, ...args], {
           cwd,
           stdio: "ignore"
         })

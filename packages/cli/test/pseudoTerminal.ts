@@ -1,8 +1,6 @@
 /** Runs `divisi` on a pseudo-terminal, as a person at a keyboard would: `script` of util-linux makes one. */
 import { spawn, spawnSync } from "node:child_process"
-import path from "node:path"
-
-const main = path.resolve(import.meta.dirname, "../src/main.ts")
+import { command as divisi } from "./command.ts"
 
 /** Whether this machine can make one in the way that is known here. */
 export const isThere = spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false
@@ -36,9 +34,7 @@ export const play = (
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     const { CI: _, NO_COLOR: __, ...environment } = process.env
-    const command = [process.execPath, "--conditions=@divisi/source", main, ...args]
-      .map((word) => `'${word}'`)
-      .join(" ")
+    const command = [process.execPath, ...divisi, ...args].map((word) => `'${word}'`).join(" ")
     const size = options.columns === undefined ? "" : `stty columns ${options.columns} rows 40; `
     const child = spawn("script", ["--quiet", "--return", "--flush", "--command", `${size}${command}`, "/dev/null"], {
       cwd,

@@ -18,6 +18,9 @@ const none: Flags = {
   seed: Option.none()
 }
 
+/** Flags without a value, which set `true`. */
+const toggles = new Set(["--approve-plans"])
+
 /** Flags whose setting is put together from several flags, the config and MCP servers. */
 const composed = new Set(["--check", "--tool", "--tool-access"])
 
@@ -27,8 +30,9 @@ describe("the flags of settings", () => {
   })
 
   it.each(rows.filter(([flag]) => !composed.has(flag)))("%s sets %s", (flag, path) => {
-    const set = settings({}, { ...none, [keyOf(flag)]: Option.some(7) })
+    const given = toggles.has(flag) ? true : Option.some(7)
+    const set = settings({}, { ...none, [keyOf(flag)]: given })
     const value = path.split(".").reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], set)
-    assert.strictEqual(value, 7)
+    assert.strictEqual(value, toggles.has(flag) ? true : 7)
   })
 })

@@ -9,6 +9,10 @@ type Shown = "both" | "plain" | "block" | "hidden"
 /** The views that show a field of a step's record. A field that is added does not compile until it is decided here. */
 const ofStep: { readonly [Field in keyof Transcript.StepRecord]-?: Shown } = {
   step: "both",
+  item: "both",
+  items: "both",
+  unfolded: "both",
+  without: "hidden",
   worker: "both",
   state: "both",
   startedAt: "both",
@@ -42,6 +46,8 @@ const ofRound: { readonly [Field in keyof Transcript.RoundRecord]-?: Shown } = {
   plannedAt: "plain",
   planningMillis: "hidden",
   workflow: "both",
+  waitingFor: "both",
+  decision: "both",
   notes: "both",
   probability: "hidden",
   steps: "both",
@@ -50,6 +56,8 @@ const ofRound: { readonly [Field in keyof Transcript.RoundRecord]-?: Shown } = {
   criticAnswers: "both",
   endedAt: "both",
   answer: "hidden",
+  isOwn: "both",
+  isLast: "hidden",
   confirmed: "both"
 }
 

@@ -51,7 +51,10 @@ const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry,
     name === "oracle" && making.isGym
       ? Effect.succeed<Policy>(OfflineGym.oracle)
       : PolicyName.resolve(name, making.pool, making),
-    (policy) => ({ policy: OwnModule.isPath(name) ? policy : { ...policy, name: titleOf(name, making) } })
+    (policy) =>
+      OwnModule.isPath(name)
+        ? { policy, digest: OwnModule.digestOf(name) }
+        : { policy: { ...policy, name: titleOf(name, making) } }
   )
 
 /** The policies that are named, or else the config's. */

@@ -17,6 +17,7 @@ import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
+import * as Database from "../stores/Database.ts"
 import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import * as Services from "../stores/Services.ts"
 import * as Checks from "../team/Checks.ts"
@@ -27,6 +28,7 @@ import * as Embedders from "../vendors/Embedders.ts"
 import * as Prices from "../vendors/Prices.ts"
 import * as Contenders from "./Contenders.ts"
 import type { EvalInput } from "./flags.ts"
+import * as Machines from "./Machines.ts"
 import * as NotMeasured from "./NotMeasured.ts"
 import * as Offline from "./Offline.ts"
 import * as Outputs from "./Outputs.ts"
@@ -209,6 +211,7 @@ const evaluateAll = (
     const making = { pool, isGym, settings, store, prices: Prices.of(config, input), limitUsd }
     const { entries, paidUsd } = yield* contendersOf(input, config, making, suites)
     const keep = input.transcripts ? keeper(input.out) : undefined
+    const machines = yield* machinesOf(input)
     const note = yield* noter(!isGym && !isOffline)
     return yield* Effect.mapError(
       Evaluation.run({
@@ -222,6 +225,7 @@ const evaluateAll = (
         retryMissing: input.retryMissing,
         store,
         isOffline,
+        machines,
         versions: {
           "@divisi/cli": manifest.version,
           ...(Option.isNone(input.embeddings) ? {} : { embeddings: input.embeddings.value })
@@ -236,6 +240,20 @@ const evaluateAll = (
         error._tag === "EvaluationError" || error._tag === "OptionsError" ? usage(error.message) : failed(error.message)
     )
   })
+
+/** The stores of the machines that make the evaluation together; `undefined` on one machine. */
+const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
+  if (Option.isNone(input.on)) return undefined
+  const alone = {
+    transcripts: input.transcripts,
+    offline: Option.isSome(input.offline),
+    learn: Option.isSome(input.learn)
+  }
+  const wrong = Object.entries(alone).find(([, isGiven]) => isGiven)
+  if (wrong !== undefined) return yield* usage(`--${wrong[0]} works on one machine only: leave out --on.`)
+  const database = yield* Database.open(input.on, Effect.succeed({}), Database.waiting())
+  return yield* Machines.make(database!.cluster, path.basename(path.resolve(input.out)))
+})
 
 /** Says where the samples are that an interrupted evaluation had made. */
 const farewell = (input: EvalInput) =>
@@ -270,10 +288,52 @@ const tooManyMissing = ({ cells }: Report.Report, { maxMissing, offline }: EvalI
   return problem && `${problem} Measure them with --retry-missing.`
 }
 
-/** Measures, writes the report and shows it. */
-export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
+/** Names the policies that planned nothing for any question: a score of 0 does not measure them. */
+const planless = ({ cells }: Report.Report): string | undefined => {
+  const found = cells.filter(
+    ({ calls, score }) => score.samples > 0 && score.unanswered === score.samples && calls.total === 0
+  )
+  const [first] = found
+  if (first === undefined) return undefined
+  const names = [...new Set(found.map(({ policy }) => policy))].join(", ")
+  return `No question was planned or answered by: ${names}. Run one question to see why: divisi run "…" --policy <policy>.`
+}
 
-const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+/** Measures, writes the report and shows it. */
+export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const measured = yield* measure(input)
+    const { report } = measured
+    stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
+    if (!input.json)
+      say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are in the same folder.`)
+    yield* ending(input, measured)
+  })
+
+/** The results of an evaluation. */
+export interface Measured {
+  readonly report: Report.Report
+  /** The limit that stopped it, if one did. */
+  readonly stoppedBy?: { readonly message: string } | undefined
+}
+
+/** Ends the command with the exit code of an evaluation that was stopped, or that lost too many samples. */
+export const ending = Effect.fnUntraced(function* (
+  input: EvalInput,
+  { report, stoppedBy }: Measured
+): Effect.fn.Return<void, Failure> {
+  if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
+  if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
+  const lost = tooManyMissing(report, input)
+  if (lost !== undefined) return yield* failed(lost)
+  const silentPolicies = planless(report)
+  if (silentPolicies !== undefined) return yield* failed(silentPolicies)
+})
+
+/** Measures, and writes the files of the evaluation's folder. */
+export const measure = (input: EvalInput): Effect.Effect<Measured, Failure> => Effect.scoped(measureAll(input))
+
+const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return<Measured, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   if (Option.isSome(input.offline)) yield* Offline.check(input.offline.value)
   const suites = yield* suitesOf(input)
@@ -297,11 +357,5 @@ const measure = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return
     Effect.onError(() => (isNew && !hasBegun() ? withoutFolder(input.out) : Effect.void))
   )
   yield* Outputs.write(input.out, report, samples, suites)
-  stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
-  if (!input.json)
-    say(`The report is ${path.join(input.out, "report.html")}; results, samples and tables are in the same folder.`)
-  if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
-  if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
-  const lost = tooManyMissing(report, input)
-  if (lost !== undefined) return yield* failed(lost)
+  return { report, stoppedBy }
 })

@@ -31,6 +31,6 @@ export const load = (record: BenchmarkRecord, { grader, places = "", revision, s
       sandbox,
       limit: record.benchmark === "gym" ? record.available : undefined
     }),
-    (suite) => ({ ...suite, record })
+    (suite) => ({ ...suite, record: { ...record, graderDigest: suite.record.graderDigest } })
   )
 }

@@ -2,7 +2,7 @@
 import type { Comparison, Report } from "@divisi/evals/Report"
 import { EvaluationTables } from "@divisi/report"
 import * as Format from "../view/Format.ts"
-import { widthOf } from "../view/Line.ts"
+import { widthOf, wrap } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import { percent, points, pValue, withError } from "./Numbers.ts"
 
@@ -114,6 +114,14 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
+/** The verdicts at equal tokens, each a paragraph. */
+const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
+  const sentences = EvaluationTables.verdicts(report)
+  return sentences.length === 0
+    ? []
+    : ["", ...sentences.flatMap((sentence) => (Number.isFinite(columns) ? wrap(sentence, columns) : [sentence]))]
+}
+
 /**
  * Returns the whole report. Costs, steps and times are per answer; `±` are standard errors, clustered by question. If a
  * table is wider than `columns`, its last columns appear only in the report file.
@@ -130,6 +138,7 @@ export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string
       : [
           `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; run the same command again to continue`
         ]),
-    ...comparisons(report, columns)
+    ...comparisons(report, columns),
+    ...verdicts(report, columns)
   ].join("\n")
 }

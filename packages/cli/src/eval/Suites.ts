@@ -2,6 +2,7 @@
 
 import { Benchmarks, Evaluation, LiveCodeBench, Selection, UserBenchmark, Verifiers } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
+import type { BenchmarkRecord } from "@divisi/evals/Report"
 import { Graders, type Sandbox, Verdict } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
 import { Sandboxes } from "@divisi/graders/sandboxes"
@@ -169,6 +170,10 @@ const benchmarkOf = (
   )
 }
 
+/** The digest of a grader of the user's own. */
+const digestOf = ({ grader }: Options): Pick<BenchmarkRecord, "graderDigest"> =>
+  grader !== undefined && OwnModule.isPath(grader) ? { graderDigest: OwnModule.digestOf(grader) } : {}
+
 /** The sandbox of a name, for as long as the scope is open; it starts with its first program. */
 export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
@@ -192,7 +197,7 @@ const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Sui
     const tasks = yield* Effect.mapError(Effect.fromResult(chosen), ({ message }) => usage(message))
     const grader = (yield* instead(options)) ?? suite.grader
     const record = { ...suite.record, requested: name, grader: grader.name, selected: tasks.length }
-    return { tasks, grader, record: { ...record, idsSha256: Selection.hash(tasks) } }
+    return { tasks, grader, record: { ...record, ...digestOf(options), idsSha256: Selection.hash(tasks) } }
   })
 
 /** One benchmark with its tasks. */
@@ -226,7 +231,8 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
     for (const notice of loaded.notices) process.stderr.write(`${name}: ${notice}\n`)
     const suite = Evaluation.suite(complete, loaded)
     const requestedGrader = isFile(name) && other === undefined ? options.grader : undefined
-    return { ...suite, record: { ...suite.record, requested: name, requestedGrader, split: options.split } }
+    const record = { ...suite.record, ...digestOf(options), requested: name, requestedGrader, split: options.split }
+    return { ...suite, record }
   })
 
 /** Several benchmarks; ids are those of one. */

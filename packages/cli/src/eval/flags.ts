@@ -178,6 +178,13 @@ export const evalFlags = {
     Flag.withDescription("Number of parallel runs (default 8)"),
     Flag.withDefault(8)
   ),
+  on: Flag.Redacted("on").pipe(
+    Flag.withMetavar("<url>"),
+    Flag.withDescription(
+      "Postgres that several machines share, to make the samples together: run the same command on each. The name of the --out folder names the evaluation. The password can be in PGPASSWORD"
+    ),
+    Flag.optional
+  ),
   retryMissing: toggle("retry-missing", "Measure only missing and new samples"),
   maxMissing,
   transcripts: toggle("transcripts", "Store the transcript of each run, for `divisi replay` and training data"),

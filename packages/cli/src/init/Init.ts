@@ -1,5 +1,4 @@
 /** `divisi init`: finds available models, writes a config and a first script for them, and prints the next steps. */
-import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import path from "node:path"
@@ -153,15 +152,12 @@ const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect
 const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolean): Effect.Effect<void, Failure> =>
   Effect.callback((resume) => {
     const isWindows = process.platform === "win32"
-    const child = ProcessGroup.own(
-      spawn(command[0]!, command.slice(1), {
-        cwd: folder,
-        stdio: isQuiet ? ["ignore", 2, 2] : ["ignore", "inherit", "inherit"],
-        // npm is a batch file there.
-        shell: isWindows,
-        ...ProcessGroup.headOptions
-      })
-    )
+    const child = ProcessGroup.start(command, {
+      cwd: folder,
+      stdio: isQuiet ? ["ignore", 2, 2] : ["ignore", "inherit", "inherit"],
+      // npm is a batch file there.
+      shell: isWindows
+    })
     child.once("error", (error) => {
       resume(Effect.fail(failed(`${command[0]} cannot be run: ${messageOf(error)}.`)))
     })

@@ -1,7 +1,8 @@
 /** `divisi pool`: its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
-import { checkFlags, listFlags } from "./flags.ts"
+import { paragraphs } from "../invocation/flags.ts"
+import { checkFlags, listFlags, recordFlags, trainPoolFlags, verdictFlags } from "./flags.ts"
 
 const check = Command.make("check", checkFlags, (input) =>
   Effect.flatMap(
@@ -40,7 +41,66 @@ const list = Command.make("list", listFlags, (input) =>
   Command.withExamples([{ command: "divisi pool list --json", description: "As JSON" }])
 )
 
+const record = Command.make("record", recordFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Record.ts")),
+    (Record) => Record.record(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Asks every worker every question of a file, grades the answers and stores them in a folder, for divisi pool train.",
+      "It prints the price first, and needs a limit with --max-cost unless all workers are free.",
+      "",
+      "After Ctrl-C or a limit, rerun the same command to continue; no answer is paid for twice. The answers stay in the",
+      "folder. 30 % of the questions are held out for the verdict, chosen by a hash of their text.",
+      "",
+      "Exit codes: 0 done, 1 failed or too many answers missing, 2 wrong usage, 3 stopped by a limit, 130 Ctrl-C, 143 SIGTERM."
+    )
+  ),
+  Command.withShortDescription("Record every worker's answers to your questions"),
+  Command.withExamples([
+    {
+      command: "divisi pool record questions.jsonl --pool openai:gpt-5-mini,ollama:qwen3:8b --dry-run",
+      description: "The price"
+    },
+    {
+      command: "divisi pool record questions.jsonl --pool openai:gpt-5-mini,ollama:qwen3:8b --max-cost 5 --max-time 2h",
+      description: "Record for at most 5 USD and two hours"
+    }
+  ])
+)
+
+const train = Command.make("train", trainPoolFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Train.ts")),
+    (Train) => Train.train(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Trains a Conductor for your pool on recorded answers: a linear head that chooses a worker by the question. It takes seconds with hashed words, and calls no worker. Use it with --policy head:<folder>/head.json."
+  ),
+  Command.withShortDescription("Train a Conductor for your pool"),
+  Command.withExamples([
+    { command: "divisi pool train pool", description: "For accuracy alone" },
+    { command: "divisi pool train pool --worth 0.01", description: "A right answer is worth one cent" }
+  ])
+)
+
+const verdict = Command.make("verdict", verdictFlags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Verdict.ts")),
+    (Verdict) => Verdict.verdict(input)
+  )
+).pipe(
+  Command.withDescription(
+    "Replays the trained Conductor, each worker and the recorded teams on the held-out questions, from recorded answers, and states whether the Conductor is worth it: compared with self-consistency of the best worker at equal tokens. Nothing is called."
+  ),
+  Command.withShortDescription("Is your Conductor worth it?"),
+  Command.withExamples([{ command: "divisi pool verdict pool", description: "After divisi pool train" }])
+)
+
 export const pool = Command.make("pool").pipe(
-  Command.withDescription("Lists and checks workers."),
-  Command.withSubcommands([list, check])
+  Command.withDescription("Lists and checks workers, and trains a Conductor for them."),
+  Command.withSubcommands([list, check, record, train, verdict])
 )

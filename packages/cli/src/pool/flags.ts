@@ -1,6 +1,9 @@
 /** Flags of `divisi pool`. */
+import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
-import { text, timeout, toggle } from "../invocation/flags.ts"
+import * as Flag from "effect/cli/Flag"
+import { evalFlags } from "../eval/flags.ts"
+import { cost, duration, text, timeout, toggle, whole } from "../invocation/flags.ts"
 import { conductorFlags } from "../team/flags.ts"
 
 export const checkFlags = {
@@ -26,3 +29,76 @@ export const listFlags = {
 
 /** Input of `divisi pool list`. */
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
+
+const folder = Argument.String("folder").pipe(Argument.withDescription("The folder of divisi pool record"))
+
+export const recordFlags = {
+  questions: Argument.String("questions").pipe(
+    Argument.withDescription('Your questions: a file with lines {"question":"…","answer":"…"}; see docs/evals-files.md')
+  ),
+  pool: conductorFlags.pool,
+  price: conductorFlags.price,
+  threads: conductorFlags.threads,
+  config: conductorFlags.config,
+  policy: text("policy", "<names>", "Teams to record as well, e.g. moa,self-consistency:3; the verdict includes them"),
+  grader: text("grader", "<name>", "Grader for rows without one: a name, or ./mine.ts (default: text)"),
+  sandbox: evalFlags.sandbox,
+  samples: whole("samples", 1).pipe(
+    Flag.withDescription("Answers of each worker to each question (default 3); the verdict votes on them"),
+    Flag.withDefault(3)
+  ),
+  maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. Required unless all workers are free"),
+  maxTime: duration("max-time", "Maximum duration; rerun the same command to continue"),
+  maxOutputTokens: whole("max-output-tokens", 1).pipe(
+    Flag.withDescription("Maximum tokens of one answer (default: the worker's limit, otherwise 4096)"),
+    Flag.optional
+  ),
+  temperature: evalFlags.temperature,
+  concurrency: whole("concurrency", 1).pipe(
+    Flag.withDescription("Number of parallel calls (default 8)"),
+    Flag.withDefault(8)
+  ),
+  dryRun: toggle("dry-run", "Print the price; nothing is called"),
+  out: Flag.String("out").pipe(
+    Flag.withMetavar("<folder>"),
+    Flag.withDescription("Folder of the recording (default pool); continues an existing one"),
+    Flag.withDefault("pool")
+  ),
+  json: evalFlags.json
+}
+
+/** Input of `divisi pool record`. */
+export type RecordInput = Command.Command.Config.Infer<typeof recordFlags>
+
+export const trainPoolFlags = {
+  folder,
+  embeddings: text(
+    "embeddings",
+    "<vendor:model>",
+    "Embeddings of questions: hashed words (default), or a model such as llamacpp:qwen2.5-0.5b-instruct"
+  ),
+  worth: Flag.Finite("worth").pipe(
+    Flag.filter(
+      (value) => value > 0,
+      () => "Expected an amount above 0"
+    ),
+    Flag.withMetavar("<usd>"),
+    Flag.withDescription("Value of a right answer, in USD, to weigh accuracy against price (default: accuracy alone)"),
+    Flag.optional
+  ),
+  json: toggle("json", "Print one line of JSON")
+}
+
+/** Input of `divisi pool train`. */
+export type TrainPoolInput = Command.Command.Config.Infer<typeof trainPoolFlags>
+
+export const verdictFlags = {
+  folder,
+  pool: conductorFlags.pool,
+  config: conductorFlags.config,
+  sandbox: evalFlags.sandbox,
+  json: toggle("json", "Print the verdict and results.json on one line")
+}
+
+/** Input of `divisi pool verdict`. */
+export type VerdictInput = Command.Command.Config.Infer<typeof verdictFlags>

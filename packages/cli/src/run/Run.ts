@@ -65,12 +65,17 @@ const askBelow =
     )
 
 /** Returns the way to resume a suspended run. */
-const waits = ({ waitingFor }: Conductor.RunResult): string => {
+const waits = ({ runId, waitingFor }: Conductor.RunResult, isKept: boolean): string => {
+  const plan = waitingFor.find((waiting) => waiting.for === "plan")
+  const how = isKept
+    ? `Approve it with: divisi runs resume ${runId} --approve ${plan?.id}`
+    : "Run on a terminal, or with --durable."
   const names = (what: "approval" | "result") => [
     ...new Set(waitingFor.flatMap((waiting) => (waiting.for === what ? oneLine(waiting.call.name) : [])))
   ]
   const [approvals, results] = [names("approval").join(","), names("result").join(", ")]
   return [
+    ...(plan === undefined ? [] : [`The plan needs approval. ${how}`]),
     ...(approvals === ""
       ? []
       : [`These tools need approval: ${approvals}. Run on a terminal, or with --approve ${approvals}.`]),
@@ -126,7 +131,7 @@ const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<voi
       )
 
 /** The options that create and show a run. */
-type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal">
+type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal" | "dryRun">
 
 /** A durable run. */
 interface Kept {
@@ -143,7 +148,7 @@ const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): v
 }
 
 /**
- * Runs to the end what `ask` begins, and shows it. An interruption stops its calls; what was done and paid is shown and
+ * Runs to the end what `begin` begins, and shows it. An interruption stops its calls; what was done and paid is shown and
  * written all the same.
  */
 export const perform = Effect.fnUntraced(function* (
@@ -151,7 +156,10 @@ export const perform = Effect.fnUntraced(function* (
   input: Team,
   question: string,
   kept: Kept | undefined,
-  ask: (conductor: Conductor.Conductor["Service"], options: Conductor.RunOptions) => Effect.Effect<Conductor.RunResult>
+  begin: (
+    conductor: Conductor.Conductor["Service"],
+    options: Conductor.RunOptions
+  ) => Effect.Effect<Conductor.RunResult>
 ): Effect.fn.Return<void, Failure, Scope.Scope> {
   if (input.json && input.quiet) return yield* usage("Give one of --json and --quiet.")
   const isGym = RunOptions.isGym(config, input)
@@ -173,21 +181,44 @@ export const perform = Effect.fnUntraced(function* (
       if (kept !== undefined && transcript !== undefined) hint(kept, exit)
       return transcript === undefined ? Effect.void : writeTranscript(transcript)
     })
-  const approve = (yield* isSomebodyThere(input.json)) ? Approval.make()(askBelow(view)) : undefined
+  const ask = (yield* isSomebodyThere(input.json)) ? askBelow(view) : undefined
+  const approve = ask && Approval.make()(ask)
+  const approvePlan = ask && Approval.ofPlan(ask)
   const result = yield* Effect.onExit(
-    Services.provide(ask(Conductor.make(options), { listener, approve, journal: kept?.journal, runId: kept?.runId }), {
-      ...Services.of(config, input),
-      isGym
-    }),
+    Services.provide(
+      begin(Conductor.make(options), { listener, approve, approvePlan, journal: kept?.journal, runId: kept?.runId }),
+      {
+        ...Services.of(config, input),
+        isGym
+      }
+    ),
     finish
   )
   // With an unusable journal, the run has not started, and nothing of it was shown.
   if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot begin.")
   if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
-  if (result.ending === "refused" && isGym) process.stderr.write(realModels)
-  if (result.ending === "suspended") process.stderr.write(waits(result))
+  const isPlanRefused = recorder.transcript()?.rounds.at(-1)?.decision?.decision === "refused"
+  if (result.ending === "refused" && isGym && !isPlanRefused) process.stderr.write(realModels)
+  if (result.ending === "suspended") process.stderr.write(waits(result, kept !== undefined))
   const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)
+})
+
+/** Shows the plan of a question without running it. */
+const dryRun = Effect.fnUntraced(function* (
+  config: Config,
+  input: Input,
+  question: string
+): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const DryRun = yield* Effect.promise(() => import("./DryRun.ts"))
+  const isGym = RunOptions.isGym(config, input)
+  const options = yield* RunOptions.resolve(isGym ? yield* equipped(config, question) : config, input, {
+    profiles: yield* profilesOf(input),
+    areNotesShown: true
+  })
+  yield* DryRun.show(options, question, input.json, (run) =>
+    Services.provide(run, { ...Services.of(config, input), isGym })
+  )
 })
 
 /** Returns the storage of a durable run, if it is durable. */
@@ -205,6 +236,7 @@ const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undef
 const answer = Effect.fnUntraced(function* (input: Input): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const question = yield* Question.resolve(input)
+  if (input.dryRun) return yield* dryRun(config, input, question)
   const kept = yield* keeping(input)
   yield* perform(config, input, question, kept, (conductor, options) => conductor.run(question, options))
 })

@@ -33,6 +33,7 @@ export const run = Command.make("run", flags, (input) =>
       command: 'divisi run "…" --max-cost 0.01 --timeout 30s',
       description: "With limits (exit code 3 if one is reached)"
     },
+    { command: 'divisi run "…" --dry-run', description: "The plan and its price, without running it" },
     {
       command: 'divisi run "…" --durable',
       description: "Resumable after Ctrl-C or a crash with `divisi runs resume ID`"

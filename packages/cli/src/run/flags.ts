@@ -45,6 +45,11 @@ export const flags = {
   timeout: timeout("Maximum duration, e.g. 30s or 2m"),
   silence: duration("silence", "Retry a call after this long without output, e.g. 20s (default: a third of --timeout)"),
   ...toolFlags,
+  approvePlans: toggle(
+    "approve-plans",
+    "Ask before each plan runs, which is shown with its price; without a terminal, the run is suspended"
+  ),
+  dryRun: toggle("dry-run", "Print the plan, its price and its shape; no worker of the plan is called"),
   json: toggle("json", "Print the run's events as lines of JSON"),
   quiet: toggle("quiet", "Print only the answer; a run without an answer is shown on stderr"),
   durable: toggle("durable", "Store the run, so that `divisi runs` can resume it after Ctrl-C, a crash or a restart"),

@@ -1,4 +1,6 @@
 /** `divisi runs`: lists, shows, resumes and deletes the runs of a journal. */
+import { randomUUID } from "node:crypto"
+import fs from "node:fs"
 import { Journal, type Tool, Transcript } from "@divisi/core"
 import { question } from "@divisi/core/Task"
 import * as Clock from "effect/Clock"
@@ -11,7 +13,7 @@ import { stdout } from "../invocation/Output.ts"
 import * as Run from "../run/Run.ts"
 import * as Journals from "../stores/Journals.ts"
 import * as PlainView from "../view/PlainView.ts"
-import type { DeleteInput, ListInput, ResumeInput, ShowInput } from "./flags.ts"
+import type { DeleteInput, ForkInput, ListInput, ResumeInput, ShowInput } from "./flags.ts"
 import * as RunsText from "./RunsText.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
@@ -102,6 +104,54 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
       const kept = { journal, runId: run, hasEnded: ending !== undefined && Journal.isFinal(ending) }
       yield* Run.perform(config, team, asked, kept, (conductor, options) =>
         conductor.resume({ runId: run, results }, options)
+      )
+    })
+  )
+
+/** Parses `--at`: the round and the step, and an item in brackets. */
+const placeIn = ({ at }: ForkInput) => {
+  const place = Transcript.readPlace(Option.getOrElse(at, () => ""))
+  return place === undefined
+    ? Effect.fail(usage("--at: expected the round and the step, as in 0.2, or 0.2[1] for an item."))
+    : Effect.succeed(place)
+}
+
+/** The largest file that is read as an answer, in bytes. */
+const mostAnswer = 10_000_000
+
+const answerIn = ({ answer, answerFile }: ForkInput): Effect.Effect<string | undefined, Failure> => {
+  if (Option.isNone(answerFile)) return Effect.succeed(Option.getOrUndefined(answer))
+  if (Option.isSome(answer)) return Effect.fail(usage("Give one of --answer and --answer-file."))
+  const file = answerFile.value
+  return Effect.try({
+    try: () => {
+      if (fs.statSync(file).size > mostAnswer) throw new Error("it is larger than 10 MB")
+      return fs.readFileSync(file, "utf8").trimEnd()
+    },
+    catch: (error) => usage(`--answer-file: ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+  })
+}
+
+/** Continues a run from one of its steps, as a new run of the same journal. */
+export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {
+      const at = yield* placeIn(input)
+      const answer = yield* answerIn(input)
+      const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+      const journal = yield* Journals.open(input.journal, input.database)
+      const { run, workers } = yield* Journals.find(journal, input.id)
+      const worker = Option.getOrUndefined(input.worker)
+      const members = worker === undefined || workers.includes(worker) ? workers : [...workers, worker]
+      const pool = Option.orElse(input.pool, () => Option.some(members.join(",")))
+      const team = { ...input, pool, seed: Option.none<number>() }
+      const [begun] = yield* Journals.events(journal, run)
+      const asked = begun?.type === "run-started" ? question(begun.task) : ""
+      const kept = { journal, runId: randomUUID(), hasEnded: false }
+      const subtask = Option.getOrUndefined(input.subtask)
+      const change = { ...(worker !== undefined && { worker }), ...(subtask !== undefined && { subtask }) }
+      yield* Run.perform(config, team, asked, kept, (conductor, options) =>
+        conductor.fork({ runId: run, at, answer, change }, options)
       )
     })
   )

@@ -2,7 +2,7 @@
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { paragraphs } from "../invocation/flags.ts"
-import { deleteFlags, listFlags, purgeFlags, reportFlags, resumeFlags, showFlags } from "./flags.ts"
+import { deleteFlags, forkFlags, listFlags, purgeFlags, reportFlags, resumeFlags, showFlags } from "./flags.ts"
 
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
@@ -36,6 +36,24 @@ const resume = Command.make("resume", resumeFlags, (input) =>
       description: "Supply the result of a pending tool call"
     },
     { command: "divisi runs resume 4f2a --approve 0.1.0.0", description: "Approve a pending call" }
+  ])
+)
+
+const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.fork(input))).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Continues a run from one of its steps, as a new run: with another answer of the step, another worker, another",
+      "subtask, or another policy for the rounds after it. The steps before it, and those that do not see it, are not paid",
+      "again.",
+      "",
+      "The workers default to those of the run. The exit codes are those of `divisi run`."
+    )
+  ),
+  Command.withShortDescription("Continue a run from one of its steps"),
+  Command.withExamples([
+    { command: "divisi runs fork 4f2a --at 0.2", description: "Repeat step 2 of the first round, and what follows" },
+    { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "With another answer" },
+    { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "With another worker" }
   ])
 )
 
@@ -95,7 +113,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 
 export const runs = Command.make("runs", listFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.list(input))).pipe(
   Command.withDescription("Lists durable runs, most recently changed first, with state, cost and pending calls."),
-  Command.withSubcommands([show, resume, report, remove, purge]),
+  Command.withSubcommands([show, resume, fork, report, remove, purge]),
   Command.withExamples([
     { command: "divisi runs", description: "The twenty most recent runs" },
     { command: "divisi runs --database postgres://divisi@db.example.com/divisi", description: "Runs of servers" },

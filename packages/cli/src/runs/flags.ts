@@ -16,7 +16,7 @@ const database = Flag.Redacted("database").pipe(
 )
 
 /** The flags for resuming a run: its question and its seed come from the journal. */
-const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId"])
+const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId", "dryRun"])
 
 const json = toggle("json", "Print it as JSON")
 
@@ -86,6 +86,18 @@ export const resumeFlags = {
   database
 }
 
+export const forkFlags = {
+  ...team,
+  id,
+  at: text("at", "<step>", "The step to begin with, as round.step from 0: 0.2, or 0.2[1] for an item"),
+  answer: text("answer", "<text>", "Answer of the step, instead of a call"),
+  answerFile: text("answer-file", "<file>", "File with the answer of the step"),
+  worker: text("worker", "<id>", "Worker that answers the step instead"),
+  subtask: text("subtask", "<text>", "Instruction of the step instead of the plan's"),
+  journal,
+  database
+}
+
 export const deleteFlags = {
   ids: Argument.String("id").pipe(Argument.withDescription("Ids of runs, or id prefixes"), Argument.variadic()),
   olderThan: age("older-than", "Delete runs not changed for this long: 30d"),
@@ -113,4 +125,5 @@ export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 export type ShowInput = Command.Command.Config.Infer<typeof showFlags>
 export type ReportInput = Command.Command.Config.Infer<typeof reportFlags>
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>
+export type ForkInput = Command.Command.Config.Infer<typeof forkFlags>
 export type DeleteInput = Command.Command.Config.Infer<typeof deleteFlags>

@@ -1,8 +1,10 @@
 /** `divisi serve`: one endpoint in front of the team, until it is stopped. */
+import { existsSync } from "node:fs"
 import { Budget, type Journal, Resilience, StepFailure } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { DiskAccounts, DiskRecords } from "@divisi/files"
-import type { Caller, NodeServer, RequestLog } from "@divisi/server"
+import type { Caller, Keys, NodeServer, Operations, RequestLog } from "@divisi/server"
+import { Assets } from "@divisi/studio"
 import * as Cause from "effect/Cause"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -27,6 +29,7 @@ import { oneLine } from "../view/Line.ts"
 import * as ClientConfig from "./ClientConfig.ts"
 import type { ServeInput } from "./flags.ts"
 import * as Offer from "./Offer.ts"
+import * as OperationFacts from "./OperationFacts.ts"
 
 /** Maximum time for active requests to end after a stop. */
 const drainMillis = 30_000
@@ -137,7 +140,14 @@ interface Authenticating {
   /** Whether there was no key when it was last looked. */
   readonly isKeyless: () => boolean
   readonly authenticate: Caller.Authenticate
+  /** Returns the owner of a run, for a server that continues it. */
+  readonly callerOf: (owner: string) => ReturnType<Caller.Authenticate>
+  /** Reads the keys and machines for operators. */
+  readonly operations: Operations.Read
 }
+
+/** The owner of runs of clients without a key. */
+const local = "local"
 
 /**
  * Admits clients with a key once one exists; before that, only programs on this machine. Without keys, a public address
@@ -149,34 +159,47 @@ const authenticateOf = Effect.fnUntraced(function* (
   origins: ReadonlyArray<string>,
   database: Store
 ): Effect.fn.Return<Authenticating, Failure, Scope.Scope> {
-  const onThisMachine = Caller.onThisMachine(origins)
+  const onThisMachine = Caller.onThisMachine(origins, { ownPages: true })
   if (Option.isSome(input.keys) && input.keys.value === "none") {
-    return { isKeyless: () => true, authenticate: onThisMachine }
+    return {
+      isKeyless: () => true,
+      authenticate: onThisMachine,
+      callerOf: (owner) => Effect.succeed({ owner }),
+      operations: Effect.succeed({})
+    }
   }
   const store = yield* database?.keys ?? Effect.flatMap(KeyFile.fileOf(input.keys), KeyFile.store)
   const scope = yield* Effect.scope
   const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
-  const opener = yield* Effect.cached(Effect.map(Scope.provide(accounts, scope), KeyAccounts.opener))
+  const opened = yield* Effect.cached(Scope.provide(accounts, scope))
+  const opener = yield* Effect.cached(Effect.map(opened, KeyAccounts.opener))
   // A database's messages are for the server's operator: they name hosts.
   const unusable = ({ message }: { readonly message: string }) => {
     if (database === undefined) return new ApiError.ApiError({ kind: "server", message })
     process.stderr.write(`divisi: ${message}\n`)
     return OfServer.unreachable
   }
-  const keyed = Keys.authenticate({
-    find: (id) => Effect.mapError(store.find(id), unusable),
-    ledger: (key) =>
-      Effect.mapError(
-        Effect.flatMap(opener, (open) => open(key)),
-        unusable
-      ),
-    paces: yield* database?.paces ?? Effect.undefined
-  })
+  const find = (id: string) => Effect.mapError(store.find(id), unusable)
+  const ledger = (key: Keys.Key) =>
+    Effect.mapError(
+      Effect.flatMap(opener, (open) => open(key)),
+      unusable
+    )
+  const keyed = Keys.authenticate({ find, ledger, paces: yield* database?.paces ?? Effect.undefined })
+  const callerOf = Keys.callerOf({ find, ledger })
   // If all keys are removed, no client is admitted.
   let hasKeys = (yield* store.all).length > 0
   if (hasKeys) yield* opener
   return {
     isKeyless: () => !hasKeys,
+    callerOf: (owner) => (owner === local ? Effect.succeed({ owner }) : callerOf(owner)),
+    operations: Effect.mapError(
+      Effect.all({
+        keys: OperationFacts.keysOf(store, opened),
+        machines: database === undefined ? Effect.succeed(null) : OperationFacts.machinesOf(database.cluster)
+      }),
+      unusable
+    ),
     authenticate: (headers) =>
       Effect.gen(function* () {
         hasKeys ||= yield* Effect.mapError(store.isAny, unusable)
@@ -232,6 +255,7 @@ const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number
     hasKeys
       ? "Only those who have a key are let in: divisi key list."
       : "Without keys, only programs on this machine are answered: divisi key make <name>.",
+    `Runs in the browser: ${new URL("/studio/", url)}`,
     ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
     "Ctrl-C stops it."
   ].join("\n")
@@ -350,7 +374,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
   yield* Database.onlyOne(database, { keys: input.keys, journal: input.journal })
   const origins = yield* originsOf(Server, input.allowOrigin, config.serve?.origins)
-  const { authenticate, isKeyless } = yield* authenticateOf(Server, input, origins, database)
+  const { authenticate, callerOf, isKeyless, operations } = yield* authenticateOf(Server, input, origins, database)
   const hasKeys = !isKeyless()
   const isOwn = !hasKeys && Server.Caller.isThisMachine(input.host)
   const journal = isStored ? yield* journalOf(input, isGym, database) : undefined
@@ -361,6 +385,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     journal,
     isReady: database?.isThere,
     responses: isStored ? yield* responsesOf(input, isGym, database, keepMillis) : undefined,
+    shared: isStored && database !== undefined ? { claims: yield* database.claims, callerOf } : undefined,
     ledger: yield* totalOf(input, database),
     // On an address that others reach there are keys from the start, or nothing listens.
     authenticate: hasKeys || isOwn ? authenticate : undefined,
@@ -368,6 +393,8 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     origins,
     limits: config.serve?.limits,
     keepRating: isStored ? yield* ratingsOf(Server, isGym, database) : undefined,
+    pages: existsSync(Assets.folder) ? Assets.respond : undefined,
+    operations,
     secret: yield* secretOf,
     port: input.port,
     host: input.host,

@@ -1,7 +1,7 @@
 /** The Postgres database shared by several servers: its name and its contents. */
 import type { Account, Journal } from "@divisi/core"
 import { OutcomeLog } from "@divisi/policy-router"
-import type { Keys, NodeServer, Pace } from "@divisi/server"
+import type { Keys, NodeServer, Pace, SharedResponses } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
@@ -26,6 +26,8 @@ export interface Database {
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
   /** Returns the response store of a server with a retention period: a temporary failure is its `unreachable`. */
   readonly responses: (keepMillis: number) => Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
+  /** Claims of background responses, which servers share. */
+  readonly claims: Effect.Effect<SharedResponses.Claims, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
   /** Ratings from all servers; `divisi learn` learns from them. */
   readonly outcomes: Effect.Effect<{
@@ -45,6 +47,11 @@ export interface Database {
   readonly vacuum: Effect.Effect<void, Failure>
   /** How fast keys may ask, on all servers together. */
   readonly paces: Effect.Effect<Pace.Paces, Failure>
+  /** The open database, and the package that stores in it. */
+  readonly cluster: {
+    readonly modules: typeof import("@divisi/cluster")
+    readonly postgres: import("@divisi/cluster").Postgres.Postgres
+  }
 }
 
 const environment = (name: string) =>
@@ -55,6 +62,9 @@ const environment = (name: string) =>
 
 /** Size limit for stored responses, the same as in a file. */
 const ofResponses = { kind: "responses", maxBytes: 1024 ** 3 } as const
+
+/** The work of a database that background responses are. The number changes with the form of stored responses and runs. */
+const ofClaims = "serve/responses/1"
 
 const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
   const told = new Set<string>()
@@ -123,6 +133,24 @@ const pacesIn = Effect.fnUntraced(function* (
     }
   }
 })
+
+/** The claims of background responses. A server claims only those that a server of its version has begun. */
+const claimsIn = (
+  tasks: import("@divisi/cluster").PostgresTasks.Tasks,
+  { Failure }: typeof import("@divisi/server"),
+  tell: (message: string) => Effect.Effect<void>
+): SharedResponses.Claims => {
+  const orUnreachable = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
+    Effect.catch(effect, ({ message }) => Effect.andThen(tell(message), Effect.fail(Failure.unreachable)))
+  return {
+    leaseMillis: tasks.leaseMillis,
+    add: (id) => orUnreachable(tasks.add([id])),
+    claim: (count) => orUnreachable(tasks.claim(count)),
+    renew: (ids) => orUnreachable(tasks.renew(ids)),
+    release: (ids) => orUnreachable(tasks.release(ids)),
+    remove: (id) => orUnreachable(tasks.forget([id]))
+  }
+}
 
 const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
@@ -199,6 +227,13 @@ export const open = Effect.fnUntraced(function* (
         Effect.mapError(records.purge(postgres.now() - keepMillis, isDryRun), ({ message }) => failed(message))
       ),
     vacuum: Effect.mapError(postgres.vacuum, ({ message }) => failed(message)),
+    claims: Effect.flatMap(server, (server) => {
+      const opened = Cluster.PostgresTasks.open(postgres, { id: ofClaims, plan: "{}", keys: [] })
+      return Effect.mapBoth(opened, {
+        onSuccess: (tasks) => claimsIn(tasks, server, tell),
+        onFailure: ({ message }) => failed(message)
+      })
+    }),
     keys: Effect.flatMap(server, (server) =>
       Effect.map(Cluster.PostgresRecords.make(postgres, { kind: "keys" }), (records) => keysIn(records, server))
     ),
@@ -215,6 +250,7 @@ export const open = Effect.fnUntraced(function* (
         onFailure: ({ message }) => failed(message)
       })
     })),
+    cluster: { modules: Cluster, postgres },
     paces: Effect.flatMap(server, (server) =>
       Effect.flatMap(Cluster.PostgresPaces.make(postgres), (paces) => pacesIn(paces, server, tell))
     )

@@ -177,13 +177,23 @@ export const router = (
 export const knows = (pool: WorkerPool.WorkerPool): Effect.Effect<boolean> =>
   Effect.map(tableFor(pool), (table) => table !== undefined)
 
-/** The policy `head`: by the head that `divisi learn --head` has learned, with the embedder that it was learned with. */
-export const head = (pool: WorkerPool.WorkerPool): Effect.Effect<Policy, Failure, Scope.Scope> =>
+/**
+ * The policy `head`: by the head that `divisi learn --head` has learned, or by that of a file, with the embedder that it
+ * was learned with.
+ */
+export const head = (
+  pool: WorkerPool.WorkerPool,
+  named?: string | undefined
+): Effect.Effect<Policy, Failure, Scope.Scope> =>
   Effect.gen(function* () {
-    const file = yield* Head.defaultFile
+    const file = named ?? (yield* Head.defaultFile)
     const learned = yield* Effect.mapError(Head.read(file), ({ message }) => failed(message))
     if (learned === undefined) {
-      return yield* usage("No head is learned yet. Rate runs with `divisi rate`, and then run `divisi learn --head`.")
+      return yield* usage(
+        named === undefined
+          ? "No head is learned yet. Rate runs with `divisi rate`, and then run `divisi learn --head`."
+          : `The policy head:${named} needs a file that does not exist. Write it with \`divisi pool train\`.`
+      )
     }
     const ids = WorkerPool.ids(pool)
     if (!learned.workers.some((worker) => ids.includes(worker))) {

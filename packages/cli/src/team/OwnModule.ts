@@ -4,7 +4,8 @@
  *
  * Errors that the module throws are the user's: they are shown with its file and line, without a stack.
  */
-import { statSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { Callback, Grader, type Workflow } from "@divisi/core"
@@ -35,6 +36,10 @@ const read = (kind: keyof typeof forms, given: string): Effect.Effect<unknown, F
     }
     return ConfigModule.read(file, { wanted: forms[kind] })
   })
+
+/** A digest of the module's text: the same name with another text is another policy or grader. */
+export const digestOf = (given: string): string =>
+  createHash("sha256").update(readFileSync(given)).digest("hex").slice(0, 12)
 
 const pathIn = (text: string): string => (text.startsWith("file:") ? fileURLToPath(text) : text)
 

@@ -43,6 +43,7 @@ export const known = [
   "router",
   "learned",
   "head",
+  "head:<file>",
   "oracle",
   "<vendor>:<model>",
   "model:<id>",
@@ -103,7 +104,7 @@ const localTokens = 1_024
 const prompted = (model: Worker): Policy.Policy =>
   LanguagePolicy.make({
     model,
-    prompt: { descriptions: true },
+    prompt: { descriptions: true, mayAnswer: true },
     maxOutputTokens: model.provider?.startsWith("llamacpp:") ? localTokens : completionTokens,
     fallback: LexicalPolicy.make()
   })
@@ -205,6 +206,13 @@ const routed = (
     }
   )
 
+/** The policy of a head: the one that `divisi learn --head` stored, or that of a file. */
+const headOf = (pool: WorkerPool.WorkerPool, file?: string): Effect.Effect<Policy.Policy, Failure, Scope.Scope> =>
+  Effect.flatMap(
+    Effect.promise(() => import("../stores/OwnOutcomes.ts")),
+    (OwnOutcomes) => OwnOutcomes.head(pool, file)
+  )
+
 /** The policies in code that a colon may follow. */
 const isFixed = (kind: string): boolean =>
   kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
@@ -241,10 +249,7 @@ const uncounted = (
           : Effect.succeed(Baselines.single(best, { failover: true }))
       )
     case "head":
-      return Effect.flatMap(
-        Effect.promise(() => import("../stores/OwnOutcomes.ts")),
-        (OwnOutcomes) => OwnOutcomes.head(pool)
-      )
+      return headOf(pool)
     case "oracle":
       return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `divisi gym solve`."))
     default:
@@ -297,6 +302,7 @@ const plain = (
   if (kind === "single") return singleOf(pool, value)
   if (kind === "model") return modelOf(pool, value)
   if (isRouter(kind)) return routed(kind, pool, value)
+  if (kind === "head" && value !== undefined && value !== "") return headOf(pool, value)
   if (isEscalation(kind)) return escalation(kind, pool, value ?? "")
   if (isCounted(kind)) {
     return Effect.flatMap(countOf(kind, value), (count) =>

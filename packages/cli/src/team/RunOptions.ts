@@ -37,6 +37,7 @@ export interface Flags {
   readonly reasoning?: Option.Option<Reasoning> | undefined
   readonly check?: ReadonlyArray<string> | undefined
   readonly reassign?: Option.Option<"never" | "next"> | undefined
+  readonly approvePlans?: boolean | undefined
 }
 
 /** The names in a text with commas between them. */
@@ -219,6 +220,7 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
     recursion: either(flags.recursion, run.recursion),
     seed: either(flags.seed, run.seed),
     reassign: either(flags.reassign, run.reassign),
+    approvePlans: flags.approvePlans === true ? true : run.approvePlans,
     worker: {
       ...run.worker,
       maxOutputTokens: either(flags.maxOutputTokens, run.worker?.maxOutputTokens),

@@ -1,14 +1,17 @@
 /** `divisi train` and `divisi train resume`: a run from a recipe, shown as it happens, stopped at a checkpoint. */
 
+import path from "node:path"
 import type { Training } from "@divisi/recipes"
 import { Trainer, type TrainingError, type TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import * as ConfigFile from "../config/ConfigFile.ts"
 import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import * as OpenTelemetry from "../invocation/OpenTelemetry.ts"
+import { stdout } from "../invocation/Output.ts"
 import * as Services from "../stores/Services.ts"
 import type { ResumeInput, TrainInput } from "./flags.ts"
 import * as Preparation from "./Preparation.ts"
@@ -58,17 +61,37 @@ interface Setting {
   readonly training: Training
   readonly folder: string
   readonly json: boolean
+  /** Postgres of the machines that make the rollouts. */
+  readonly on: Option.Option<Redacted.Redacted>
+  readonly recipe: Announced
 }
 
-const run = ({ config, folder, json, training }: Setting, begin: Begin): Effect.Effect<void, Failure> =>
+/** The recipe of a training, for the machines that join it. */
+interface Announced {
+  readonly asked: RecipeFile.Asked
+  readonly iterations?: number | undefined
+}
+
+/** The stores of the machines that make the rollouts; `undefined` on one machine. */
+const machinesOf = Effect.fnUntraced(function* ({ folder, on, recipe }: Setting) {
+  if (Option.isNone(on)) return undefined
+  const { announce, open } = yield* Effect.promise(() => import("./TrainMachines.ts"))
+  const machines = yield* open(on, path.basename(path.resolve(folder)))
+  yield* announce(machines, recipe)
+  return machines
+})
+
+const run = (setting: Setting, begin: Begin): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
+      const { config, folder, json, training } = setting
+      const machines = yield* machinesOf(setting)
       const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
       const parts = Preparation.partsOf(training, engine)
       const output = yield* TrainOutput.make(json)
       const trained = OpenTelemetry.metered((telemetry) => {
         const listener = both(output.show, telemetry)
-        return stoppable((signal) => begin(parts, { folder, listener, signal }), output.stopping)
+        return stoppable((signal) => begin(parts, { folder, listener, signal, machines }), output.stopping)
       })
       const { ending, unlearned } = yield* Services.provide(
         Effect.ensuring(Effect.mapError(trained, explain), Effect.sync(output.close)),
@@ -96,8 +119,41 @@ const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.As
   })
 }
 
+/** Makes rollouts for the training of another machine until it ends. */
+const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      if (Option.isNone(input.on)) return yield* usage("--join needs the database of the training: --on postgres://…")
+      const given = [
+        input.recipe,
+        input.out,
+        input.seed,
+        input.iterations,
+        input.maxCost,
+        input.engine,
+        input.baseModel
+      ]
+      if (given.some((one) => Option.isSome<unknown>(one)))
+        return yield* usage("--join takes the recipe and its settings from the training.")
+      const { announced, open } = yield* Effect.promise(() => import("./TrainMachines.ts"))
+      const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+      const machines = yield* open(input.on, name)
+      const { asked, iterations } = (yield* announced(machines)) as Announced
+      if (!input.json) yield* Effect.sync(() => void stdout.write(`Makes rollouts for ${name}\n`))
+      const training = yield* Preparation.prepare(config, asked)
+      const engine = yield* Effect.mapError(Preparation.openEngine(training), (error) => failed(error.message))
+      const settings = Preparation.configOf(training, asked, { iterations })
+      const working = Trainer.work(Preparation.partsOf(training, engine), settings, machines)
+      yield* Services.provide(Effect.mapError(working, explain), {
+        ...Services.of(config, { cache: Option.none() }),
+        isGym: training.dryRun?.asksWorkers === true
+      })
+    })
+  )
+
 /** Begins a run, or says what it would cost. */
 export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.Return<void, Failure> {
+  if (Option.isSome(input.join)) return yield* joined(input, input.join.value)
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const asked = yield* askedOf(input, config)
   const folder = yield* RecipeFile.folderFor(Option.getOrUndefined(input.out), asked.recipe)
@@ -112,7 +168,8 @@ export const start = Effect.fnUntraced(function* (input: TrainInput): Effect.fn.
     return yield* DryRun.run(training, settings, input.json)
   }
   yield* RecipeFile.write(folder, asked)
-  yield* run({ config, training, folder, json: input.json }, (parts, options) =>
+  const recipe = { asked, iterations: changes.iterations }
+  yield* run({ config, training, folder, json: input.json, on: input.on, recipe }, (parts, options) =>
     Trainer.start(parts, settings, options)
   )
 })
@@ -123,7 +180,8 @@ export const resume = Effect.fnUntraced(function* (input: ResumeInput): Effect.f
   const asked = yield* RecipeFile.read(input.folder)
   const training = yield* Preparation.prepare(config, asked)
   const limit = Option.match(input.maxCost, { onNone: () => ({}), onSome: (maxCostUsd) => ({ maxCostUsd }) })
-  yield* run({ config, training, folder: input.folder, json: input.json }, (parts, options) =>
+  const { folder, json, on } = input
+  yield* run({ config, training, folder, json, on, recipe: { asked } }, (parts, options) =>
     Trainer.resume(parts, { ...options, ...limit })
   )
 })

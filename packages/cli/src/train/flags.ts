@@ -13,6 +13,14 @@ const maxCost = cost(
   "Maximum cost of workers and engine, in USD; at the limit, training stops at a checkpoint"
 )
 
+const on = Flag.Redacted("on").pipe(
+  Flag.withMetavar("<url>"),
+  Flag.withDescription(
+    "Postgres that several machines share, to make the rollouts together. The name of the training is that of its folder; the other machines --join it. The password can be in PGPASSWORD"
+  ),
+  Flag.optional
+)
+
 const json = toggle("json", "Print the events of the run as lines of JSON")
 
 export const flags = {
@@ -30,6 +38,12 @@ export const flags = {
     "Training engine: jax (in this process), tinker (Tinker API) or toy (default: the recipe's)"
   ),
   baseModel: text("base-model", "<model>", "Base model, e.g. Qwen/Qwen2.5-7B-Instruct (default: the recipe's)"),
+  on,
+  join: text(
+    "join",
+    "<name>",
+    "With --on: make rollouts for a training of this name that another machine runs, until it ends"
+  ),
   dryRun: toggle("dry-run", "Only estimate cost and time, as a range; do not train"),
   config,
   json
@@ -38,7 +52,7 @@ export const flags = {
 /** Input of `divisi train`. */
 export type TrainInput = Command.Command.Config.Infer<typeof flags>
 
-export const resumeFlags = { folder, maxCost, config, json }
+export const resumeFlags = { folder, maxCost, on, config, json }
 
 /** Input of `divisi train resume`. */
 export type ResumeInput = Command.Command.Config.Infer<typeof resumeFlags>

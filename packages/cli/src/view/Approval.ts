@@ -1,8 +1,9 @@
 /** Asks a person whether a tool may be run. Only one question is open at a time, and "always" is remembered. */
-import type { Tool } from "@divisi/core"
+import type { Price, RunEvent, Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import { clean, oneLine } from "./Line.ts"
+import * as PlanPrice from "./PlanPrice.ts"
 
 /** Shows lines to a person, and returns the text typed after the last; `undefined` if the input has ended. */
 export type Ask = (lines: ReadonlyArray<string>) => Effect.Effect<string | undefined>
@@ -39,6 +40,25 @@ const read = (said: string | undefined): "yes" | "no" | "always" | undefined => 
     (word) => said.trim() !== "" && word.startsWith(said.trim().toLowerCase())
   )
 }
+
+/** The plan that waits, with its price. */
+const planLines = (text: string): ReadonlyArray<string> => {
+  const { plan, price } = JSON.parse(text) as { readonly plan: string; readonly price: Price.Price }
+  return [...clean(plan).trimEnd().split("\n"), ...PlanPrice.lines(price)].map((line) => `  ${line}`)
+}
+
+const planPrompt = "Run this plan? (y)es, (n)o: "
+
+/** Asks a person whether a plan may run. */
+export const ofPlan =
+  (ask: Ask) =>
+  ({ call, worker }: RunEvent.WaitingCall): Effect.Effect<{ readonly approved: boolean }> =>
+    Effect.gen(function* () {
+      const question = [`${oneLine(worker)} plans:`, ...planLines(call.arguments), planPrompt]
+      let answer = read(yield* ask(question))
+      while (answer === undefined) answer = read(yield* ask(question))
+      return { approved: answer !== "no" }
+    })
 
 /** Creates a prompt over a way of asking. Tools that are always allowed cause no question. */
 export const make = (): ((ask: Ask) => (request: Tool.ToolContext) => Effect.Effect<boolean>) => {

@@ -41,6 +41,7 @@ const costFacts = (costUsd: number | undefined, isPlay: boolean): ReadonlyArray<
   costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)]
 
 const answerFacts = (step: Transcript.StepRecord, isPlay: boolean): ReadonlyArray<string> => {
+  if (step.unfolded !== undefined) return [Records.itemsOf(step), ...tookFacts(step.durationMillis)]
   const paid = Records.paidFor(step)
   return [
     ...tookFacts(step.durationMillis),
@@ -51,7 +52,7 @@ const answerFacts = (step: Transcript.StepRecord, isPlay: boolean): ReadonlyArra
 }
 
 const runningFacts = (step: Transcript.StepRecord, now: number): ReadonlyArray<Span> => {
-  const setback = oneLine(Records.setback(step))
+  const setback = Records.itemsOf(step) || oneLine(Records.setback(step))
   const sign = spinner[Math.floor(now / 80) % spinner.length]
   const elapsed = Math.max(0, now - (step.startedAt ?? now))
   return [span(`${sign} ${Format.duration(elapsed)}`, "busy"), span(setback === "" ? "" : ` · ${setback}`, "dim")]
@@ -240,10 +241,13 @@ const whyOf = ({ steps }: Transcript.RoundRecord): string => {
   return why.length === 0 ? "" : ` · ${why.at(-1)}`
 }
 
-const roundTitle = ({ confirmed, policy = "", round }: Transcript.RoundRecord, workflow: Workflow.Workflow): Line => [
+const roundTitle = (
+  { confirmed, isOwn, policy = "", round }: Transcript.RoundRecord,
+  workflow: Workflow.Workflow
+): Line => [
   span(round === 0 ? "Plan" : `Round ${round + 1}`, "bold"),
   span(` by ${oneLine(policy)}: `),
-  span(confirmed ? "the answer stands" : Records.shapeOf(workflow))
+  span(confirmed ? "the answer stands" : isOwn === true ? Records.ownAnswer : Records.shapeOf(workflow))
 ]
 
 const roundLines = (
@@ -257,8 +261,10 @@ const roundLines = (
   if (workflow === undefined) return run.ending === undefined ? writing(run, round, width, detail * 3) : []
   const isBefore = round.round < run.rounds.length - 1
   const verdict = Records.verdict(round)
+  const approval = Records.approval(round)
   return [
     roundTitle(round, workflow),
+    ...(approval === undefined ? [] : [line(cut(`  ${approval}`, width), "busy")]),
     ...(detail < 3 ? [] : notes.map((note) => line(`  note: ${oneLine(note)}`, "dim"))),
     ...(detail < 3 && isBefore ? [] : plan(run, round, width, now, detail)),
     ...(round.revisions ?? []).map((revision) =>
@@ -283,6 +289,13 @@ const ending = (run: Transcript.Transcript, width: number): ReadonlyArray<Line> 
   ...(run.answer === undefined
     ? []
     : [blank, line("Answer", "bold"), ...wrap(run.answer, width).map((text) => line(text))]),
+  ...(run.partial === undefined
+    ? []
+    : [
+        blank,
+        line(cut(Records.partialOf(run.partial), width), "bold"),
+        ...excerpt("", run.partial.text, width, 6, "dim")
+      ]),
   blank,
   ...Totals.lines(run).flatMap(({ style, text }) => wrap(text, width).map((text) => line(text, style)))
 ]

@@ -73,6 +73,10 @@ const answer = (run: Run, step: Transcript.StepRecord): string => {
 }
 
 const ended = (run: Run, step: Transcript.StepRecord): string => {
+  if (step.unfolded !== undefined && step.state !== "skipped") {
+    const why = step.detail === undefined ? "" : `: ${oneLine(step.detail)}`
+    return `${Records.itemsOf(step)} (${Format.duration(step.durationMillis ?? 0)})${why}`
+  }
   if (step.state === "answered") return answer(run, step)
   if (step.state === "skipped") return `skipped: ${Records.skipReason(step)}`
   const why = oneLine(Records.ownFailure(step))
@@ -106,6 +110,20 @@ const turns = ({
     ]
   })
 
+/** A failed item: that of an answered one is part of the step's last line. */
+const ofItems = (key: string, { items = [], step }: Transcript.StepRecord): ReadonlyArray<Entry> =>
+  items.flatMap(({ detail = "", endedAt, item, state, worker }) =>
+    state !== "failed" || endedAt === undefined
+      ? []
+      : [
+          {
+            key: `${key}[${item}] ended`,
+            at: endedAt,
+            lines: [`${label(`step ${step}`)}item ${item}: ${oneLine(worker)} failed: ${oneLine(detail)}`]
+          }
+        ]
+  )
+
 const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArray<Entry> => {
   const { checks = [], endedAt, nested, notices = [], reassigned, startedAt, waitingFor = [] } = step
   const line = (at: number, what: string, text: string): Entry => ({
@@ -129,16 +147,17 @@ const ofStep = (run: Run, key: string, step: Transcript.StepRecord): ReadonlyArr
     ...waitingFor.map((call) =>
       line(step.turns?.at(-1)?.endedAt ?? run.startedAt, `waits ${call.id}`, Records.waiting(call))
     ),
+    ...ofItems(key, step),
     ...(endedAt === undefined ? [] : [line(endedAt, "ended", ended(run, step))])
   ]
 }
 
 const indented = (lines: ReadonlyArray<string>) => lines.map((line) => `  ${line}`.trimEnd())
 
-const planLines = ({ notes, policy = "", steps, workflow }: Transcript.RoundRecord): ReadonlyArray<string> => {
+const planLines = ({ isOwn, notes, policy = "", steps, workflow }: Transcript.RoundRecord): ReadonlyArray<string> => {
   if (workflow === undefined) return []
   return [
-    `${label("plan")}${oneLine(policy)}: ${Records.shapeOf(workflow)}`,
+    `${label("plan")}${oneLine(policy)}: ${isOwn === true ? Records.ownAnswer : Records.shapeOf(workflow)}`,
     ...notes.map((note) => `${label("")}note: ${oneLine(note)}`),
     ...workflow.steps.map((step, index) => {
       const subtask = oneLine(step.subtask)
@@ -155,6 +174,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
     at === undefined || lines.length === 0 ? [] : [{ key: `${key} ${what}`, at, lines }]
   const line = (at: number | undefined, what: string, name: string, text: string) =>
     entry(at, what, [`${label(name)}${text}`])
+  const approval = Records.approval(round)
   return [
     ...(round.round === 0 ? [] : line(round.startedAt, "started", "round", String(round.round + 1))),
     ...round.completions.flatMap(({ attempt, endedAt, error }) =>
@@ -162,6 +182,7 @@ const ofRound = (run: Run, round: Transcript.RoundRecord): ReadonlyArray<Entry> 
     ),
     ...round.lost.flatMap(({ at }, index) => line(at, `lost ${index}`, "policy", lost(run, round.lost, index))),
     ...entry(round.plannedAt, "planned", planLines(round)),
+    ...(approval === undefined ? [] : line(round.plannedAt, `approval ${approval}`, "plan", approval)),
     ...round.steps.flatMap((step) => ofStep(run, `${key} ${step.step}`, step)),
     ...(round.revisions ?? []).flatMap((revision, index) =>
       entry(revision.at, `revised ${index}`, [
@@ -180,8 +201,12 @@ const ending = (run: Run): ReadonlyArray<Entry> => {
   const at = Transcript.endOf(run)
   const lines = Totals.lines(run, true).map(({ text }) => `${label("total")}${text.replace(/^[✓■✗◦] /, "")}`)
   const said = run.answer === undefined ? [] : `${label("answer")}${clean(run.answer).trim()}`.split("\n")
+  const { partial } = run
+  const furthest =
+    partial === undefined ? [] : [`${label("partial")}${Records.partialOf(partial)}: ${oneLine(partial.text)}`]
   return [
     ...(said.length === 0 ? [] : [{ key: answerKey(run), at, lines: said }]),
+    ...(furthest.length === 0 ? [] : [{ key: `${run.runId} partial`, at, lines: furthest }]),
     { key: `${run.runId} ended`, at, lines }
   ]
 }

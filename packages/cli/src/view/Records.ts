@@ -33,11 +33,23 @@ export const paidFor = (step: Transcript.StepRecord): Paid | undefined =>
 const skipReasons: Readonly<Record<string, string>> = {
   unseen: "no step reads its answer",
   budget: "the budget does not allow it",
-  revised: "the plan was changed"
+  revised: "the plan was changed",
+  condition: "the check that it depends on passed",
+  late: "enough others have answered"
 }
 
 /** Why a step was skipped. */
 export const skipReason = ({ detail = "" }: Transcript.StepRecord): string => skipReasons[detail] ?? detail
+
+/** How far a step is with its items, in a few words: `12 of 40, 1 failed`; empty if it runs once. */
+export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string => {
+  if (unfolded === undefined) return ""
+  const count = (...states: ReadonlyArray<Transcript.StepRecord["state"]>) =>
+    items.filter(({ state }) => states.includes(state)).length
+  const failed = count("failed")
+  const done = `${count("answered", "failed", "skipped")} of ${Format.count(unfolded, "item")}`
+  return failed === 0 ? done : `${done}, ${failed} failed`
+}
 
 /** Why a step that runs is tried again, and by whom. */
 export const setback = ({ lost, reassigned, worker }: Transcript.StepRecord): string => {
@@ -114,9 +126,25 @@ export const fitting = (
 export const toolTexts = (tool: Transcript.ToolRecord, width: number): readonly [call: string, result: string] =>
   fitting(tool, toolResult(tool, width), width)
 
+/** Describes the state of a plan that needs approval, if it does. */
+export const approval = ({ decision, waitingFor }: Transcript.RoundRecord): string | undefined => {
+  if (decision === undefined) return waitingFor && `the plan waits for approval (${waitingFor[0]?.id})`
+  const why = decision.reason === undefined ? "" : `: ${oneLine(decision.reason)}`
+  return decision.decision === "edited"
+    ? "the plan was replaced by a person"
+    : `the plan was ${decision.decision}${why}`
+}
+
 /** Describes the pending call of a suspended step. */
 export const waiting = (call: RunEvent.WaitingCall): string =>
   call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`
+
+/** Describes the round of a policy that answers itself. */
+export const ownAnswer = "answers by itself, without a plan"
+
+/** Names the step of a partial answer, or the draft of the policy. */
+export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
+  step === undefined ? "Draft of the policy" : `Partial answer, of step ${step} by ${oneLine(worker ?? "")}`
 
 /** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {

@@ -1,0 +1,81 @@
+/** The commands for runs of a cluster: work, submit, follow and cancel. */
+import { randomUUID } from "node:crypto"
+import * as Conductor from "@divisi/core/Conductor"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import * as ConfigFile from "../config/ConfigFile.ts"
+import { type Failure, failed } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import * as Database from "../stores/Database.ts"
+import * as Services from "../stores/Services.ts"
+import * as Profiles from "../team/Profiles.ts"
+import * as RunOptions from "../team/RunOptions.ts"
+import type { RunInput, SubmitInput, WorkInput } from "./flags.ts"
+import * as HealthPort from "./HealthPort.ts"
+import * as Place from "./Place.ts"
+
+const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
+
+const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const { ClusterRuns, ...place } = yield* Place.runs(input)
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
+  const conductor = Conductor.make(yield* RunOptions.resolve(config, input, { profiles }))
+  const address = { ...input.address, listenHost: Option.getOrUndefined(input.listen) }
+  const isGym = RunOptions.isGym(config, input)
+  const working = Effect.scoped(
+    Effect.gen(function* () {
+      const runs = yield* orFail(
+        ClusterRuns.make({
+          ...place,
+          ...Database.waiting(),
+          worker: { address, conductor, concurrency: input.concurrency }
+        })
+      )
+      if (Option.isSome(input.healthPort)) {
+        yield* HealthPort.listen(runs, address.listenHost ?? address.host, input.healthPort.value)
+      }
+      yield* print(`Executes runs at ${address.host}:${address.port}`)
+      yield* orFail(runs.drained)
+    })
+  )
+  yield* Services.provide(working, { ...Services.of(config, input), isGym })
+})
+
+/** Executes runs until it is stopped. */
+export const work = (input: WorkInput): Effect.Effect<void, Failure> => Effect.scoped(works(input))
+
+/** Joins the cluster as a client. */
+const joined = Effect.fnUntraced(function* (input: Place.Input) {
+  const { ClusterRuns, ...place } = yield* Place.runs(input)
+  return yield* orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
+})
+
+/** Submits a run. */
+export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const runs = yield* joined(input)
+      const id = Option.getOrElse(input.runId, () => randomUUID())
+      yield* runs.submit(id, input.question)
+      if (!input.follow) return yield* print(id)
+      const { answer, detail, ending } = yield* runs.result(id)
+      if (answer !== undefined) yield* print(answer)
+      if (ending !== "answered") return yield* failed(`The run ${id} ended as ${ending}. ${detail ?? ""}`.trim())
+    })
+  )
+
+/** Prints the entries of a run. */
+export const follow = (input: RunInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.flatMap(joined(input), (runs) => Stream.runForEach(runs.follow(input.run), ({ body }) => print(body)))
+  )
+
+/** Cancels a run. */
+export const cancel = (input: RunInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(Effect.flatMap(joined(input), (runs) => orFail(runs.cancel(input.run))))

@@ -1,0 +1,83 @@
+/** The commands that operate a cluster: status, drain, migrate and purge. */
+import type { Operations } from "@divisi/cluster"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import * as Database from "../stores/Database.ts"
+import type { DrainInput, PlaceInput, PurgeInput, StatusInput } from "./flags.ts"
+import * as Place from "./Place.ts"
+
+const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>) =>
+  Effect.mapError(effect, ({ message }) => failed(message))
+
+const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
+
+const seconds = (millis: number) => `${Math.max(0, Math.round(millis / 1_000))} s ago`
+
+const lines = ({ owners, pendingMessages, servers, trainings, works }: Operations.Status): ReadonlyArray<string> => [
+  servers.length === 0 ? "No server executes runs." : "Servers:",
+  ...servers.map(({ address, isDraining, isHealthy, seenMillis }) => {
+    const state = isDraining ? "draining" : isHealthy ? "healthy" : "unhealthy"
+    return `  ${address}  ${state}, seen ${seconds(seenMillis)}`
+  }),
+  `Messages to handle: ${pendingMessages}`,
+  ...(owners.length === 0 ? [] : ["Runs in progress:"]),
+  ...owners.map(({ process, runs }) => `  ${process}  ${runs}`),
+  ...shared("evaluations", "samples", works),
+  ...shared("trainings", "groups", trainings)
+]
+
+/** The lines of the work of one kind that machines share. */
+const shared = (kind: string, unit: string, works: Operations.Status["works"]): ReadonlyArray<string> => [
+  ...(works.length === 0 ? [] : [`Shared ${kind}:`]),
+  ...works.map(({ answered, claimed, id, tasks }) => `  ${id}  ${answered} of ${tasks} ${unit}, ${claimed} in progress`)
+]
+
+/** Prints the state of the cluster. */
+export const status = (input: StatusInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { modules, postgres } = yield* Place.open(input)
+      const state = yield* orFail(modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup)))
+      yield* print(input.json ? JSON.stringify(state) : lines(state).join("\n"))
+    })
+  )
+
+/** Asks a server to drain. */
+export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { modules, postgres } = yield* Place.open(input)
+      const { servers } = yield* orFail(modules.Operations.status(postgres, Option.getOrUndefined(input.versionGroup)))
+      const names = servers.map(({ address }) => address)
+      if (!names.includes(input.address)) {
+        return yield* usage(`There is no server ${input.address}. Known: ${names.join(", ") || "none"}.`)
+      }
+      yield* orFail(modules.Operations.drain(postgres, input.address))
+      yield* print(`${input.address} drains.`)
+    })
+  )
+
+/** Creates or updates the tables: those of this package and those of effect's cluster. */
+export const migrate = (input: PlaceInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { ClusterRuns, ...place } = yield* Place.runs(input)
+      yield* orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
+      yield* print("The tables are up to date.")
+    })
+  )
+
+const defaultAge = 90 * 86_400_000
+
+/** Removes old evaluations. */
+export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { modules, postgres } = yield* Place.open(input)
+      const age = Option.getOrElse(input.olderThan, () => defaultAge)
+      const count = yield* orFail(modules.Operations.purge(postgres, age))
+      yield* print(`Removed ${count} shared ${count === 1 ? "evaluation" : "evaluations"}.`)
+    })
+  )

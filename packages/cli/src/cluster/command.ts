@@ -1,0 +1,76 @@
+/** `divisi cluster`: its help. The implementation is loaded on demand. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { drainFlags, placeFlags, purgeFlags, runFlags, statusFlags, submitFlags, workFlags } from "./flags.ts"
+
+const operations = Effect.promise(() => import("./Operate.ts"))
+const runs = Effect.promise(() => import("./ClusterRun.ts"))
+
+const work = Command.make("work", workFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.work(input))).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Executes runs of the cluster with the team of the config, until it is stopped. All servers need the same config.",
+      "",
+      "On SIGTERM, Ctrl-C or `divisi cluster drain` it makes no further call, waits for those in flight, and hands its",
+      "runs over to the other servers."
+    )
+  ),
+  Command.withShortDescription("Execute runs"),
+  Command.withExamples([
+    { command: "divisi cluster work --address 10.0.0.7:9100 --max-cost 1", description: "With a cost limit per run" }
+  ])
+)
+
+const submit = Command.make("submit", submitFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.submit(input))).pipe(
+  Command.withDescription("Submits a run, which one of the servers executes, and prints its id."),
+  Command.withShortDescription("Submit a run"),
+  Command.withExamples([{ command: 'divisi cluster submit "2+2" --follow', description: "Wait for the answer" }])
+)
+
+const follow = Command.make("follow", runFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.follow(input))).pipe(
+  Command.withDescription("Prints the journal of a run as lines of JSON, from its beginning to its end."),
+  Command.withShortDescription("Follow a run")
+)
+
+const cancel = Command.make("cancel", runFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.cancel(input))).pipe(
+  Command.withDescription("Cancels a run: no further call is made."),
+  Command.withShortDescription("Cancel a run")
+)
+
+const status = Command.make("status", statusFlags, (input) =>
+  Effect.flatMap(operations, (Operate) => Operate.status(input))
+).pipe(
+  Command.withDescription(
+    "Lists the servers, the runs in progress, and the evaluations and trainings that machines share."
+  ),
+  Command.withShortDescription("List servers, runs and evaluations")
+)
+
+const drain = Command.make("drain", drainFlags, (input) =>
+  Effect.flatMap(operations, (Operate) => Operate.drain(input))
+).pipe(
+  Command.withDescription("Asks a server to hand its runs over and to end."),
+  Command.withShortDescription("Drain a server")
+)
+
+const migrate = Command.make("migrate", placeFlags, (input) =>
+  Effect.flatMap(operations, (Operate) => Operate.migrate(input))
+).pipe(
+  Command.withDescription("Creates or updates the tables, as a step of a deployment before its servers start."),
+  Command.withShortDescription("Create or update the tables")
+)
+
+const purge = Command.make("purge", purgeFlags, (input) =>
+  Effect.flatMap(operations, (Operate) => Operate.purge(input))
+).pipe(
+  Command.withDescription("Removes shared evaluations and cancellations that are older than an age."),
+  Command.withShortDescription("Remove old evaluations")
+)
+
+export const cluster = Command.make("cluster").pipe(
+  Command.withDescription(
+    "Executes and operates runs on many machines that share a Postgres. Requires @divisi/cluster."
+  ),
+  Command.withSubcommands([work, submit, follow, cancel, status, drain, migrate, purge])
+)

@@ -1,0 +1,108 @@
+/** Flags of `divisi cluster`. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import { age, config, cost, text, timeout, toggle, whole } from "../invocation/flags.ts"
+import { flags as ofRun } from "../run/flags.ts"
+
+const database = Flag.Redacted("database").pipe(
+  Flag.withMetavar("<url>"),
+  Flag.withDescription(
+    "Postgres that the machines share: postgres://user@host/name (default: DIVISI_DATABASE, or serve.database in the config). The password can be in PGPASSWORD"
+  ),
+  Flag.optional
+)
+
+const versionGroup = text(
+  "version-group",
+  "<name>",
+  "Servers of another group do not take the runs of this one: for the old and the new version of a deployment"
+)
+
+/** The flags that name the database. */
+const place = { database, versionGroup, config: config("Config that names the database") }
+
+/** Parses an address such as 10.0.0.7:9100; `undefined` if it is invalid. */
+const parseAddress = (text: string) => {
+  const match = /^(\[[0-9a-f:]+\]|[^:\s/]+):(\d{1,5})$/i.exec(text)
+  if (match === null || Number(match[2]) > 65_535) return undefined
+  return { host: match[1]!, port: Number(match[2]) }
+}
+
+const { config: ownConfig, file: _, json: __, question: ___, transcript: ____, runId: _____, ...team } = ofRun
+
+export const workFlags = {
+  ...team,
+  database,
+  versionGroup,
+  config: ownConfig,
+  address: Flag.String("address").pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(parseAddress(text)),
+      () => "Expected a host and a port such as 10.0.0.7:9100"
+    ),
+    Flag.withMetavar("<host:port>"),
+    Flag.withDescription(
+      "Address at which other servers reach this one (default 127.0.0.1:9100). They need no password: use a private network"
+    ),
+    Flag.withDefault({ host: "127.0.0.1", port: 9_100 })
+  ),
+  listen: text("listen", "<host>", "Local address to listen on, if it differs from --address: 0.0.0.0 in a container"),
+  healthPort: whole("health-port", 1).pipe(
+    Flag.withMetavar("<number>"),
+    Flag.withDescription("Port for /health/live, /health/ready and /metrics over HTTP (default: none)"),
+    Flag.optional
+  ),
+  concurrency: whole("concurrency", 1).pipe(
+    Flag.withDescription("Maximum number of runs at once; others wait (default 50)"),
+    Flag.withDefault(50)
+  ),
+  maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
+  timeout: timeout("Maximum duration of one run, e.g. 30s or 2m")
+}
+
+/** Input of `divisi cluster work`. */
+export type WorkInput = Command.Command.Config.Infer<typeof workFlags>
+
+const run = Argument.String("run").pipe(Argument.withDescription("Id of a run"))
+
+export const submitFlags = {
+  ...place,
+  question: Argument.String("question").pipe(Argument.withDescription("The question")),
+  runId: text("run-id", "<id>", "Id of the run (default: a random one). A known id is not submitted again"),
+  follow: toggle("follow", "Wait for the answer and print it")
+}
+
+/** Input of `divisi cluster submit`. */
+export type SubmitInput = Command.Command.Config.Infer<typeof submitFlags>
+
+export const runFlags = { ...place, run }
+
+/** Input of the commands for one run. */
+export type RunInput = Command.Command.Config.Infer<typeof runFlags>
+
+export const statusFlags = { ...place, json: toggle("json", "Print the state as JSON") }
+
+/** Input of `divisi cluster status`. */
+export type StatusInput = Command.Command.Config.Infer<typeof statusFlags>
+
+export const placeFlags = place
+
+/** Input of commands without further flags. */
+export type PlaceInput = Command.Command.Config.Infer<typeof placeFlags>
+
+export const drainFlags = {
+  ...place,
+  address: Argument.String("address").pipe(
+    Argument.withDescription("Host and port of the server, as `divisi cluster status` lists it")
+  )
+}
+
+/** Input of `divisi cluster drain`. */
+export type DrainInput = Command.Command.Config.Infer<typeof drainFlags>
+
+export const purgeFlags = { ...place, olderThan: age("older-than", "Age of what is removed (default 90d)") }
+
+/** Input of `divisi cluster purge`. */
+export type PurgeInput = Command.Command.Config.Infer<typeof purgeFlags>

@@ -1,0 +1,115 @@
+/** `divisi pool record`: asks every worker of a pool every question, and stores the graded answers. */
+import path from "node:path"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as ConfigFile from "../config/ConfigFile.ts"
+import * as Evaluate from "../eval/Evaluate.ts"
+import type { EvalInput } from "../eval/flags.ts"
+import * as ReportText from "../eval/ReportText.ts"
+import * as Suites from "../eval/Suites.ts"
+import { exitCodes, Failure, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import * as RunOptions from "../team/RunOptions.ts"
+import * as Format from "../view/Format.ts"
+import { evalInput } from "./evalInput.ts"
+import type { RecordInput } from "./flags.ts"
+import * as HeldOut from "./HeldOut.ts"
+import * as RecordPrice from "./RecordPrice.ts"
+
+const say = (text: string): void => void process.stderr.write(`${text}\n`)
+
+const questionsOf = (input: RecordInput) =>
+  Effect.gen(function* () {
+    const sandbox = yield* Suites.sandbox(input.sandbox)
+    const suite = yield* Suites.one(path.resolve(input.questions), {
+      seed: 0,
+      grader: Option.getOrUndefined(input.grader),
+      sandbox
+    })
+    const { tasks } = suite
+    const heldOut = tasks.filter(HeldOut.isHeldOut).length
+    const { least } = HeldOut
+    if (heldOut < least || tasks.length - heldOut < least) {
+      return yield* usage(
+        `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} to train on, and ${heldOut} held out for the verdict. Each part needs at least ${least}; 200 questions or more make a useful verdict.`
+      )
+    }
+    return tasks
+  })
+
+const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
+  const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
+  if (RunOptions.isGym(config, { pool: input.pool })) {
+    return yield* usage(
+      "Name the workers to record: --pool openai:gpt-5-mini,ollama:qwen3:8b, or a config with a pool."
+    )
+  }
+  const limitUsd = Option.getOrUndefined(input.maxCost)
+  return yield* RunOptions.resolvePool(config, input, limitUsd)
+})
+
+const evaluationOf = (input: RecordInput, pool: WorkerPool.WorkerPool): EvalInput => {
+  const alone = WorkerPool.ids(pool).map((id) => `single:${id}`)
+  const others = Option.toArray(input.policy)
+  return evalInput({
+    benchmark: path.resolve(input.questions),
+    policy: Option.some([...alone, ...others].join(",")),
+    out: input.out,
+    pool: input.pool,
+    config: input.config,
+    price: input.price,
+    threads: input.threads,
+    grader: input.grader,
+    sandbox: input.sandbox,
+    epochs: input.samples,
+    maxCost: input.maxCost,
+    maxOutputTokens: input.maxOutputTokens,
+    temperature: input.temperature,
+    concurrency: input.concurrency,
+    retryMissing: true
+  })
+}
+
+/** Ends the recording when its time is over. Recorded answers stay in the folder. */
+const within = <A>(millis: Option.Option<number>, effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
+  Option.match(millis, {
+    onNone: () => effect,
+    onSome: (duration) =>
+      Effect.timeoutOrElse(effect, {
+        duration,
+        orElse: () =>
+          Effect.fail(
+            new Failure({
+              exitCode: exitCodes.budget,
+              message: "The recording was stopped by --max-time. Run the same command again to continue."
+            })
+          )
+      })
+  })
+
+/** Shows the price, records, and shows the workers' scores. */
+export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const tasks = yield* questionsOf(input)
+    const pool = yield* poolOf(input)
+    const maxOutputTokens = Option.getOrUndefined(input.maxOutputTokens)
+    const price = RecordPrice.of({ pool, tasks, samples: input.samples, maxOutputTokens })
+    const total = RecordPrice.total(price)
+    if (input.dryRun) {
+      stdout.write(
+        input.json ? `${JSON.stringify({ questions: tasks.length, price, total })}\n` : `${RecordPrice.text(price)}\n`
+      )
+      return
+    }
+    say(`${RecordPrice.text(price)}\nAnswers that ${input.out} already has are not paid again.`)
+    if (Option.isNone(input.maxCost) && total.mostUsd !== 0) {
+      return yield* usage("Set a limit with --max-cost, in USD. Nothing was called.")
+    }
+    const evaluation = evaluationOf(input, pool)
+    const measured = yield* within(input.maxTime, Evaluate.measure(evaluation))
+    const { report } = measured
+    stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
+    yield* Evaluate.ending(evaluation, measured)
+    say(`Recorded in ${input.out}. Next: divisi pool train ${input.out}`)
+  }).pipe(Effect.scoped)

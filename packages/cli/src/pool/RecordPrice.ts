@@ -1,0 +1,74 @@
+/** The price of a recording before it starts. */
+import { Price } from "@divisi/core"
+import type * as Task from "@divisi/core/Task"
+import type { WorkerPool } from "@divisi/core/WorkerPool"
+import * as Format from "../view/Format.ts"
+import { table } from "../view/Table.ts"
+
+/** Calls, tokens and USD of one worker, or of all. Costs are `undefined` if a price is unknown. */
+export interface Estimate {
+  readonly worker: string
+  readonly calls: number
+  /** With answers of the usual length, 400 tokens or the limit. */
+  readonly likelyUsd: number | undefined
+  /** With the longest answers. */
+  readonly mostUsd: number | undefined
+}
+
+/** Settings that the price depends on. */
+export interface Options {
+  readonly pool: WorkerPool
+  readonly tasks: ReadonlyArray<Task.Task>
+  /** Answers per question. */
+  readonly samples: number
+  readonly maxOutputTokens?: number | undefined
+}
+
+const sum = (values: ReadonlyArray<number | undefined>): number | undefined =>
+  values.includes(undefined) ? undefined : values.reduce<number>((all, value) => all + value!, 0)
+
+/** One estimate for each worker. */
+export const of = ({ maxOutputTokens, pool, samples, tasks }: Options): ReadonlyArray<Estimate> =>
+  pool.workers.map(({ id }, worker) => {
+    const prices = tasks.map((task) =>
+      Price.of(
+        { steps: [{ worker, subtask: "", access: [] }] },
+        {
+          pool,
+          task,
+          retry: { maxAttempts: 1 },
+          reassign: "never",
+          ...(maxOutputTokens === undefined ? {} : { worker: { maxOutputTokens } })
+        }
+      )
+    )
+    const times = (usd: number | undefined) => (usd === undefined ? undefined : samples * usd)
+    return {
+      worker: id,
+      calls: samples * tasks.length,
+      likelyUsd: times(sum(prices.map(({ likely }) => likely.costUsd))),
+      mostUsd: times(sum(prices.map(({ most }) => most.costUsd)))
+    }
+  })
+
+/** The estimates of all workers together. */
+export const total = (all: ReadonlyArray<Estimate>): Estimate => ({
+  worker: "all",
+  calls: all.reduce((calls, one) => calls + one.calls, 0),
+  likelyUsd: sum(all.map(({ likelyUsd }) => likelyUsd)),
+  mostUsd: sum(all.map(({ mostUsd }) => mostUsd))
+})
+
+const usd = (value: number | undefined): string => (value === undefined ? "unknown" : Format.cost(value))
+
+/** The estimates as a table. */
+export const text = (all: ReadonlyArray<Estimate>): string =>
+  table([
+    ["worker", "calls", "likely", "at most"],
+    ...[...all, total(all)].map(({ calls, likelyUsd, mostUsd, worker }) => [
+      worker,
+      `${calls}`,
+      usd(likelyUsd),
+      usd(mostUsd)
+    ])
+  ])

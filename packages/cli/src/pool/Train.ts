@@ -1,0 +1,127 @@
+/** `divisi pool train`: a Conductor that chooses a worker by the question, from recorded answers. */
+import path from "node:path"
+import { Embedder } from "@divisi/core"
+import * as Task from "@divisi/core/Task"
+import { ReportFile } from "@divisi/evals"
+import type { BenchmarkRecord, Report, Sample } from "@divisi/evals/Report"
+import { Head, Outcomes, Replay } from "@divisi/policy-router"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as RecordedSuite from "../eval/RecordedSuite.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import * as Embedders from "../vendors/Embedders.ts"
+import { clean } from "../view/Line.ts"
+import type { TrainPoolInput } from "./flags.ts"
+import * as HeldOut from "./HeldOut.ts"
+
+/** The file of the trained Conductor in the folder of a recording. */
+export const fileIn = (folder: string): string => path.join(folder, "head.json")
+
+/** A recording with the tasks that it was made of. */
+export interface Recording {
+  readonly report: Report
+  readonly record: BenchmarkRecord
+  readonly samples: ReadonlyArray<Sample>
+  readonly tasks: ReadonlyArray<Task.Task>
+}
+
+/** Reads the recording in a folder. */
+export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Scope> =>
+  Effect.gen(function* () {
+    const [report, samples] = yield* Effect.mapError(
+      Effect.all([ReportFile.read(folder), ReportFile.readSamples(folder)]),
+      ({ message }) => usage(message)
+    )
+    const [record] = report.benchmarks
+    if (record === undefined) return yield* usage(`${folder} has no questions. Record it with divisi pool record.`)
+    const { tasks } = yield* RecordedSuite.load(record)
+    return { report, record, samples, tasks }
+  })
+
+/** The workers that were recorded alone, by the name of their policy. */
+export const aloneIn = ({ config, pool }: Report): ReadonlyMap<string, string> => {
+  const named = new Set(config.policies.map(({ name }) => name))
+  return new Map(pool.map(({ id }) => [`single:${id}`, id] as const).filter(([name]) => named.has(name)))
+}
+
+const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** The mean of a figure of each worker's answers to a question. */
+const byWorker = (samples: ReadonlyArray<Sample>, alone: ReadonlyMap<string, string>, of: (sample: Sample) => number) =>
+  new Map(
+    [...Map.groupBy(samples, ({ policy }) => alone.get(policy))].flatMap(([worker, some]) =>
+      worker === undefined ? [] : [[worker, mean(some.map(of))] as const]
+    )
+  )
+
+/** The graded questions that may be trained on. `worthUsd` is the value of a right answer, if prices count. */
+const gradedOf = (
+  { report, samples, tasks }: Recording,
+  worthUsd: number | undefined
+): ReadonlyArray<Outcomes.GradedQuestion> => {
+  const alone = aloneIn(report)
+  const byTask = Map.groupBy(
+    samples.filter(({ score }) => score !== undefined),
+    ({ task }) => task
+  )
+  const scoreOf = ({ costUsd, score = 0 }: Sample) => (worthUsd === undefined ? score : score - costUsd / worthUsd)
+  return tasks
+    .filter((task) => !HeldOut.isHeldOut(task))
+    .flatMap((task) => {
+      const scores = byWorker(byTask.get(task.id) ?? [], alone, scoreOf)
+      const costUsd = byWorker(byTask.get(task.id) ?? [], alone, ({ costUsd }) => costUsd)
+      const text = Task.question(task)
+      return scores.size === 0 ? [] : [{ id: task.id, text, scores, costUsd, answers: new Map(), at: 0 }]
+    })
+}
+
+/** Trains, judges by cross-validation, and stores the Conductor in the folder. */
+export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const { folder } = input
+    const recording = yield* read(folder)
+    const graded = gradedOf(recording, Option.getOrUndefined(input.worth))
+    if (graded.length < HeldOut.least) {
+      return yield* usage(
+        `${folder} has ${graded.length} recorded questions to train on, and ${HeldOut.least} are needed. Continue with divisi pool record.`
+      )
+    }
+    const named = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
+    const embedder = named ?? Embedder.hashed()
+    const examples = yield* Effect.mapError(Outcomes.examples(graded, embedder), ({ message }) => failed(message))
+    const options = { embedder: embedder.name }
+    const head = yield* Effect.mapError(Effect.fromResult(Head.fit(examples, options)), ({ message }) => usage(message))
+    const { why } = Replay.compare(examples, undefined, { ...options, learner: Head.learner(options) })
+    const file = fileIn(folder)
+    yield* Effect.mapError(Head.write(file, head), ({ message }) => failed(message))
+    const asked = [
+      ...Map.groupBy(examples, ({ point }) => Head.decide(head, Head.place(head, point), Head.atStart).worker)
+    ]
+    const chosen = asked
+      .map(([worker, some]) => ({ worker, questions: some.length }))
+      .toSorted((a, b) => b.questions - a.questions)
+    const heldOut = recording.tasks.filter(HeldOut.isHeldOut).length
+    if (input.json) {
+      stdout.write(`${JSON.stringify({ file, trained: examples.length, heldOut, chosen, why, ...options })}\n`)
+      return
+    }
+    const choice =
+      chosen.length === 1
+        ? `The questions do not predict the best worker, so it always asks ${chosen[0]!.worker}.`
+        : `It asks ${chosen.map(({ questions, worker }) => `${worker} (${questions})`).join(", ")}.`
+    stdout.write(
+      `${[
+        clean(`Trained on ${examples.length} questions; ${heldOut} others are held out for the verdict. ${choice}`),
+        clean(`Stored in ${file}. Use it with --policy head:${file}. Next: divisi pool verdict ${folder}`)
+      ].join("\n")}\n`
+    )
+  }).pipe(Effect.scoped)
+
+/** Whether a folder has a trained Conductor. */
+export const isTrained = (folder: string): Effect.Effect<boolean, Failure> =>
+  Effect.mapBoth(Head.read(fileIn(folder)), {
+    onSuccess: (head) => head !== undefined,
+    onFailure: ({ message }) => failed(message)
+  })

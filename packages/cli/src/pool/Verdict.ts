@@ -1,0 +1,84 @@
+/** `divisi pool verdict`: the trained Conductor on the questions that it was not trained on, from recorded answers. */
+import { rmSync } from "node:fs"
+import path from "node:path"
+import { ReportFile } from "@divisi/evals"
+import type { Report } from "@divisi/evals/Report"
+import { WholeFile } from "@divisi/files"
+import { EvaluationTables } from "@divisi/report"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Evaluate from "../eval/Evaluate.ts"
+import * as ReportText from "../eval/ReportText.ts"
+import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import { clean } from "../view/Line.ts"
+import { evalInput } from "./evalInput.ts"
+import type { VerdictInput } from "./flags.ts"
+import * as HeldOut from "./HeldOut.ts"
+import * as Train from "./Train.ts"
+
+/** The prices that the recording was made with. */
+const pricesOf = ({ pool }: Report) =>
+  Object.fromEntries(pool.flatMap(({ id, pricing }) => (pricing === undefined ? [] : [[id, pricing] as const])))
+
+/** The verdict in a sentence. A Conductor that always asks one worker equals that worker. */
+const sentenceOf = (report: Report, conductor: string): string | undefined => {
+  const [only, ...others] = report.cells.find(({ policy }) => policy === conductor)?.workers ?? []
+  if (only !== undefined && others.length === 0) {
+    return `The Conductor asks ${only.name} every time: use single:${only.name}, or record more questions and train again.`
+  }
+  return EvaluationTables.verdicts(report).find((_, at) => report.equalBudget![at]!.policy === conductor)
+}
+
+/**
+ * Removes the results of an earlier verdict: they are of another Conductor with the same name. Nothing was paid for them.
+ */
+const withoutEarlier = (out: string): Effect.Effect<void> =>
+  Effect.sync(() => {
+    for (const name of Object.values(ReportFile.names)) rmSync(path.join(out, name), { force: true })
+  })
+
+/** Replays the held-out questions, writes the report and shows it. Nothing is called. */
+export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
+  Effect.gen(function* () {
+    const { folder } = input
+    const { record, report: recorded, tasks } = yield* Train.read(folder)
+    if (!(yield* Train.isTrained(folder)))
+      return yield* usage(`${folder} has no Conductor. Run divisi pool train ${folder}.`)
+    const conductor = `head:${Train.fileIn(folder)}`
+    const { config, pool } = recorded
+    const ids = path.join(folder, "held-out.txt")
+    const heldOut = tasks.filter(HeldOut.isHeldOut).map(({ id }) => id)
+    yield* Effect.mapError(WholeFile.write(ids, `${heldOut.join("\n")}\n`), ({ message }) => failed(message))
+    const out = path.join(folder, "verdict")
+    yield* withoutEarlier(out)
+    const evaluation = evalInput({
+      benchmark: record.requested ?? record.benchmark,
+      policy: Option.some([conductor, ...config.policies.map(({ name }) => name)].join(",")),
+      out,
+      offline: Option.some(folder),
+      pool: Option.orElse(input.pool, () => Option.some(pool.map(({ id }) => id).join(","))),
+      config: input.config,
+      price: Option.some(pricesOf(recorded)),
+      grader: Option.fromUndefinedOr(record.requestedGrader),
+      sandbox: input.sandbox,
+      ids: Option.some(ids),
+      epochs: config.epochs,
+      seed: Option.some(config.seed),
+      maxOutputTokens: Option.fromUndefinedOr(config.maxOutputTokens),
+      temperature: Option.fromUndefinedOr(config.temperature),
+      json: input.json
+    })
+    const measured = yield* Evaluate.measure(evaluation)
+    const { report } = measured
+    const sentence = clean(sentenceOf(report, conductor) ?? "No worker was recorded alone, so there is no verdict.")
+    const text = ReportText.text(report, stdout.columns)
+    stdout.write(
+      input.json
+        ? `${JSON.stringify({ verdict: sentence, report })}\n`
+        : text.includes(sentence)
+          ? `${text}\n`
+          : `${text}\n\n${sentence}\n`
+    )
+    yield* Evaluate.ending(evaluation, measured)
+  }).pipe(Effect.scoped)

@@ -1,0 +1,70 @@
+/** Keys with their spending, and the machines of a database, for the operators of a server. */
+import type { Account } from "@divisi/core"
+import type { Operations } from "@divisi/server"
+import * as Effect from "effect/Effect"
+import type { Failure } from "../invocation/Failure.ts"
+import * as KeyAccounts from "../key/KeyAccounts.ts"
+import type { Database } from "../stores/Database.ts"
+import type { KeyStore, StoredKey } from "../stores/KeyStore.ts"
+
+const stateOf = ({ damaged, expiresAt, revokedAt }: StoredKey, now: number): Operations.Key["state"] => {
+  if (damaged !== undefined) return "damaged"
+  if (revokedAt !== undefined) return "revoked"
+  return expiresAt !== undefined && expiresAt <= now ? "expired" : "valid"
+}
+
+const keyOf = (key: StoredKey, spent: ReadonlyMap<string, number>, now: number): Operations.Key => {
+  const { dayUsd, monthUsd, totalUsd } = key.limits
+  const [day = 0, month = 0, total = 0] = KeyAccounts.namesOf(key.id, now).map((name) => spent.get(name))
+  return {
+    id: key.id,
+    name: key.name,
+    state: stateOf(key, now),
+    expires_at: key.expiresAt ?? null,
+    rights: key.rights ?? [],
+    limits: {
+      ...(dayUsd !== undefined && { day_usd: dayUsd }),
+      ...(monthUsd !== undefined && { month_usd: monthUsd }),
+      ...(totalUsd !== undefined && { total_usd: totalUsd }),
+      ...(key.requestsPerMinute !== undefined && { requests_per_minute: key.requestsPerMinute }),
+      ...(key.tokensPerMinute !== undefined && { tokens_per_minute: key.tokensPerMinute })
+    },
+    spent: { day_usd: day, month_usd: month, total_usd: total }
+  }
+}
+
+/** Reads the keys of a store with what they have spent. The accounts are opened only if there is a key. */
+export const keysOf = <E>(
+  store: KeyStore,
+  accounts: Effect.Effect<Account.Accounts, E>
+): Effect.Effect<ReadonlyArray<Operations.Key>, Failure | E | Account.AccountsError> =>
+  Effect.flatMap(store.all, (keys) =>
+    keys.length === 0
+      ? Effect.succeed([])
+      : Effect.flatMap(accounts, (opened) =>
+          Effect.map(opened.list, (standings) => {
+            const spent = new Map(standings.map(({ name, total }) => [name, total.costUsd]))
+            return keys.map((key) => keyOf(key, spent, opened.now()))
+          })
+        )
+  )
+
+/** Reads the machines that share a database: servers that execute runs, and processes with runs in progress. */
+export const machinesOf = ({ modules, postgres }: Database["cluster"]) =>
+  Effect.map(modules.Operations.status(postgres), ({ owners, servers }): ReadonlyArray<Operations.Machine> => {
+    const running = new Map(owners.map(({ process, runs }) => [process, runs]))
+    const known = new Set(servers.map(({ address }) => address))
+    return [
+      ...servers.map(
+        ({ address, isDraining, isHealthy, seenMillis }): Operations.Machine => ({
+          name: address,
+          state: isDraining ? "draining" : isHealthy ? "healthy" : "unreachable",
+          runs: running.get(address) ?? null,
+          seen_millis: seenMillis
+        })
+      ),
+      ...owners
+        .filter(({ process }) => !known.has(process))
+        .map(({ process, runs }): Operations.Machine => ({ name: process, state: "healthy", runs, seen_millis: null }))
+    ]
+  })

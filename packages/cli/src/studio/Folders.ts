@@ -1,0 +1,223 @@
+/** The evaluations and trainings below a folder, as the page of the studio asks for them. */
+import { existsSync, statSync } from "node:fs"
+import path from "node:path"
+import { Message } from "@divisi/core"
+import { ReportFile, Report as Reports } from "@divisi/evals"
+import { Evaluations, Trainings } from "@divisi/studio"
+import { RunFolder } from "@divisi/trainer"
+import * as Effect from "effect/Effect"
+import * as Recordings from "./Recordings.ts"
+
+/** A folder of an evaluation or a training; its id is its path below the place. */
+interface Folder {
+  readonly id: string
+  readonly at: string
+  readonly changedAt: number
+}
+
+/** The folders below a place that have a file of a name, the last changed first. */
+interface Kind {
+  readonly list: () => ReadonlyArray<Folder>
+  /** Finds a folder by its id. The place is only listed again if the folder is not known. */
+  readonly find: (id: string) => Folder | undefined
+}
+
+const foldersWith = (place: string, name: string): Kind => {
+  let known = new Map<string, Folder>()
+  const folderOf = (file: string): Folder => {
+    const at = path.dirname(file)
+    const id = path.relative(place, at).split(path.sep).join("/") || path.basename(path.resolve(place))
+    return { id, at, changedAt: Math.round(statSync(file).mtimeMs) }
+  }
+  const list = (): ReadonlyArray<Folder> => {
+    const found = Recordings.filesIn(place, new RegExp(`^${name.replaceAll(".", "\\.")}$`)).map(folderOf)
+    known = new Map(found.map((folder) => [folder.id, folder]))
+    return found.sort((one, other) => other.changedAt - one.changedAt)
+  }
+  const find = (id: string): Folder | undefined => {
+    const folder = known.get(id)
+    const file = folder && path.join(folder.at, name)
+    return file !== undefined && existsSync(file) ? folderOf(file) : list().find((one) => one.id === id)
+  }
+  return { list, find }
+}
+
+/** Returns what a file gives as long as it does not change. */
+const cached = <A>(make: (folder: Folder) => Promise<A>): ((folder: Folder) => Promise<A>) => {
+  const known = new Map<string, { readonly changedAt: number; readonly value: Promise<A> }>()
+  return (folder) => {
+    const found = known.get(folder.at)
+    if (found?.changedAt === folder.changedAt) return found.value
+    const value = make(folder)
+    if (known.size >= 8) known.delete(known.keys().next().value!)
+    known.set(folder.at, { changedAt: folder.changedAt, value })
+    value.catch(() => known.delete(folder.at))
+    return value
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Evaluations
+// -------------------------------------------------------------------------------------------------------------------
+
+const reportOf = ({ at }: Folder) => Effect.runPromise(ReportFile.read(at)) as Promise<Evaluations.Report>
+
+const samplesOf = cached(({ at }) => Effect.runPromise(ReportFile.readSamples(at)))
+
+const isForeign = (error: unknown): boolean =>
+  (error as { readonly reason?: unknown }).reason === "foreign" ||
+  (error as { readonly reason?: unknown }).reason === "not-found"
+
+const evaluationLine = (folder: Folder): Promise<ReadonlyArray<Evaluations.Line>> =>
+  reportOf(folder).then(
+    (report) => [Evaluations.lineOf(folder.id, report, folder.changedAt)],
+    (error: Error) => (isForeign(error) ? [] : [damaged(folder, error)])
+  )
+
+const damaged = ({ changedAt, id }: Folder, { message }: Error): Evaluations.Line => ({
+  id,
+  title: id,
+  damaged: message,
+  policies: 0,
+  samples: 0,
+  planned: 0,
+  isComplete: false,
+  best: null,
+  cost_usd: 0,
+  is_play: false,
+  changed_at: changedAt
+})
+
+const evaluation = async (folder: Folder): Promise<Evaluations.Opened> => {
+  const report = await reportOf(folder)
+  return { id: folder.id, report, questions: Evaluations.questionsOf(report, await samplesOf(folder)) }
+}
+
+const answers = async (folder: Folder, benchmark: string, task: string): Promise<Evaluations.Answers | undefined> => {
+  const samples = (await samplesOf(folder)).filter((one) => one.benchmark === benchmark && one.task === task)
+  if (samples.length === 0) return undefined
+  const fileOf = (run: string) => path.join(folder.at, "transcripts", `${run}.json`)
+  const withRuns = samples.map((sample) => {
+    const run = Reports.runId(sample)
+    return { ...sample, run: existsSync(fileOf(run)) ? run : null }
+  })
+  const stored = withRuns.find(({ run }) => run !== null)?.run
+  const transcript = typeof stored === "string" ? Recordings.transcriptIn(fileOf(stored)) : undefined
+  const asked = transcript?.task.messages.findLast(({ role }) => role === "user")
+  return {
+    question: asked === undefined ? null : Message.text(asked),
+    samples: withRuns as ReadonlyArray<Evaluations.Answers["samples"][number]>
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Trainings
+// -------------------------------------------------------------------------------------------------------------------
+
+const training = cached(async ({ at, id }): Promise<Trainings.Opened> => {
+  const [config, metrics, rollouts] = await Promise.all([
+    Effect.runPromise(RunFolder.readConfig(at)),
+    Effect.runPromise(RunFolder.readMetrics(at)),
+    Effect.runPromise(RunFolder.rolloutIterations(at))
+  ])
+  return { id, config, metrics, rollouts } as Trainings.Opened
+})
+
+const trainingLine = async (folder: Folder): Promise<ReadonlyArray<Trainings.Line>> => {
+  if (!existsSync(path.join(folder.at, "config.json"))) return []
+  try {
+    const { config, metrics } = await training(folder)
+    return [Trainings.lineOf(folder.id, config, metrics, folder.changedAt)]
+  } catch (error) {
+    const { message } = error as Error
+    const unknown = { engine: "", iterations: 0, planned: 0, reward: null, correct: null, cost_usd: 0, is_play: false }
+    return [{ id: folder.id, name: folder.id, damaged: message, ...unknown, changed_at: folder.changedAt }]
+  }
+}
+
+const rollouts = async ({ at }: Folder, iteration: number): Promise<ReadonlyArray<Trainings.Group> | undefined> => {
+  const known = await Effect.runPromise(RunFolder.rolloutIterations(at))
+  if (!known.includes(iteration)) return undefined
+  return Trainings.groupsOf(await Effect.runPromise(RunFolder.readRollouts(at, iteration)))
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Routes
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The evaluations and trainings below a place. */
+interface Kinds {
+  readonly evaluations: Kind
+  readonly trainings: Kind
+}
+
+const kindsIn = (place: string): Kinds => ({
+  evaluations: foldersWith(place, "results.json"),
+  trainings: foldersWith(place, "metrics.jsonl")
+})
+
+/** Answers a path below `/v1/`; `undefined` for an unknown one. Only folders of the list are opened. */
+const answer = async ({ evaluations, trainings }: Kinds, names: ReadonlyArray<string>): Promise<unknown> => {
+  const [kind, id, part, ...rest] = names
+  if (kind === "evaluations") {
+    if (id === undefined) return { data: (await Promise.all(evaluations.list().map(evaluationLine))).flat() }
+    const folder = evaluations.find(id)
+    if (folder === undefined) return undefined
+    if (part === undefined) return evaluation(folder)
+    return part === "questions" && rest.length === 2 ? answers(folder, rest[0]!, rest[1]!) : undefined
+  }
+  if (kind === "trainings") {
+    if (id === undefined) return { data: (await Promise.all(trainings.list().map(trainingLine))).flat() }
+    const folder = trainings.find(id)
+    if (folder === undefined) return undefined
+    if (part === undefined) return training(folder)
+    return part === "rollouts" && /^\d{1,9}$/.test(rest[0] ?? "") ? rollouts(folder, Number(rest[0])) : undefined
+  }
+  return undefined
+}
+
+const namesOf = (address: string): ReadonlyArray<string> =>
+  address
+    .replace(/^\/?v1\//, "")
+    .split("/")
+    .map(decodeURIComponent)
+
+/** The route of a studio server for the evaluations and trainings below a folder. */
+export const route = (place: string): ((url: URL) => Promise<unknown>) => {
+  const kinds = kindsIn(place)
+  return ({ pathname }) => answer(kinds, namesOf(pathname))
+}
+
+/** The most characters of answers and rollouts that an exported page holds; what is beyond is left out. */
+const maxCharacters = 48 * 1_048_576
+
+/** Returns everything below a folder by its path, for a page without a server. */
+export const everything = async (place: string): Promise<Readonly<Record<string, unknown>>> => {
+  const data: Record<string, unknown> = {}
+  const kinds = kindsIn(place)
+  let characters = 0
+  const put = async (address: string): Promise<void> => {
+    if (characters > maxCharacters) return
+    const value = await answer(kinds, namesOf(address))
+    characters += JSON.stringify(value)?.length ?? 0
+    data[address] = value
+  }
+  const lists = [
+    [Evaluations.path, Evaluations.pathOf],
+    [Trainings.path, Trainings.pathOf]
+  ] as const
+  for (const [list, pathOf] of lists) {
+    const listed = (await answer(kinds, namesOf(list))) as {
+      readonly data: ReadonlyArray<Evaluations.Line | Trainings.Line>
+    }
+    if (listed.data.length === 0) continue
+    data[list] = listed
+    for (const { damaged, id } of listed.data) if (damaged === undefined) await put(pathOf(id))
+  }
+  for (const value of Object.values({ ...data })) {
+    const { id, questions, rollouts: iterations } = value as Partial<Evaluations.Opened & Trainings.Opened>
+    for (const question of questions ?? []) await put(Evaluations.answersPath(id!, question))
+    for (const iteration of iterations ?? []) await put(Trainings.rolloutsPath(id!, iteration))
+  }
+  return data
+}

@@ -1,0 +1,135 @@
+/** The runs of a folder: its transcripts, files of events, and journals. Files are read when they are asked for. */
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs"
+import path from "node:path"
+import { setImmediate } from "node:timers/promises"
+import type { RunEvent, Transcript } from "@divisi/core"
+import * as Wire from "@divisi/core/Wire"
+import { Summary } from "@divisi/studio"
+import * as Result from "effect/Result"
+import * as Recording from "../replay/Recording.ts"
+
+/** A recorded run in a file. */
+export interface Recorded {
+  readonly file: string
+  readonly summary: Summary.Summary
+}
+
+/** Upper bounds: of the files that are looked at, of the bytes of one, and of the folders above it. */
+const maxFiles = 20_000
+const maxBytes = 256 * 1_048_576
+const maxDepth = 8
+
+/** The files below a folder whose names have one of the endings, in order; a file stands for itself. */
+export const filesIn = (place: string, endings: RegExp): ReadonlyArray<string> => {
+  if (!statSync(place).isDirectory()) return endings.test(place) ? [place] : []
+  const found: Array<string> = []
+  const visit = (folder: string, depth: number) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (found.length >= maxFiles) return
+      const at = path.join(folder, entry.name)
+      if (entry.isDirectory()) {
+        if (depth < maxDepth && entry.name !== "node_modules" && !entry.name.startsWith(".")) visit(at, depth + 1)
+      } else if (entry.isFile() && endings.test(entry.name)) found.push(at)
+    }
+  }
+  visit(place, 0)
+  return found.sort()
+}
+
+/** The first bytes of a file: enough to see whether it may be a recording. */
+const beginning = (file: string): string => {
+  const descriptor = openSync(file, "r")
+  try {
+    const bytes = Buffer.alloc(4_096)
+    return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const mayBeRun = (file: string): boolean => statSync(file).size <= maxBytes && /"(runId|rounds)"/.test(beginning(file))
+
+/** Reads the transcript of a file; `undefined` if it is not a recording. */
+export const transcriptIn = (file: string): Transcript.Transcript | undefined => {
+  try {
+    if (!mayBeRun(file)) return undefined
+    const read = Recording.read(readFileSync(file, "utf8"))
+    return Result.isSuccess(read) ? read.success.run : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads the events of a file; `undefined` if it has a transcript. */
+export const eventsIn = (file: string): ReadonlyArray<RunEvent.RunEvent> | undefined => {
+  if (!/\.(nd|jsonl)/.test(path.extname(file))) return undefined
+  const read = Wire.decodeRunEvents(readFileSync(file, "utf8"))
+  return Result.isSuccess(read) ? read.success : undefined
+}
+
+/** The recorded runs below a folder. */
+export interface Recordings {
+  /** The runs, the newest first. Of several files of one run the first is taken. */
+  readonly list: () => Promise<ReadonlyArray<Recorded>>
+  /** Finds a run by its id. The folder is only listed again if no file is known to have the run. */
+  readonly find: (id: string) => Promise<Recorded | undefined>
+}
+
+/** Milliseconds of reading after which a listing lets the server answer other requests. */
+const sliceMillis = 20
+
+/** Opens the runs below a folder; `listed` returns the files of the folder. */
+export const open = (
+  place: string,
+  listed: () => ReadonlyArray<string> = () => filesIn(place, /\.(json|ndjson|jsonl)$/)
+): Recordings => {
+  const known = new Map<string, { readonly stamp: string; readonly recorded: Recorded | undefined }>()
+  let runs = new Map<string, Recorded>()
+  const read = (file: string): Recorded | undefined => {
+    const { mtimeMs, size } = statSync(file)
+    const stamp = `${mtimeMs}/${size}`
+    const found = known.get(file)
+    if (found?.stamp === stamp) return found.recorded
+    const transcript = transcriptIn(file)
+    const recorded = transcript && { file, summary: Summary.fromTranscript(transcript) }
+    known.set(file, { stamp, recorded })
+    return recorded
+  }
+  /** A file may be removed at any time. */
+  const readIfThere = (file: string): Recorded | undefined => {
+    try {
+      return read(file)
+    } catch {
+      known.delete(file)
+      return undefined
+    }
+  }
+  const scan = async (): Promise<ReadonlyArray<Recorded>> => {
+    const found = new Map<string, Recorded>()
+    let began = performance.now()
+    for (const file of listed()) {
+      const recorded = readIfThere(file)
+      if (recorded !== undefined && !found.has(recorded.summary.id)) found.set(recorded.summary.id, recorded)
+      if (performance.now() - began > sliceMillis) {
+        await setImmediate()
+        began = performance.now()
+      }
+    }
+    runs = found
+    return [...found.values()].sort((one, other) => other.summary.started_at - one.summary.started_at)
+  }
+  let scanning: Promise<ReadonlyArray<Recorded>> | undefined
+  const list = () => {
+    scanning ??= scan().finally(() => {
+      scanning = undefined
+    })
+    return scanning
+  }
+  const find = async (id: string): Promise<Recorded | undefined> => {
+    const at = runs.get(id)
+    const recorded = at && readIfThere(at.file)
+    if (recorded?.summary.id === id) return recorded
+    return (await list()).find(({ summary }) => summary.id === id)
+  }
+  return { list, find }
+}

@@ -1,0 +1,192 @@
+/** `divisi studio`: serves the page with the runs of a folder or a journal, or writes it. */
+import { existsSync, mkdirSync } from "node:fs"
+import path from "node:path"
+import { Journal, Transcript } from "@divisi/core"
+import { JournalStream } from "@divisi/core/streams"
+import { DiskJournal, WholeFile } from "@divisi/files"
+import { Export, StudioServer, Summary } from "@divisi/studio"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
+import { stdout } from "../invocation/Output.ts"
+import * as Journals from "../stores/Journals.ts"
+import * as Folders from "./Folders.ts"
+import type { Input } from "./flags.ts"
+import * as Recordings from "./Recordings.ts"
+
+const write = (text: string): void => void stdout.write(`${text}\n`)
+
+const summaryOf = (run: Journal.Summary): Summary.Summary => ({
+  id: run.run,
+  object: "run",
+  state: Journal.stateOf(run),
+  question: run.question,
+  policy: run.policy,
+  workers: run.workers,
+  started_at: run.startedAt,
+  changed_at: run.changedAt,
+  cost_usd: run.costUsd,
+  calls: run.calls,
+  owner: run.caller ?? null,
+  waits_for: run.waitsFor ?? [],
+  ...(run.damaged !== undefined && { damaged: run.damaged })
+})
+
+/** The runs of a journal. */
+const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
+  list: (limit) => Effect.runPromise(Effect.map(journal.list({ limit }), (runs) => runs.map(summaryOf))),
+  read: (id) =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const summary = yield* journal.find(id)
+        const transcript = Transcript.fromEvents(Journal.eventsOf(yield* journal.read(id)))
+        return summary === undefined || transcript === undefined
+          ? undefined
+          : { summary: { ...Summary.fromTranscript(transcript), ...summaryOf(summary) }, transcript }
+      })
+    ),
+  follow: async (id, from) => {
+    if ((await Effect.runPromise(journal.find(id))) === undefined) return undefined
+    let next = from
+    const events = Stream.flatMap(JournalStream.follow(journal, id, { from }), (entry) => {
+      const seq = next
+      next += 1
+      return entry.type === "event" ? Stream.succeed({ seq, event: entry.event }) : Stream.empty
+    })
+    return Stream.toAsyncIterable(events)
+  }
+})
+
+/** The recorded runs of a folder. */
+const ofFolder = (place: string): StudioServer.Source => {
+  const recordings = Recordings.open(place)
+  return {
+    list: async (limit) => (await recordings.list()).slice(0, limit).map(({ summary }) => summary),
+    read: async (id) => {
+      const found = await recordings.find(id)
+      const transcript = found && Recordings.transcriptIn(found.file)
+      return found === undefined || transcript === undefined ? undefined : { summary: found.summary, transcript }
+    },
+    follow: async (id, from) => {
+      const found = await recordings.find(id)
+      const events = found && Recordings.eventsIn(found.file)
+      return (
+        events &&
+        (async function* () {
+          for (const [seq, event] of events.entries()) if (seq >= from) yield { seq, event }
+        })()
+      )
+    }
+  }
+}
+
+/** Several sources as one; of a run in two of them the first is taken. */
+const together = (sources: ReadonlyArray<StudioServer.Source>): StudioServer.Source => {
+  const first = async <A>(ask: (source: StudioServer.Source) => Promise<A | undefined>): Promise<A | undefined> => {
+    for (const source of sources) {
+      const found = await ask(source)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return {
+    list: async (limit) => {
+      const runs = new Map<string, Summary.Summary>()
+      for (const source of sources) {
+        for (const run of await source.list(limit)) if (!runs.has(run.id)) runs.set(run.id, run)
+      }
+      return [...runs.values()].sort((one, other) => other.started_at - one.started_at).slice(0, limit)
+    },
+    read: (id) => first((source) => source.read(id)),
+    follow: (id, from, signal) => first((source) => source.follow(id, from, signal))
+  }
+}
+
+/** The source of the runs that are shown. */
+const sourceOf = Effect.fnUntraced(function* ({
+  folder,
+  journal
+}: Input): Effect.fn.Return<StudioServer.Source, Failure, Scope.Scope> {
+  if (Option.isNone(folder)) return ofJournal(yield* Journals.open(journal))
+  const place = path.resolve(folder.value)
+  if (!existsSync(place)) return yield* usage(`${folder.value} does not exist.`)
+  const files = yield* Effect.try({
+    try: () => Recordings.filesIn(place, /\.sqlite$/),
+    catch: (error) => usage(`Cannot read ${folder.value}: ${messageOf(error)}.`)
+  })
+  const open = (file: string) => DiskJournal.make({ file })
+  // A folder has other databases as well, such as the answers of an evaluation; a file that is named is a journal.
+  const isNamed = files.length === 1 && files[0] === place
+  const found = yield* Effect.forEach(files, (file) =>
+    Effect.catch(Effect.asSome(open(file)), (error) =>
+      isNamed || error.reason._tag !== "Foreign" ? failed(error.message) : Effect.succeedNone
+    )
+  )
+  const given = yield* Effect.forEach(Option.toArray(journal), (file) =>
+    Effect.mapError(open(file), ({ message }) => failed(message))
+  )
+  const journals = [...found.flatMap(Option.toArray), ...given]
+  return together([...journals.map(ofJournal), ofFolder(place)])
+})
+
+const put = (file: string, text: string): Effect.Effect<void, Failure> =>
+  Effect.mapError(WholeFile.write(file, text), ({ message }) => failed(`Cannot write the page. ${message}`))
+
+/** Writes the page as a folder, or as one file. */
+const exportTo = Effect.fnUntraced(function* (
+  out: string,
+  source: StudioServer.Source,
+  place: string | undefined
+): Effect.fn.Return<void, Failure> {
+  const runs = yield* Effect.tryPromise({
+    try: async () => {
+      const list = await source.list()
+      const read = await Promise.all(list.map(({ id }) => source.read(id)))
+      return read.flatMap((run) => run ?? [])
+    },
+    catch: (error) => failed(`Cannot read the runs: ${messageOf(error)}.`)
+  })
+  const more = yield* Effect.tryPromise({
+    try: async () => (place === undefined ? {} : Folders.everything(place)),
+    catch: (error) => failed(`Cannot read the evaluations and trainings: ${messageOf(error)}.`)
+  })
+  if (runs.length === 0 && Object.keys(more).length === 0)
+    return yield* usage("There is no run, evaluation or training to export.")
+  const built = <A>(make: () => A) => Effect.try({ try: make, catch: (error) => failed(messageOf(error)) })
+  if (out.endsWith(".html")) {
+    yield* put(out, yield* built(() => Export.onePage(runs, more)))
+  } else {
+    const files = yield* built(() => Export.folder(runs, more))
+    yield* Effect.try({
+      try: () => mkdirSync(out, { recursive: true }),
+      catch: (error) => failed(`Cannot write the page: ${messageOf(error)}.`)
+    })
+    yield* Effect.forEach(files, ([name, text]) => put(path.join(out, name), text), { discard: true })
+  }
+  write(`${out}: ${runs.length} ${runs.length === 1 ? "run" : "runs"}`)
+})
+
+/** Serves until it is stopped, or writes the page. */
+export const studio = (input: Input): Effect.Effect<void, Failure> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const source = yield* sourceOf(input)
+      const place = Option.getOrUndefined(Option.map(input.folder, (folder) => path.resolve(folder)))
+      if (Option.isSome(input.export)) return yield* exportTo(input.export.value, source, place)
+      const listening = Effect.tryPromise({
+        try: () =>
+          StudioServer.listen({
+            source,
+            ...(place !== undefined && { route: Folders.route(place) }),
+            port: input.port,
+            onError: (error) => void process.stderr.write(`divisi: ${messageOf(error)}\n`)
+          }),
+        catch: (error) => failed(`Cannot open the studio: ${messageOf(error)}.`)
+      })
+      const { url } = yield* Effect.acquireRelease(listening, ({ close }) => Effect.promise(close))
+      write(input.json ? JSON.stringify({ event: "listening", url }) : `Studio: ${url}\nCtrl-C stops it.`)
+      return yield* Effect.never
+    })
+  )

@@ -1,0 +1,25 @@
+/** `divisi studio`: its help. The implementation is loaded on demand. */
+import * as Command from "effect/cli/Command"
+import * as Effect from "effect/Effect"
+import { paragraphs } from "../invocation/flags.ts"
+import { flags } from "./flags.ts"
+
+export const studio = Command.make("studio", flags, (input) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./Studio.ts")),
+    (Studio) => Studio.studio(input)
+  )
+).pipe(
+  Command.withDescription(
+    paragraphs(
+      "Opens a page on this machine that shows runs: the list, and of each run its plan, waterfall, messages and cost.",
+      "",
+      "Runs of a journal are shown live. `divisi serve` has the same page at /studio. Requires no API key and no network."
+    )
+  ),
+  Command.withExamples([
+    { command: "divisi studio", description: "The durable runs of this user" },
+    { command: "divisi studio evaluation/transcripts", description: "The transcripts of a folder" },
+    { command: "divisi studio run.json --export run.html", description: "One file that opens anywhere" }
+  ])
+)

@@ -1,0 +1,26 @@
+/** Flags of `divisi studio`. */
+import * as Argument from "effect/cli/Argument"
+import type * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import { text, toggle, whole } from "../invocation/flags.ts"
+import { flags as runFlags } from "../run/flags.ts"
+
+export const flags = {
+  folder: Argument.String("folder").pipe(
+    Argument.withDescription(
+      "Folder or file with transcripts (.json), events (.ndjson, .jsonl) and journals (.sqlite); by default the durable runs of this user"
+    ),
+    Argument.optional
+  ),
+  port: whole("port", 0).pipe(
+    Flag.withMetavar("<number>"),
+    Flag.withDescription("Port (default 4100); 0 picks a free one"),
+    Flag.withDefault(4_100)
+  ),
+  export: text("export", "<out>", "Write a page without a server: a folder, or one file if the name ends in .html"),
+  journal: runFlags.journal,
+  json: toggle("json", "Print the address as JSON")
+}
+
+/** Input of `divisi studio`. */
+export type Input = Command.Command.Config.Infer<typeof flags>

@@ -1,0 +1,110 @@
+/** An evaluation on several machines: processes of `divisi eval --on` that share a database. */
+import fs from "node:fs"
+import path from "node:path"
+import { PostgresServer } from "@divisi/testkit/journals"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { divisi, inFolder } from "./process.ts"
+
+const hasPostgres = PostgresServer.find() !== undefined
+
+if (!hasPostgres) console.warn("Not tested: `divisi eval --on` needs initdb, pg_ctl and postgres.")
+
+/** A pool whose answers follow from the question, and cost something. It writes each call into a file. */
+const pool = (books: string) => `
+import fs from "node:fs"
+import { worker } from "@divisi/core/promise"
+const answer = (id) => async ({ messages }) => {
+  fs.appendFileSync(${JSON.stringify(books)}, id + "\\n")
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const text = JSON.stringify(messages)
+  return { text: "The answer is " + (text.length % 7), usage: { inputTokens: 10 + (text.length % 7), outputTokens: 5 } }
+}
+export default {
+  pool: ["a", "b"].map((id) => worker({ id, answer: answer(id), pricing: { inputPerMillion: 1, outputPerMillion: 2 } }))
+}
+`
+
+/** A report without times, which differ from run to run, and without its digest. */
+const untimed = (text: string): unknown =>
+  JSON.parse(text, (key, value) => (/millis|latency|duration|seconds|created|^sha256$/i.test(key) ? undefined : value))
+
+describe.skipIf(!hasPostgres)("divisi eval --on", () => {
+  let database: PostgresServer.PostgresServer
+  beforeAll(async () => {
+    database = await PostgresServer.start()
+  })
+  afterAll(() => database.stop())
+
+  /** The URL without its password, which is in the environment. */
+  const place = () => {
+    const url = new URL(database.url)
+    const PGPASSWORD = url.password
+    url.password = ""
+    return { url: url.href, environment: { PGPASSWORD, DIVISI_OUTCOMES: "none" } }
+  }
+
+  const prepare = (folder: string) => {
+    const rows = Array.from({ length: 60 }, (_, at) =>
+      JSON.stringify({ question: `What is ${at} plus ${at}?`, answer: `${at % 7}` })
+    )
+    fs.writeFileSync(path.join(folder, "rows.jsonl"), rows.join("\n"))
+    fs.writeFileSync(path.join(folder, "divisi.config.mjs"), pool(path.join(folder, "books")))
+    fs.writeFileSync(path.join(folder, "books"), "")
+    const flags = ["--benchmark", "rows.jsonl", "--policy", "single:a,lexical", "--config", "divisi.config.mjs"]
+    return (...more: ReadonlyArray<string>) => ["eval", ...flags, "--concurrency", "2", ...more]
+  }
+
+  const callsIn = (folder: string) => fs.readFileSync(path.join(folder, "books"), "utf8").split("\n").length - 1
+
+  it("gives the report of one machine, though one of three is killed", { timeout: 120_000 }, () =>
+    inFolder(async (folder) => {
+      const args = prepare(folder)
+      const { environment, url } = place()
+      const alone = await divisi(args("--out", "alone", "--json"), { cwd: folder, environment })
+      assert.strictEqual(alone.code, 0, alone.errors)
+      const callsAlone = callsIn(folder)
+      const report = (machine: string) => fs.readFileSync(path.join(folder, machine, "shared/results.json"), "utf8")
+      const machine = (name: string) =>
+        divisi(args("--out", `${name}/shared`, "--on", url, "--json"), {
+          cwd: folder,
+          environment,
+          onOutput: (_, child) => {
+            // It is at work by now.
+            if (name === "one" && callsIn(folder) > callsAlone + 40) child.kill("SIGKILL")
+          }
+        })
+      const [one, two, three] = await Promise.all(["one", "two", "three"].map(machine))
+      assert.deepStrictEqual([two?.code, three?.code], [0, 0], `${one?.errors} ${two?.errors} ${three?.errors}`)
+      assert.deepStrictEqual(untimed(report("two")), untimed(report("three")))
+      const { extent: _, ...shared } = untimed(report("two")) as Record<string, unknown>
+      const { extent: __, ...own } = untimed(
+        fs.readFileSync(path.join(folder, "alone/results.json"), "utf8")
+      ) as Record<string, unknown>
+      assert.deepStrictEqual(shared, own)
+      // Only calls in flight at the kill were made twice: at most as many as one process makes at once.
+      assert.isAtMost(callsIn(folder) - 2 * callsAlone, 6)
+    })
+  )
+
+  it("obeys one budget, and refuses a machine with other settings", { timeout: 120_000 }, () =>
+    inFolder(async (folder) => {
+      const args = prepare(folder)
+      const { environment, url } = place()
+      const machine = (name: string, ...more: ReadonlyArray<string>) =>
+        divisi(args("--out", `${name}/limited`, "--on", url, "--max-cost", "0.0008", "--json", ...more), {
+          cwd: folder,
+          environment
+        })
+      const ended = await Promise.all(["one", "two"].map((name) => machine(name)))
+      for (const { code, errors } of ended) assert.strictEqual(code, 3, errors)
+      const spent = callsIn(folder) * 20e-6
+      assert.isAtMost(spent, 0.0008)
+      const other = await machine("three", "--temperature", "0.5")
+      assert.strictEqual(other.code, 2)
+      assert.match(other.errors, /temperature/)
+      const alone = await machine("four", "--transcripts")
+      assert.match(alone.errors, /--transcripts works on one machine only/)
+      assert.notInclude(ended.map(({ errors }) => errors).join(), environment.PGPASSWORD)
+    })
+  )
+})

@@ -1,0 +1,148 @@
+/** `divisi pool record`, `train` and `verdict`: a Conductor for one's own pool, over HTTP. */
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { OpenAiChat, Script, WireServer } from "@divisi/testkit/providers"
+import { assert, describe, it } from "vitest"
+import { divisi, inFolder } from "./process.ts"
+
+const topics = ["moon", "sea", "rain", "wind", "forest", "city", "river", "snow", "desert", "garden", "road", "star"]
+
+/** Sums, which one worker answers, and colours of things, which the other one answers. */
+const questions = Array.from({ length: 40 }, (_, index) => [
+  { question: `Add the numbers ${index} and ${index + 3}.`, answer: `${2 * index + 3}` },
+  { question: `Name the colour of the ${topics[index % 12]} in poem number ${index + 1}.`, answer: "blue" }
+]).flat()
+
+const answerOf = new Map(questions.map(({ answer, question }) => [question, answer]))
+
+/** A server whose model knows the answers to questions that begin with a word. */
+const serverOf = (word: string, onCall: () => void) =>
+  WireServer.start(OpenAiChat.compatible({ name: word, usage: "final" }), (request) => {
+    onCall()
+    const text = JSON.stringify(request.body)
+    const known = [...answerOf].find(([question]) => text.includes(question))
+    return Script.answer([text.includes(word) ? known![1] : "I do not know."], {
+      usage: { inputTokens: 20, outputTokens: 10 }
+    })
+  })
+
+const price = "adder:sums=1/2,painter:colours=10/20"
+const pool = "adder:sums,painter:colours"
+
+interface World {
+  readonly ask: (...args: ReadonlyArray<string>) => ReturnType<typeof divisi>
+  readonly folder: string
+  readonly calls: () => number
+}
+
+const inWorld = (use: (world: World) => Promise<void>) =>
+  inFolder(async (folder) => {
+    let calls = 0
+    const count = () => void calls++
+    await using adder = await serverOf("Add the numbers", count)
+    await using painter = await serverOf("Name the colour", count)
+    writeFileSync(path.join(folder, "questions.jsonl"), questions.map((one) => `${JSON.stringify(one)}\n`).join(""))
+    const environment = {
+      ADDER_BASE_URL: `${adder.url}/v1`,
+      PAINTER_BASE_URL: `${painter.url}/v1`,
+      DIVISI_OUTCOMES: "none",
+      DIVISI_CONFIG: "none"
+    }
+    await use({
+      ask: (...args) => divisi(args, { cwd: folder, environment }),
+      folder,
+      calls: () => calls
+    })
+  })
+
+const team = ["--pool", pool, "--price", price] as const
+
+describe.concurrent("a Conductor for one's own pool", () => {
+  it("is recorded, trained and judged in three commands, and pays each answer once", { timeout: 300_000 }, () =>
+    inWorld(async ({ ask, calls, folder }) => {
+      const estimate = await ask("pool", "record", "questions.jsonl", ...team, "--dry-run", "--json")
+      assert.strictEqual(estimate.code, 0, estimate.errors)
+      const { questions: asked, total } = JSON.parse(estimate.output)
+      assert.deepStrictEqual([asked, total.calls, calls()], [80, 480, 0])
+      assert.isAbove(total.mostUsd, total.likelyUsd)
+
+      const unlimited = await ask("pool", "record", "questions.jsonl", ...team)
+      assert.strictEqual(unlimited.code, 2)
+      assert.match(unlimited.errors, /worker +calls +likely +at most[\s\S]*Set a limit with --max-cost/)
+      assert.deepStrictEqual([calls(), existsSync(path.join(folder, "pool"))], [0, false])
+
+      const short = await ask("pool", "record", "questions.jsonl", ...team, "--max-cost", "0.02", "--samples", "2")
+      assert.strictEqual(short.code, 3, short.errors)
+      const paid = calls()
+      const recorded = await ask("pool", "record", "questions.jsonl", ...team, "--max-cost", "3", "--samples", "2")
+      assert.strictEqual(recorded.code, 0, recorded.errors)
+      assert.match(recorded.errors, /Next: divisi pool train pool/)
+      assert.isAbove(paid, 0)
+      assert.strictEqual(calls(), 320)
+
+      const untrained = await ask("pool", "verdict", "pool")
+      assert.strictEqual(untrained.code, 2)
+      assert.include(untrained.errors, "divisi pool train pool")
+      const trained = await ask("pool", "train", "pool", "--json")
+      assert.strictEqual(trained.code, 0, trained.errors)
+      const training = JSON.parse(trained.output)
+      assert.strictEqual(training.trained + training.heldOut, 80)
+      assert.lengthOf(training.chosen, 2)
+      assert.strictEqual(statSync(path.join(folder, "pool/head.json")).mode & 0o777, 0o600)
+
+      const verdict = await ask("pool", "verdict", "pool")
+      assert.strictEqual(verdict.code, 0, verdict.errors)
+      assert.match(verdict.output, /^head:pool\/head\.json is worth it at equal tokens: \+\d+\.\d points/m)
+      const { report, verdict: sentence } = JSON.parse((await ask("pool", "verdict", "pool", "--json")).output)
+      assert.include(sentence, "is worth it")
+      assert.strictEqual(report.benchmarks[0].selected, training.heldOut)
+      assert.strictEqual(calls(), 320)
+
+      const byPrice = await ask("pool", "train", "pool", "--worth", "0.0001", "--json")
+      assert.deepStrictEqual(
+        JSON.parse(byPrice.output).chosen.map(({ worker }: { readonly worker: string }) => worker),
+        ["adder:sums"]
+      )
+      const alone = await ask("pool", "verdict", "pool")
+      assert.match(alone.output, /The Conductor asks adder:sums every time/)
+      assert.strictEqual((await ask("pool", "train", "pool")).code, 0)
+
+      const used = await ask("run", questions[0]!.question, ...team, "--policy", "head:pool/head.json")
+      assert.include(used.output, questions[0]!.answer)
+      const trainedOn = readFileSync(path.join(folder, "pool/held-out.txt"), "utf8").trim().split("\n")
+      assert.lengthOf(trainedOn, training.heldOut)
+    })
+  )
+
+  it("refuses what it cannot use, before any call", { timeout: 200_000 }, () =>
+    inWorld(async ({ ask, calls, folder }) => {
+      writeFileSync(path.join(folder, "few.jsonl"), `${JSON.stringify(questions[0])}\n`)
+      const few = await ask("pool", "record", "few.jsonl", ...team, "--max-cost", "1")
+      assert.strictEqual(few.code, 2)
+      assert.match(few.errors, /few\.jsonl has 1 question: /)
+      const unpriced = await ask("pool", "record", "questions.jsonl", "--pool", pool, "--max-cost", "1")
+      assert.strictEqual(unpriced.code, 2)
+      const nobody = await ask("pool", "record", "questions.jsonl", "--max-cost", "1")
+      assert.strictEqual(nobody.code, 2)
+      assert.include(nobody.errors, "--pool")
+      const flag = await ask("pool", "record", "questions.jsonl", ...team, "--max-coast", "1")
+      assert.strictEqual(flag.code, 2)
+      assert.include(flag.errors, "--max-cost")
+      const absent = await ask("pool", "train", "nowhere")
+      assert.strictEqual(absent.code, 2)
+      assert.strictEqual((await ask("run", "Hello", ...team, "--policy", "head:nowhere.json")).code, 2)
+      assert.strictEqual(calls(), 0)
+    })
+  )
+
+  it("stops at --max-time with exit code 3, and continues", { timeout: 200_000 }, () =>
+    inWorld(async ({ ask, calls }) => {
+      const stopped = await ask("pool", "record", "questions.jsonl", ...team, "--max-cost", "3", "--max-time", "1ms")
+      assert.strictEqual(stopped.code, 3, stopped.errors)
+      assert.include(stopped.errors, "--max-time")
+      const again = await ask("pool", "record", "questions.jsonl", ...team, "--max-cost", "3", "--samples", "1")
+      assert.strictEqual(again.code, 0, again.errors)
+      assert.isAtLeast(calls(), 160)
+    })
+  )
+})

@@ -1,0 +1,56 @@
+import { assert, describe, it } from "vitest"
+import { inFolder } from "./survivingRuns.ts"
+
+describe("divisi run --dry-run", () => {
+  it("prints the plan and its price, and calls no worker", () =>
+    inFolder(async ({ asked, run }) => {
+      const { code, errors, output } = await run(["run", "Which?", "--dry-run"])
+      assert.strictEqual(code, 0, errors)
+      assert.include(output, "model_id = [")
+      assert.match(output, /^most +\d/m)
+      const { plan, price, topology, workflow } = JSON.parse(
+        (await run(["run", "Which?", "--dry-run", "--json"])).output
+      )
+      assert.include(output, plan.trimEnd())
+      assert.isAtLeast(price.most.calls, price.least.calls)
+      assert.strictEqual(topology.layers.flat().length, workflow.steps.length)
+      assert.throws(asked, "ENOENT")
+    }))
+})
+
+describe("divisi run --approve-plans", () => {
+  it("waits until the plan is approved, and ends if it is refused", () =>
+    inFolder(async ({ asked, run }) => {
+      const waiting = await run(["run", "Which?", "--run-id", "run-1", "--approve-plans"])
+      assert.strictEqual(waiting.code, 5)
+      assert.include(waiting.errors, "divisi runs resume run-1 --approve 0.plan")
+      await run(["run", "Which?", "--run-id", "run-2", "--approve-plans"])
+      const refused = await run(["runs", "resume", "run-2", "--decline", "0.plan"])
+      assert.strictEqual(refused.code, 4)
+      assert.throws(asked, "ENOENT")
+      const { code, errors, output } = await run(["runs", "resume", "run-1", "--approve", "0.plan"])
+      assert.strictEqual(code, 0, errors)
+      assert.strictEqual(output, "It is done.\n")
+      assert.deepStrictEqual(asked(), ["quick", "last"])
+    }))
+})
+
+describe("divisi runs fork", () => {
+  it("asks for the step and what follows from it, in a new run of the journal", () =>
+    inFolder(async ({ asked, run }) => {
+      await run(["run", "Which?", "--run-id", "run-1"])
+      assert.deepStrictEqual(asked(), ["quick", "last"])
+      const again = await run(["runs", "fork", "run-1", "--at", "0.1"])
+      assert.deepStrictEqual(
+        [again.code, again.output, asked()],
+        [0, "It is done.\n", ["quick", "last", "last"]],
+        again.errors
+      )
+      const answered = await run(["runs", "fork", "run-1", "--at", "0.1", "--answer", "It is mine."])
+      assert.deepStrictEqual([answered.code, answered.output, asked().length], [0, "It is mine.\n", 3], answered.errors)
+      assert.lengthOf(JSON.parse((await run(["runs", "--json"])).output), 3)
+      const wrong = await run(["runs", "fork", "run-1", "--at", "0.7"])
+      assert.deepStrictEqual([wrong.code, /no step 7/.test(wrong.errors)], [1, true], wrong.errors)
+      assert.strictEqual((await run(["runs", "fork", "run-1", "--at", "7"])).code, 2)
+    }))
+})
