@@ -8,7 +8,7 @@
  */
 import { realpathSync } from "node:fs"
 import path from "node:path"
-import { Budget, Account as Shared } from "@divisi/core"
+import { Budget, Account as Shared, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -34,6 +34,9 @@ export interface Options {
    */
   readonly file?: string | undefined
 }
+
+/** The table of {@link Options}, for `Options.check`. A mistake is a defect: an `OptionsError`. */
+export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
 /** An account that is opened; its name is one in the file. */
 export type AccountOptions = Shared.AccountOptions
@@ -122,6 +125,7 @@ const namedAt =
 export const make = Effect.fnUntraced(function* (
   options: Options = {}
 ): Effect.fn.Return<Accounts, AccountsError, Scope.Scope> {
+  Tables.check("DiskAccounts.make", options, optionsTable)
   const file = path.resolve(options.file ?? (yield* defaultFile))
   const failed = (reason: AccountsErrorReason) => new AccountsError({ file, reason })
   const { enter, find, self } = owners(file, yield* Effect.scope)

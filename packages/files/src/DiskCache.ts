@@ -5,7 +5,7 @@
  * are looked up by the SHA-256 of their key, so the file contains the answers of workers but not the requests.
  */
 import { createHash } from "node:crypto"
-import { ResponseCache } from "@divisi/core"
+import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -36,6 +36,17 @@ export interface Options {
   /** How long an answer is stored after it was made; forever by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
 }
+
+/** The table of {@link Options}, for `Options.check`. A mistake is a defect: an `OptionsError`. */
+export const optionsTable = Tables.table(
+  {
+    maxEntries: Tables.limit,
+    maxBytes: Tables.limit,
+    timeToLive: ResponseCache.aDuration,
+    file: Tables.name
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["file"] }
+)
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
@@ -87,6 +98,7 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
 export const store = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<ResponseCache.Store, DiskCacheError, Scope.Scope> {
+  Tables.check("DiskCache.store", options, optionsTable)
   const table = yield* open(options)
   const hash = (key: string) => createHash("sha256").update(key).digest()
   const told = new Set<string>()

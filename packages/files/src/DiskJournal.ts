@@ -6,7 +6,7 @@
  * however it ends. No lease has to expire.
  */
 import path from "node:path"
-import { Journal } from "@divisi/core"
+import { Journal, Options as Tables } from "@divisi/core"
 import * as Arrays from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -32,6 +32,9 @@ export interface Options {
    */
   readonly file?: string | undefined
 }
+
+/** The table of {@link Options}, for `Options.check`. A mistake is a defect: an `OptionsError`. */
+export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
@@ -78,6 +81,7 @@ const reasonOf = (error: unknown): Journal.JournalErrorReason =>
 export const make = Effect.fnUntraced(function* (
   options: Options = {}
 ): Effect.fn.Return<Journal.Journal, Journal.JournalError, Scope.Scope> {
+  Tables.check("DiskJournal.make", options, optionsTable)
   const file = path.resolve(options.file ?? (yield* defaultFile))
   const failed = (reason: Journal.JournalErrorReason) => new Journal.JournalError({ journal: file, reason })
   const scope = yield* Effect.scope
@@ -92,11 +96,14 @@ export const make = Effect.fnUntraced(function* (
   const orFail = <A>(effect: Effect.Effect<A, unknown>) => Effect.mapError(effect, (error) => failed(reasonOf(error)))
   const own = Effect.mapError(entered, ({ message }) => failed({ _tag: "Unwritable", detail: message }))
 
-  const take = (run: string): Effect.Effect<Journal.Claim, Journal.JournalError> =>
-    Effect.flatMap(orFail(writer.write(() => table.claim(run, self, isDead, now()), false)), (claimed) => {
+  const take = (
+    run: string,
+    isRevoked: (owner: string) => boolean
+  ): Effect.Effect<Journal.Claim, Journal.JournalError> =>
+    Effect.flatMap(orFail(writer.write(() => table.claim(run, self, isRevoked, now()), false)), (claimed) => {
       if (typeof claimed !== "string") return Effect.succeed(claimed)
       return Effect.flatMap(find(claimed), (owner) =>
-        owner === undefined ? take(run) : Effect.fail(failed({ _tag: "Held", run, owner }))
+        owner === undefined ? take(run, isRevoked) : Effect.fail(failed({ _tag: "Held", run, owner }))
       )
     })
 
@@ -116,7 +123,8 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     name: file,
-    claim: (run) => Effect.andThen(own, take(run)),
+    claim: (run, { takeOver = false } = {}) =>
+      Effect.andThen(own, take(run, takeOver ? (owner) => owner !== self : isDead)),
     release: (run, epoch) => Effect.sync(() => writer.later(() => table.release(run, epoch, self))),
     append: (batch) =>
       Effect.flatMap(orFail(writer.write(() => table.append(batch, now()), true)), (isWritten) =>

@@ -2,6 +2,7 @@
  * Named texts on disk, for this process and for concurrent and later ones: data that a server stores for its clients.
  * The oldest texts are removed if they are too old or too many.
  */
+import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
@@ -27,6 +28,15 @@ export interface Options {
   /** How long a text is stored; 30 days by default. A number is in milliseconds. */
   readonly timeToLive?: Duration.Input | undefined
 }
+
+const optionsTable = Tables.table(
+  {
+    file: Tables.name,
+    maxBytes: Tables.limit,
+    timeToLive: ResponseCache.aDuration
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["file"] }
+)
 
 /**
  * Texts by name. They are read and written synchronously, in well under a millisecond; written texts survive a crash of
@@ -77,11 +87,11 @@ export class RecordsError extends Data.TaggedError("RecordsError")<{
  * await Effect.runPromise(Effect.scoped(program)) // => "Forty-two."
  * ```
  */
-export const make = Effect.fnUntraced(function* ({
-  file,
-  maxBytes = 1024 ** 3,
-  timeToLive = "30 days"
-}: Options): Effect.fn.Return<Records, RecordsError, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<Records, RecordsError, Scope.Scope> {
+  Tables.check("DiskRecords.make", options, optionsTable)
+  const { file, maxBytes = 1024 ** 3, timeToLive = "30 days" } = options
   const failed = (reason: Database.Unopened) => new RecordsError({ file, reason })
   const database = yield* Database.open(file, RecordTable.kind, failed)
   const clock = yield* Clock.Clock

@@ -4,9 +4,21 @@
  * A group ends as a whole: if it is stopped, if its head ends, and if this process ends, even by a `kill -9`. On
  * Windows, which has no process groups, `taskkill /T` ends the tree of processes.
  */
-import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process"
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptions,
+  type StdioOptions,
+  spawn,
+  spawnSync
+} from "node:child_process"
+import fs from "node:fs"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
 
 const isWindows = process.platform === "win32"
+
+const headOptions = { detached: !isWindows, windowsHide: true } as const
 
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const defaultGraceMillis = 2_000
@@ -29,7 +41,7 @@ const guardScript = `
 g=' '
 while read -r what id; do
   case $what in
-    +) g="$g$id " ;;
+    +) case "$g" in *" $id "*) ;; *) g="$g$id " ;; esac ;;
     -) g="\${g%% $id *} \${g#* $id }" ;;
   esac
 done
@@ -57,6 +69,46 @@ const tellGuard = (what: "+" | "-", { pid }: ChildProcess): void => {
   guard.stdin!.write(`${what} ${pid}\n`)
 }
 
+const isExecutable = (file: string): boolean => {
+  try {
+    fs.accessSync(file, fs.constants.X_OK)
+    return fs.statSync(file).isFile()
+  } catch {
+    return false
+  }
+}
+
+const isFound = (file: string, { cwd = ".", env = process.env }: SpawnOptions): boolean => {
+  const folder = typeof cwd === "string" ? cwd : fileURLToPath(cwd)
+  if (!fs.existsSync(folder)) return false
+  if (file.includes("/")) return isExecutable(path.resolve(folder, file))
+  return env.PATH?.split(":").some((place) => isExecutable(path.resolve(folder, place, file))) === true
+}
+
+const threeOf = (stdio: StdioOptions = "pipe"): Extract<StdioOptions, ReadonlyArray<unknown>> =>
+  typeof stdio === "string" ? [stdio, stdio, stdio] : [...stdio]
+
+/**
+ * Adds its number to the guard's groups and becomes the program, so that no kill of this process comes between the
+ * start of a program and its registration. The parentheses contain the SIGPIPE of a guard that has ended.
+ */
+const registerThenRun = (fd: number) => `(echo "+ $$" >&${fd}) 2>/dev/null; exec "$0" "$@" ${fd}>&-`
+
+/** Starts the head of a group. A program that cannot be started is left to `spawn`, for its error. */
+const spawnHead = (file: string, args: ReadonlyArray<string>, options: SpawnOptions): ChildProcess => {
+  const stdio = threeOf(options.stdio)
+  const fd = stdio.length
+  // A shell knows descriptors of one digit, and Bun cannot hand on a stream.
+  const registers = fd < 10 && process.versions.bun === undefined && isExecutable("/bin/sh")
+  if (!registers || !isFound(file, options)) return spawn(file, args, { ...options, ...headOptions })
+  guard ??= startGuard()
+  return spawn("/bin/sh", ["-c", registerThenRun(fd), file, ...args], {
+    ...options,
+    ...headOptions,
+    stdio: [...stdio, guard.stdin!]
+  })
+}
+
 let isHooked = false
 
 const killAllAtExit = (): void => {
@@ -72,14 +124,17 @@ const killAllAtExit = (): void => {
 // Groups
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options of `spawn` for the head of a group; pass the started process to {@link own}. */
-export const headOptions = { detached: !isWindows, windowsHide: true } as const
-
-/** Takes ownership of a process that was started with {@link headOptions}. */
-export const own = <C extends ChildProcess>(child: C): C => {
+/** Starts a command as the head of a new group; `spawnOnWindows` replaces the `spawn` of Node there. */
+export const start = (
+  [file = "", ...args]: ReadonlyArray<string>,
+  options: SpawnOptions,
+  spawnOnWindows: (file: string, args: Array<string>, options: SpawnOptions) => ChildProcess = spawn
+): ChildProcess => {
+  const child = isWindows ? spawnOnWindows(file, args, { ...options, ...headOptions }) : spawnHead(file, args, options)
   if (child.pid === undefined) return child
   running.add(child)
   killAllAtExit()
+  // Again, for a program that did not register itself.
   tellGuard("+", child)
   child.once("exit", () => {
     if (!stopping.has(child)) kill(child)
@@ -91,12 +146,6 @@ export const own = <C extends ChildProcess>(child: C): C => {
 const forget = (child: ChildProcess): void => {
   if (stopping.has(child) || !running.delete(child)) return
   tellGuard("-", child)
-}
-
-/** Starts a command as the head of a new group. */
-export const start = (command: ReadonlyArray<string>, options: SpawnOptions): ChildProcess => {
-  const [file = "", ...rest] = command
-  return own(spawn(file, rest, { ...options, ...headOptions }))
 }
 
 /** Sends a signal to all members; returns whether there are any. */
@@ -185,7 +234,8 @@ export const run = (command: string, options: CommandOptions = {}): Promise<Ende
   new Promise((resolve, reject) => {
     const { cwd, env, input = "", maxCharacters = 16_000, signal, timeoutMillis } = options
     signal?.throwIfAborted()
-    const child = own(spawn(command, { shell: true, stdio: "pipe", cwd, env, ...headOptions }))
+    const shell = isWindows ? [command] : ["/bin/sh", "-c", command]
+    const child = start(shell, { shell: isWindows, stdio: "pipe", cwd, env }) as ChildProcessWithoutNullStreams
     let output = ""
     const streams = [child.stdout, child.stderr]
     for (const stream of streams) {

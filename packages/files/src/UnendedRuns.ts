@@ -95,9 +95,9 @@ export const open = Effect.fnUntraced(function* (
     names: runs.map(({ run }) => run),
     journalOf: (id, run = id) => ({
       ...journal,
-      claim: () => {
+      claim: (_, options) => {
         isEmpty = false
-        return journal.claim(run)
+        return journal.claim(run, options)
       },
       release: (_, epoch) => journal.release(run, epoch),
       append: (batch) => journal.append({ ...batch, run }),

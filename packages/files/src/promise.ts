@@ -7,16 +7,6 @@ import * as DiskAccounts from "./DiskAccounts.ts"
 import * as DiskCache from "./DiskCache.ts"
 import * as DiskJournal from "./DiskJournal.ts"
 
-const cacheTable = Tables.table(
-  {
-    maxEntries: Tables.limit,
-    maxBytes: Tables.limit,
-    timeToLive: ResponseCache.aDuration,
-    file: Tables.name
-  } satisfies Tables.ShapeOf<DiskCache.Options>,
-  { required: ["file"] }
-)
-
 /**
  * Opens a file that stores workers' answers, so that equal calls are paid for once by this process and by concurrent
  * and later ones. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` if the file
@@ -39,7 +29,7 @@ const cacheTable = Tables.table(
  * ```
  */
 export const openCache = async (options: DiskCache.Options): Promise<ResponseCache.ResponseCache & AsyncDisposable> => {
-  Tables.check("openCache", options, cacheTable)
+  Tables.check("openCache", options, DiskCache.optionsTable)
   return open(ResponseCache.ResponseCache, DiskCache.layer(options))
 }
 
@@ -75,7 +65,7 @@ export const openCache = async (options: DiskCache.Options): Promise<ResponseCac
  * ```
  */
 export const openJournal = async (options: DiskJournal.Options = {}) => {
-  Tables.check("openJournal", options, { file: Tables.name } satisfies Tables.ShapeOf<DiskJournal.Options>)
+  Tables.check("openJournal", options, DiskJournal.optionsTable)
   const journal: Journal.Journal & AsyncDisposable = await open(Journal.Journal, DiskJournal.layer(options))
   return { ...journal, runs: (query?: Journal.Query) => Effect.runPromise(journal.list(query)) }
 }
@@ -111,7 +101,7 @@ export interface OpenAccounts extends Omit<DiskAccounts.Accounts, "list" | "open
  * ```
  */
 export const openAccounts = async (options: DiskAccounts.Options = {}): Promise<OpenAccounts> => {
-  Tables.check("openAccounts", options, { file: Tables.name } satisfies Tables.ShapeOf<DiskAccounts.Options>)
+  Tables.check("openAccounts", options, DiskAccounts.optionsTable)
   const accounts = await open(DiskAccounts.Accounts, DiskAccounts.layer(options))
   return {
     ...accounts,

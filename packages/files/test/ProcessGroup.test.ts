@@ -35,6 +35,33 @@ describe.skipIf(process.platform === "win32")("a group", () => {
       await gone(pids)
     })
   }
+
+  it("ends with an owner that is killed while it starts the program", { timeout: 20_000 }, async () => {
+    const fixture = path.join(import.meta.dirname, "fixtures/groupOwner.ts")
+    const owner = spawn(process.execPath, ["--conditions=@divisi/source", fixture, "killed by its program"], {
+      stdio: ["ignore", "pipe", "ignore"]
+    })
+    let printed = ""
+    owner.stdout.setEncoding("utf8").on("data", (text: string) => {
+      printed += text
+    })
+    await new Promise((resolve) => owner.once("close", resolve))
+    assert.lengthOf(numbers(printed), 1)
+    await gone(numbers(printed))
+  })
+
+  it("that cannot be started has the error of the system", async () => {
+    for (const [command, cwd, code] of [
+      ["no-such-program", ".", "ENOENT"],
+      ["./no-such-program", ".", "ENOENT"],
+      ["sh", "no-such-folder", "ENOENT"],
+      [import.meta.dirname, ".", "EACCES"]
+    ] as const) {
+      const child = ProcessGroup.start([command, "-c", "exit"], { cwd, stdio: "ignore" })
+      const error = await new Promise<NodeJS.ErrnoException>((resolve) => child.once("error", resolve))
+      assert.strictEqual(error.code, code, command)
+    }
+  })
 })
 
 describe.skipIf(process.platform === "win32")("a command", () => {

@@ -3,7 +3,7 @@
  * client (progress notifications), and stops a run that its client cancels.
  */
 import type { Readable, Writable } from "node:stream"
-import { EventLine, type RunEvent } from "@divisi/core"
+import { EventLine, type RunEvent, Options as Tables } from "@divisi/core"
 import type { Conductor, RunResult } from "@divisi/core/Conductor"
 import { type CallToolResult, fromJsonSchema, McpServer, type ServerContext } from "@modelcontextprotocol/server"
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio"
@@ -16,6 +16,11 @@ export interface Options {
   /** The description of the tool `ask` for the client's model; a general one by default. */
   readonly description?: string | undefined
 }
+
+const table = Tables.table(
+  { conductor: Tables.madeBy("a Conductor", "run"), description: Tables.name } satisfies Tables.ShapeOf<Options>,
+  { required: ["conductor"] }
+)
 
 /** The streams for the client's messages and the answers. Nothing else may be written to the output. */
 export interface Streams {
@@ -99,8 +104,10 @@ const serverOf = (run: Run, description: string = defaultDescription): McpServer
 }
 
 /** How this server runs a question; runs have the services of the effect that this is made in. */
-const runner = ({ conductor }: Options): Effect.Effect<Run> =>
+const runner = (options: Options): Effect.Effect<Run> =>
   Effect.map(Effect.context<never>(), (services) => {
+    Tables.check("ConductorServer", options, table)
+    const { conductor } = options
     const run = Effect.runPromiseWith(services)
     return (question, context) =>
       run(conductor.run(question, { listener: teller(context) }), { signal: context.mcpReq.signal })

@@ -60,8 +60,10 @@ export const maxTimeoutOf = (server: McpServer): number => {
   return Math.min(Math.max(maxTimeoutMillis, timeoutOf(server)), maxTimer)
 }
 
-/** A list of more pages than that is taken to have no end. */
+/** A list with more pages, entries or characters is assumed to have no end. */
 const maxPages = 64
+const maxEntries = 10_000
+const maxListCharacters = 32_000_000
 
 const anything = { "~standard": { version: 1, vendor: "divisi", validate: (value: unknown) => ({ value }) } } as const
 
@@ -138,17 +140,41 @@ const told = (said: string): string => (said === "" ? "" : ` (it said: ${said})`
 const isForgotten = (error: unknown): boolean =>
   error instanceof SdkHttpError && (error.status === 404 || (error.status === 400 && /session/i.test(httpText(error))))
 
+/** The characters of all texts and keys in a value, and one for each other value; without recursion. */
+const charactersIn = (value: unknown): number => {
+  let characters = 0
+  const pending: Array<unknown> = [value]
+  while (pending.length > 0) {
+    const next = pending.pop()
+    characters += typeof next === "string" ? next.length : 1
+    if (typeof next !== "object" || next === null) continue
+    for (const [key, inner] of Object.entries(next)) {
+      characters += key.length
+      pending.push(inner)
+    }
+  }
+  return characters
+}
+
 /** Returns all pages of the list; empty for a server without tools. */
 const listAll = async (client: LenientClient, options: object): Promise<ReadonlyArray<unknown>> => {
   if (client.getServerCapabilities()?.tools === undefined) return []
   const tools: Array<unknown> = []
+  const cursors = new Set<string>()
   let cursor: string | undefined
+  let characters = 0
   for (let page = 0; page < maxPages; page++) {
     const listed = (await client.lists(cursor, options)) as { readonly tools?: unknown; readonly nextCursor?: unknown }
     if (!Array.isArray(listed?.tools)) throw new Error("its list of tools is not a list")
-    tools.push(...listed.tools)
-    if (typeof listed.nextCursor !== "string" || listed.nextCursor === cursor) return tools
+    characters += charactersIn(listed.tools)
+    if (tools.length + listed.tools.length > maxEntries || characters > maxListCharacters) {
+      throw new Error(`its list of tools has more than ${maxEntries} entries or ${maxListCharacters} characters`)
+    }
+    for (const tool of listed.tools) tools.push(tool)
+    // A repeated cursor would list the same pages without end.
+    if (typeof listed.nextCursor !== "string" || cursors.has(listed.nextCursor)) return tools
     cursor = listed.nextCursor
+    cursors.add(cursor)
   }
   throw new Error(`its list of tools has more than ${maxPages} pages`)
 }

@@ -25,6 +25,14 @@ const maxDepth = 100
 const maxCharacters = 250_000
 const maxName = 256
 
+/** Upper bounds of a list: every request of a run carries its tools. */
+const maxTools = 1_000
+const maxListCharacters = 1_000_000
+
+/** The maximum number of references that lead to each other, and of problems that are reported. */
+const maxReferences = 50
+const maxProblems = 20
+
 type Fields = Readonly<Record<string, unknown>>
 
 const isRecord = (value: unknown): value is Fields =>
@@ -39,8 +47,8 @@ const refuse = (why: string): never => {
   throw new Unreadable(why)
 }
 
-/** Refuses what is too large, before anything reads it. */
-const checkSize = (definition: unknown): void => {
+/** Refuses a definition that is too large, before anything reads it. Returns its characters. */
+const sizeOf = (definition: unknown): number => {
   let nodes = 0
   let characters = 0
   let level: ReadonlyArray<unknown> = [definition]
@@ -61,6 +69,7 @@ const checkSize = (definition: unknown): void => {
     if (characters > maxCharacters) refuse(`its definition has more than ${maxCharacters} characters`)
     level = next
   }
+  return characters
 }
 
 /** The schema that a reference at the root names, within the same schema. */
@@ -70,6 +79,7 @@ const referenced = (schema: Fields, seen: ReadonlyArray<string> = []): Fields =>
   if (typeof $ref !== "string" || !$ref.startsWith("#/") || seen.includes($ref)) {
     return refuse(`its schema refers to ${shown($ref)}, which is not in it`)
   }
+  if (seen.length > maxReferences) refuse(`its schema refers to more than ${maxReferences} schemas in a row`)
   const path = $ref.slice(2).split("/")
   let target: unknown = schema
   for (const segment of path) {
@@ -101,8 +111,10 @@ const inputOf = (schema: unknown): Tool.JsonSchema => {
 const textIn = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
 const definitionOf = (name: string, tool: Fields): Definition => {
-  checkSize(tool)
-  const { annotations, description, inputSchema, outputSchema, title } = tool
+  const { annotations, description, execution, inputSchema, outputSchema, title } = tool
+  // The SDK has the messages of tasks and no client for them.
+  if (isRecord(execution) && execution.taskSupport === "required")
+    refuse("it runs only as a task of MCP, and tasks are not supported")
   return {
     name,
     description: textIn(description) ?? textIn(title),
@@ -112,24 +124,40 @@ const definitionOf = (name: string, tool: Fields): Definition => {
   }
 }
 
+/** The first problems, and how many more there are. */
+const first = (problems: ReadonlyArray<string>): ReadonlyArray<string> =>
+  problems.length <= maxProblems
+    ? problems
+    : [...problems.slice(0, maxProblems), `${problems.length - maxProblems} more of its tools have problems`]
+
 /** Reads a list. Of two tools with one name the first is taken. */
 export const read = (tools: ReadonlyArray<unknown>): Listed => {
   const known = new Map<string, Definition>()
   const problems: Array<string> = []
+  let characters = 0
   for (const [index, tool] of tools.entries()) {
     const name = isRecord(tool) ? textIn(tool.name) : undefined
+    if (known.size === maxTools) {
+      problems.unshift(`it has more than ${maxTools} tools; the others are left out`)
+      break
+    }
     if (name === undefined || name.length > maxName) {
       const why = name === undefined ? "it has no name" : `its name has more than ${maxName} characters`
       problems.push(`its tool ${index + 1} is left out: ${why}`)
     } else if (known.has(name)) problems.push(`its tool "${name}" is listed twice, and the first is used`)
     else {
       try {
+        const size = sizeOf(tool)
+        if (characters + size > maxListCharacters) {
+          refuse(`with it the server's tools have more than ${maxListCharacters} characters`)
+        }
         known.set(name, definitionOf(name, tool as Fields))
+        characters += size
       } catch (error) {
         if (!(error instanceof Unreadable || error instanceof URIError)) throw error
         problems.push(`its tool "${name}" is left out: ${error.message}`)
       }
     }
   }
-  return { tools: [...known.values()], problems }
+  return { tools: [...known.values()], problems: first(problems) }
 }

@@ -80,15 +80,13 @@ export class ProcessTransport implements Transport {
 
   start(): Promise<void> {
     const { args = [], command, cwd, env } = this.#server
-    const child = ProcessGroup.own(
-      // Finds npx.cmd and the like on Windows; elsewhere it is Node's own spawn.
-      spawn(command, [...args], {
-        env: { ...getDefaultEnvironment(), ...trusted(), ...revealed(env) },
-        stdio: "pipe",
-        ...(cwd === undefined ? {} : { cwd }),
-        ...ProcessGroup.headOptions
-      }) as ChildProcessWithoutNullStreams
-    )
+    const environment = { ...getDefaultEnvironment(), ...trusted(), ...revealed(env) }
+    // cross-spawn finds npx.cmd and the like on Windows.
+    const child = ProcessGroup.start(
+      [command, ...args],
+      { env: environment, stdio: "pipe", cwd },
+      spawn
+    ) as ChildProcessWithoutNullStreams
     this.#child = child
     child.stderr.on("data", (chunk: Buffer) => {
       this.#said = `${this.#said}${chunk.toString("utf8")}`.slice(-maxSaid)

@@ -96,8 +96,13 @@ const contentOf = (parts: ReadonlyArray<ContentPart>): Content => {
  */
 export const read = (result: unknown, output: Tool.JsonSchema | undefined): Result | undefined => {
   if (!isRecord(result)) return undefined
-  const { content, structuredContent, toolResult } = result
+  const { content, structuredContent, task, toolResult } = result
   const isError = result.isError === true
+  if (isRecord(task) && content === undefined)
+    return {
+      content: `The tool started the task ${kind(task.taskId)} of MCP, and tasks are not supported.`,
+      isError: true
+    }
   const blocks = content === undefined || content === null ? [] : [content].flat()
   // `toolResult` is how the first version of the protocol had it.
   const value = structuredContent ?? toolResult

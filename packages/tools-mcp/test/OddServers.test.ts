@@ -75,6 +75,23 @@ describe("a tool with an odd definition", () => {
     }
   })
 
+  it("is left out if it runs only as a task, and fails with the reason if a call starts one", async () => {
+    const tools = [
+      { ...good, name: "only", execution: { taskSupport: "required" } },
+      { ...good, name: "either", execution: { taskSupport: "optional" } }
+    ]
+    const task = { taskId: "t-1", status: "working", ttl: null, createdAt: "", lastUpdatedAt: "" }
+    await using servers = await openTools({ t: raw({ tools, results: { either: { result: { task } } } }) })
+    assert.deepStrictEqual(
+      servers.tools.map(({ name }) => name),
+      ["t__either"]
+    )
+    assert.match(servers.problems[0]!.detail, /"only" is left out: it runs only as a task of MCP/)
+    const { results } = await asking(servers.tools, [["t__either"]])
+    assert.isTrue(results[0]?.isError)
+    assert.match(String(results[0]!.content), /started the task "t-1" of MCP, and tasks are not supported/)
+  })
+
   it("has no name, or one that another has", async () => {
     const tools = [null, "a", {}, { name: 7 }, { name: "" }, good, good, { ...good, name: "x".repeat(300) }]
     await using servers = await openTools({ t: raw({ tools }) })
@@ -95,6 +112,96 @@ describe("a tool with an odd definition", () => {
   it("is in a list that is not a list: the server has no tools, and says why", async () => {
     await using servers = await openTools({ t: raw({ tools: "none" }) })
     assert.deepStrictEqual(servers.problems, [{ server: "t", detail: "its list of tools is not a list" }])
+  })
+})
+
+/** A server whose list has pages, the next of which a cursor names. */
+const paging = (pageOf: (cursor: string | undefined) => object) =>
+  serving({ tools: [] }, undefined, (params) => pageOf(params?.cursor))
+
+describe("a list of tools without bounds", () => {
+  const many = (count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, at) => ({ name: `t${at}`, inputSchema: { type: "object" }, ...more }))
+
+  const opened = async (server: Awaited<ReturnType<typeof serving>>) => {
+    await using servers = await openTools({ t: { url: server.url } })
+    await server.close()
+    return { tools: servers.tools.length, problems: servers.problems.map(({ detail }) => detail) }
+  }
+
+  it("has the first thousand tools", async () => {
+    assert.deepStrictEqual(await opened(await serving({ tools: many(3_000) })), {
+      tools: 1_000,
+      problems: ["it has more than 1000 tools; the others are left out"]
+    })
+  })
+
+  it("has as many tools as a million characters describe", async () => {
+    const { problems, tools } = await opened(await serving({ tools: many(40, { description: "x".repeat(200_000) }) }))
+    assert.strictEqual(tools, 4)
+    assert.strictEqual(problems.length, 21)
+    assert.match(problems[0]!, /"t4" is left out: with it the server's tools have more than 1000000 characters/)
+    assert.strictEqual(problems[20], "16 more of its tools have problems")
+  })
+
+  it("reads the pages of cursors that repeat once", async () => {
+    const server = await paging((cursor) => ({
+      tools: [{ ...good, name: `t${cursor ?? "a"}` }],
+      nextCursor: cursor === "b" ? "c" : "b"
+    }))
+    assert.deepStrictEqual(await opened(server), { tools: 3, problems: [] })
+  })
+
+  it("ends with an error if it has no end", async () => {
+    let page = 0
+    const endless = await paging(() => ({ tools: many(100), nextCursor: `${++page}` }))
+    assert.deepStrictEqual(await opened(endless), { tools: 0, problems: ["its list of tools has more than 64 pages"] })
+    const wide = await paging(() => ({ tools: many(6_000), nextCursor: `${++page}` }))
+    const { problems, tools } = await opened(wide)
+    assert.strictEqual(tools, 0)
+    assert.match(problems[0]!, /more than 10000 entries/)
+  })
+
+  it("follows a chain of references only so far", async () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 2_000 }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }])
+    )
+    const chain = { name: "chain", inputSchema: { $ref: "#/$defs/d0", $defs } }
+    const { problems, tools } = await opened(await serving({ tools: [chain, good] }))
+    assert.strictEqual(tools, 1)
+    assert.deepStrictEqual(problems, [
+      'its tool "chain" is left out: its schema refers to more than 50 schemas in a row'
+    ])
+  })
+
+  it("offers schemas that refer to themselves or double, as they are", async () => {
+    const doubling = Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [
+        `d${at}`,
+        { anyOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] }
+      ])
+    )
+    const inputs = [
+      { type: "object", properties: { child: { $ref: "#" } } },
+      { type: "object", properties: { a: { $ref: "#/$defs/d0" } }, $defs: { ...doubling, d40: { type: "number" } } },
+      JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{}},"__proto__":{"a":1}}')
+    ]
+    const tools = inputs.map((inputSchema, at) => ({ name: `s${at}`, inputSchema, outputSchema: inputSchema }))
+    const results: Record<string, unknown> = {}
+    const server = await serving({ tools }, (name, id, response) => {
+      results[name] = true
+      response.writeHead(200, { "content-type": "application/json" })
+      const result = { content: [{ type: "text", text: "done" }], structuredContent: { a: "no number", child: {} } }
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }))
+    })
+    await using servers = await openTools({ t: { url: server.url } })
+    assert.deepStrictEqual(servers.problems, [])
+    const asks = servers.tools.map(({ name }): Ask => [name, { a: 1 }])
+    const { ending } = await asking(servers.tools, asks)
+    assert.strictEqual(ending, "answered")
+    assert.deepStrictEqual(Object.keys(results), ["s0", "s1", "s2"])
+    await servers.close()
+    await server.close()
   })
 })
 
@@ -353,7 +460,8 @@ describe("progress", () => {
 /** A server over HTTP without an SDK. */
 const serving = (
   { tools }: { readonly tools: ReadonlyArray<unknown> },
-  call: (name: string, id: unknown, response: http.ServerResponse) => void = () => {}
+  call: (name: string, id: unknown, response: http.ServerResponse) => void = () => {},
+  list: (params: { readonly cursor?: string } | undefined) => object = () => ({ tools })
 ) =>
   serve((_, response, body) => {
     if (body === "") {
@@ -369,7 +477,7 @@ const serving = (
     else if (method === "initialize") {
       const { protocolVersion } = params
       answer({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "raw", version: "1" } })
-    } else if (method === "tools/list") answer({ tools })
+    } else if (method === "tools/list") answer(list(params))
     else call(params.name, id, response)
     return true
   })

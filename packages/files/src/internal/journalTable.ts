@@ -86,7 +86,7 @@ const sumOf = (run: string, seq: number, text: string): number => crc32(text, cr
 
 /** The statements of one open file. They throw SQLite's errors, and {@link Torn}. */
 export interface JournalTable {
-  /** Claims a run for an owner. Returns the current owner instead, unless that one is `dead`. */
+  /** Claims a run for an owner. Returns the current owner instead, unless that one is dead or loses the run. */
   readonly claim: (
     run: string,
     owner: string,

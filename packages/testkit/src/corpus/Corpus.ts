@@ -14,6 +14,7 @@ import { type FinishReason, type Worker, WorkerError, type WorkerPart } from "@d
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Gaps, Runner } from "../providers/ProviderContract.ts"
+import { agentRequests } from "./agentRequests.ts"
 import { callForms } from "./calls.ts"
 import { chat } from "./chat.ts"
 import { chatForms } from "./chatForms.ts"
@@ -23,6 +24,7 @@ import { messages } from "./messages.ts"
 import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
 import { requests } from "./requests.ts"
 import { responses } from "./responses.ts"
+import { wireForms } from "./wireForms.ts"
 
 export type { Call, Class, Needs, Outcome, Protocol, Reply, RequestRow, ResponseRow, Row, Source } from "./Row.ts"
 
@@ -34,7 +36,9 @@ export const rows: ReadonlyArray<Row> = [
   ...messages,
   ...generateContent,
   ...callForms,
+  ...wireForms,
   ...requests,
+  ...agentRequests,
   ...interrupted
 ]
 

@@ -412,6 +412,145 @@ export const requests: ReadonlyArray<Row> = [
     expected: { status: 415, says: ["snappy"] }
   }),
   row({
+    name: "gzip-without-label",
+    wire: "chat",
+    class: "encoding",
+    source: from("prebid/prebid-server", 4474, "a browser's client compresses bodies and names no encoding"),
+    why: "A header for the encoding costs browsers a preflight request, and proxies drop it.",
+    body: {},
+    encode: (text) => gzipSync(text),
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "zstd-without-label",
+    wire: "messages",
+    class: "encoding",
+    source: from("prebid/prebid-server", 4474, "a browser's client compresses bodies and names no encoding"),
+    why: "The first bytes show each format that has a magic number.",
+    body: {},
+    encode: (text) => zstdCompressSync(text),
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "zstd-labelled-gzip",
+    wire: "responses",
+    class: "encoding",
+    source: compressed,
+    why: "A wrong label must not fail a body that shows what it is.",
+    body: {},
+    headers: { "content-encoding": "gzip" },
+    encode: (text) => zstdCompressSync(text),
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "utf-16-with-mark",
+    wire: "chat",
+    class: "encoding",
+    source: from("PowerShell/PowerShell", 7618, "a body with Cyrillic letters is sent in another encoding than UTF-8"),
+    why: "Windows writes files in UTF-16, and its shells send them as they are.",
+    body: { messages: [{ role: "user", content: "Grüße, ∢ 世界" }] },
+    encode: (text) => Buffer.from(`\ufeff${text}`, "utf16le"),
+    expected: { asked: "Grüße, ∢ 世界" }
+  }),
+  row({
+    name: "utf-16-without-mark",
+    wire: "responses",
+    class: "encoding",
+    source: from("PowerShell/PowerShell", 7618, "a body with Cyrillic letters is sent in another encoding than UTF-8"),
+    why: "Encoders write no byte order mark unless they are asked for one.",
+    body: { input: "Grüße, ∢ 世界" },
+    encode: (text) => Buffer.from(text, "utf16le"),
+    expected: { asked: "Grüße, ∢ 世界" }
+  }),
+  row({
+    name: "utf-16-big-endian",
+    wire: "messages",
+    class: "encoding",
+    source: from("PowerShell/PowerShell", 7618, "a body with Cyrillic letters is sent in another encoding than UTF-8"),
+    why: "Java's UTF-16 is big-endian.",
+    body: { messages: [{ role: "user", content: "Grüße, ∢ 世界" }] },
+    encode: (text) => Buffer.from(`\ufeff${text}`, "utf16le").swap16(),
+    expected: { asked: "Grüße, ∢ 世界" }
+  }),
+  row({
+    name: "latin-1",
+    wire: "chat",
+    class: "encoding",
+    source: from("yzwijsen/chatgpt-powershell", 4, "a question with an accent is refused as invalid UTF-8"),
+    why: "Windows PowerShell 5 sends each letter as a byte; read as UTF-8, the letters are lost without an error.",
+    body: { messages: [{ role: "user", content: "Perché?" }] },
+    encode: (text) => Buffer.from(text, "latin1"),
+    expected: { asked: "Perché?" }
+  }),
+  row({
+    name: "nul-at-the-end",
+    wire: "chat",
+    class: "encoding",
+    source: from("langchain-ai/langsmith-sdk", 1332, "a serializer adds the NUL of a C string to its JSON"),
+    why: "A byte that says nothing fails the whole request.",
+    body: {},
+    encode: (text) => Buffer.from(`${text}\0`),
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "marks-around",
+    wire: "responses",
+    class: "encoding",
+    source: from("langchain-ai/langsmith-sdk", 1332, "a serializer adds the NUL of a C string to its JSON"),
+    why: "Records of JSON texts begin with a separator (RFC 7464), and blocks of a fixed size end with many NULs.",
+    body: {},
+    encode: (text) => Buffer.from(`\x1e${text}\r\n\0\0\0`),
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "provider-before-the-model",
+    wire: "chat",
+    class: "path",
+    source: from("open-webui/open-webui", 28574, "the prefix of a connection reaches the provider with the model"),
+    why: "Clients name their provider before the model: it says nothing to the server.",
+    body: { model: "openai/divisi" },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "providers-before-the-model",
+    wire: "responses",
+    class: "path",
+    source: from("OpenHands/OpenHands", 16365, "of two prefixes before a model, a client removes one or both"),
+    why: "A gateway adds its own name to that of the client.",
+    body: { model: "litellm_proxy/openai/divisi-fast" },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "worker-behind-a-provider",
+    wire: "messages",
+    class: "path",
+    source: from("open-webui/open-webui", 28574, "the prefix of a connection reaches the provider with the model"),
+    why: "The names of workers have a slash of their own.",
+    body: { model: "divisi/worker/a" },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "version-behind-the-model",
+    wire: "chat",
+    class: "path",
+    source: {
+      repository: "https://docs.ollama.com/api/chat",
+      subject: "a model without a version is its `latest` one"
+    },
+    why: "Clients of Ollama write the version out.",
+    body: { model: "divisi:latest" },
+    expected: { asked: "Hm" }
+  }),
+  row({
+    name: "no-model-behind-a-provider",
+    wire: "chat",
+    class: "path",
+    source: from("open-webui/open-webui", 28574, "the prefix of a connection reaches the provider with the model"),
+    why: "A worker that does not exist is never replaced by the Conductor.",
+    body: { model: "worker/nobody/divisi" },
+    expected: { status: 404, says: ["worker/nobody/divisi"] }
+  }),
+  row({
     name: "bomb",
     wire: "chat",
     class: "encoding",
@@ -419,6 +558,16 @@ export const requests: ReadonlyArray<Row> = [
     why: "The size that counts is the one after decompression.",
     body: {},
     headers: { "content-encoding": "gzip" },
+    encode: bomb,
+    expected: { status: 413 }
+  }),
+  row({
+    name: "bomb-without-label",
+    wire: "responses",
+    class: "encoding",
+    source: from("mlflow/mlflow", 24784, "a few thousand bytes of zstd grow to hundreds of megabytes"),
+    why: "What a body without a label grows to is bounded, too.",
+    body: {},
     encode: bomb,
     expected: { status: 413 }
   })

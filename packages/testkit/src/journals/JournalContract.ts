@@ -11,6 +11,7 @@ import { JournalStream } from "@divisi/core/streams"
 import { type Worker, WorkerError, type WorkerPart } from "@divisi/core/Worker"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -236,6 +237,168 @@ export const cases: ReadonlyArray<Case> = [
       }
     })
   ),
+  define("claim/taken-over", "a claim that takes over revokes that of a live process, which is then fenced", (open) =>
+    Effect.gen(function* () {
+      const [first, second, third] = [yield* open, yield* open, yield* open]
+      const one = yield* first.claim("r")
+      yield* first.append({ run: "r", epoch: one.epoch, seq: 0, entries: [event("r", 0)] })
+      const two = yield* second.claim("r", { takeOver: true })
+      assert.ok(two.epoch > one.epoch)
+      assert.equal(two.length, 1)
+      const late = first.append({ run: "r", epoch: one.epoch, seq: 1, entries: [event("r", 1)] })
+      assert.deepEqual(yield* reasonOf(late), { _tag: "Fenced", run: "r" })
+      // A late release by the old owner does not free the run.
+      yield* first.release("r", one.epoch)
+      assert.equal((yield* reasonOf(third.claim("r")))._tag, "Held")
+      yield* second.append({ run: "r", epoch: two.epoch, seq: 1, entries: [event("r", 2)] })
+      assert.deepEqual(yield* third.read("r"), [event("r", 0), event("r", 2)])
+      // The process that lost the run can take it back, and is not confused by its old claim.
+      const back = yield* first.claim("r", { takeOver: true })
+      assert.ok(back.epoch > two.epoch)
+      yield* first.append({ run: "r", epoch: back.epoch, seq: 2, entries: [event("r", 3)] })
+      yield* first.release("r", back.epoch)
+    })
+  ),
+  define("claim/own", "a claim that takes over does not revoke one of the same process", (open) =>
+    Effect.gen(function* () {
+      const first = yield* open
+      yield* first.claim("r")
+      assert.equal((yield* reasonOf(first.claim("r", { takeOver: true })))._tag, "Held")
+      yield* first.claim("new", { takeOver: true })
+    })
+  ),
+  define("claim/two-runners", "a run that is taken over is completed once, and its answers are paid for once", (open) =>
+    Effect.gen(function* () {
+      const [first, second] = [yield* open, yield* open]
+      const asked: Array<string> = []
+      const gates = { begun: yield* Deferred.make<void>(), thawed: yield* Deferred.make<void>() }
+      let isFrozen = true
+      const worker = (id: string): Worker => ({
+        id,
+        generate: () =>
+          Stream.unwrap(
+            Effect.gen(function* () {
+              asked.push(id)
+              if (id === "b" && isFrozen) {
+                isFrozen = false
+                yield* Deferred.succeed(gates.begun, undefined)
+                yield* Deferred.await(gates.thawed)
+              }
+              return Stream.fromIterable<WorkerPart>([
+                { type: "text", text: id },
+                { type: "finish", reason: "stop", usage }
+              ])
+            })
+          )
+      })
+      const policy = Policy.fixed("line", () => ({
+        steps: ["a", "b", "c"].map((_, at) => ({ worker: at, subtask: `${at}`, access: at === 0 ? [] : "all" }))
+      }))
+      const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe(["a", "b", "c"].map(worker)), policy })
+      const takesOver = (journal: Journal.Journal): Journal.Journal => ({
+        ...journal,
+        claim: (run) => journal.claim(run, { takeOver: true })
+      })
+      const lost = yield* Effect.forkChild(conductor.run("Q", { runId: "r", journal: first }))
+      yield* Deferred.await(gates.begun)
+      const done = yield* conductor.run("Q", { runId: "r", journal: takesOver(second) })
+      assert.equal(done.answer, "c")
+      yield* Deferred.succeed(gates.thawed, undefined)
+      const { error } = yield* Fiber.join(lost)
+      assert.ok(error instanceof Journal.JournalError && error.reason._tag === "Fenced")
+      // Only the call in flight at the takeover was made twice; the loser made none after its next write.
+      assert.deepEqual(asked, ["a", "b", "b", "c"])
+    })
+  ),
+  define("claim/admit", "a run asks its journal before each paid call, and makes none that is not admitted", (open) =>
+    Effect.gen(function* () {
+      const journal = yield* open
+      const other = yield* open
+      const asked: Array<string> = []
+      const worker = (id: string): Worker => ({
+        id,
+        generate: () =>
+          Stream.suspend(() => {
+            asked.push(id)
+            return Stream.fromIterable<WorkerPart>([
+              { type: "text", text: id },
+              { type: "finish", reason: "stop", usage }
+            ])
+          })
+      })
+      const policy = Policy.fixed("line", () => ({
+        steps: ["a", "b"].map((_, at) => ({ worker: at, subtask: `${at}`, access: at === 0 ? [] : "all" }))
+      }))
+      const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe(["a", "b"].map(worker)), policy })
+      const refused = yield* Deferred.make<void>()
+      const handing: Journal.Journal = {
+        ...journal,
+        admit: (run) => {
+          assert.equal(run, "r")
+          return asked.length === 0 ? Effect.void : Effect.andThen(Deferred.succeed(refused, undefined), Effect.never)
+        }
+      }
+      const running = yield* Effect.forkChild(conductor.run("Q", { runId: "r", journal: handing }))
+      yield* Deferred.await(refused)
+      assert.deepEqual(asked, ["a"])
+      yield* Fiber.interrupt(running)
+      const done = yield* Effect.retry(
+        Effect.flatMap(conductor.run("Q", { runId: "r", journal: other }), (result) =>
+          result.error === undefined ? Effect.succeed(result) : Effect.fail(result.error)
+        ),
+        { times: 100, schedule: Schedule.spaced("10 millis") }
+      )
+      assert.equal(done.answer, "b")
+      assert.deepEqual(asked, ["a", "b"])
+    })
+  ),
+  define("claim/confirm", "a run asks its journal after each intent, and sends no call that is not confirmed", (open) =>
+    Effect.gen(function* () {
+      const journal = yield* open
+      const other = yield* open
+      const asked: Array<string> = []
+      const confirmed: Array<string> = []
+      const worker: Worker = {
+        id: "a",
+        generate: () =>
+          Stream.suspend(() => {
+            asked.push("a")
+            return Stream.fromIterable<WorkerPart>([
+              { type: "text", text: "a" },
+              { type: "finish", reason: "stop", usage }
+            ])
+          })
+      }
+      const policy = Policy.fixed("line", () => ({
+        steps: [0, 1].map((at) => ({ worker: 0, subtask: `${at}`, access: at === 0 ? [] : "all" }))
+      }))
+      const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe([worker]), policy })
+      const refused = yield* Deferred.make<void>()
+      const frozen: Journal.Journal = {
+        ...journal,
+        confirm: (run, attempt) => {
+          confirmed.push(`${run} ${attempt}`)
+          return asked.length === 0 ? Effect.void : Effect.andThen(Deferred.succeed(refused, undefined), Effect.never)
+        }
+      }
+      const running = yield* Effect.forkChild(conductor.run("Q", { runId: "r", journal: frozen }))
+      yield* Deferred.await(refused)
+      assert.deepEqual(asked, ["a"])
+      assert.deepEqual(confirmed, ["r r/0/0/0/0", "r r/0/1/0/0"])
+      const intents = (yield* other.read("r")).filter(({ type }) => type === "intent")
+      assert.equal(intents.length, 2)
+      yield* Fiber.interrupt(running)
+      const done = yield* Effect.retry(
+        Effect.flatMap(conductor.run("Q", { runId: "r", journal: other }), (result) =>
+          result.error === undefined ? Effect.succeed(result) : Effect.fail(result.error)
+        ),
+        { times: 100, schedule: Schedule.spaced("10 millis") }
+      )
+      assert.equal(done.answer, "a")
+      // The call that was not sent is not charged.
+      assert.equal(done.spend.calls, 2)
+    })
+  ),
   define("claim/fenced", "what comes with an older epoch is refused, and nothing of it written", (open) =>
     Effect.gen(function* () {
       const first = yield* open
@@ -453,6 +616,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
  * ```ts
  * import { Journal } from "@divisi/core"
  * import { JournalContract } from "@divisi/testkit/journals"
+ * import * as Deferred from "effect/Deferred"
  * import * as Effect from "effect/Effect"
  *
  * const names: Array<string> = []

@@ -42,8 +42,9 @@ export const find = (): string | undefined => {
 /** Postgres refuses to run as root. */
 const nobody = 65534
 
-const freePort = () =>
-  new Promise<number>((resolve, reject) => {
+/** Returns a port of this machine on which nothing listens. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
     const server = createServer()
     server.once("error", reject)
     server.listen(0, "127.0.0.1", () => {
@@ -55,11 +56,24 @@ const freePort = () =>
 /** The password of {@link start}: what must not be found in any log. */
 export const password = "a-secret-of-tests"
 
+/** The place of a server, and its settings. */
+export interface Options {
+  /** The folder that its own folder is created in. Default: that of temporary files. */
+  readonly folder?: string | undefined
+  /** A further address of this machine, at which the clients of its network reach it. */
+  readonly address?: string | undefined
+  readonly settings?: Readonly<Record<string, string>> | undefined
+}
+
 /** Starts a server on this machine. Commits wait for the disk, as they do in earnest. Throws where there is no Postgres. */
-export const start = async (): Promise<PostgresServer> => {
+export const start = async ({
+  address,
+  folder = os.tmpdir(),
+  settings = {}
+}: Options = {}): Promise<PostgresServer> => {
   const programs = find()
   if (programs === undefined) throw new Error("It needs initdb, pg_ctl and postgres, which are not on this machine.")
-  const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-postgres-"))
+  const root = fs.mkdtempSync(path.join(folder, "divisi-postgres-"))
   const [data, secret] = [path.join(root, "data"), path.join(root, "password")]
   fs.writeFileSync(secret, password)
   const isRoot = process.getuid?.() === 0
@@ -72,9 +86,21 @@ export const start = async (): Promise<PostgresServer> => {
       ...(isRoot ? { uid: nobody, gid: nobody } : {})
     })
   const port = await freePort()
-  const flags = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=`
+  // Clusters of several processes, killed and started again, hold more connections than the 100 of the default.
+  const all = {
+    listen_addresses: ["127.0.0.1", ...(address === undefined ? [] : [address])].join(","),
+    unix_socket_directories: "",
+    max_connections: "300",
+    ...settings
+  }
+  const flags = `-p ${port} ${Object.entries(all)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(" ")}`
   const log = path.join(root, "log")
   call("initdb", "-D", data, "-U", "divisi", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--no-sync")
+  if (address !== undefined) {
+    fs.appendFileSync(path.join(data, "pg_hba.conf"), `host all all ${address}/24 scram-sha-256\n`)
+  }
   let isUp = false
   const begin = () => {
     call("pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", flags)

@@ -138,7 +138,7 @@ export const toolCalls: ReadonlyArray<Case> = [
   }),
   asked("no-json", "gives arguments that are no JSON as the model wrote them", async (subject) => {
     if (isUnwritable(subject)) return
-    for (const text of ['{"city":"Ulm"', "city: Ulm", "[1", '{"a":1}{"b":2}', "7"]) {
+    for (const text of ['{"city":"Ulm"', "city: Ulm", "[1", '{"a":1}{"b"', "7"]) {
       const { calls, finish } = assertSucceeds(
         await subject.ask([calling(...Script.call("call_1", weather.name, text))], { tools })
       )
