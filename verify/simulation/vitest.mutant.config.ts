@@ -18,6 +18,6 @@ export default defineConfig((environment) => {
       }
     ],
     // Vitest would find the transformed source of another mutant again.
-    test: { ...settings.test, include: [test!], exclude: [], cache: false, fsModuleCache: false }
+    test: { ...settings.test, include: [test!], exclude: [], cache: false, fsModuleCache: false, retry: 0 }
   }
 })

@@ -2,6 +2,7 @@
  * Contenders: what is measured side by side. Each stands in a file of its own, is loaded only in the processes that
  * measure it, and does the same work in the way its own documentation shows.
  */
+import type { Mapping, Panel } from "./Programs.ts"
 import type { RowId } from "./Row.ts"
 import type { Workload } from "./Workload.ts"
 
@@ -23,6 +24,10 @@ export interface Contender {
   readonly prepareDurable?: ((workload: Workload) => Promise<Prepared>) | undefined
   /** The same with a store of finished runs that is capped, where the contender has such a thing. */
   readonly prepareStored?: ((workload: Workload) => Promise<Prepared>) | undefined
+  /** A list of items with stages for each of them, where the contender has such a thing. */
+  readonly prepareMapping?: ((mapping: Mapping) => Promise<Prepared>) | undefined
+  /** Experts and a judge. A contender without quorums waits for all experts. */
+  readonly preparePanel?: ((panel: Panel) => Promise<Prepared>) | undefined
 }
 
 /** How a contender is shown, what it is loaded from, and the packages whose versions are recorded with it. */
@@ -31,6 +36,8 @@ export interface Entry {
   readonly packages: ReadonlyArray<string>
   /** The rows that it has something to show in; all by default. */
   readonly rows?: ReadonlyArray<RowId> | undefined
+  /** The rows that take it minutes for each sample. */
+  readonly without?: ReadonlyArray<RowId> | undefined
   readonly load: () => Promise<{ readonly contender: Contender }>
 }
 
@@ -43,6 +50,7 @@ export const contenders = {
   langGraph: {
     title: "LangGraph",
     packages: ["@langchain/langgraph", "@langchain/core", "@langchain/langgraph-checkpoint-sqlite"],
+    without: ["wideMap"],
     load: () => import("./contenders/LangGraph.ts")
   },
   dbos: {

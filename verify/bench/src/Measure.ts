@@ -2,6 +2,16 @@
 import { fsyncSync, openSync, writeSync } from "node:fs"
 import { setImmediate } from "node:timers/promises"
 import type { Contender, Prepared } from "./Contender.ts"
+import {
+  expectedOfMapping,
+  expectedOfPanel,
+  type Mapping,
+  panel,
+  panelMillis,
+  pipeline,
+  pipelineMillis,
+  wide
+} from "./Programs.ts"
 import type { RowId, Settings } from "./Row.ts"
 import { median, slope } from "./Statistics.ts"
 import { temporaryFile } from "./temporary.ts"
@@ -114,6 +124,52 @@ const unevenRatio = async (contender: Contender): Promise<Measurement> => {
   }
 }
 
+/** CPU time of the process per item of a mapping, in microseconds. */
+const cpuPerItem = async (
+  contender: Contender,
+  mapping: Mapping,
+  warmUpMillis: number
+): Promise<Measurement | undefined> => {
+  const prepared = await contender.prepareMapping?.(mapping)
+  if (prepared === undefined) return undefined
+  const wanted = expectedOfMapping(mapping)
+  const one = async () => {
+    const before = process.cpuUsage()
+    const answer = await prepared.run()
+    const { system, user } = process.cpuUsage(before)
+    if (answer !== wanted) throw new Error(`The run answered "${answer}" instead of "${wanted}".`)
+    return (user + system) / mapping.items.length
+  }
+  if (warmUpMillis === 0) return one
+  await runFor(warmUpMillis, { run: async () => String(await one()) })
+  return async () => {
+    const times: Array<number> = []
+    for (let run = 0; run < mapsOfSample; run++) times.push(await one())
+    return median(times)
+  }
+}
+
+const mapsOfSample = 5
+
+/** Wall time of a run over the given time. */
+const wallRatio = async (
+  prepared: Prepared | undefined,
+  wanted: ReadonlyArray<string>,
+  millis: number,
+  warmUpMillis: number
+): Promise<Measurement | undefined> => {
+  if (prepared === undefined) return undefined
+  const one = async () => {
+    const start = performance.now()
+    const answer = await prepared.run()
+    const ratio = (performance.now() - start) / millis
+    if (!wanted.includes(answer)) throw new Error(`The run answered "${answer}" instead of "${wanted.join('" or "')}".`)
+    return ratio
+  }
+  await runFor(warmUpMillis, { run: async () => String(await one()) })
+  return one
+}
+
 /** Kilobytes of heap per run that stands before the gate. */
 const inFlight = async (contender: Contender, settings: Settings): Promise<Measurement> => {
   const gate = gated(fiveSteps)
@@ -170,6 +226,21 @@ export const prepare = async (
       return contender.prepareDurable && concurrent(contender.prepareDurable, settings)
     case "uneven":
       return unevenRatio(contender)
+    case "map":
+      return cpuPerItem(contender, wide(1000), settings.warmUpMillis)
+    case "wideMap":
+      return cpuPerItem(contender, wide(4000), settings.warmUpMillis)
+    case "firstMap":
+      return cpuPerItem(contender, wide(1000), 0)
+    case "pipeline":
+      return wallRatio(
+        await contender.prepareMapping?.(pipeline),
+        [expectedOfMapping(pipeline)],
+        pipelineMillis,
+        settings.warmUpMillis
+      )
+    case "panel":
+      return wallRatio(await contender.preparePanel?.(panel), expectedOfPanel(panel), panelMillis, 1)
     case "inFlight":
       return inFlight(contender, settings)
     case "kept":

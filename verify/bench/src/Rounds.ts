@@ -111,8 +111,8 @@ const measureFresh = async (row: RowId, ids: ReadonlyArray<ContenderId>, setting
 /** Measures one row for the given contenders. */
 export const measure = (row: RowId, ids: ReadonlyArray<ContenderId>, settings: Settings): Promise<Measured> => {
   const able = ids.filter((id) => {
-    const { rows }: Entry = contenders[id]
-    return rows === undefined || rows.includes(row)
+    const { rows, without = [] }: Entry = contenders[id]
+    return (rows === undefined || rows.includes(row)) && !without.includes(row)
   })
   return rows[row].fresh ? measureFresh(row, able, settings) : measureWarm(row, able, settings)
 }

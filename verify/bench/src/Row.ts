@@ -16,6 +16,16 @@ export const rows = {
   durable: { title: "the run kept on disk, in fsyncs of that disk", unit: "ratio", target: 5.5, fresh: false },
   durableConcurrent: { title: "CPU per run kept on disk, 1,000 at once", unit: "us", target: 300, fresh: false },
   uneven: { title: "uneven DAG over its critical path of 140 ms", unit: "ratio", target: 1.03, fresh: false },
+  map: { title: "map over 1,000 items, CPU per item", unit: "us", target: 15, fresh: false },
+  wideMap: { title: "map over 4,000 items, CPU per item", unit: "us", target: 15, fresh: false },
+  firstMap: { title: "the first map of a process, 1,000 items, CPU per item", unit: "us", target: 41, fresh: true },
+  pipeline: {
+    title: "two stages over 100 items over the best possible 210 ms",
+    unit: "ratio",
+    target: 1.05,
+    fresh: false
+  },
+  panel: { title: "panel of 5 over its second slowest expert", unit: "ratio", target: 1.2, fresh: false },
   inFlight: { title: "memory per run in flight, 10,000 at once", unit: "KB", target: 32, fresh: true },
   kept: { title: "memory kept per finished run, no store", unit: "B", target: 0, fresh: true },
   keptStored: { title: "memory kept per finished run, capped store", unit: "B", target: 0, fresh: true },

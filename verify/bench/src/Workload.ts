@@ -141,7 +141,7 @@ export const compose = (plan: Plan, step: number, answer: (step: number) => stri
 }
 
 /** What every worker answers: it tells how many messages it saw and how long they are together. */
-const work = (messages: Shown): string => {
+export const work = (messages: Shown): string => {
   let characters = 0
   for (const { content } of messages) characters += String(content).length
   return `I saw ${messages.length} messages of ${characters} characters.`

@@ -34,6 +34,14 @@ await run({
     })
     isSunny(texts(await runner.runUntilDone()))
   },
+  "a result whose call is no longer in the history": async () => {
+    const result = { type: "tool_result", tool_use_id: "toolu_lost", content: weather.answer({ city: "Paris" }) }
+    const asked = [
+      { role: "user", content: question },
+      { role: "user", content: [result] }
+    ]
+    isSunny(texts(await client.messages.create({ model, max_tokens, tools: [tool], messages: asked })))
+  },
   "tools with thinking, streamed, with all blocks sent back": async () => {
     const thinking = { type: "enabled", budget_tokens: 1_024 }
     const shared = { model, max_tokens: 2_048, thinking, tools: [tool] }

@@ -43,6 +43,18 @@ await run({
     })
     isSunny(await runner.finalContent())
   },
+  "chat: a result whose call is no longer in the history": async () => {
+    const result = { role: "tool", tool_call_id: "call_lost", content: weather.answer({ city: "Paris" }) }
+    const asked = [{ role: "user", content: question }, result]
+    const { choices } = await client.chat.completions.create({ model, tools: [tool], messages: asked })
+    isSunny(choices[0].message.content)
+  },
+  "chat: a tool whose name has a dot": async () => {
+    const dotted = { ...tool, function: { ...tool.function, name: "weather.now" } }
+    const asked = [{ role: "user", content: question }]
+    const { choices } = await client.chat.completions.create({ model, tools: [dotted], messages: asked })
+    assert.equal(choices[0].message.tool_calls[0].function.name, "weather.now")
+  },
   "responses: an answer, and one that goes on from it": async () => {
     const first = await client.responses.create({ model, input: "My cat is called Mia." })
     const second = await client.responses.create({
@@ -96,6 +108,15 @@ await run({
       input: [...input, ...first.output, { type: "function_call_output", call_id: call.call_id, output }]
     })
     isSunny(second.output_text)
+  },
+  "responses: a result whose call is no longer in the history": async () => {
+    const output = weather.answer({ city: "Paris" })
+    const input = [
+      { role: "user", content: question },
+      { type: "function_call_output", call_id: "call_lost", output }
+    ]
+    const tools = [{ type: "function", ...tool.function, strict: true }]
+    isSunny((await client.responses.create({ model, input, tools })).output_text)
   },
   "responses: in the background": async () => {
     const made = await client.responses.create({ model, input: "Say: hello", background: true })

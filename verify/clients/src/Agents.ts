@@ -44,7 +44,7 @@ const agents: Readonly<Record<string, Agent>> = {
     carries: true,
     command: (_, task) => [
       bin("claude"),
-      ...["-p", task, "--model", "divisi", "--allowedTools", "Bash,Read,Edit", "--output-format", "json"]
+      ...["-p", task, "--model", "divisi", "--allowedTools", "Bash,Read,Edit,Write", "--output-format", "json"]
     ],
     env: (url, home) => ({
       HOME: home,
@@ -152,7 +152,7 @@ export const work = async <A>(
   }
 }
 
-/** Lets an agent do the task. */
+/** Lets an agent do the first task: read a file, edit it, run its test. */
 const task = (name: string, { requests, url }: Served, isOnce: boolean): Promise<ReadonlyArray<Check>> => {
   const from = requests.length
   const orders = (work: string) => {
@@ -163,9 +163,45 @@ const task = (name: string, { requests, url }: Served, isOnce: boolean): Promise
   return work(name, url, files, orders, (done) => checksOf(done.finished, done.work, requests.slice(from), isOnce))
 }
 
-/** Lets an agent do the task on a server of which only the address is known. */
-export const finish = (name: string, url: string): Promise<ReadonlyArray<Check>> =>
-  task(name, { url, requests: [] }, false)
+const line = "Grüße, 世界 🎺: it is written."
+
+const quoted = (text: string): Check["detail"] => text.slice(-3_000)
+
+/** The second task: write a new file, and read it. */
+const writing = (name: string, url: string): Promise<ReadonlyArray<Check>> => {
+  const orders = (work: string) =>
+    `Greet: write \`${line}\` to \`${work}/greeting.txt\`, then read \`${work}/greeting.txt\`.`
+  return work(name, url, {}, orders, ({ finished, work }) => {
+    const file = path.join(work, "greeting.txt")
+    const written = fs.existsSync(file) ? fs.readFileSync(file, "utf8").trim() : undefined
+    return [
+      ended("writing ends well", finished),
+      { name: "the file is written", isPassed: written === line, detail: quoted(`${written}\n${finished.output}`) },
+      { name: "it says what it read", isPassed: finished.output.includes(line), detail: quoted(finished.output) }
+    ]
+  })
+}
+
+/** The third task: run a command that fails, and another with an output of many lines. */
+const running = (name: string, url: string): Promise<ReadonlyArray<Check>> => {
+  const files = { "fail.mjs": 'console.error("No such planet.")\nprocess.exitCode = 3\n' }
+  const orders = (work: string) => `Look: run \`node ${work}/fail.mjs\`, then run \`seq -f line-%.0f 1 300\`.`
+  return work(name, url, files, orders, ({ finished }) => {
+    const said = ["No such planet.", "line-1", "line-300"].filter((text) => !finished.output.includes(text))
+    const detail = quoted(finished.output)
+    return [
+      ended("running ends well", finished),
+      { name: "it says what both commands wrote", isPassed: said.length === 0, detail }
+    ]
+  })
+}
+
+/** Lets an agent do its tasks, or the first alone, on a server of which only the address is known. */
+export const finish = async (name: string, url: string, isShort: boolean): Promise<ReadonlyArray<Check>> => {
+  const first = await task(name, { url, requests: [] }, false)
+  if (isShort) return first
+  return [...first, ...(await writing(name, url)), ...(await running(name, url))]
+}
 
 /** Checks one, on a server that keeps runs and on one that forgets them after each request. */
 export const check = async (name: string, served: Served, forgetful: Served): Promise<Report> => {

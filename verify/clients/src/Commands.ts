@@ -5,9 +5,11 @@
  * - run `command`
  * - read `path`
  * - replace `old` by `new` in `path`
+ * - write `text` to `path`
  *
  * The orders are carried out one after another, a call in each turn. The tools are told by what they take, whatever their
- * names: a command, a path, or a path with an old and a new text. Where nothing reads or replaces, the shell does.
+ * names: a command, a path, a path with an old and a new text, or a path with a content; a tool for patches takes a text.
+ * If no tool reads, replaces or writes, the shell does.
  */
 import type { Tool } from "@divisi/core"
 
@@ -17,13 +19,16 @@ type Order =
   | { readonly type: "run"; readonly command: string }
   | { readonly type: "read"; readonly path: string }
   | { readonly type: "replace"; readonly old: string; readonly by: string; readonly path: string }
+  | { readonly type: "write"; readonly text: string; readonly path: string }
 
-const orders = /\b(?:run `([^`]+)`|read `([^`]+)`|replace `([^`]+)` by `([^`]+)` in `([^`]+)`)/gi
+const orders =
+  /\b(?:run `([^`]+)`|read `([^`]+)`|replace `([^`]+)` by `([^`]+)` in `([^`]+)`|write `([^`]+)` to `([^`]+)`)/gi
 
 const ordersIn = (question: string): ReadonlyArray<Order> =>
-  [...question.matchAll(orders)].map(([, command, read, old, by, path]): Order => {
+  [...question.matchAll(orders)].map(([, command, read, old, by, path, text, file]): Order => {
     if (command !== undefined) return { type: "run", command }
     if (read !== undefined) return { type: "read", path: read }
+    if (text !== undefined) return { type: "write", text, path: file! }
     return { type: "replace", old: old!, by: by!, path: path! }
   })
 
@@ -82,9 +87,31 @@ const replaces = (tools: ReadonlyArray<Tool.ToolDefinition>, { by, old, path }: 
   return runs(tools, `sed -i ${quoted(`s/${escaped(old)}/${escaped(by)}/`)} ${quoted(path)}`)
 }
 
+/** A patch in the form of Codex's tool, which takes a text instead of arguments. */
+const patched = (tool: Tool.ToolDefinition, path: string, text: string): Call => ({
+  name: tool.name,
+  arguments: { input: `*** Begin Patch\n*** Add File: ${path}\n+${text}\n*** End Patch\n` }
+})
+
+const writes = (tools: ReadonlyArray<Tool.ToolDefinition>, { path, text }: Order & { type: "write" }) => {
+  const tool = tools.find((one) => [paths, ["content"]].every((names) => among(one, names) !== undefined))
+  if (tool !== undefined) return called(tool, { [among(tool, paths)!]: path, content: `${text}\n` })
+  const patch = tools.find((one) => /patch/i.test(one.name) && among(one, ["input"]) !== undefined)
+  if (patch !== undefined) return patched(patch, path, text)
+  return runs(tools, `printf '%s\\n' ${quoted(text)} > ${quoted(path)}`)
+}
+
 const callOf = (order: Order, tools: ReadonlyArray<Tool.ToolDefinition>): Call | undefined => {
-  if (order.type === "run") return runs(tools, order.command)
-  return order.type === "read" ? reads(tools, order.path) : replaces(tools, order)
+  switch (order.type) {
+    case "run":
+      return runs(tools, order.command)
+    case "read":
+      return reads(tools, order.path)
+    case "replace":
+      return replaces(tools, order)
+    case "write":
+      return writes(tools, order)
+  }
 }
 
 /** The next call of a task; none where all its orders are carried out, `undefined` where a text has none. */

@@ -1,6 +1,6 @@
 /**
  * Coding agents against `divisi serve --pool …`, started as its user starts it, in front of servers that differ in what
- * they refuse. Each agent has to finish its task: no preference of a client may fail a request.
+ * they refuse. Each agent has to finish its tasks: no preference of a client may fail a request.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -99,14 +99,14 @@ export const checkOn = async (check: (url: string) => Promise<Report>): Promise<
   return checks
 }
 
-/** Lets each agent do its task. */
-export const check = (name: string): Promise<Report> => {
+/** Lets each agent do its three tasks, or the first alone, as CI does. */
+export const check = (name: string, isShort: boolean): Promise<Report> => {
   const { workers } = pools[name]!
   const all = Effect.gen(function* () {
     const url = yield* serve(name)
     const checks = yield* Effect.forEach(Agents.names, (agent) =>
       Effect.map(
-        Effect.promise(() => Agents.finish(agent, url)),
+        Effect.promise(() => Agents.finish(agent, url, isShort)),
         (checks) => checks.map((one): Check => ({ ...one, name: `${agent}: ${one.name}` }))
       )
     )

@@ -4,7 +4,6 @@
  * compared: the vendor's, the journal's and the accounts'.
  */
 import fs from "node:fs"
-import { createServer } from "node:net"
 import os from "node:os"
 import path from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -132,16 +131,6 @@ const planned = ({ faults, only, questions, seed }: Options) => {
 // Chaos
 // -------------------------------------------------------------------------------------------------------------------
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-
 /** The clocks of the servers, in minutes from that of the database. */
 const clockMinutes = [0, -47, 95, 26 * 60]
 
@@ -196,7 +185,7 @@ export const run = async (options: Options, show: (text: string) => void): Promi
       servers.push(
         new Server({
           index,
-          port: await freePort(),
+          port: await PostgresServer.freePort(),
           database: database.url,
           vendor: vendor.url,
           clockMillis: minutes * 60_000,

@@ -1,5 +1,5 @@
 /**
- * `pnpm durability bytes|disks|kills|points|chaos`: many cases for some minutes, or one again.
+ * `pnpm durability bytes|disks|kills|points|chaos|machines`: many cases for some minutes, or one again.
  *
  * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
  * when anything did not hold.
@@ -10,6 +10,7 @@ import * as Chaos from "./Chaos.ts"
 import * as Disks from "./Disks.ts"
 import * as Disk from "./disks/Disk.ts"
 import * as Kills from "./Kills.ts"
+import * as Machines from "./Machines.ts"
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -122,11 +123,21 @@ const chaos = async (options: Chaos.Options, isJson: boolean): Promise<boolean> 
   return found.problems.length === 0
 }
 
+const machines = async (options: Machines.Options): Promise<boolean> => {
+  if (!Machines.isPossible()) {
+    process.stderr.write("pnpm durability machines needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
+    return false
+  }
+  const found = await Machines.run(options, print)
+  print(Machines.format(found))
+  return found.problems.length === 0
+}
+
 const main = async (): Promise<boolean> => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: {
-      minutes: { type: "string", default: "5" },
+      minutes: { type: "string" },
       from: { type: "string", default: "0" },
       seed: { type: "string" },
       only: { type: "string" },
@@ -135,11 +146,14 @@ const main = async (): Promise<boolean> => {
       questions: { type: "string", default: "5000" },
       faults: { type: "string", default: "500" },
       json: { type: "boolean", default: false },
+      runs: { type: "string", default: "2000" },
+      servers: { type: "string", default: "6" },
+      lanes: { type: "string", default: "3" },
       folders: { type: "boolean", default: false }
     }
   })
   const asked: Asked = {
-    minutes: Number(values.minutes),
+    minutes: Number(values.minutes ?? "5"),
     from: Number(values.from),
     seed: values.seed === undefined ? undefined : Number(values.seed),
     only: values.only,
@@ -168,9 +182,18 @@ const main = async (): Promise<boolean> => {
       const only = asked.only?.split(",")
       return chaos({ seed: asked.seed ?? 1, questions: Number(questions), faults: Number(faults), only }, values.json)
     }
+    case "machines":
+      return machines({
+        seed: asked.seed ?? 1,
+        runs: Number(values.runs),
+        faults: Number(values.faults),
+        servers: Number(values.servers),
+        lanes: Number(values.lanes),
+        minutes: values.minutes === undefined ? undefined : Number(values.minutes)
+      })
     default:
       process.stderr.write(
-        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
+        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability machines [--seed 1] [--runs 2000] [--faults 500] [--servers 6] [--lanes 3]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
       )
       return false
   }

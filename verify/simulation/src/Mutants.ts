@@ -14,21 +14,27 @@ export interface Mutant {
   readonly seed?: number
   /** Whether it is found in runs that survive their processes (`--survival`). */
   readonly survival?: true
+  /** Whether it is found in programs (`--programs`). */
+  readonly programs?: true
   /** A test file that finds it, if no seed does. */
   readonly test?: string
 }
 
 /** The order of two neighbours in `pipeline.ts` is swapped. */
-const swapped = (outer: string, inner: string): Pick<Mutant, "file" | "edits"> => ({
+const swapped = (outer: string, inner: string, indent = "      "): Pick<Mutant, "file" | "edits"> => ({
   file: "core/src/loop/pipeline.ts",
-  edits: [{ from: `      ${outer},\n      ${inner}`, to: `      ${inner},\n      ${outer}` }]
+  edits: [{ from: `${indent}${outer},\n${indent}${inner}`, to: `${indent}${inner},\n${indent}${outer}` }]
 })
+
+/** The indent of the middleware of a step. */
+const ofStep = "          "
 
 const replayLine = "isReplayed ? replay(run, settings) : undefined"
 const fitLine = "fit(run.ledger.isLimited || payer !== undefined)"
 const cacheLine =
   "isReplayed || settings.cache !== undefined ? cache(settings.cache, run, settings.cachedAnswers) : undefined"
 const gateLine = "settings.gate && gate(settings.gate, run)"
+const nestedTest = "verify/simulation/test/nestedRuns.test.ts"
 const callTest = "packages/core/test/pipeline.test.ts"
 
 /** The mistakes by name. */
@@ -55,7 +61,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "order-payer-gate": { test: callTest, ...swapped("payer && payerCharged(payer, run)", gateLine) },
   "order-gate-timeout": {
     test: callTest,
-    ...swapped(gateLine, "timeoutMillis === undefined ? undefined : timeout(timeoutMillis)")
+    ...swapped(gateLine, "timeout(timeoutMillis)")
   },
   // The middleware of a step in another order. `shape` and `tools` can be swapped: a shape is for answers, not for turns that
   // ask for tools.
@@ -63,25 +69,44 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     test: "packages/core/test/revise.test.ts",
     ...swapped(
       "isChecked ? check(context, recorded, plan) : undefined",
-      'isChecked || settings.reassign !== "never" ? reassign(context, plan) : undefined'
+      'isChecked || settings.reassign !== "never" ? reassign(context, plan) : undefined',
+      ofStep
     )
   },
   "order-tools-conversed": {
     test: "packages/core/test/tools.test.ts",
     ...swapped(
       "equipment.tools && tools(context, recording, plan, equipment.tools)",
-      "isConversed ? conversed(context) : undefined"
+      "isConversed ? conversed(context) : undefined",
+      ofStep
     )
+  },
+  // A run that a call starts does not know of the call, and reserves beside it.
+  "nested-unknown": {
+    test: nestedTest,
+    file: "core/src/loop/call.ts",
+    edits: [
+      {
+        from: "return isCarried ? Effect.provideService(asked, Caller, callerOf(run, at)) : asked",
+        to: "return asked"
+      }
+    ]
+  },
+  // Nested runs wait for what only their own callers could free.
+  "nested-stuck": {
+    test: nestedTest,
+    file: "core/src/run/Caller.ts",
+    edits: [{ from: "for (const check of [...waits]) if (waits.has(check)) check()", to: "" }]
   },
   // Who is served in the turn in which it settles is served twice, and keeps the second grant.
   "granted-twice": {
-    seed: 28,
+    seed: 1254,
     file: "core/src/run/Budget.ts",
     edits: [{ from: "if (this.isServing) return", to: "" }]
   },
   // What is granted in the instant of an interruption stays reserved.
   "grant-kept": {
-    seed: 407,
+    seed: 546,
     file: "core/src/loop/call.ts",
     edits: [
       {
@@ -92,7 +117,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
-    seed: 24,
+    seed: 41,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
@@ -135,7 +160,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A length of time is a difference of the wall clock.
   "wall-clock": {
-    seed: 42,
+    seed: 29,
     file: "core/src/Elapsed.ts",
     edits: [{ from: "Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000", to: "clock.currentTimeMillisUnsafe()" }]
   },
@@ -166,9 +191,9 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/loop/result.ts",
     edits: [
       {
-        from: 'context.emit?.(defined({ type: "run-finished"',
-        to: `if (ending === "interrupted") context.emit?.(defined({ type: "run-finished", ending, spend, durationMillis }))
-  context.emit?.(defined({ type: "run-finished"`
+        from: '  context.emit?.(\n    defined({ type: "run-finished"',
+        to: `  if (ending === "interrupted") context.emit?.(defined({ type: "run-finished", ending, spend, durationMillis }))
+  context.emit?.(\n    defined({ type: "run-finished"`
       }
     ]
   },
@@ -180,7 +205,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A run that is stopped in the middle of a round gives the round's last answer, and not the one that stands.
   "stops-with-last": {
-    seed: 1937,
+    seed: 2304,
     file: "core/src/loop/round.ts",
     edits: [
       { from: "answer: textOf(state, revision.answer), revision", to: "answer: answerOf(workflow, results), revision" }
@@ -290,6 +315,151 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     edits: [
       { from: "return Effect.map(ledger.settle(own, paid), () => {", to: "return Effect.map(ledger.charge(0), () => {" }
     ]
+  },
+  // An item sees the results of its siblings.
+  "sibling-seen": {
+    seed: 0,
+    programs: true,
+    file: "core/src/loop/cells.ts",
+    edits: [
+      {
+        from: "groupAt(step, of.path, sharedAxes(axes[of.step]!, axes[step]!))",
+        to: "groupAt(step, of.path, Math.max(0, sharedAxes(axes[of.step]!, axes[step]!) - 1))"
+      }
+    ]
+  },
+  // An item waits until all items have ended the step before.
+  barrier: {
+    seed: 1,
+    programs: true,
+    file: "core/src/loop/cells.ts",
+    edits: [
+      {
+        from: "if (sharedAxes(axes[step]!, axes[later]!) !== path.length) continue",
+        to: "if (path.length > 0) continue"
+      },
+      {
+        from: "const under = groupAt(later, path, path.length)\n      if (under",
+        to: "const under = roots[later]\n      if (under"
+      }
+    ]
+  },
+  // A resumed run is not charged for the calls of late cells.
+  "late-uncharged": {
+    seed: 21,
+    programs: true,
+    file: "core/src/loop/programScheduler.ts",
+    edits: [
+      {
+        from: "return Effect.matchCauseEffect(ask(cell, before), { onSuccess: () => ended, onFailure: () => ended })",
+        to: "return before === undefined ? ended : ended"
+      }
+    ]
+  },
+  // The decision not to wait is not an event.
+  "without-unreported": {
+    seed: 17,
+    programs: true,
+    file: "core/src/loop/programScheduler.ts",
+    edits: [{ from: "cell.without && [...cell.without])", to: "undefined)" }]
+  },
+  // Items that are not known yet are not reported as left out.
+  "unknown-items": {
+    seed: 2_001_106,
+    programs: true,
+    file: "core/src/loop/programScheduler.ts",
+    edits: [{ from: "found.push(...parts(of))", to: "found.push(...leaves(of))" }]
+  },
+  // Items that become known after the only step that needs them has started are run.
+  "late-items-started": {
+    test: "packages/core/test/quorum.test.ts",
+    file: "core/src/loop/programScheduler.ts",
+    edits: [{ from: "if (isOfLateGroup(cell)) {", to: "if (false as boolean) {" }]
+  },
+  // A map is priced as one item.
+  "price-of-one-item": {
+    seed: 26,
+    programs: true,
+    file: "core/src/workflow/Price.ts",
+    edits: [{ from: "product(plan, plan.axes[index]!) * attempts)", to: "attempts)" }]
+  },
+  // A plan is admitted at its likely price.
+  "admitted-likely": {
+    seed: 0,
+    programs: true,
+    file: "core/src/loop/price.ts",
+    edits: [
+      {
+        from: "refused(Budget.planRefusal(ledger, price.most), price) ??",
+        to: "refused(Budget.planRefusal(ledger, price.likely), price) ??"
+      }
+    ]
+  },
+  // Runs on a shared account take the room of an admitted plan.
+  "plan-unpromised": {
+    seed: 54,
+    programs: true,
+    file: "core/src/run/Budget.ts",
+    edits: [{ from: "one.promised.set(ledger, { most, base })", to: "void base" }]
+  },
+  // A plan is refused for its price before a person is asked, or a person approves one that never runs.
+  "order-approve-admit": {
+    test: "packages/core/test/admit.test.ts",
+    file: "core/src/loop/pipeline.ts",
+    edits: [
+      {
+        from: "[needsApproval ? approve(state) : undefined, admitsPlans(state) ? admit(state) : undefined]",
+        to: "[admitsPlans(state) ? admit(state) : undefined, needsApproval ? approve(state) : undefined]"
+      }
+    ]
+  },
+  // A list that is too long loses its last items.
+  "list-cut": {
+    seed: 1,
+    programs: true,
+    file: "core/src/loop/lists.ts",
+    edits: [
+      {
+        from: "return { isRight: true, text: JSON.stringify(items), value: items }",
+        to: "return { isRight: true, text: JSON.stringify(items.slice(0, most)), value: items }"
+      },
+      { from: "if (items.length > most)", to: "if (items.length < 0)" }
+    ]
+  },
+  // The items of an item are taken for those of the last list alone.
+  "wrong-parent": {
+    seed: 2,
+    programs: true,
+    file: "core/src/workflow/program.ts",
+    edits: [{ from: "? [...before, each] : before)", to: "? [each] : before)" }]
+  },
+  // The tools of all items of a step have one name.
+  "tool-of-step": {
+    seed: 13,
+    programs: true,
+    file: "core/src/middleware/tools/tools.ts",
+    edits: [{ from: "placeOf(step, item)", to: "step" }]
+  },
+  // A call of an item waits without the item.
+  "waits-for-step": {
+    seed: 13,
+    programs: true,
+    file: "core/src/middleware/tools/tools.ts",
+    edits: [{ from: "    ...itemOf(item),\n    worker,\n    for: what", to: "    worker,\n    for: what" }]
+  },
+  // A handler does not know the item for which it is called.
+  "tool-without-item": {
+    seed: 15,
+    programs: true,
+    file: "core/src/middleware/tools/tools.ts",
+    edits: [{ from: "step, ...itemOf(item), worker, call: toolCall }", to: "step, worker, call: toolCall }" }]
+  },
+  // An unconfirmed tool of an item is called again, whatever it does.
+  "item-tool-again": {
+    seed: 1055,
+    programs: true,
+    file: "core/src/middleware/tools/tools.ts",
+    edits: [{ from: "if (isInDoubt && !prepared.isRepeatable)", to: "if (isInDoubt && item === undefined)" }]
   },
   // A step that was given some of what it waits for is told as it was before.
   "waits-for-all": {

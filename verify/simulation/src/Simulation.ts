@@ -1,29 +1,13 @@
 /** The simulation of a seed: of which kind its world is, and in how many orders of its tasks it is run. */
-import { Baselines, Seed } from "@divisi/core"
-import * as Conductor from "@divisi/core/Conductor"
-import type { Worker } from "@divisi/core/Worker"
-import * as WorkerPool from "@divisi/core/WorkerPool"
-import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import { Seed } from "@divisi/core"
+import { loadAll } from "../../../packages/core/src/OnDemand.ts"
 import * as Invariants from "./invariants.ts"
 import { type Found, type Kind, SimulatedRuns } from "./SimulatedRuns.ts"
 
 export type { Found }
 
-/** Says one word, in a stream. */
-const herald: Worker = {
-  id: "herald",
-  generate: () =>
-    Stream.make(
-      { type: "text", text: "Begin." },
-      { type: "finish", reason: "stop", usage: { inputTokens: 1, outputTokens: 1 } }
-    )
-}
-
-// Streams are loaded with the first answer in pieces. A drawn order knows of no disk that it would have to wait for.
-await Effect.runPromise(
-  Conductor.make({ pool: WorkerPool.makeUnsafe([herald]), policy: Baselines.single(0) }).run("Begin.")
-)
+// A drawn order knows of no disk that it would have to wait for.
+await loadAll()
 
 /** How many orders of tasks one steady world is run in. */
 const orders = 2

@@ -71,7 +71,7 @@ export const tools = (world: ToolWorld): ReadonlyArray<Tool.Tool> => {
 }
 
 /** What is given for a call that waits: the same, whoever asks when. */
-export const given = (world: Pick<ToolWorld, "seed">, id: string, what: "result" | "approval"): Tool.Given => {
+export const given = (world: Pick<ToolWorld, "seed">, id: string, what: "result" | "approval" | "plan"): Tool.Given => {
   const draw = drawOf(world, "given", id)
   if (what === "approval") return { approved: Seed.chance(draw, 0.7), reason: "so it is" }
   return Seed.chance(draw, 0.2) ? { content: "nobody knows", isError: true } : `a person's ${Seed.below(draw, 100)}`

@@ -34,6 +34,8 @@ interface Findings {
 interface Subject {
   /** A run that survives its processes, instead of some runs at once in one. */
   readonly survival: boolean
+  /** A program instead of workflows of steps. */
+  readonly programs: boolean
   readonly mutant: string | undefined
 }
 
@@ -47,8 +49,9 @@ const batchSize = 50
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Loads what is tested, with the mutant planted where one is named. */
-const load = async ({ mutant, survival }: Subject) => {
+const load = async ({ mutant, programs, survival }: Subject) => {
   if (mutant !== undefined) Mutants.plant(mutant)
+  if (programs) return import("./Programs.ts")
   return survival ? import("./Survival.ts") : import("./Simulation.ts")
 }
 
@@ -88,8 +91,8 @@ const serve = async () => {
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-const replayCommand = (seed: number, { mutant, survival }: Subject) =>
-  `pnpm simulate${survival ? " --survival" : ""} --seed ${seed}${mutant === undefined ? "" : ` --mutant ${mutant}`}`
+const replayCommand = (seed: number, { mutant, programs, survival }: Subject) =>
+  `pnpm simulate${survival ? " --survival" : programs ? " --programs" : ""} --seed ${seed}${mutant === undefined ? "" : ` --mutant ${mutant}`}`
 
 const isSame = (one: Found, other: Found): boolean => JSON.stringify(one) === JSON.stringify(other)
 
@@ -187,7 +190,7 @@ const search = async ({ most, seeds, subject, threads }: Search): Promise<boolea
       `${millis.toFixed(2)} ms of processor time a seed; ${failures.length} failed`
   )
   const left = seeds.from + seeds.count - next
-  const what = subject.survival ? " --survival" : ""
+  const what = subject.survival ? " --survival" : subject.programs ? " --programs" : ""
   if (left > 0) print(`the rest: pnpm simulate${what} --from ${next} --seeds ${left}`)
   return failures.length === 0
 }
@@ -201,11 +204,12 @@ const main = async (): Promise<boolean> => {
       most: { type: "string", default: "10" },
       threads: { type: "string", default: String(os.availableParallelism()) },
       mutant: { type: "string" },
-      survival: { type: "boolean", default: false }
+      survival: { type: "boolean", default: false },
+      programs: { type: "boolean", default: false }
     }
   })
-  const { from, most, mutant, seed, seeds, survival, threads } = values
-  const subject = { mutant, survival }
+  const { from, most, mutant, programs, seed, seeds, survival, threads } = values
+  const subject = { mutant, programs, survival }
   if (seed !== undefined) return replay(Number(seed), subject)
   return search({
     seeds: { from: Number(from), count: Number(seeds) },

@@ -4,9 +4,21 @@
  * made ready runs in the next one.
  */
 
-import { Annotation, END, MemorySaver, START, StateGraph } from "@langchain/langgraph"
+import { Annotation, Command, END, MemorySaver, Send, START, StateGraph } from "@langchain/langgraph"
 import type { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite"
 import type { Contender } from "../Contender.ts"
+import {
+  expertMessages,
+  expertWorker,
+  joinMessages,
+  judgeMessages,
+  lastWorker,
+  listWorker,
+  type Mapping,
+  type Panel,
+  stageMessages,
+  stageWorker
+} from "../Programs.ts"
 import { temporaryFile } from "../temporary.ts"
 import { compose, type Workload } from "../Workload.ts"
 
@@ -34,6 +46,91 @@ const graph = ({ plan, worker }: Workload) => {
     else builder.addEdge(sources.length === 1 ? sources[0]! : sources, `step-${index}`)
   })
   return builder.addEdge(`step-${plan.steps.length - 1}`, END)
+}
+
+const MapState = Annotation.Root({
+  /** By the index of the item. */
+  answers: Annotation<ReadonlyArray<readonly [number, string]>>({
+    reducer: (left, right) => left.concat(right),
+    default: () => []
+  }),
+  answer: Annotation<string>
+})
+
+type MapBuilder = StateGraph<(typeof MapState)["spec"], typeof MapState.State, typeof MapState.Update, string>
+
+interface Sent {
+  readonly index: number
+  readonly item: string
+  readonly before?: string
+}
+
+/** A `Send` for each item, and from each item's stage to its next one. Supersteps run one after another. */
+const mappingGraph = (mapping: Mapping) => {
+  const list = listWorker(mapping)
+  const builder = new StateGraph(MapState) as MapBuilder
+  builder.addNode(
+    "list",
+    async () => {
+      const items: ReadonlyArray<string> = JSON.parse(await list([]))
+      return new Command({ goto: items.map((item, index) => new Send("stage-0", { index, item })) })
+    },
+    { ends: ["stage-0"] }
+  )
+  builder.addEdge(START, "list")
+  const last = mapping.stages.length - 1
+  mapping.stages.forEach((_, stage) => {
+    const ask = stageWorker(mapping, stage)
+    builder.addNode(
+      `stage-${stage}`,
+      (async ({ before, index, item }: Sent) => {
+        const answer = await ask(stageMessages(mapping, stage, item, before))
+        if (stage === last) return { answers: [[index, answer]] }
+        return new Command({ goto: new Send(`stage-${stage + 1}`, { index, item, before: answer }) })
+      }) as never,
+      stage === last ? {} : { ends: [`stage-${stage + 1}`] }
+    )
+  })
+  builder.addNode("join", async ({ answers }) => {
+    const ordered: Array<string> = []
+    for (const [index, answer] of answers) ordered[index] = answer
+    return { answer: await lastWorker(joinMessages(mapping, ordered)) }
+  })
+  return builder.addEdge(`stage-${last}`, "join").addEdge("join", END)
+}
+
+/** It has no quorum: the node of the judge waits for all experts. */
+const panelGraph = (panel: Panel) => {
+  const builder = new StateGraph(State) as StateGraph<
+    (typeof State)["spec"],
+    typeof State.State,
+    typeof State.Update,
+    string
+  >
+  const last = panel.experts.length
+  panel.experts.forEach((_, expert) => {
+    const ask = expertWorker(panel, expert)
+    builder.addNode(`expert-${expert}`, async () => ({
+      answers: { [expert]: await ask(expertMessages(panel, expert)) }
+    }))
+    builder.addEdge(START, `expert-${expert}`)
+  })
+  builder.addNode("judge", async ({ answers }) => ({
+    answers: {
+      [last]: await lastWorker(
+        judgeMessages(
+          panel,
+          panel.experts.map((_, expert) => answers[expert])
+        )
+      )
+    }
+  }))
+  return builder
+    .addEdge(
+      panel.experts.map((_, expert) => `expert-${expert}`),
+      "judge"
+    )
+    .addEdge("judge", END)
 }
 
 /** Its saver loads a native module, which the other rows do not need. */
@@ -75,5 +172,13 @@ export const contender: Contender = {
         return (await compiled.invoke({}, options)).answers[last]!
       }
     }
+  },
+  prepareMapping: async (mapping) => {
+    const compiled = mappingGraph(mapping).compile()
+    return { run: async () => (await compiled.invoke({}, { maxConcurrency: mapping.atOnce })).answer }
+  },
+  preparePanel: async (panel) => {
+    const compiled = panelGraph(panel).compile()
+    return { run: async () => (await compiled.invoke({})).answers[panel.experts.length]! }
   }
 }

@@ -6,6 +6,18 @@
 import { createStep, createWorkflow } from "@mastra/core/workflows"
 import { z } from "zod"
 import type { Contender } from "../Contender.ts"
+import {
+  expertMessages,
+  expertWorker,
+  joinMessages,
+  judgeMessages,
+  lastWorker,
+  listWorker,
+  type Mapping,
+  type Panel,
+  stageMessages,
+  stageWorker
+} from "../Programs.ts"
 import { compose, type Plan, type Workload } from "../Workload.ts"
 
 const answerSchema = z.object({ answer: z.string() })
@@ -31,12 +43,13 @@ const levels = (plan: Plan): ReadonlyArray<ReadonlyArray<number>> => {
   )
 }
 
-type MastraStep = ReturnType<typeof makeStep>
+type MastraStep = ReturnType<typeof createStep>
 
 /** What is used of a Mastra workflow. Its own type grows with each step, so that a loop cannot name it. */
 interface Flow {
   readonly then: (step: MastraStep) => Flow
   readonly parallel: (steps: ReadonlyArray<MastraStep>) => Flow
+  readonly foreach: (step: MastraStep, options: { readonly concurrency: number }) => Flow
   readonly commit: () => Flow
   readonly createRun: () => Promise<{
     readonly start: (options: {
@@ -45,26 +58,79 @@ interface Flow {
   }>
 }
 
+const emptyFlow = (): Flow =>
+  createWorkflow({ id: "plan", inputSchema: z.any(), outputSchema: answerSchema }) as unknown as Flow
+
 const makeWorkflow = (workload: Workload): Flow => {
-  const empty = createWorkflow({ id: "plan", inputSchema: z.any(), outputSchema: answerSchema }) as unknown as Flow
   const flow = levels(workload.plan).reduce((flow, level) => {
-    const steps = level.map((index) => makeStep(workload, index))
+    const steps = level.map((index) => makeStep(workload, index) as unknown as MastraStep)
     return steps.length === 1 ? flow.then(steps[0]!) : flow.parallel(steps)
-  }, empty)
+  }, emptyFlow())
   return flow.commit()
+}
+
+const anyStep = (id: string, execute: (input: never) => Promise<unknown>): MastraStep =>
+  createStep({
+    id,
+    inputSchema: z.any(),
+    outputSchema: z.any(),
+    execute: async ({ inputData }) => execute(inputData as never)
+  }) as unknown as MastraStep
+
+interface Reviewed {
+  readonly item: string
+  readonly answer?: string
+}
+
+/** `.foreach` for each stage, as its documentation chains them: a stage starts when the one before it has ended. */
+const mappingFlow = (mapping: Mapping): Flow => {
+  const list = listWorker(mapping)
+  const items = anyStep("list", async () => JSON.parse(await list([])).map((item: string): Reviewed => ({ item })))
+  const stages = mapping.stages.reduce((flow, _, stage) => {
+    const ask = stageWorker(mapping, stage)
+    const one = anyStep(`stage-${stage}`, async ({ answer, item }: Reviewed) => ({
+      item,
+      answer: await ask(stageMessages(mapping, stage, item, answer))
+    }))
+    return flow.foreach(one, { concurrency: mapping.atOnce })
+  }, emptyFlow().then(items))
+  const join = anyStep("join", async (reviewed: ReadonlyArray<Required<Reviewed>>) => ({
+    answer: await lastWorker(
+      joinMessages(
+        mapping,
+        reviewed.map(({ answer }) => answer)
+      )
+    )
+  }))
+  return stages.then(join).commit()
+}
+
+const panelFlow = (panel: Panel): Flow => {
+  const experts = panel.experts.map((_, expert) => {
+    const ask = expertWorker(panel, expert)
+    return anyStep(`expert-${expert}`, async () => ({ answer: await ask(expertMessages(panel, expert)) }))
+  })
+  const judge = anyStep("judge", async (answers: Readonly<Record<string, Answer>>) => ({
+    answer: await lastWorker(
+      judgeMessages(
+        panel,
+        experts.map((_, expert) => answers[`expert-${expert}`]?.answer)
+      )
+    )
+  }))
+  return emptyFlow().parallel(experts).then(judge).commit()
+}
+
+const runOf = (workflow: Flow, question: string) => async (): Promise<string> => {
+  const run = await workflow.createRun()
+  const result = await run.start({ inputData: { question } })
+  if (result.status !== "success") throw new Error(`The workflow ended with ${result.status}.`)
+  return result.result.answer
 }
 
 export const contender: Contender = {
   name: "mastra",
-  prepare: async (workload) => {
-    const workflow = makeWorkflow(workload)
-    return {
-      run: async () => {
-        const run = await workflow.createRun()
-        const result = await run.start({ inputData: { question: workload.plan.question } })
-        if (result.status !== "success") throw new Error(`The workflow ended with ${result.status}.`)
-        return result.result.answer
-      }
-    }
-  }
+  prepare: async (workload) => ({ run: runOf(makeWorkflow(workload), workload.plan.question) }),
+  prepareMapping: async (mapping) => ({ run: runOf(mappingFlow(mapping), mapping.question) }),
+  preparePanel: async (panel) => ({ run: runOf(panelFlow(panel), panel.question) })
 }

@@ -53,10 +53,10 @@ export interface Disk {
 
 const pageBytes = 4096
 
-/** Mounts a disk of 64 MB in a new folder. */
-export const mount = (folder: string): Disk => {
+/** Mounts a disk of 64 or more megabytes in a new folder. */
+export const mount = (folder: string, megabytes = 64): Disk => {
   fs.mkdirSync(folder, { recursive: true })
-  run("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder)
+  run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "tmpfs", folder)
   const ballast = path.join(folder, ".ballast")
   return {
     folder,

@@ -1,0 +1,162 @@
+/**
+ * Policies that choose one worker by the question: routers that learn from the records, and the reading Conductor.
+ *
+ * Nothing is judged on a question that it learned from. For a question of a seen kind, the training set is the other
+ * four fifths of the seen questions; for one of an unseen kind, all of them.
+ */
+
+import { Embedder } from "@divisi/core"
+import { conduct, worker } from "@divisi/core/promise"
+import { Head, Outcomes, Router, Table } from "@divisi/policy-router"
+import { reading } from "@divisi/policy-tiny"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { described } from "./Combined.ts"
+import type { Answers, Chooser } from "./Policies.ts"
+import { usdOf, usdPerMillion, workers } from "./Policies.ts"
+import * as Questions from "./Questions.ts"
+
+type Question = Questions.Question
+
+const folds = 5
+
+/** The fold of a question of a seen kind; {@link folds} for the others, which learn from all. */
+const foldOf = ({ id, kind }: Question): number =>
+  Questions.isSeen(kind) ? Number(id.split("/").at(-1)) % folds : folds
+
+/** The questions with the records of all workers. */
+type Known = ReadonlyArray<readonly [Question, Answers]>
+
+const knownOf = (questions: ReadonlyArray<Question>, answersOf: ReadonlyMap<string, Answers>): Known =>
+  questions.flatMap((question) => {
+    const answers = answersOf.get(question.id)
+    return answers !== undefined && workers.every((name) => answers.has(name)) ? [[question, answers] as const] : []
+  })
+
+/** The questions that may be learned from for a fold. */
+const trainingOf = (known: Known, fold: number): Known =>
+  known.filter(([question]) => Questions.isSeen(question.kind) && foldOf(question) !== fold)
+
+/** With fewer questions nothing is learned. */
+const least = 10
+
+const remembering = <A>(of: (fold: number) => A): ((fold: number) => A) => {
+  const all = new Map<number, A>()
+  return (fold) => {
+    if (!all.has(fold)) all.set(fold, of(fold))
+    return all.get(fold)!
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Routers
+// -------------------------------------------------------------------------------------------------------------------
+
+const embedder = Embedder.hashed()
+
+const examplesOf = (known: Known): ReadonlyArray<Outcomes.Example> =>
+  Effect.runSync(
+    Outcomes.examples(
+      known.map(([{ id, text }, answers]) => ({
+        id,
+        text,
+        scores: new Map(workers.map((name) => [name, Number(answers.get(name)!.correct)])),
+        costUsd: new Map(workers.map((name) => [name, usdOf(answers.get(name)!)])),
+        answers: new Map(),
+        at: 0
+      })),
+      embedder
+    )
+  )
+
+type Learner = (examples: ReadonlyArray<Outcomes.Example>) => (point: Float32Array) => string
+
+const byTable: Learner = (examples) => {
+  const decide = Router.decider(Result.getOrThrow(Table.fit(examples)))
+  return (point) => decide(point).worker
+}
+
+const byHead: Learner = (examples) => {
+  const head = Result.getOrThrow(Head.fit(examples))
+  return (point) => Head.decide(head, Head.place(head, point), Head.atStart).worker
+}
+
+const router = (name: string, known: Known, learn: Learner): Chooser => {
+  const decideOf = remembering((fold) => {
+    const training = trainingOf(known, fold)
+    return training.length < least ? undefined : learn(examplesOf(training))
+  })
+  return {
+    name,
+    choose: (question) => decideOf(foldOf(question))?.(Effect.runSync(Embedder.ask(embedder, [question.text]))[0]!)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// The reading Conductor
+// -------------------------------------------------------------------------------------------------------------------
+
+const topics: Readonly<Record<Questions.Kind, string>> = {
+  gsm8k: "word problems",
+  math500: "algebra",
+  programs: "programs",
+  arithmetic: "arithmetic",
+  mmlu: "knowledge",
+  docs: "documentation"
+}
+
+/** The record of a worker, in the words that the reading Conductor was trained with. */
+const recordOf = (training: Known, name: string): string => {
+  const byKind = Map.groupBy(training, ([{ kind }]) => kind)
+  const parts = [...byKind].map(([kind, some]) => {
+    const right = some.filter(([, answers]) => answers.get(name)!.correct).length
+    const share = right / some.length
+    return `${topics[kind]} ${right}/${some.length} ${share >= 0.7 ? "high" : share <= 0.4 ? "low" : "middling"}`
+  })
+  return `\nRecord: ${parts.join(", ")}.`
+}
+
+const poolOf = (recordOf: (name: string) => string) =>
+  described.map(({ description, weights, worker: id }) => {
+    const usd = (usdPerMillion * weights) / 1e9
+    const pricing = { inputPerMillion: usd, outputPerMillion: usd }
+    return worker({ id, description: `${description}${recordOf(id)}`, pricing, answer: () => "42" })
+  })
+
+const policy = reading()
+
+/** The worker of the last step of its plan; `null` if it declines to plan. */
+const lastWorker = async (text: string, pool: ReturnType<typeof poolOf>): Promise<string | null> => {
+  const { transcript } = await conduct({ question: text, pool, policy })
+  const last = transcript.rounds[0]?.workflow?.steps.at(-1)
+  return last === undefined ? null : pool[last.worker]!.id
+}
+
+/** Reads all questions at once: its model is loaded and evaluated asynchronously. */
+const reader = async (name: string, known: Known, poolFor: (fold: number) => ReturnType<typeof poolOf> | undefined) => {
+  const choices = new Map<string, string | null>()
+  for (const [question] of known) {
+    const pool = poolFor(foldOf(question))
+    if (pool !== undefined) choices.set(question.id, await lastWorker(question.text, pool))
+  }
+  return { name, choose: ({ id }: Question) => choices.get(id) }
+}
+
+/** All choosers, with what they have learned from these records. */
+export const all = async (
+  questions: ReadonlyArray<Question>,
+  answersOf: ReadonlyMap<string, Answers>
+): Promise<ReadonlyArray<Chooser>> => {
+  const known = knownOf(questions, answersOf)
+  const plain = poolOf(() => "")
+  const recorded = remembering((fold) => {
+    const training = trainingOf(known, fold)
+    return training.length < least ? undefined : poolOf((name) => recordOf(training, name))
+  })
+  return [
+    router("router: table", known, byTable),
+    router("router: head", known, byHead),
+    await reader("reading Conductor's last worker, descriptions", known, () => plain),
+    await reader("reading Conductor's last worker, records", known, recorded)
+  ]
+}

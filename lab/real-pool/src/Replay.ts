@@ -1,0 +1,185 @@
+/** Replays policies over recorded calls. Nothing is called, and a question without the records a policy needs is left out. */
+
+import * as Statistics from "@divisi/evals/Statistics"
+import * as Choosers from "./Choosers.ts"
+import { type Answers, all, type Chooser, nameOf, type Outcome, samples, workers } from "./Policies.ts"
+import * as Questions from "./Questions.ts"
+import type { Recorded } from "./Records.ts"
+
+/** One policy on one kind. */
+export interface Line {
+  readonly policy: string
+  readonly kind: Questions.Kind
+  readonly isSeen: boolean
+  /** Questions with all records that the policy needs. */
+  readonly questions: number
+  readonly accuracy: number | null
+  /** Generated tokens per question. */
+  readonly tokens: number | null
+  readonly usd: number | null
+  /** The single worker and way with the highest accuracy on this kind. */
+  readonly best: string | null
+  /** The answers of the best worker that the policy's tokens pay for. */
+  readonly votesPaid: number | null
+  /** The answers of the best worker that were recorded and voted on; if fewer than `votesPaid`, budgets differ. */
+  readonly votes: number | null
+  /** Accuracy minus that of these votes, on the same questions, with its 95 % interval and p-value. */
+  readonly difference: number | null
+  readonly low: number | null
+  readonly high: number | null
+  readonly p: number | null
+}
+
+/** The records of each question, by the question's id. */
+export const answersOf = (records: ReadonlyArray<Recorded>): ReadonlyMap<string, Answers> =>
+  new Map(
+    [...Map.groupBy(records, ({ question }) => question)].map(([id, some]) => [
+      id,
+      new Map(some.map((record) => [nameOf(record), record]))
+    ])
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// The best worker
+// -------------------------------------------------------------------------------------------------------------------
+
+const mean = (values: ReadonlyArray<number>): number | null => (values.length === 0 ? null : Statistics.mean(values))
+
+/** Right answers of a worker in one way, and questions. */
+interface Tally {
+  readonly name: string
+  readonly accuracy: number
+  readonly questions: number
+}
+
+const tallies = (some: ReadonlyArray<Answers>): ReadonlyArray<Tally> =>
+  workers
+    .map((name): Tally => {
+      const right = some.flatMap((answers) => answers.get(name)?.correct ?? [])
+      return { name, accuracy: mean(right.map(Number)) ?? -1, questions: right.length }
+    })
+    .toSorted((a, b) => b.accuracy - a.accuracy)
+
+/** The best worker and way among those with the most records. */
+const bestOf = (some: ReadonlyArray<Answers>): string | undefined => {
+  const all = tallies(some)
+  const most = Math.max(...all.map(({ questions }) => questions))
+  return most === 0 ? undefined : all.find(({ questions }) => questions === most)!.name
+}
+
+/** The two best ways of the best worker on the seen kinds; empty until all their greedy answers are recorded. */
+export const bestWays = (records: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
+  const byQuestion = answersOf(records)
+  const seen = Questions.read().filter(({ kind }) => Questions.isSeen(kind))
+  const some = seen.map(({ id }): Answers => byQuestion.get(id) ?? new Map())
+  if (some.some((answers) => workers.some((name) => !answers.has(name)))) return []
+  const all = tallies(some)
+  const [model] = all[0]!.name.split("/")
+  return all
+    .filter(({ name }) => name.startsWith(`${model}/`))
+    .slice(0, 2)
+    .map(({ name }) => name)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Votes
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The samples of a worker, or its greedy answer if it was not sampled. */
+const drawsOf = (answers: Answers, name: string): ReadonlyArray<Recorded> => {
+  const sampled = Array.from({ length: samples }, (_, at) => answers.get(`${name}#${at + 1}`) ?? []).flat()
+  return sampled.length > 0 ? sampled : [answers.get(name) ?? []].flat()
+}
+
+const scoreOfVote = (draws: ReadonlyArray<Recorded>): number => {
+  const groups = [
+    ...Map.groupBy(
+      draws.filter(({ extracted }) => extracted !== undefined),
+      ({ extracted }) => extracted
+    ).values()
+  ]
+  const most = Math.max(...groups.map(({ length }) => length))
+  return mean(groups.filter(({ length }) => length === most).map(([first]) => Number(first!.correct))) ?? 0
+}
+
+/** The mean score of votes of so many draws, taken in turn. */
+const scoreOf = (draws: ReadonlyArray<Recorded>, votes: number): number =>
+  Statistics.mean(
+    draws.map((_, from) =>
+      scoreOfVote(Array.from({ length: votes }, (_, next) => draws[(from + next) % draws.length]!))
+    )
+  )
+
+/** The score of a number of votes that need not be whole: between those of the whole numbers next to it. */
+const interpolated = (draws: ReadonlyArray<Recorded>, votes: number): number => {
+  const paid = Math.min(votes, draws.length)
+  const [lower, share] = [Math.floor(paid), paid % 1]
+  return share === 0 ? scoreOf(draws, lower) : (1 - share) * scoreOf(draws, lower) + share * scoreOf(draws, lower + 1)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Lines
+// -------------------------------------------------------------------------------------------------------------------
+
+const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
+
+const uncompared = { best: null, votesPaid: null, votes: null, difference: null, low: null, high: null, p: null }
+
+/** The difference to votes of the best worker for the same tokens. */
+const comparedOf = (
+  of: ReadonlyMap<string, Outcome>,
+  best: string | undefined,
+  answersOf: ReadonlyMap<string, Answers>
+): Pick<Line, keyof typeof uncompared> => {
+  const shared = best === undefined ? [] : [...of.keys()].filter((id) => answersOf.get(id)!.has(best))
+  if (best === undefined || shared.length === 0) return uncompared
+  const draws = new Map(shared.map((id) => [id, drawsOf(answersOf.get(id)!, best)]))
+  const each = Statistics.mean(shared.map((id) => mean(draws.get(id)!.map(({ outputTokens }) => outputTokens))!))
+  const votesPaid = Math.max(1, Statistics.mean(shared.map((id) => of.get(id)!.tokens)) / each)
+  const own = shared.map((question) => ({ question, score: Number(of.get(question)!.correct) }))
+  const opponent = shared.map((question) => ({ question, score: interpolated(draws.get(question)!, votesPaid) }))
+  const { interval, mean: difference, p } = Statistics.difference(own, opponent)
+  return {
+    best,
+    votesPaid,
+    votes: Math.min(votesPaid, ...shared.map((id) => draws.get(id)!.length)),
+    difference: finite(difference),
+    low: finite(interval.low),
+    high: finite(interval.high),
+    p: finite(p)
+  }
+}
+
+/** Replays all policies, with those that choose by the question. */
+export const lines = async (records: ReadonlyArray<Recorded>): Promise<ReadonlyArray<Line>> =>
+  linesWith(records, await Choosers.all(Questions.read(), answersOf(records)))
+
+/** One line per policy and kind. The best worker is chosen among those with the most records. */
+export const linesWith = (records: ReadonlyArray<Recorded>, choosers: ReadonlyArray<Chooser>): ReadonlyArray<Line> => {
+  const questions = Questions.read()
+  const byQuestion = answersOf(records)
+  const policies = all(bestWays(records), choosers)
+  return [...Questions.seen, ...Questions.unseen].flatMap((kind) => {
+    const asked = questions.filter((one) => one.kind === kind && byQuestion.has(one.id))
+    const best = bestOf(asked.map(({ id }) => byQuestion.get(id)!))
+    return policies.map(({ name, run }): Line => {
+      const of = new Map(
+        asked.flatMap((question) => {
+          const outcome = run(byQuestion.get(question.id)!, question)
+          return outcome === undefined ? [] : [[question.id, outcome] as const]
+        })
+      )
+      const outcomes = [...of.values()]
+      return {
+        policy: name,
+        kind,
+        isSeen: Questions.isSeen(kind),
+        questions: of.size,
+        accuracy: mean(outcomes.map(({ correct }) => Number(correct))),
+        tokens: mean(outcomes.map(({ tokens }) => tokens)),
+        usd: mean(outcomes.map(({ usd }) => usd)),
+        ...comparedOf(of, best, byQuestion)
+      }
+    })
+  })
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest"
+import * as Combined from "../src/Combined.ts"
+import * as Page from "../src/Page.ts"
+import * as Policies from "../src/Policies.ts"
+import * as Questions from "../src/Questions.ts"
+import * as Records from "../src/Records.ts"
+import * as Replay from "../src/Replay.ts"
+import { models, ways } from "../src/Ways.ts"
+
+const record = (question: string, model: number, way: number, correct: boolean): Records.Recorded => ({
+  question,
+  model: models[model]!.id,
+  way: ways[way]!,
+  sample: 0,
+  answer: correct ? "1" : "2",
+  extracted: correct ? "1" : "2",
+  correct,
+  inputTokens: 10,
+  outputTokens: 10,
+  millis: 1
+})
+
+describe("the replay", () => {
+  it("gives the first sentence and the figures of the page", { timeout: 120_000 }, async () => {
+    const records = Records.read()
+    expect(Page.content(await Replay.lines(records), records)).toEqual(Page.read())
+  })
+
+  it("has committed records of known questions, each once", () => {
+    const records = Records.read()
+    const ids = new Set(Questions.read().map(({ id }) => id))
+    expect(records.filter(({ question }) => !ids.has(question))).toEqual([])
+    expect(new Set(records.map(Records.keyOf)).size).toBe(records.length)
+  })
+
+  it("leaves out questions without the records that a policy needs", () => {
+    const ids = Array.from({ length: 10 }, (_, index) => `gsm8k/${index}`)
+    const records = ids.flatMap((id, at) => [
+      record(id, 0, 0, false),
+      record(id, 1, 0, at < 5),
+      ...(at < 4 ? [record(id, 2, 0, true)] : [])
+    ])
+    const lines = Replay.linesWith(records, []).filter(({ kind }) => kind === "gsm8k")
+    const line = (policy: string) => lines.find((one) => one.policy === policy)!
+    expect(line("majority of three models, direct")).toMatchObject({
+      questions: 4,
+      accuracy: 1,
+      tokens: 30,
+      votesPaid: 3
+    })
+    expect(line(`${models[1].id}/direct`)).toMatchObject({ questions: 10, accuracy: 0.5, difference: 0 })
+    expect(line("oracle")).toMatchObject({ questions: 0, accuracy: null, difference: null })
+  })
+
+  /** All records of 50 questions of a kind; the question decides which of two workers is right. */
+  const recordsOf = (kind: string) =>
+    Array.from({ length: 50 }, (_, at) => `${kind}/${at}`).flatMap((id, at) =>
+      models.flatMap((_, model) => ways.map((_, way) => record(id, model, way, model === at % 2 && way === 2)))
+    )
+
+  it("judges a router only on questions that it has not learned from", { timeout: 120_000 }, async () => {
+    const lines = await Replay.lines([...recordsOf("gsm8k"), ...recordsOf("mmlu")])
+    const of = (policy: string, kind: string) => lines.find((one) => one.policy === policy && one.kind === kind)!
+    // The right worker alternates: a router that had learned from a question would find it.
+    for (const kind of ["gsm8k", "mmlu"]) {
+      expect(of("router: head", kind)).toMatchObject({ questions: 50 })
+      expect(of("router: head", kind).accuracy).toBeLessThan(0.8)
+      expect(of("oracle", kind).accuracy).toBe(1)
+      expect(of("reading Conductor's last worker, records", kind).questions).toBe(50)
+    }
+  })
+
+  it("compares with the votes that the tokens pay for, also if they are not whole", () => {
+    const kinds = ["gsm8k", "math500", "programs", "arithmetic"]
+    const seen = kinds.flatMap((kind) =>
+      recordsOf(kind).map((one) => {
+        const isBest = one.model === models[2].id && one.way === "steps"
+        return { ...one, correct: isBest, outputTokens: isBest ? 20 : 10 }
+      })
+    )
+    const draws = seen
+      .filter(({ model, way }) => model === models[2].id && way === "steps")
+      .flatMap((one, at) =>
+        [1, 2, 3, 4, 5].map((sample) => ({
+          ...one,
+          sample,
+          correct: sample !== at % 5,
+          extracted: `${sample !== at % 5}`
+        }))
+      )
+    const lines = Replay.linesWith([...seen, ...draws], [])
+    const line = lines.find(({ kind, policy }) => kind === "gsm8k" && policy === "majority of three ways, 1.5B")!
+    // 40 tokens of three ways pay for two answers of 20 tokens.
+    expect(line).toMatchObject({ best: `${models[2].id}/steps`, votesPaid: 2, votes: 2 })
+    const sampled = lines.find(
+      ({ kind, policy }) => kind === "gsm8k" && policy === `self-consistency of 3, ${models[2].id}/steps`
+    )!
+    expect(sampled).toMatchObject({ questions: 50, accuracy: 1 })
+  })
+
+  it("reads the decisions of a prompted Conductor", () => {
+    expect(Combined.decisionOf('{"worker": 4}')).toEqual({ chosen: Policies.workers[4], answer: "" })
+    expect(Combined.decisionOf('{"worker": 9, "answer": "42"}')).toEqual({ answer: "42" })
+    expect(Combined.decisionOf('{"worker": 9, "ans')).toEqual({ answer: "" })
+  })
+
+  it("drops a record that a kill cut off", () => {
+    const line = JSON.stringify(record("gsm8k/0", 0, 0, true))
+    expect(Records.readLines(`${line}\n${line.slice(0, 20)}`)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,197 @@
+/**
+ * Programs: plans whose steps run for the items of a list, and panels that do not wait for the slowest expert. Every
+ * contender composes the same messages, calls the same workers and must return the same answer.
+ */
+import { type Message, type Shown, work } from "./Workload.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Models
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A step that runs for each item, after the stage before it has ended for the same item. */
+interface Stage {
+  /** `{item}` stands for the item. */
+  readonly subtask: string
+  /** By the index of the item; the worker answers at once if absent. */
+  readonly latencyMillis?: (index: number) => number
+}
+
+/** A list of items, stages for each of them, and a last step that joins the results. */
+export interface Mapping {
+  readonly question: string
+  readonly items: ReadonlyArray<string>
+  /** The maximum number of items that run at the same time. */
+  readonly atOnce: number
+  readonly stages: ReadonlyArray<Stage>
+  readonly join: string
+}
+
+/** Experts that answer independently, and a judge that needs only some of them. */
+export interface Panel {
+  readonly question: string
+  readonly experts: ReadonlyArray<{ readonly subtask: string; readonly latencyMillis: number }>
+  readonly judge: string
+  /** The judge starts once so many experts have answered, and this much later. */
+  readonly enough: number
+  readonly graceMillis: number
+}
+
+type Worker = (messages: Shown) => Promise<string>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Plans
+// -------------------------------------------------------------------------------------------------------------------
+
+const question = "Are the files of this folder in order?"
+
+const files = (count: number) => Array.from({ length: count }, (_, index) => `file-${index}`)
+
+/** One stage over many items, 16 at once, whose workers answer at once. */
+export const wide = (count: number): Mapping => ({
+  question,
+  items: files(count),
+  atOnce: 16,
+  stages: [{ subtask: "Review {item}." }],
+  join: "Sum up."
+})
+
+const quick = 10
+const slow = 200
+
+/** Two stages over 100 items, all at once. In each stage one item in ten is slow, and none is slow in both. */
+export const pipeline: Mapping = {
+  question,
+  items: files(100),
+  atOnce: 100,
+  stages: [
+    { subtask: "Review {item}.", latencyMillis: (index) => (index % 10 === 0 ? slow : quick) },
+    { subtask: "Is the review of {item} right?", latencyMillis: (index) => (index % 10 === 5 ? slow : quick) }
+  ],
+  join: "Sum up."
+}
+
+/** The time of a pipeline in which no item waits for another one. */
+export const pipelineMillis = quick + slow
+
+/** Five experts, one of whom takes 3 s. The slowest of the others takes 250 ms. */
+export const panel: Panel = {
+  question: "Should we buy the bridge?",
+  experts: [100, 3000, 150, 250, 200].map((latencyMillis, index) => ({
+    subtask: `Answer as expert ${index}.`,
+    latencyMillis
+  })),
+  judge: "Decide.",
+  enough: 4,
+  graceMillis: 25
+}
+
+/** The latency of the slowest expert that the judge needs. */
+export const panelMillis = panel.experts.map(({ latencyMillis }) => latencyMillis).sort((one, other) => one - other)[
+  panel.enough - 1
+]!
+
+// -------------------------------------------------------------------------------------------------------------------
+// Workers
+// -------------------------------------------------------------------------------------------------------------------
+
+const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis))
+
+/** The worker that lists the items, as JSON. */
+export const listWorker = ({ items }: Mapping): Worker => {
+  const list = JSON.stringify(items)
+  return async () => list
+}
+
+const indexIn = (messages: Shown): number => Number(/file-(\d+)/u.exec(String(messages.at(-1)!.content))![1])
+
+export const stageWorker = ({ stages }: Mapping, stage: number): Worker => {
+  const { latencyMillis } = stages[stage]!
+  if (latencyMillis === undefined) return async (messages) => work(messages)
+  return async (messages) => {
+    await sleep(latencyMillis(indexIn(messages)))
+    return work(messages)
+  }
+}
+
+export const lastWorker: Worker = async (messages) => work(messages)
+
+export const expertWorker = ({ experts }: Panel, expert: number): Worker => {
+  const { latencyMillis } = experts[expert]!
+  return async (messages) => {
+    await sleep(latencyMillis)
+    return work(messages)
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Messages
+// -------------------------------------------------------------------------------------------------------------------
+
+const user = (content: string): Message => ({ role: "user", content })
+const assistant = (content: string): Message => ({ role: "assistant", content })
+const asked = (question: string, subtask: string) => user(`Question:\n${question}\n\nSubtask:\n${subtask}`)
+
+/** The messages to a stage for an item: the stage before it, if there is one, and its own subtask. */
+export const stageMessages = (
+  { question, stages }: Mapping,
+  stage: number,
+  item: string,
+  before: string | undefined
+): ReadonlyArray<Message> => {
+  const subtaskOf = (at: number) => stages[at]!.subtask.replaceAll("{item}", item)
+  const own = asked(question, subtaskOf(stage))
+  return before === undefined ? [own] : [user(subtaskOf(stage - 1)), assistant(before), own]
+}
+
+/** The messages to the step that joins the answers of the last stage, in the order of the items. */
+export const joinMessages = (
+  { items, join, question, stages }: Mapping,
+  answers: ReadonlyArray<string>
+): ReadonlyArray<Message> => {
+  const lines = items.map((item, index) => JSON.stringify({ item, answer: answers[index] }))
+  return [
+    user(stages.at(-1)!.subtask.replaceAll("{item}", "each item")),
+    assistant(`[\n${lines.join(",\n")}\n]`),
+    asked(question, join)
+  ]
+}
+
+export const expertMessages = ({ experts, question }: Panel, expert: number): ReadonlyArray<Message> => [
+  asked(question, experts[expert]!.subtask)
+]
+
+/** The messages to the judge; an expert without an answer is shown as not run. */
+export const judgeMessages = (
+  { experts, judge, question }: Panel,
+  answers: ReadonlyArray<string | undefined>
+): ReadonlyArray<Message> => [
+  ...experts.flatMap(({ subtask }, expert) => [
+    user(subtask),
+    assistant(answers[expert] ?? "This step was not run, so it has no answer.")
+  ]),
+  asked(question, judge)
+]
+
+// -------------------------------------------------------------------------------------------------------------------
+// Answers
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The answer that a run of a mapping must return. */
+export const expectedOfMapping = (mapping: Mapping): string => {
+  const answers = mapping.items.map((item) => {
+    let answer: string | undefined
+    for (let stage = 0; stage < mapping.stages.length; stage++)
+      answer = work(stageMessages(mapping, stage, item, answer))
+    return answer!
+  })
+  return work(joinMessages(mapping, answers))
+}
+
+/** The answers that a run of a panel may return: with its slowest expert, or without. */
+export const expectedOfPanel = (panel: Panel): ReadonlyArray<string> => {
+  const answers = panel.experts.map((_, expert) => work(expertMessages(panel, expert)))
+  const slowest = panel.experts.findIndex(({ latencyMillis }) => latencyMillis > panelMillis)
+  return [answers, answers.map((answer, expert) => (expert === slowest ? undefined : answer))].map((given) =>
+    work(judgeMessages(panel, given))
+  )
+}

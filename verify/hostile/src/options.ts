@@ -1,0 +1,121 @@
+/**
+ * Mistakes in public configurations: for every option of every function in {@link ./configurations.ts} a misspelled
+ * name, values of other types, numbers that are not finite, negative or huge, and empty values. Each must be refused
+ * with a message that names the option, or be listed as accepted.
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+
+/** A public function that takes options. */
+export interface Configuration {
+  readonly name: string
+  /** Calls the function. It gives a value, a promise or an effect. */
+  readonly make: (options: never) => unknown
+  /** Each option once, with a valid value. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** Paths of objects whose keys are the caller's choice, or whose content another function checks. */
+  readonly open?: ReadonlyArray<string> | undefined
+  /** Mistakes that are accepted, as `path=value`, each with a reason in the list of configurations. */
+  readonly accepts?: ReadonlyArray<string> | undefined
+}
+
+/** One mistake, and whether it was refused by name. */
+export interface Attempt {
+  readonly configuration: string
+  /** `path=value`. */
+  readonly mistake: string
+  readonly message: string
+  readonly isRefused: boolean
+  readonly isListed: boolean
+}
+
+type Path = ReadonlyArray<string>
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+
+/** Values that are wrong for an option with such a valid value. */
+const wrongFor = (value: unknown): ReadonlyArray<unknown> => {
+  if (typeof value === "number") return [Number.NaN, -1, -1e300, 1e300, "3", "", true, null, [], {}]
+  if (typeof value === "boolean") return ["yes", "", 1, Number.NaN, null, [], {}]
+  if (typeof value === "string") return ["", 3, Number.NaN, true, null, [], {}]
+  if (typeof value === "function") return ["", "x", 3, true, null, [], {}]
+  if (Array.isArray(value)) return ["", "x", 3, Number.NaN, true, null, {}]
+  return ["", "x", 3, Number.NaN, true, null]
+}
+
+/** The name with one letter doubled, which is nearest to the name itself. */
+const misspelled = (name: string): string => `${name.slice(0, -1)}${name.at(-1)!.repeat(2)}`
+
+const shown = (value: unknown): string => (typeof value === "number" ? String(value) : JSON.stringify(value))
+
+const withAt = (value: Record<string, unknown>, [first, ...rest]: Path, put: unknown): Record<string, unknown> => ({
+  ...value,
+  [first!]: rest.length === 0 ? put : withAt(value[first!] as Record<string, unknown>, rest, put)
+})
+
+const pathsIn = (value: Record<string, unknown>, open: ReadonlyArray<string>, path: Path = []): ReadonlyArray<Path> =>
+  Object.entries(value).flatMap(([key, part]) => {
+    const at = [...path, key]
+    return isPlain(part) && !open.includes(at.join(".")) ? [at, ...pathsIn(part, open, at)] : [at]
+  })
+
+const outcomeOf = async (make: Configuration["make"], options: unknown): Promise<string> => {
+  try {
+    const made = await make(options as never)
+    if (Effect.isEffect(made)) {
+      await Effect.runPromise(Effect.scoped(made as Effect.Effect<unknown, unknown, Scope.Scope>))
+    }
+    return ""
+  } catch (error) {
+    return error instanceof Error ? error.message : JSON.stringify(error)
+  }
+}
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce((at, key) => (at as Record<string, unknown>)[key], value)
+
+async function* valuesOf({ accepts = [], make, name, open = [], options }: Configuration): AsyncGenerator<Attempt> {
+  for (const path of pathsIn(options, open)) {
+    const key = path.at(-1)!
+    for (const wrong of wrongFor(valueAt(options, path))) {
+      const message = await outcomeOf(make, withAt(options, path, wrong))
+      const mistake = `${path.join(".")}=${shown(wrong)}`
+      // An empty or wrong object may be refused for what it lacks: its own path is named then, too.
+      const isRefused = message.includes(key)
+      yield { configuration: name, mistake, message, isRefused, isListed: accepts.includes(mistake) }
+    }
+  }
+}
+
+async function* namesOf({ make, name, open = [], options }: Configuration): AsyncGenerator<Attempt> {
+  for (const path of pathsIn(options, open)) {
+    const key = path.at(-1)!
+    const written = misspelled(key)
+    const message = await outcomeOf(make, withAt(options, [...path.slice(0, -1), written], valueAt(options, path)))
+    // The names of one and two letters are not guessed.
+    const isGuessed = key.length < 3 || (/did you mean/i.test(message) && message.includes(key))
+    const isRefused = message.includes(written) && isGuessed
+    yield {
+      configuration: name,
+      mistake: [...path.slice(0, -1), written].join("."),
+      message,
+      isRefused,
+      isListed: false
+    }
+  }
+}
+
+/** Makes every mistake in a configuration, one at a time. */
+export const attempts = async (configuration: Configuration): Promise<ReadonlyArray<Attempt>> => {
+  const made: Array<Attempt> = []
+  for await (const attempt of namesOf(configuration)) made.push(attempt)
+  for await (const attempt of valuesOf(configuration)) made.push(attempt)
+  return made
+}
+
+/** Returns the error of the valid options, if they are refused with the name of one of them. */
+export const invalid = async ({ make, options }: Configuration): Promise<string | undefined> => {
+  const message = await outcomeOf(make, options)
+  return /does not exist|must be |is missing|is not a setting/.test(message) ? message : undefined
+}
