@@ -8,6 +8,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "install",
       "first-answer",
       { slug: "own-pool", label: "Your own pool" },
+      { slug: "own-conductor", label: "A Conductor for your pool" },
       { slug: "providers", label: "Real models" },
       { slug: "tools", label: "Tools, images, structured output" },
       "mcp",
@@ -17,6 +18,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "checks", label: "Checks and revisions" },
       { slug: "server", label: "A server for any client" },
       "server-cluster",
+      "many-machines",
       "deploy",
       { slug: "session", label: "Cost reports" },
       { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
@@ -47,6 +49,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     label: "Extend",
     items: [
       "plugins",
+      { slug: "orchestrators", label: "Policies and orchestrators" },
       "scope",
       "public",
       { slug: "contributing", label: "Contributing" },

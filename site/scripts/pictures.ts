@@ -46,6 +46,8 @@ const pictures: Readonly<Record<string, () => void>> = {
     fs.writeFileSync(events, divisi("run", "--json"))
     const picture = "docs/recordings/run.svg"
     process.stdout.write(node("packages/cli/scripts/recording.ts", events, picture, "divisi run"))
+    node("packages/studio/scripts/app.ts")
+    process.stdout.write(divisi("studio", events, "--export", "docs/recordings/run.html"))
   },
   /** A run with the tools of an MCP server, on a pseudo-terminal. */
   tools: () => {
