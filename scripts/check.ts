@@ -25,6 +25,8 @@ const checks: Readonly<Record<string, () => Promise<{ readonly check: () => Repo
   claims: () => import("./checks/claims.ts"),
   /** Pages of the examples work in a real browser. */
   browser: () => import("./checks/browser.ts"),
+  /** The studio is small, has no violation of axe, and runs no text of a model. */
+  studio: () => import("./checks/studio.ts"),
   /** Third-party packages and their size are those of `docs/installation-size.md`. */
   sizes: () => import("./checks/sizes.ts"),
   /** What a page in a browser loads for `conduct` is what the docs say. Needs `pnpm build`. */

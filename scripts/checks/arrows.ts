@@ -140,6 +140,8 @@ const manifestProblems = ({ manifest, name }: Subject, { tests = [] }: Arrow, al
 const importProblems = ({ manifest, name, sources }: Subject, allows: (target: string) => boolean) => {
   const { dependencies, optionalDependencies, peerDependencies } = manifest
   const declared = { ...dependencies, ...optionalDependencies, ...peerDependencies }
+  // The page of the studio is published as one script, with its libraries inside.
+  const isBundled = (file: string) => name === "studio" && file.startsWith("src/app/")
   return sources.flatMap(({ file, text }) =>
     importsOf(text).flatMap((specifier) => {
       const where = `packages/${name}/${file}`
@@ -154,7 +156,7 @@ const importProblems = ({ manifest, name, sources }: Subject, allows: (target: s
       // What it would find is the package as it was built last, if it was.
       if (target === scope + name) return [`${where}: "${specifier}" is ${name} itself; import it by its path.`]
       if (!allows(target)) return [`${where}: ${name} may not import ${target}; see scripts/checks/arrows.ts.`]
-      return target in declared
+      return target in declared || isBundled(file)
         ? []
         : [`${where}: ${target} is not in the dependencies of packages/${name}/package.json.`]
     })
@@ -182,12 +184,16 @@ export const layerProblems = (
 
 const middlewareOf = (file: string): string | undefined => /^src\/middleware\/([^/]+)\//.exec(file)?.[1]
 
+/** A list of middleware that is loaded together, which {@link pipeline} alone imports. */
+const isList = (file: string): boolean => /^src\/middleware\/[^/]+$/.test(file)
+
 /** Imports of middleware by the kernel of the run loop, or by another middleware. */
 export const pipelineProblems = (sources: Subject["sources"]): ReadonlyArray<string> =>
   sources.flatMap(({ file, text }) => {
-    if (file === pipeline || !/^src\/(?:loop|middleware)\//.test(file)) return []
+    if (file === pipeline || isList(file) || !/^src\/(?:loop|middleware)\//.test(file)) return []
     return importsOf(text).flatMap((specifier) => {
-      const target = middlewareOf(path.posix.join(path.posix.dirname(file), specifier))
+      const imported = path.posix.join(path.posix.dirname(file), specifier)
+      const target = middlewareOf(imported) ?? (isList(imported) ? imported : undefined)
       if (!specifier.startsWith(".") || target === undefined || target === middlewareOf(file)) return []
       const where = `packages/core/${file}: "${specifier}"`
       return middlewareOf(file) === undefined

@@ -1,6 +1,6 @@
 /**
  * Commands that pages show do what the pages say: those with their output print it, the flags of all others are there,
- * and every question that a page or `divisi run --help` shows is answered by the default.
+ * and every question that a page or `divisi run --help` shows is answered by the default. Needs `pnpm build`.
  */
 import { execFileSync } from "node:child_process"
 import fs from "node:fs"
@@ -14,13 +14,12 @@ import type { Report } from "./Report.ts"
 /** What may be imported by the files of a page is what the CLI may import. */
 const home = path.join(root, "packages/cli/.examples", `commands-${process.pid}`)
 
-const main = path.join(root, "packages/cli/src/main.ts")
+const main = path.join(root, "packages/cli/dist/main.js")
 
 /** Keys of whoever runs the check are not for the commands of pages. */
 const environment = () => ({
   NO_COLOR: "1",
   PATH: `${path.join(home, "bin")}${path.delimiter}${process.env.PATH}`,
-  NODE_OPTIONS: "--conditions=@divisi/source",
   ...Object.fromEntries(
     Object.keys(process.env).flatMap((name) => (/_(API_KEY|BASE_URL)$/.test(name) ? [[name, ""]] : []))
   )

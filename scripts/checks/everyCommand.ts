@@ -45,13 +45,22 @@ const outcomes = Array.from({ length: 40 }, (_, at) =>
   JSON.stringify({ question: `question ${at}`, kind: at % 2 ? "odd" : "even", scores: { a: at % 2, b: 1 - (at % 2) } })
 ).join("\n")
 
+const questions = Array.from({ length: 60 }, (_, at) =>
+  JSON.stringify({ question: `Which number has entry ${at}?`, answer: at % 2 ? "4321" : "5678" })
+).join("\n")
+
 const config = `import { worker } from "@divisi/core/promise"
 
 export default { pool: [worker({ id: "echo", answer: async () => "4321" })] }
 `
 
 /** What the calls read, by name. */
-const files = { "own.config.mjs": config, "plan.txt": plan, "outcomes.jsonl": `${outcomes}\n` }
+const files = {
+  "own.config.mjs": config,
+  "plan.txt": plan,
+  "outcomes.jsonl": `${outcomes}\n`,
+  "questions.jsonl": `${questions}\n`
+}
 
 /** The calls in their order: later ones use what earlier ones wrote. `serve` and `models download` follow apart. */
 const calls: ReadonlyArray<Call> = [
@@ -60,8 +69,11 @@ const calls: ReadonlyArray<Call> = [
   call(["runs"], /answered .*How many minutes/),
   call(["runs", "show", "{run}"], /4320/),
   call(["runs", "resume", "{run}"], /4320/),
+  call(["runs", "fork", "{run}", "--at", "0.0"], /4320/),
+  call(["run", question, "--dry-run"], /most +\d/),
   call(["runs", "report"], /session\.html/),
   call(["replay", "run.json", "--speed", "0"], /answer +4320/),
+  call(["studio", "run.json", "--export", "run.html"], /run\.html: 1 run/),
   call(["run", question, "--config", "own.config.mjs"], /4321/),
   call(["rate", "up"], /./),
   call(["learn", "--from", "outcomes.jsonl", "--json"], /\{/),
@@ -79,6 +91,12 @@ const calls: ReadonlyArray<Call> = [
   call(["workflow", "render", "plan.txt"], /2 steps, chain/),
   call(["pool", "list"], /OPENAI_API_KEY/),
   call(["pool", "check", "--pool", "abacus", "--json"], /"reachable":true/),
+  call(
+    ["pool", "record", "questions.jsonl", "--config", "own.config.mjs", "--price", "echo=0", "--samples", "1"],
+    /single:echo +\d/
+  ),
+  call(["pool", "train", "pool"], /Trained on \d+ questions/),
+  call(["pool", "verdict", "pool", "--config", "own.config.mjs"], /The Conductor asks echo every time/),
   call(["gym", "sample"], /^→ /m),
   call(["gym", "environment"], /"result":"correct"/, {
     input: `${JSON.stringify({ id: 1, op: "grade", mode: "answer", question: "1 + 1?", reference: "2", completion: "2" })}\n`
@@ -97,6 +115,11 @@ const calls: ReadonlyArray<Call> = [
   call(["models", "inspect", "conductor.gguf"], /llama/),
   call(["grade", "--gold", "1/2", "--answer", "0.5"], /"correct":true/),
   call(["bench", "routing", "--outcomes", "outcomes.jsonl", "--repeats", "1", "--json"], /"policy":|"name":|\{/),
+  // There is no database: each of them asks for its address.
+  ...[["work"], ["submit", question], ["follow", "one"], ["cancel", "one"], ["status"], ["migrate"], ["purge"]].map(
+    (args) => call(["cluster", ...args], /Name the database/, { code: 2 })
+  ),
+  call(["cluster", "drain", "127.0.0.1:9100"], /Name the database/, { code: 2 }),
   call(["provider", "new", "acme"], /divisi-provider-acme/),
   call(["doctor"], /llama\.cpp/),
   call(["help", "run"], /USAGE/)

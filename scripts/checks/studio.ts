@@ -1,0 +1,213 @@
+/**
+ * The studio in a real browser, with real runs: its size, its pages under axe on a desktop in light and a phone in dark, and
+ * hostile texts. Without a Chromium only the size is checked.
+ */
+import { execFile, execFileSync, spawn } from "node:child_process"
+import fs from "node:fs"
+import { createRequire } from "node:module"
+import os from "node:os"
+import path from "node:path"
+import { promisify } from "node:util"
+import zlib from "node:zlib"
+import { type Browser, chromium as driver, type Page } from "playwright-core"
+import { buildApp, bundleApp, bundleExport } from "../../packages/studio/scripts/build.ts"
+import { chromium } from "../setup/chromium.ts"
+import { root } from "../setup/workspace.mjs"
+import type { Report } from "./Report.ts"
+import { measureAll } from "./studioFigures.ts"
+import { serve } from "./studioServer.ts"
+import { steer } from "./studioSteering.ts"
+
+/** The most that the whole page may weigh, compressed by gzip, in KB: on a server, and as the script of an exported page. */
+const mostKilobytes = 120
+
+/** The most that the list of runs needs before it is drawn: the first script and what it imports at once. */
+const mostKilobytesAtFirst = 35
+
+const kilobytesOf = (files: Iterable<Uint8Array>): number => {
+  let bytes = 0
+  for (const contents of files) bytes += zlib.gzipSync(contents, { level: 9 }).length
+  return Math.round(bytes / 1000)
+}
+
+const sizeProblems = async (): Promise<ReadonlyArray<string>> => {
+  const files = await bundleApp()
+  const first = new Set(["studio.js", "studio.css"])
+  for (const name of first) {
+    const text = Buffer.from(files.get(name)!).toString("utf8")
+    for (const [, imported] of text.matchAll(/(?:from|import)"\.\/(page-\w+\.js)"/g)) first.add(imported!)
+  }
+  const weights = [
+    ["The page", kilobytesOf(files.values()), mostKilobytes],
+    ["The script of an exported page", kilobytesOf([await bundleExport()]), mostKilobytes],
+    ["The list of runs", kilobytesOf([...first].map((name) => files.get(name)!)), mostKilobytesAtFirst]
+  ] as const
+  return weights.flatMap(([name, kilobytes, most]) =>
+    kilobytes > most ? [`${name} weighs ${kilobytes} KB; at most ${most} are allowed.`] : []
+  )
+}
+
+const condition = "--conditions=@divisi/source"
+
+const main = path.join(root, "packages/cli/src/main.ts")
+
+/** Runs a command of `divisi` to its end, in a folder. */
+const divisi = (cwd: string, ...args: ReadonlyArray<string>): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [condition, main, ...args, "--config", "none"], { cwd })
+
+/** Makes a small evaluation and a small training in a folder. */
+const measure = (folder: string) =>
+  Promise.all([
+    divisi(
+      folder,
+      ...["eval", "--policy", "lexical", "--baselines", "single,random", "--limit", "5", "--transcripts"],
+      ...["--seed", "11", "--out", "evaluation"]
+    ),
+    divisi(folder, "train", "--recipe", "toy", "--iterations", "6", "--out", "toy")
+  ])
+
+/** The stores of a server, which are not those of the user who runs the check. */
+const stores = ["RUNS", "RESPONSES", "ACCOUNTS", "KEYS", "OUTCOMES"]
+
+/** Starts a command that listens, and waits for its address. */
+const start = async (cwd: string, args: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, [condition, main, ...args, "--port", "0", "--json"], {
+    cwd,
+    env: {
+      ...process.env,
+      ...Object.fromEntries(stores.map((name) => [`DIVISI_${name}`, path.join(cwd, `served-${name}`)]))
+    },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const found = /http:\/\/[^"]+/.exec(text)?.[0]
+      if (found !== undefined) resolve(found)
+    })
+    child.on("close", (code) => reject(new Error(`divisi ${args[0]} ended with ${code}.`)))
+  })
+  return { url, stop: () => child.kill() }
+}
+
+interface Axe {
+  readonly run: () => Promise<{
+    readonly violations: ReadonlyArray<{
+      readonly id: string
+      readonly nodes: ReadonlyArray<{ readonly html: string }>
+    }>
+  }>
+}
+
+const sizes = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
+
+/** Both sizes and both themes, in two views of each page. */
+const views = [
+  ["desktop", "light"],
+  ["phone", "dark"]
+] as const
+
+type Look = { readonly address: string; readonly shows: string | RegExp }
+
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** The violations that axe finds in a page, and whether a text was run as a script. */
+const problemsOf = async (page: Page, where: string): Promise<ReadonlyArray<string>> => {
+  const broken = await page.evaluate(() => "broken" in globalThis)
+  const { violations } = (await page.evaluate(`${axe}\naxe.run()`)) as Awaited<ReturnType<Axe["run"]>>
+  return [
+    ...(broken ? [`${where}: a text was run as a script.`] : []),
+    ...violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes[0]?.html.slice(0, 200)}`)
+  ]
+}
+
+/** Opens a page in each view; the violations that axe finds, and scripts that ran. */
+const judge = async (browser: Browser, { address, shows }: Look): Promise<ReadonlyArray<string>> => {
+  const problems: Array<string> = []
+  for (const [size, colorScheme] of views) {
+    const context = await browser.newContext({ viewport: sizes[size], colorScheme, reducedMotion: "reduce" })
+    const page = await context.newPage()
+    const where = `${address} (${size}, ${colorScheme})`
+    page.on("pageerror", (error) => void problems.push(`${where}: ${error.message}`))
+    await page.goto(address)
+    await page.getByText(shows).filter({ visible: true }).first().waitFor()
+    problems.push(...(await problemsOf(page, where)))
+    await context.close()
+  }
+  return problems
+}
+
+/** The contents of the short form of `pnpm studio:figures`. */
+const fewer = { rows: 2_000, characters: 2_000_000, deltas: 10_000, items: 300 }
+
+/** Bounds of each page with them; the times are CPU times, which other work on the machine can double. */
+const bounds = { rows: 80, elements: 3_000, megabytes: 100, longestMillis: 400 }
+
+const figureProblems = async (browser: Browser): Promise<ReadonlyArray<string>> => {
+  const { figures, mostRows } = await measureAll(browser, fewer)
+  return [
+    ...(mostRows > bounds.rows ? [`The list draws ${mostRows} rows at once; at most ${bounds.rows} are allowed.`] : []),
+    ...figures.flatMap((page) =>
+      (["elements", "megabytes", "longestMillis"] as const).flatMap((name) =>
+        page[name] > bounds[name]
+          ? [`${page.name}: ${name} is ${page[name]}; at most ${bounds[name]} are allowed.`]
+          : []
+      )
+    )
+  ]
+}
+
+/** Checks the size, and opens the pages of real runs. */
+export const check = async (): Promise<Report> => {
+  const problems = [...(await sizeProblems())]
+  const executablePath = chromium()
+  if (executablePath === undefined) {
+    process.stderr.write("studio: its pages are left out, since there is no Chromium; set DIVISI_CHROMIUM to one.\n")
+    return { passed: 1 - problems.length, problems }
+  }
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-studio-"))
+  await Promise.all([buildApp(path.join(root, "packages/studio/dist/app")), measure(folder)])
+  const written = path.join(root, "packages/studio/test/fixtures/write.ts")
+  const ids = JSON.parse(execFileSync(process.execPath, [condition, written, folder], { encoding: "utf8" }))
+  const apart = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-served-"))
+  const [{ stop, url }, server] = await Promise.all([
+    start(folder, ["studio", folder]),
+    start(apart, ["serve", "--config", "none"])
+  ])
+  const browser = await driver.launch({ executablePath, args: ["--no-sandbox"] })
+  const records = await serve<{ readonly pages: ReadonlyArray<string> }>("hostile", url)
+  const run = (name: string): string => `${url}#/runs/${ids[name].runId}`
+  const looks: ReadonlyArray<Look> = [
+    { address: url, shows: "Checkout was slow" },
+    { address: run("incident.json"), shows: "Fix: restore" },
+    { address: `${run("incident.json")}?pane=policy`, shows: "Written by incident" },
+    { address: `${run("mapped.json")}?step=0.1`, shows: "3 answered" },
+    { address: `${run("mapped.json")}?step=0.1&item=1`, shows: "Review client.ts." },
+    { address: run("suspended.json"), shows: "Tool result needed" },
+    { address: `${url}#/compare`, shows: "Policies" },
+    {
+      address: `${url}#/compare?a=${ids["incident.json"].runId}&b=${ids["mapped.json"].runId}`,
+      shows: "they part at step 0"
+    },
+    { address: `${url}#/evaluations`, shows: "Complete" },
+    { address: `${url}#/evaluations/evaluation?show=differ`, shows: "At equal tokens" },
+    { address: `${url}#/training`, shows: "Finished" },
+    { address: `${url}#/training/toy?iteration=22`, shows: "mean reward" },
+    { address: new URL("/studio/#/operate", server.url).href, shows: "Keys and budgets" },
+    { address: run("hostile.json"), shows: "[U+202E]" },
+    ...records.printed.pages.map((address) => ({ address, shows: /globalThis\.broken|\[U\+202E\]/ }))
+  ]
+  try {
+    for (const look of looks)
+      problems.push(...(await judge(browser, look).catch(({ message }: Error) => [`${look.address}: ${message}`])))
+    const look = async (page: Page, name: string) => void problems.push(...(await problemsOf(page, name)))
+    problems.push(...(await figureProblems(browser).catch(({ message }: Error) => [`Figures: ${message}`])))
+    await steer(browser, folder, look).catch(({ message }: Error) => problems.push(`Steering: ${message}`))
+  } finally {
+    await browser.close()
+    records.stop()
+    stop()
+    server.stop()
+    for (const place of [folder, apart]) fs.rmSync(place, { recursive: true, force: true })
+  }
+  return { passed: Math.max(0, looks.length + 3 - problems.length), problems }
+}

@@ -1,0 +1,153 @@
+/**
+ * The studio with large and hostile contents in a real Chromium: what it draws, how much memory it holds, and how long it
+ * blocks the page. Time is the CPU time of the page's main thread, since a clock also counts other work on the machine.
+ */
+import type { Browser, CDPSession, Page } from "playwright-core"
+import type { Sizes } from "../../packages/studio/test/fixtures/large.ts"
+import { serve } from "./studioServer.ts"
+
+/** The sizes of `pnpm studio:figures`. */
+export const large: Sizes = { rows: 10_000, characters: 10_000_000, deltas: 100_000, items: 1_000 }
+
+/** The figures of one page. */
+export interface Figures {
+  readonly name: string
+  /** Elements of the document. */
+  readonly elements: number
+  /** Used memory of scripts in MB, before and after a collection of garbage. */
+  readonly peakMegabytes: number
+  readonly megabytes: number
+  /** CPU time of the main thread in milliseconds, and its longest tasks. */
+  readonly cpuMillis: number
+  readonly longestMillis: number
+  readonly longTasks: number
+}
+
+/** A task that takes longer delays the answer to a key or a click so that a user notices. */
+const longMillis = 50
+
+interface TraceEvent {
+  readonly name: string
+  readonly pid: number
+  readonly tid: number
+  readonly tdur?: number
+  readonly args?: { readonly name?: string }
+}
+
+const evaluation = async <A>(session: CDPSession, method: "Runtime.getHeapUsage"): Promise<A> =>
+  (await session.send(method)) as A
+
+const usedMegabytes = async (session: CDPSession): Promise<number> => {
+  const { usedSize } = await evaluation<{ readonly usedSize: number }>(session, "Runtime.getHeapUsage")
+  return usedSize / 1e6
+}
+
+/** The CPU times in milliseconds of the tasks of the main threads of pages. */
+const tasksIn = (trace: Buffer): ReadonlyArray<number> => {
+  const { traceEvents } = JSON.parse(trace.toString("utf8")) as { readonly traceEvents: ReadonlyArray<TraceEvent> }
+  const threads = new Set(
+    traceEvents.flatMap(({ args, name, pid, tid }) =>
+      name === "thread_name" && args?.name === "CrRendererMain" ? [`${pid}/${tid}`] : []
+    )
+  )
+  return traceEvents.flatMap(({ name, pid, tdur, tid }) =>
+    name === "ThreadControllerImpl::RunTask" && tdur !== undefined && threads.has(`${pid}/${tid}`) ? [tdur / 1000] : []
+  )
+}
+
+/** Opens an address, uses the page, and measures both. */
+const measure = async (
+  browser: Browser,
+  name: string,
+  address: string,
+  use: (page: Page) => Promise<void>
+): Promise<Figures> => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
+  try {
+    page.setDefaultTimeout(120_000)
+    await browser.startTracing(page, { categories: ["toplevel"] })
+    await page.goto(address)
+    await use(page)
+    const tasks = tasksIn(await browser.stopTracing())
+    const session = await page.context().newCDPSession(page)
+    const peakMegabytes = await usedMegabytes(session)
+    await session.send("HeapProfiler.collectGarbage")
+    if (await page.evaluate(() => "broken" in globalThis)) throw new Error("a text was run as a script")
+    return {
+      name,
+      elements: await page.evaluate(() => document.querySelectorAll("*").length),
+      peakMegabytes,
+      megabytes: await usedMegabytes(session),
+      cpuMillis: tasks.reduce((sum, millis) => sum + millis, 0),
+      longestMillis: Math.max(0, ...tasks),
+      longTasks: tasks.filter((millis) => millis > longMillis).length
+    }
+  } finally {
+    await page.close()
+  }
+}
+
+/** The frames in which a list is scrolled from its beginning to its end. */
+const frames = 300
+
+/** Scrolls a list; returns the most rows that were drawn at once. */
+const scroll = (page: Page): Promise<number> =>
+  page.evaluate(async (frames) => {
+    const element = document.querySelector(".rows")!
+    let most = 0
+    for (let at = 0; at <= frames; at++) {
+      element.scrollTop = ((element.scrollHeight - element.clientHeight) * at) / frames
+      await new Promise((resolve) => requestAnimationFrame(resolve))
+      most = Math.max(most, document.querySelectorAll(".run-row").length)
+    }
+    return most
+  }, frames)
+
+/** Measures each page. */
+export const measureAll = async (browser: Browser, { characters, deltas, items, rows }: Sizes) => {
+  const server = await serve<{ readonly url: string }>("large", JSON.stringify({ characters, deltas, items, rows }))
+  const run = (id: string, query = "") => `${server.printed.url}#/runs/${id}${query}`
+  const all = new Intl.NumberFormat("en-US").format
+  let mostRows = 0
+  try {
+    return {
+      figures: [
+        await measure(browser, "a run of one step", run("one"), (page) =>
+          page.getByText("on the critical path").first().waitFor()
+        ),
+        await measure(browser, `${all(rows)} runs, read`, server.printed.url, (page) =>
+          page.getByText(`${all(rows)} in all`).waitFor()
+        ),
+        await measure(browser, `${all(rows)} runs, scrolled in ${frames} frames`, server.printed.url, async (page) => {
+          await page.getByText(`${all(rows)} in all`).waitFor()
+          mostRows = await scroll(page)
+        }),
+        await measure(browser, `${all(rows)} runs, searched`, server.printed.url, async (page) => {
+          await page.getByText(`${all(rows)} in all`).waitFor()
+          await page.getByRole("searchbox").pressSequentially(`question ${rows - 1}:`)
+          await page.getByText(`1 of ${all(rows)}`).waitFor()
+        }),
+        await measure(browser, `an answer of ${all(characters)} characters`, run("long"), async (page) => {
+          await page.getByRole("button", { name: "Show the whole answer" }).click()
+          await page.getByRole("button", { name: "Show more" }).first().click()
+        }),
+        await measure(browser, `an answer in ${all(deltas)} pieces, live`, run("live"), async (page) => {
+          await page
+            .getByText(`word ${deltas > 1_000 ? 1_000 : deltas - 1}`)
+            .first()
+            .waitFor()
+          await page.getByText("Answered", { exact: true }).first().waitFor()
+        }),
+        await measure(browser, `a map over ${all(items)} items`, run("map", "?step=0.1"), (page) =>
+          page
+            .getByText(`${all(items)} answered`)
+            .first()
+            .waitFor()
+        )
+      ],
+      mostRows
+    }
+  } finally {
+    server.stop()
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * The studio of a real `divisi serve` in a real browser: a plan is approved, five steps are seen one by one over a
+ * connection that breaks, the answer is rated, a step forked, a tool call answered and a run cancelled, all by clicks.
+ */
+import { spawn } from "node:child_process"
+import fs from "node:fs"
+import http from "node:http"
+import net from "node:net"
+import path from "node:path"
+import type { Browser, Page } from "playwright-core"
+import { root } from "../setup/workspace.mjs"
+
+/** Holds the workers of `gated.config.ts` until a test lets one of them answer. */
+const makeGate = async () => {
+  const pending = new Map<string, Array<http.ServerResponse>>()
+  const asked = new Map<string, Array<() => void>>()
+  const server = http.createServer(({ url = "" }, response) => {
+    const id = url.slice(1)
+    pending.set(id, [...(pending.get(id) ?? []), response])
+    for (const hear of asked.get(id)?.splice(0) ?? []) hear()
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  /** Waits until a worker has a call, and lets it answer. */
+  const open = async (id: string): Promise<void> => {
+    const [response, ...others] = pending.get(id) ?? []
+    if (response !== undefined) {
+      pending.set(id, others)
+      response.end()
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`The worker ${id} was not called.`)), 20_000)
+      const hear = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      asked.set(id, [...(asked.get(id) ?? []), hear])
+    })
+    return open(id)
+  }
+  const { port } = server.address() as net.AddressInfo
+  const close = () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return { url: `http://127.0.0.1:${port}`, open, close }
+}
+
+/** A proxy whose connections can be cut; it counts the requests that continue a stream of events. */
+const makeProxy = async (target: number) => {
+  const sockets = new Set<net.Socket>()
+  let isDown = false
+  let continued = 0
+  const server = net.createServer((client) => {
+    if (isDown) return void client.destroy()
+    const upstream = net.connect(target, "127.0.0.1")
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client]
+    ] as const) {
+      sockets.add(socket)
+      socket.on("error", () => {})
+      socket.on("close", () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    client.on("data", (bytes) => {
+      if (/^last-event-id: \d+/im.test(bytes.toString("latin1"))) continued += 1
+    })
+    client.pipe(upstream).pipe(client)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const { port } = server.address() as net.AddressInfo
+  const cut = () => {
+    isDown = true
+    for (const socket of sockets) socket.destroy()
+  }
+  const close = () => {
+    cut()
+    server.close()
+  }
+  return { url: `http://127.0.0.1:${port}`, cut, restore: () => (isDown = false), continued: () => continued, close }
+}
+
+/** Serves the team of `gated.config.ts` with its own home, journal and log of ratings. */
+const serve = async (folder: string, gate: string) => {
+  const main = path.join(root, "packages/cli/src/main.ts")
+  const config = path.join(root, "packages/studio/test/fixtures/gated.config.ts")
+  const flags = ["--config", config, "--port", "0", "--keys", "none", "--journal", path.join(folder, "runs.sqlite")]
+  const home = path.join(folder, "home")
+  fs.mkdirSync(home, { recursive: true })
+  const child = spawn(process.execPath, ["--conditions=@divisi/source", main, "serve", ...flags, "--json"], {
+    env: { ...process.env, HOME: home, GATE: gate, DIVISI_OUTCOMES: path.join(folder, "outcomes.jsonl") },
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const port = await new Promise<number>((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      const found = /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1]
+      if (found !== undefined) resolve(Number(found))
+    })
+    child.on("close", (code) => reject(new Error(`divisi serve ended with ${code}.`)))
+  })
+  return { port, stop: () => child.kill() }
+}
+
+/** Asks a question; returns the id of its run, which waits for the approval of its plan. */
+const ask = async (url: string, content: string, more: object = {}): Promise<string> => {
+  const body = JSON.stringify({ model: "divisi", messages: [{ role: "user", content }], ...more })
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body })
+  const text = await response.text()
+  const id = response.headers.get("x-divisi-run")
+  if (id === null || !response.ok) throw new Error(`The question was refused: ${text.slice(0, 300)}`)
+  return id
+}
+
+const node = (page: Page, step: number, worker: string, word: string) =>
+  page.getByRole("button", { name: new RegExp(`^Step ${step}, ${worker}, ${word},`) }).waitFor()
+
+const click = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
+
+/** Does all of it; `look` judges a page as it is. Throws the first failure. */
+export const steer = async (
+  browser: Browser,
+  folder: string,
+  look: (page: Page, name: string) => Promise<void>
+): Promise<void> => {
+  const gate = await makeGate()
+  const server = await serve(folder, gate.url)
+  const direct = `http://127.0.0.1:${server.port}`
+  const proxy = await makeProxy(server.port)
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
+  const page = await context.newPage()
+  page.setDefaultTimeout(20_000)
+  const open = (run: string) => page.goto(`${proxy.url}/studio/#/runs/${run}`)
+  try {
+    await open(await ask(direct, "Why did it fail? <script>globalThis.broken = true</script>"))
+    await page.getByText("This plan waits for your approval").waitFor()
+    await look(page, "approval")
+    await click(page, "Approve and run")
+    await node(page, 0, "alpha", "Running")
+    await gate.open("alpha")
+    await node(page, 0, "alpha", "Answered")
+    await node(page, 1, "beta", "Running")
+    await gate.open("beta")
+    await node(page, 2, "gamma", "Running")
+    // Steps that end while the page has no connection are seen after it is back.
+    proxy.cut()
+    await gate.open("gamma")
+    await gate.open("delta")
+    await page.getByText("Reconnecting").waitFor()
+    proxy.restore()
+    await node(page, 3, "delta", "Answered")
+    await node(page, 2, "gamma", "Answered")
+    await node(page, 4, "omega", "Running")
+    if (proxy.continued() === 0) throw new Error("The page did not continue the stream after its last event.")
+    await look(page, "live")
+    await gate.open("omega")
+    await page.getByText("omega has spoken").first().waitFor()
+    await click(page, "Yes")
+    await page.getByText("Rating stored").waitFor()
+
+    await page.getByRole("button", { name: /^Step 3, delta/ }).click()
+    await click(page, "Fork")
+    await page.locator('select[name="worker"]').selectOption("alpha")
+    await look(page, "fork")
+    await click(page, "Fork and run")
+    await page.getByText("Forked from step 3").waitFor()
+    await gate.open("alpha")
+    await gate.open("omega")
+    await node(page, 3, "alpha", "Answered")
+    await node(page, 4, "omega", "Answered")
+    await node(page, 1, "beta", "Cached")
+
+    const tools = [{ type: "function", function: { name: "refund", parameters: { type: "object" } } }]
+    await open(await ask(direct, "Refund order 4711.", { tools }))
+    await click(page, "Approve and run")
+    for (const id of ["alpha", "beta", "gamma", "delta", "omega"]) await gate.open(id)
+    await page.locator('textarea[name="result"]').fill("12 EUR")
+    await look(page, "tool call")
+    await click(page, "Send the result")
+    await gate.open("omega")
+    await page.getByText("omega read 12 EUR").first().waitFor()
+
+    await open(await ask(direct, "Is this too dear?"))
+    await click(page, "Refuse")
+    await page.getByLabel("Reason (optional)").fill("too dear")
+    await click(page, "Refuse the plan")
+    await page.getByText("the plan was refused: too dear").first().waitFor()
+
+    await open(await ask(direct, "Stop me."))
+    await click(page, "Approve and run")
+    await node(page, 0, "alpha", "Running")
+    await click(page, "Cancel")
+    await page.getByText("Stopped").first().waitFor()
+    await click(page, "Resume")
+    await gate.open("alpha")
+    // The call that was stopped is pending at the gate, too.
+    await gate.open("alpha")
+    await node(page, 1, "beta", "Running")
+    await click(page, "Cancel")
+    await page.getByRole("button", { name: "Resume", exact: true }).waitFor()
+
+    await page.goto(`${proxy.url}/studio/#/playground`)
+    await page.locator("textarea[name=question]").fill("Say it <img src=x onerror='globalThis.broken = true'>")
+    await page.locator("select[name=model]").selectOption("worker/gamma")
+    await page.locator("input[name=budget]").fill("9")
+    await click(page, "Run")
+    await page.getByText("Open the run to decide").click()
+    await click(page, "Approve and run")
+    await gate.open("gamma")
+    await page.getByText("gamma has spoken").first().waitFor()
+    await page.goto(`${proxy.url}/studio/#/playground`)
+    await page.locator("textarea[name=question]").fill("Too dear.")
+    await page.locator("input[name=budget]").fill("0")
+    await click(page, "Run")
+    await page.getByText("Open the run to decide").waitFor()
+    await look(page, "playground")
+  } catch (error) {
+    await page.screenshot({ path: path.join(folder, "failure.png") }).catch(() => {})
+    throw error
+  } finally {
+    await context.close()
+    proxy.close()
+    server.stop()
+    gate.close()
+  }
+}
