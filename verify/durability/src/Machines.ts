@@ -203,6 +203,7 @@ export const run = async (options: Options, onFault: (text: string) => void): Pr
   const counts: Record<Kind, number> = { kill: 0, freeze: 0, drain: 0, cut: 0, partition: 0, crash: 0, full: 0 }
   const began = performance.now()
   const submitted: Array<number> = []
+  const running = new Set<string>()
   /** The processes that were killed, frozen or cut off, and the lines of the vendor's books at that time. */
   const losses: Array<{ readonly pid: string; readonly lines: number }> = []
   let [harmed, inFlight, done, drainSeconds] = [0, 0, 0, 0]
@@ -319,6 +320,7 @@ export const run = async (options: Options, onFault: (text: string) => void): Pr
         while (at > ((harmed + 1) / Math.max(1, faults)) * planned && !isOver()) yield* Effect.sleep(50)
         if (isOver()) return undefined
         submitted.push(at)
+        running.add(id)
         yield* client.submit(id, `question ${at}`)
         const items = yield* Stream.runCollect(client.follow(id))
         const numbers = items.flatMap(({ seq }) => (seq === undefined ? [] : [seq]))
@@ -326,6 +328,7 @@ export const run = async (options: Options, onFault: (text: string) => void): Pr
         const { detail, ending } = yield* client.result(id)
         if (ending !== "answered") problems.push(`${id} ended as ${ending}: ${detail}`)
         done += 1
+        running.delete(id)
         return ending
       })
       const harm = Effect.promise(() =>
@@ -357,7 +360,8 @@ export const run = async (options: Options, onFault: (text: string) => void): Pr
     })
     const limited = Effect.timeoutOption(operation, Duration.seconds(limitSeconds))
     const found = await Effect.runPromise(Effect.scoped(limited))
-    if (Option.isNone(found)) throw new Error(`${submitted.length - done} runs had not ended after ${limitSeconds} s.`)
+    if (Option.isNone(found))
+      throw new Error(`These runs had not ended after ${limitSeconds} s: ${[...running].join(", ")}`)
     const { answered, names, open, total } = found.value
     const { attempts, begun } = readBooks(books)
     /**

@@ -3,6 +3,7 @@ import * as NodeClusterSocket from "@effect/platform-node-shared/NodeClusterSock
 import * as NodeCrypto from "@effect/platform-node-shared/NodeCrypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import * as MessageStorage from "effect/cluster/MessageStorage"
 import * as RunnerAddress from "effect/cluster/RunnerAddress"
 import * as RunnerHealth from "effect/cluster/RunnerHealth"
 import * as RunnerStorage from "effect/cluster/RunnerStorage"
@@ -16,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
+import * as Claims from "./claims.ts"
 import type * as Leases from "./leases.ts"
 
 /** The address at which other servers reach this one. */
@@ -63,6 +65,13 @@ const configOf = ({ address, drainMillis, expireMillis, refreshMillis }: Setting
 const watched = (leases: Leases.Leases) =>
   Layer.effect(RunnerStorage.RunnerStorage, Effect.map(RunnerStorage.RunnerStorage, leases.watch))
 
+/** The messages, whose claims are given back. */
+const claimed = (leases: Leases.Leases) =>
+  Layer.effect(
+    MessageStorage.MessageStorage,
+    Effect.flatMap(MessageStorage.MessageStorage, (storage) => Claims.watch(storage, leases.has))
+  )
+
 /** The layers of a server, or of a client without an address. */
 export const layer = (settings: Settings) => {
   const { address, password, schema, url } = settings
@@ -86,7 +95,11 @@ export const layer = (settings: Settings) => {
   return ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(runner),
     Layer.provideMerge(
-      SqlMessageStorage.layerWith({ prefix }).pipe(Layer.provide(NodeCrypto.layerDigest), Layer.provide(pool(6)))
+      claimed(settings.leases).pipe(
+        Layer.provide(SqlMessageStorage.layerWith({ prefix })),
+        Layer.provide(NodeCrypto.layerDigest),
+        Layer.provide(pool(6))
+      )
     ),
     // The locks of shards must not wait behind messages.
     Layer.provide(

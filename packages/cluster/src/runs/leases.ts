@@ -12,6 +12,8 @@ import * as Instant from "../internal/instant.ts"
 export interface Leases {
   /** Notes each confirmation by a storage of locks. */
   readonly watch: (storage: RunnerStorage.RunnerStorage["Service"]) => RunnerStorage.RunnerStorage["Service"]
+  /** False for a shard that was never locked, whose lock was lost, or whose release has begun. */
+  readonly has: (shard: ShardId.ShardId) => boolean
 }
 
 /**
@@ -44,6 +46,7 @@ export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
     return since !== undefined && Instant.millisBetween(since, Instant.now(clock)) < expireMillis * freshPart
   }
   return {
+    has: (shard) => confirmed.has(shard.toString()),
     watch: (storage) => ({
       ...storage,
       acquire: (address, shards) => confirming(shards, (shards) => storage.acquire(address, shards)),

@@ -1,0 +1,82 @@
+import type * as MessageStorage from "effect/cluster/MessageStorage"
+import * as ShardId from "effect/cluster/ShardId"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as TestClock from "effect/testing/TestClock"
+import { assert, describe, it } from "vitest"
+import * as Claims from "../src/runs/claims.ts"
+
+type Storage = MessageStorage.MessageStorage["Service"]
+
+const [one, two] = [ShardId.make("default", 1), ShardId.make("default", 2)]
+
+/** A storage with a request in each shard that is read, which fails while `isDown`, and the shards of its resets. */
+const open = Effect.gen(function* () {
+  const owned = new Set([one, two])
+  const resets: Array<string> = []
+  const state = { isDown: false }
+  const whileUp = <A>(answer: () => A) =>
+    Effect.suspend(() => (state.isDown ? Effect.die("the database is unreachable") : Effect.sync(answer)))
+  const base: Partial<Record<keyof Storage, unknown>> = {
+    unprocessedMessages: (shards: Iterable<ShardId.ShardId>) =>
+      whileUp(() => [...shards].map((shardId) => ({ envelope: { address: { shardId } } }))),
+    resetShards: (shards: Iterable<ShardId.ShardId>) => whileUp(() => resets.push(...[...shards].map(String)))
+  }
+  const storage = yield* Claims.watch(base as Storage, (shard) => owned.has(shard))
+  return { owned, resets, state, storage }
+})
+
+const run = (effect: Effect.Effect<void, unknown, Scope.Scope>) =>
+  Effect.runPromise(Effect.scoped(Effect.provide(effect, TestClock.layer())))
+
+describe("claims of requests", () => {
+  it("stay while the server owns the shard, and are given back once when it does not", () =>
+    run(
+      Effect.gen(function* () {
+        const { owned, resets, storage } = yield* open
+        yield* storage.unprocessedMessages([one, two])
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(resets, [])
+        owned.delete(one)
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(resets, [String(one)])
+      })
+    ))
+
+  it("are given back when a read ends after its shard was released", () =>
+    run(
+      Effect.gen(function* () {
+        const { owned, resets, storage } = yield* open
+        owned.clear()
+        yield* storage.unprocessedMessages([two])
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(resets, [String(two)])
+      })
+    ))
+
+  it("of a read whose answer was lost are given back as soon as the database answers", () =>
+    run(
+      Effect.gen(function* () {
+        const { resets, state, storage } = yield* open
+        state.isDown = true
+        yield* Effect.ignoreCause(storage.unprocessedMessages([one]))
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(resets, [])
+        state.isDown = false
+        yield* TestClock.adjust("5 seconds")
+        assert.deepStrictEqual(resets, [String(one)])
+      })
+    ))
+
+  it("of a shard whose reset failed are given back later", () =>
+    run(
+      Effect.gen(function* () {
+        const { resets, state, storage } = yield* open
+        state.isDown = true
+        yield* Effect.ignoreCause(storage.resetShards([two]))
+        state.isDown = false
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(resets, [String(two)])
+      })
+    ))
+})
