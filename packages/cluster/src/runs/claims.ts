@@ -1,5 +1,5 @@
 /**
- * The requests that a server has read. Reading claims a request for ten minutes: nobody else receives it meanwhile, unless
+ * The requests that a server has read. Reading claims a request for ten minutes: no other server receives it meanwhile, unless
  * the claim is given back. Effect's cluster gives the claims of a shard back once, when its next owner has locked it. That
  * is too early for a read by the owner before that ends later, and for an answer of the database that never arrives.
  */
