@@ -415,6 +415,38 @@ describe("a run that is resumed after its end", () => {
     })
   )
 
+  for (const kind of ["from its journal", "from its transcript"] as const) {
+    // The test clock does not move: the plan and the failure of the call that revises it have the same time.
+    it.effect(`asks its policy again about a failed check, ${kind}`, () =>
+      Effect.gen(function* () {
+        const books = vendor(2)
+        const plan = 'model_id = [0, 0]\nsubtasks = ["one", "two"]\naccess_list = [[], [0]]\nchecks = ["refuses", ""]'
+        const goOn = "model_id = []\nsubtasks = []\naccess_list = []"
+        const planner = books.worker("planner", (request) =>
+          JSON.stringify(request.messages).includes("It is refused.") ? goOn : plan
+        )
+        const options = {
+          seed: 7,
+          retry: free,
+          policy: LanguagePolicy.make({ model: planner }),
+          pool: WorkerPool.makeUnsafe([books.worker("a")]),
+          checks: { refuses: () => "It is refused." }
+        }
+        const start = kinds((more) => Conductor.make({ ...options, ...more }))[kind]({})
+        const first = yield* start.first
+        assert.deepStrictEqual(
+          [first.result.ending, books.answered.map((call) => call.split(" ")[0])],
+          ["failed", ["planner", "a"]]
+        )
+        books.restore()
+        const again = yield* start.again(first)
+        assert.strictEqual(again.result.ending, "answered", again.result.detail)
+        assert.strictEqual(books.answered[2]?.split(" ")[0], "planner")
+        assert.isTrue(isFirstOnly(books.answered))
+      })
+    )
+  }
+
   it.live("reaches the end of a plan that cannot be read again, and pays nothing", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()

@@ -20,6 +20,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     retryInMillis: Schema.optionalKey(Schema.Finite),
     unasked: Schema.optionalKey(Schema.Literal(true)),
     isInDoubt: Schema.optionalKey(Schema.Literal(true)),
+    isAfterPlan: Schema.optionalKey(Schema.Literal(true)),
     by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
     ...attempt,
     ...paid

@@ -61,6 +61,8 @@ export interface LostCall extends Paid, Attempt {
   readonly isInDoubt?: true
   /** Present if a check of the step or the critic of the round made the call. */
   readonly by?: "check" | "critic"
+  /** Present if the policy made the call when it already had a plan for the round: the plan does not depend on it. */
+  readonly isAfterPlan?: true
 }
 
 /** The result of a check on a worker's answer. */

@@ -61,7 +61,8 @@ const recordOf = (event: Stamped<CallFailed | CallInterrupted | CallLost>): Lost
 /** Records a call of the policy or a critic in its round, and any other in its step. */
 export const fold = (round: OpenRound, event: Stamped<CallFailed | CallInterrupted | CallLost>): void => {
   if (event.step === undefined) {
-    round.lost.push(recordOf(event))
+    const call = recordOf(event)
+    round.lost.push(event.by === undefined && round.workflow !== undefined ? { ...call, isAfterPlan: true } : call)
     return
   }
   const step = recordAt(round, event.step, event.item)

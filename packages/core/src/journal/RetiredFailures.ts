@@ -53,7 +53,8 @@ const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCal
   if (by === "critic") return false
   if (step === undefined) {
     const isAnswered = completions.some(({ attempt, endedAt }) => endedAt !== undefined && attempt > turnOf(lost))
-    return isAnswered || lost.at <= plannedAt
+    // Both may have happened in the same millisecond. Transcripts of older versions have the times alone.
+    return isAnswered || (lost.isAfterPlan !== true && lost.at <= plannedAt)
   }
   if (completions.some(({ endedAt = 0 }) => endedAt > lost.at) || isSeen(round, step, item)) return true
   const { checkAnswers = [], checks = [], state, turns = [] } = recordOf(round, step, item)!
