@@ -227,6 +227,44 @@ describe("conductorMessages", () => {
     assert.notInclude(system(context(), { how: true, template }), "how = [")
   })
 
+  it("asks for the lists that the reader takes, and for no others", () => {
+    const lists = { model_id: "[1]", subtasks: '["Do it."]', how: '["effort low"]', access_list: "[[]]" }
+    for (const checks of [[], ["tests"]]) {
+      for (const how of [false, true]) {
+        for (const mayAnswer of [false, true]) {
+          const options = { how, mayAnswer }
+          const shown = String(system(context({ checks }), options))
+          const [, exactly, number] = /Then write (exactly )?these (three|four) Python lists/.exec(shown)!
+          const block = shown.slice(shown.indexOf("Python lists"), shown.indexOf("access_list = ["))
+          const names = [...Array.from(block.matchAll(/^(\w+) = \[/gm), ([, name]) => name!), "access_list"]
+          assert.strictEqual(number, ["three", "four"][names.length - 3])
+          assert.strictEqual(names.includes("how"), how)
+          assert.strictEqual(exactly, checks.length === 0 ? "exactly " : undefined)
+          assert.strictEqual(shown.includes("checks = ["), checks.length > 0)
+
+          const written = names.map((name) => `${name} = ${lists[name as keyof typeof lists]}`)
+          const rules = { poolSize: 2, checks, judges: 2, mode: "strict", ...options } as const
+          const texts = [
+            written,
+            ...(checks.length === 0
+              ? []
+              : [[...written.filter((line) => !how || !line.startsWith("how")), 'checks = ["tests"]']]),
+            ...(mayAnswer ? [['answer = "It."']] : [])
+          ]
+          for (const text of texts) {
+            const reading = WorkflowText.read(text.join("\n"), rules)
+            assert.isTrue(Result.isSuccess(reading), Result.isFailure(reading) ? reading.failure.message : "")
+          }
+
+          const named = `the ${checks.length > 0 ? "" : `${number} `}lists${mayAnswer ? ", or the answer" : ""}`
+          assert.match(question(context({ checks }), options), new RegExp(`, then ${named}\\.$`))
+          const [, correction] = Prompt.correctionMessages("x", "It is wrong.", options, { checks })
+          assert.include(correction?.content, `Write ${named} again`)
+        }
+      }
+    }
+  })
+
   it("lets the wording be replaced", () => {
     const template = { ...Prompt.defaultTemplate, role: "Du bist ein Dirigent.", closing: "Los." }
     assert.match(system(context(), { template }), /^Du bist ein Dirigent\./)

@@ -146,7 +146,8 @@ const offered = ({ misfit, tools = [] }: Policy.Context, { prompt = {} }: Option
 /** Calls the model until its text can be read. */
 const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
   const attempts = 1 + (options.resamples ?? 2)
-  const prompt = Prompt.conductorMessages(context, offered(context, options))
+  const wording = offered(context, options)
+  const prompt = Prompt.conductorMessages(context, wording)
   const read = reader(context, options)
   let correction: ReadonlyArray<Message> = []
   let problem = ""
@@ -170,7 +171,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
     }
     problem = reading.failure.message
     tooDear = isA(reading.failure, BudgetExceeded) ? reading.failure : undefined
-    correction = Prompt.correctionMessages(completion, problem, options.prompt)
+    correction = Prompt.correctionMessages(completion, problem, wording, context)
   }
   if (tooDear !== undefined) return yield* tooDear
   const times = attempts === 1 ? "" : ` in ${attempts} attempts`

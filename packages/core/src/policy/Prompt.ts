@@ -54,7 +54,10 @@ export interface Template {
   readonly rules: ReadonlyArray<string>
   readonly access: { readonly [form in AccessForm]: string }
   readonly subtasks: { readonly written: string; readonly blank: string }
-  /** How to answer. */
+  /**
+   * How to answer. `{number}`, the number of lists that every plan has, in words; `{exactly}`, the word if there are no
+   * others; `{how}`, a line of its own with the list `how`, if it may be written.
+   */
   readonly format: string
   /** `{number}`, `{question}`, `{thought}`, `{workflow}`. */
   readonly example: string
@@ -91,11 +94,19 @@ export interface Template {
    */
   readonly checks?: string | undefined
   /**
-   * The clauses of the list `how`, used with the option `how`. `{gives}`, `{tools}` and `{checks}`: the sentences below,
-   * if the run has shapes (`{shapes}`), tools (`{tools}`) or checks. If absent, the list is not mentioned and not read.
+   * The list `how`, used with the option `how`: its line of the format, and its clauses. `{gives}`, `{tools}` and
+   * `{checks}`: the sentences below, if the run has shapes (`{shapes}`), tools (`{tools}`) or checks. If absent, the list
+   * is not mentioned and not read.
    */
   readonly how?:
-    | { readonly text: string; readonly gives: string; readonly tools: string; readonly checks: string }
+    | {
+        /** If absent, the list is not in the format, and the clauses say how it is written. */
+        readonly list?: string | undefined
+        readonly text: string
+        readonly gives: string
+        readonly tools: string
+        readonly checks: string
+      }
     | undefined
   /**
    * The form in which the Conductor answers itself, used with the option `mayAnswer`, and the role that it then has. If
@@ -109,9 +120,9 @@ export interface Template {
   readonly evidence?: string | undefined
   /** `{feedback}`: a critic's feedback, if there is any. */
   readonly feedback: string
-  /** The last words, after the question. */
+  /** The last words, after the question. `{lists}`: "the three lists", or what may be written instead. */
   readonly closing: string
-  /** `{error}`: the message to the model if its text could not be read. */
+  /** `{error}`, `{lists}`: the message to the model if its text could not be read. */
   readonly correction: string
 }
 
@@ -231,8 +242,10 @@ const recursion = (
 }
 
 /** Whether a policy is shown the available checks and may write them. */
-export const mentionsChecks = ({ checks = [] }: ConductorContext, { template }: ConductorOptions = {}): boolean =>
-  checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
+export const mentionsChecks = (
+  { checks = [] }: Pick<ConductorContext, "checks">,
+  { template }: ConductorOptions = {}
+): boolean => checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
 
 /** Whether a policy is shown the list `how` and may write it. */
 export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =>
@@ -241,6 +254,20 @@ export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =
 /** Whether a policy is shown how to answer itself and may do so. */
 export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
   mayAnswer === true && (template ?? defaultTemplate).answer !== undefined
+
+/** The lists that may be written, as the wording of a template names them. */
+const writable = (context: Pick<ConductorContext, "checks">, options: ConductorOptions) => {
+  const { how } = options.template ?? defaultTemplate
+  const hasChecks = mentionsChecks(context, options)
+  const line = mentionsHow(options) ? how?.list : undefined
+  const number = line === undefined ? "three" : "four"
+  return {
+    number,
+    exactly: hasChecks ? "" : "exactly ",
+    how: line === undefined ? "" : `${line}\n`,
+    lists: `the ${hasChecks ? "" : `${number} `}lists${mentionsAnswer(options) ? ", or the answer" : ""}`
+  }
+}
 
 const howSection = (context: ConductorContext, options: ConductorOptions): ReadonlyArray<string> => {
   const { how } = options.template ?? defaultTemplate
@@ -341,10 +368,11 @@ export const conductorMessages = (
   const turns = background(context.task).map(turnText)
   const question = Task.question(context.task)
   const answer = mentionsAnswer(options) ? template.answer : undefined
+  const forms = writable(context, options)
   const system = [
     answer?.role ?? template.role,
     rules(template, context, options),
-    template.format,
+    fill(template.format, forms),
     ...(mentionsChecks(context, options)
       ? [fill(template.checks!, { checks: context.checks!.map((name) => `"${name}"`).join(", ") })]
       : []),
@@ -358,7 +386,7 @@ export const conductorMessages = (
     fill(template.question, { question, quoted: JSON.stringify(question) }),
     ...abilities(template, context),
     ...before(template, context, options),
-    template.closing
+    fill(template.closing, forms)
   ]
   return [{ role: "system", content: sections(system) }, user(sections(asked))]
 }
@@ -376,8 +404,9 @@ const turnText = (message: Message): string => {
 export const correctionMessages = (
   completion: string,
   error: string,
-  options: ConductorOptions = {}
+  options: ConductorOptions = {},
+  context: Pick<ConductorContext, "checks"> = {}
 ): ReadonlyArray<PlainMessage> => [
   assistant(completion === "" ? "(nothing)" : completion),
-  user(fill((options.template ?? defaultTemplate).correction, { error }))
+  user(fill((options.template ?? defaultTemplate).correction, { ...writable(context, options), error }))
 ]

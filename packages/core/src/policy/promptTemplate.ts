@@ -23,11 +23,11 @@ export const defaultTemplate: Template = {
     blank:
       "There are no subtasks: every model is asked the user's question itself. Write an empty string for each subtask."
   },
-  format: `First think in a few sentences about how hard the question is and how it is best divided. Then write exactly these three Python lists, of equal length, and nothing after them:
+  format: `First think in a few sentences about how hard the question is and how it is best divided. Then write {exactly}these {number} Python lists, of equal length, and nothing after them:
 
 model_id = [the number of each step's model]
 subtasks = [each step's subtask, as a string]
-access_list = [each step's access list]`,
+{how}access_list = [each step's access list]`,
   example: `Example {number}
 
 Question:
@@ -77,17 +77,14 @@ The model of its last step declined to answer:
 {answer}
 
 So there is no answer yet. Write a new workflow.`,
-  checks: `You may write a fourth list of the same length:
+  checks: `You may write one more list, of the same length:
 
 checks = [for each step "", or what its answer has to pass]
 
 There are the checks {checks}; the number of a model has that model judge. Where an answer fails its check, the steps that see it wait, you are shown what all steps have returned, and you may write another workflow. "name: next" has the next model try the step instead, and "name: continue" only notes what was found. Check an answer on which others build, or the last one.`,
   how: {
-    text: `Write four lists instead of three: the list how, of the same length, is between subtasks and access_list:
-
-how = [for each step "", or clauses with "; " between them]
-
-"list 16" has the step answer with a list of at most 16 items. "each 0" has a step run once for each item of step 0, at the same time; {item} in its subtask is the item, and steps that see it see all of its answers. "each 1" after that runs once for the same item of step 1. "after 2" has a step start as soon as 2 of the steps that it sees have answered. "effort low", "effort medium" or "effort high" says how long its model thinks, and "at most 800 tokens" how much it writes.{gives}{tools}{checks} For example, three steps that find the parts, work on each of them and join the results:
+    list: 'how = [for each step "", or clauses with "; " between them]',
+    text: `The list how says how each step is run. "list 16" has the step answer with a list of at most 16 items. "each 0" has a step run once for each item of step 0, at the same time; {item} in its subtask is the item, and steps that see it see all of its answers. "each 1" after that runs once for the same item of step 1. "after 2" has a step start as soon as 2 of the steps that it sees have answered. "effort low", "effort medium" or "effort high" says how long its model thinks, and "at most 800 tokens" how much it writes.{gives}{tools}{checks} For example, three steps that find the parts, work on each of them and join the results:
 
 how = ["list 16", "each 0", ""]
 
@@ -130,8 +127,8 @@ Otherwise write a new workflow. Its access lists may name what has been returned
 
 A reviewer said of this answer:
 {feedback}`,
-  closing: "Write your thoughts, then the three lists.",
-  correction: "This cannot be read as a workflow. {error}\n\nWrite the three lists again, corrected."
+  closing: "Write your thoughts, then {lists}.",
+  correction: "This cannot be read as a workflow. {error}\n\nWrite {lists} again, corrected."
 }
 
 /** All sections empty: for prompts that are the question alone, or that define a few sections. */
