@@ -79,6 +79,13 @@ const withType = (data: string, name: string | undefined): string => {
   return `{"type":${JSON.stringify(name)}${rest.startsWith("}") ? "" : ","}${rest}`
 }
 
+/** A line with the name of its field as the standard has it: some servers write `DATA:` or `Data :`. */
+const plainField = (line: string): string => {
+  if (line === "" || line.startsWith("data:")) return line
+  const [, name] = /^(data|event) ?:/i.exec(line) ?? []
+  return name === undefined ? line : `${name.toLowerCase()}${line.slice(line.indexOf(":"))}`
+}
+
 /**
  * Comments and fields other than the name and the data are ignored. A text without any field is not an event stream, and
  * JSON outside of a field is an event: servers write errors so, on one line or several.
@@ -104,8 +111,9 @@ class ServerSent extends LineSplitter {
     return (this.#data?.length ?? 0) + (this.#json?.length ?? 0)
   }
 
-  line(line: string): string | undefined {
+  line(text: string): string | undefined {
     const before = this.#data
+    const line = plainField(text)
     if (this.#json !== undefined && !line.startsWith("data:")) return this.#withJson(`${this.#json}\n${line}`)
     this.#json = undefined
     if (line === "") {
@@ -154,7 +162,8 @@ class Whole implements Splitter {
     if (this.#length > longestEvent) throw unreadable("an event has no end")
     if (bytes !== undefined) return []
     const text = this.#pieces.join("").trim()
-    return isJson(text) ? [text] : text.split("\n").filter((line) => line.trim() !== "")
+    // JSON that is whole has its end.
+    return isJson(text) ? [text, done] : text.split("\n").filter((line) => line.trim() !== "")
   }
 }
 

@@ -3,7 +3,7 @@
  * SDK gives events, not bytes: what its package drops cannot be read any more.
  */
 const reasons = {
-  encoding: "the AI SDK parses the data of an event as JSON as it is",
+  encoding: "the AI SDK takes the fields of events, and the JSON of their data, as they are",
   ending: "@ai-sdk/openai-compatible reports an ending without its usage, its error or its place",
   error: "@ai-sdk/openai-compatible reads errors of one form, and none of other answers with status 200",
   folding: "@ai-sdk/openai-compatible reads chunks of one shape, of one choice, and no message of a stream",
@@ -16,6 +16,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
   encoding: [
     "data-twice",
     "empty-data",
+    "fields-in-capitals",
     "heartbeat-as-data",
     "no-empty-lines",
     "raw-control-characters",
@@ -83,7 +84,29 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "message-next-to-an-empty-delta",
     "name-in-pieces",
     "parameters-of-a-call",
+    "bedrock-calls",
+    "bedrock-events",
+    "bedrock-flat-events",
+    "bedrock-whole-calls",
+    "candidates",
+    "candidates-with-calls",
+    "cloudflare-calls",
+    "cloudflare-response",
+    "cloudflare-result",
+    "cloudflare-stream",
+    "cloudflare-stream-cut",
+    "cohere-calls",
+    "cohere-events",
+    "cohere-events-cut",
+    "cohere-first-events",
+    "generated-text",
+    "generation-of-llama",
+    "message-of-anthropic",
+    "numbered-choices",
+    "ollama-generate",
+    "text-of-dashscope",
     "thinking-blocks",
+    "watsonx-results",
     "two-calls-in-one",
     "within-output"
   ],
@@ -94,6 +117,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "error-as-empty-object",
     "error-with-empty-fields",
     "null-fields",
+    "parts-in-an-object",
     "thinking-as-text"
   ],
   preference: [
@@ -131,6 +155,7 @@ const rows: Readonly<Record<keyof typeof reasons, ReadonlyArray<string>>> = {
     "caches-in-anthropics-names",
     "deepseek-cache",
     "groq",
+    "in-a-list",
     "in-choice",
     "other-names",
     "reasoning-apart",

@@ -23,6 +23,7 @@ const gaps = {
   "messages/error/openai-form-in-stream": "@ai-sdk/anthropic skips an event without a type",
   "messages/ending/tool-use-without-a-call": "the AI SDK gives an ending without what it has skipped",
   "messages/folding/arguments-after-the-end": "@ai-sdk/anthropic drops what comes after the end of a call",
+  "messages/encoding/fields-in-capitals": "the AI SDK knows the fields of events in small letters alone",
   "messages/encoding/raw-control-characters": "the AI SDK parses the data of an event as JSON as it is"
 }
 

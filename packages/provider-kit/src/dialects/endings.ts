@@ -58,7 +58,10 @@ export const endings: ReadonlyArray<Row> = [
     max_context: "xAI",
     model_context_window_exceeded: "Anthropic",
     context_length: "proxies",
-    truncated: "proxies"
+    truncated: "proxies",
+    repetition: "vLLM: it has cut an answer that repeats itself",
+    repetition_truncation: "proxies",
+    pause_turn: "Anthropic: a further turn would continue the answer, and is not asked for"
   }),
   ...rows("tool-calls", {
     tool_calls: "OpenAI",

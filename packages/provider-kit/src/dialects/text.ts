@@ -25,14 +25,46 @@ const texts = new Set<unknown>(["text", "output_text", "input_text", undefined, 
 
 const calls = new Set<unknown>(["tool_use", "tool_call", "tool-call", "function_call"])
 
-/** Whether a part of this type is a call of a tool. */
-export const isCallPart = (type: unknown): boolean => calls.has(type)
+/** The fields of Gemini and Bedrock that hold a call, in a part without a type. */
+const callFields = ["functionCall", "function_call", "toolUse"] as const
+
+/** The call of a part, as Chat Completions has it; nothing for other parts. */
+export const callOfPart = (part: Json.Fields): Json.Fields | undefined => {
+  const nested = callFields.map((name) => part[name]).find((value) => typeof value === "object" && value !== null)
+  if (nested === undefined && !calls.has(part.type)) return undefined
+  const call = Json.fields(nested ?? part)
+  return {
+    id: call.id ?? call.call_id ?? call.toolCallId ?? call.toolUseId,
+    function: { name: call.name ?? call.toolName, arguments: call.input ?? call.args ?? call.arguments ?? {} }
+  }
+}
+
+/** Whether a part is a thought: by its type, or by the mark or the field of Gemini, Cohere and Bedrock. */
+const isThought = (part: Json.Fields): boolean =>
+  thoughts.has(part.type) ||
+  part.thought === true ||
+  part.reasoningContent !== undefined ||
+  (part.type === undefined && part.thinking !== undefined)
+
+/** Bedrock nests a thought. */
+const thoughtOf = ({ content, reasoning, reasoningContent, text, thinking }: Json.Fields): unknown =>
+  thinking ??
+  reasoning ??
+  text ??
+  content ??
+  Json.fields(Json.fields(reasoningContent).reasoningText ?? reasoningContent).text
+
+/** The parts of a content: a list, or a list within an object (Gemini). */
+export const partsIn = (content: unknown): ReadonlyArray<unknown> =>
+  Json.items(Array.isArray(content) ? content : Json.fields(content).parts)
 
 const partOf = (value: unknown, name: string, depth: number): Content => {
   if (typeof value === "string") return { ...nothing, text: value }
   const part = Json.object(value ?? undefined, `a part of ${name}`)
-  if (thoughts.has(part.type)) {
-    const inner = content(part.thinking ?? part.reasoning ?? part.text ?? part.content, name, depth + 1)
+  // Its reader takes calls.
+  if (callOfPart(part) !== undefined) return nothing
+  if (isThought(part)) {
+    const inner = content(thoughtOf(part), name, depth + 1)
     return { ...nothing, reasoning: inner.text + inner.reasoning }
   }
   if (part.type === "refusal") return { ...nothing, text: Json.said(part.refusal, name) }
@@ -41,8 +73,6 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
     if (inner === undefined && value !== null) throw unreadable(`a part of ${name} has no text`)
     return content(inner, name, depth + 1)
   }
-  // Its reader takes calls.
-  if (isCallPart(part.type)) return nothing
   return { ...nothing, skipped: [String(part.type).slice(0, 40)] }
 }
 
@@ -51,8 +81,9 @@ export const content = (value: unknown, name: string, depth = 0): Content => {
   if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }
   if (value === undefined || value === null) return nothing
   // The Assistants API nests a text under `value`.
-  const { value: inner } = Json.fields(value)
+  const { parts: listed, value: inner } = Json.fields(value)
   if (typeof inner === "string") return content(inner, name, depth)
+  if (Array.isArray(listed)) return content(listed, name, depth + 1)
   if (depth > deepest || typeof value !== "object") throw unreadable(`${name} is no text`)
   const parts = (Array.isArray(value) ? value : [value]).map((part) => partOf(part, name, depth))
   return {

@@ -129,9 +129,13 @@ const withCache = (counts: Json.Fields): Json.Fields => {
       }
 }
 
+/** A report, which some servers put into a list. Of several it is not known which count, so that none does. */
+export const reportOf = (reported: unknown): unknown =>
+  Array.isArray(reported) && reported.length === 1 ? reported[0] : reported
+
 /** Reads a usage by a table; `undefined` if it has neither both the input and the output tokens nor one and the total. */
 export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): Usage | undefined => {
-  const counts = withCache(Json.fields(reported))
+  const counts = withCache(Json.fields(reportOf(reported)))
   const figures = Object.fromEntries(rows.map(({ figure, paths }) => [figure, figureAt(counts, paths)]))
   const total = Json.number(counts.total_tokens) ?? Json.number(counts.totalTokenCount)
   const inputTokens = figures.inputTokens ?? restOf(total, figures.outputTokens)

@@ -116,13 +116,16 @@ const warned = (warnings: ReadonlyArray<SharedV4Warning>, { mayOmit }: Reading):
 const finished = (turn: ModelTurn.ModelTurn, part: Part<"finish">, { messages, model }: Reading): ModelTurn.Next => {
   const { raw, unified } = Json.fields(part.finishReason)
   // The AI SDK takes words that it does not know for "other", or for an error without the word, and a pause for an end.
+  const isPaused = raw === "pause_turn"
   const end = typeof raw === "string" && raw !== "" ? Dialects.Endings.ending(raw, "finish reason") : undefined
-  const isKnown = unified !== "other" && unified !== "error" && raw !== "pause_turn"
+  const isKnown = unified !== "other" && unified !== "error"
   if (end?.type === "failed" && !isKnown) throw new VendorError.Failure(end.failure)
   // Providers report this at the end of a stream whose vendor never said that the answer was complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
   return ModelTurn.finish(turn, {
-    reason: isCut ? "cut" : (Json.meaning(reasons, unified) ?? (end?.type === "ended" ? end.reason : "other")),
+    reason: isCut
+      ? "cut"
+      : ((isPaused ? "length" : Json.meaning(reasons, unified)) ?? (end?.type === "ended" ? end.reason : "other")),
     usage: usageOf(part.usage, turn.written !== ""),
     messages,
     model

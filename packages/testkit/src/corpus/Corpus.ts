@@ -24,6 +24,7 @@ import { messages } from "./messages.ts"
 import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
 import { requests } from "./requests.ts"
 import { responses } from "./responses.ts"
+import { vendorForms } from "./vendorForms.ts"
 import { wireForms } from "./wireForms.ts"
 
 export type { Call, Class, Needs, Outcome, Protocol, Reply, RequestRow, ResponseRow, Row, Source } from "./Row.ts"
@@ -37,6 +38,7 @@ export const rows: ReadonlyArray<Row> = [
   ...generateContent,
   ...callForms,
   ...wireForms,
+  ...vendorForms,
   ...requests,
   ...agentRequests,
   ...interrupted

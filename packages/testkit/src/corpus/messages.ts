@@ -535,9 +535,9 @@ const endings: ReadonlyArray<Row> = [
       number: 2111,
       subject: "a paused turn is finished as if it were complete"
     },
-    why: "The vendor waits to be asked to continue: what came is half an answer.",
+    why: "The vendor waits to be asked to continue: what came is paid for, and is not whole.",
     replies: [{ body: named(opening(), ...sunny, ending("pause_turn"), over) }],
-    expected: { failure: ["Malformed", "Overloaded"], says: ["pause_turn"] }
+    expected: { text: "Sunny.", finish: "length" }
   }),
   row({
     id: "messages/ending/refusal",

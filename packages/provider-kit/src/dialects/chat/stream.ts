@@ -9,11 +9,12 @@ import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import { ending, isGood, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
-import { content, isCallPart } from "../text.ts"
+import { callOfPart, content, partsIn } from "../text.ts"
 import * as Thinking from "../thinking.ts"
 import { later, reportedIn, usageOf } from "../usage.ts"
 import { areWhole, type Calls, extrasOf, finalCalls, takeCalls, takeFunction, wholeCalls } from "./calls.ts"
 import { type Echo, extrasEcho, type Field, takeEcho } from "./echo.ts"
+import * as Forms from "./forms.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -53,6 +54,8 @@ export interface State {
   readonly failure: WorkerErrorReason | undefined
   /** Whether anything has come that is of this API. */
   readonly hasBegun: boolean
+  /** Whether its form has no ending but `[DONE]`. */
+  readonly endsWithDone: boolean
   /** Whether `[DONE]` has come. */
   readonly isDone: boolean
   /** The model that answers, as the server names it. */
@@ -74,6 +77,7 @@ const initial: State = {
   finish: undefined,
   failure: undefined,
   hasBegun: false,
+  endsWithDone: false,
   isDone: false,
   model: undefined,
   usage: undefined,
@@ -98,7 +102,9 @@ const reasoningFields = [
   "thought",
   "thoughts",
   "reasoning_text",
-  "thinking_blocks"
+  "thinking_blocks",
+  // Cohere's plan of its calls.
+  "tool_plan"
 ] as const
 
 const reasoningIn = (delta: Json.Fields, { reasoningField }: Options): string => {
@@ -257,7 +263,9 @@ const finishReason = (state: State, { endsWithDone }: Options): FinishReason | u
   const { calls, failure, finish, isDone, isRefused } = state
   if (failure !== undefined) return undefined
   // Some servers give no reason for an answer that calls tools (earendil-works/pi#6225).
-  const isOver = isDone && (areWhole(calls) || (endsWithDone === true && (state.text !== "" || calls.length > 0)))
+  const isOver =
+    isDone &&
+    (areWhole(calls) || ((endsWithDone === true || state.endsWithDone) && (state.text !== "" || calls.length > 0)))
   if (finish === undefined && !isOver) return undefined
   if (isRefused) return "refusal"
   if (calls.length > 0 && hasWholeCalls(state)) return "tool-calls"
@@ -291,12 +299,9 @@ const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => 
 
 /** Calls as blocks of the content, which proxies pass on from Anthropic and from the AI SDK. */
 const blocksOf = (content: unknown): ReadonlyArray<unknown> =>
-  Json.items(content).flatMap((value) => {
-    const block = Json.fields(value)
-    if (!isCallPart(block.type)) return []
-    const given = block.input ?? block.args ?? block.arguments ?? {}
-    const id = block.id ?? block.call_id ?? block.toolCallId
-    return [{ id, function: { name: block.name ?? block.toolName, arguments: given } }]
+  partsIn(content).flatMap((value) => {
+    const call = callOfPart(Json.fields(value))
+    return call === undefined ? [] : [call]
   })
 
 /** The calls of a delta or of a message: in the field of the API, by other names, or as blocks of the content. */
@@ -329,9 +334,9 @@ const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, op
 }
 
 /** Each chunk names the model; the first that does is enough. */
-const named = (before: State, { choices, model, usage }: Json.Fields): State => {
-  const state =
-    before.hasBegun || (choices === undefined && usage === undefined) ? before : { ...before, hasBegun: true }
+const named = (before: State, { choices, model, usage }: Json.Fields, given: Json.Fields): State => {
+  const isFirst = !before.hasBegun && (choices !== undefined || usage !== undefined)
+  const state = isFirst ? { ...before, hasBegun: true, endsWithDone: Forms.endsWithDone(given) } : before
   return state.model !== undefined || typeof model !== "string" || model === "" ? state : { ...state, model }
 }
 
@@ -352,10 +357,13 @@ const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fiel
   return typeof choice.text === "string" ? { content: choice.text } : delta
 }
 
-/** The choices of a chunk. Some servers give one alone. */
-const choicesOf = ({ choices }: Json.Fields): ReadonlyArray<unknown> => {
-  if (choices === undefined || choices === null) return []
-  return Array.isArray(choices) ? choices : [Json.object(choices, "choices")]
+/** A chunk whose choices are a list. Some servers give one alone, or an object with the numbers of choices as its names. */
+const listed = (chunk: Json.Fields): Json.Fields => {
+  const { choices } = chunk
+  if (choices === undefined || choices === null || Array.isArray(choices)) return chunk
+  const one = Json.object(choices, "choices")
+  const isNumbered = "0" in one
+  return { ...chunk, choices: isNumbered ? Object.values(one) : [one] }
 }
 
 /** The calls of another choice than the first, with numbers of their own: each choice numbers its calls from 0. */
@@ -376,7 +384,7 @@ const isSameCall = (left: unknown, right: unknown): boolean => {
  * text in one and each call of a tool in another, the first is read with the calls of the others.
  */
 const choiceOf = (chunk: Json.Fields): Json.Fields => {
-  const choices = choicesOf(chunk)
+  const choices = Json.items(chunk.choices)
   const choice = Json.object(choices[0] ?? undefined, "a choice")
   if (choices.length < 2) return choice
   const name = choice.message ? "message" : "delta"
@@ -391,33 +399,6 @@ const choiceOf = (chunk: Json.Fields): Json.Fields => {
 const foreign = (state: State, event: Json.Fields): Step<State> => {
   const hasWords = Errors.read(event).words.length > 0
   return { state: hasWords ? { ...state, foreign: event } : state, parts: nothing }
-}
-
-/** Fields in which gateways put an answer. Usage may be outside of it (DashScope). */
-const wrappers = ["output", "data", "result", "response"] as const
-
-const unwrapped = (chunk: Json.Fields): Json.Fields => {
-  if (chunk.choices !== undefined) return chunk
-  const name = wrappers.find((name) => Array.isArray(Json.fields(chunk[name]).choices))
-  return name === undefined ? withChoice(chunk) : { usage: chunk.usage, ...Json.fields(chunk[name]) }
-}
-
-/** Whether a value is a message of the assistant, with a text, a list of parts or calls. */
-const isMessage = (value: unknown): boolean => {
-  const { content, role = "assistant", tool_calls } = Json.fields(value)
-  return role === "assistant" && (content !== undefined || tool_calls !== undefined)
-}
-
-/**
- * An answer of one message without choices, which proxies pass on from Ollama (`message`, `done_reason`), Cohere (`message`,
- * `finish_reason`) and Bedrock (`output.message`, `stopReason`).
- */
-const withChoice = (chunk: Json.Fields): Json.Fields => {
-  const message = isMessage(chunk.message) ? chunk.message : Json.fields(chunk.output).message
-  if (!isMessage(message)) return chunk
-  const finish_reason = chunk.done_reason ?? chunk.finish_reason ?? chunk.stopReason
-  const isPiece = typeof chunk.done === "boolean" || finish_reason === undefined
-  return { ...chunk, choices: [{ index: 0, [isPiece ? "delta" : "message"]: message, finish_reason }] }
 }
 
 /** Folds a list of chunks that came as one. */
@@ -436,8 +417,9 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (event === null) return { state: before, parts: nothing }
   if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
   if (Array.isArray(event)) return nextOf(before, event, options)
-  const chunk = unwrapped(Json.object(event, "an event"))
-  const state = named(before, chunk)
+  const given = Json.object(event, "an event")
+  const chunk = listed(Forms.chunkOf(given))
+  const state = named(before, chunk, given)
   const choice = choiceOf(chunk)
   const error = Errors.errorIn(chunk, choice)
   if (error !== undefined) {

@@ -2,6 +2,7 @@
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"
+import { reportOf } from "../usage.ts"
 
 /** The figures of the events so far. Anthropic counts cached tokens apart from the input. */
 export interface Counts {
@@ -59,7 +60,7 @@ const inputOf = ({ cacheRead, cacheWrite, input }: Counts): number =>
  * (zai-org/GLM-5#139, sgl-project/sglang#20678): zeros alone replace nothing.
  */
 export const counted = (counts: Counts, usage: unknown): Counts => {
-  const reported = Json.fields(usage)
+  const reported = Json.fields(reportOf(usage))
   const next = {
     ...defined(inOpenAiNames(reported)),
     ...defined(inBedrockNames(reported)),
