@@ -1,6 +1,6 @@
 /**
- * User functions. Each may be async and may throw: its result is awaited, an exception is a failure, and no rejection
- * stays unhandled.
+ * Calls user functions, which may be async and may throw. Results are awaited, exceptions become failures, and every
+ * rejection is handled.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import { isA, messageOf } from "./Thrown.ts"
 
-/** A value of type `A` as a user's function may return it: plain, as a promise or as an effect. */
+/** The return type of a user function: an `A`, a promise of it, or an effect that yields it. */
 export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
 
 const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
@@ -27,7 +27,7 @@ export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A
     }
   })
 
-/** A function of a user has failed: it threw, its promise was rejected, or its Effect failed or died. */
+/** A user function failed: it threw, its promise was rejected, or its Effect failed or died. */
 export class CallbackError extends Data.TaggedError("CallbackError")<{
   /** The function, e.g. `reserve of the ledger`. */
   readonly callback: string
@@ -39,8 +39,8 @@ export class CallbackError extends Data.TaggedError("CallbackError")<{
 }
 
 /**
- * Calls a function of a user, and names it in the error. Errors that `isExpected` knows pass as they are; so do
- * interruptions, and errors that name a function already.
+ * Calls a user function and names it in the error. Errors that `isExpected` accepts, interruptions, and errors that
+ * already name a function are passed on unchanged.
  */
 export const called = <A, E = never>(
   callback: string,
@@ -54,7 +54,7 @@ export const called = <A, E = never>(
       : Effect.fail(new CallbackError({ callback, cause: error }))
   })
 
-/** Calls a listener without waiting for it. `onError` receives its exception, whether synchronous or later. */
+/** Calls a listener without waiting for it. `onError` receives its exception or rejection. */
 export const notify = (call: () => unknown, onError: (error: unknown) => void): void => {
   try {
     const given = call()
@@ -64,13 +64,13 @@ export const notify = (call: () => unknown, onError: (error: unknown) => void): 
   }
 }
 
-/** Keeps log output off the standard output, which may carry a protocol, unless the caller has a logger. */
+/** Logs to stderr instead of stdout, which may carry a protocol, unless the caller provides a logger. */
 export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
   References.LogToStderr,
   true
 )
 
-/** Calls a listener whose errors are logged. `what` names it: `onPaid`. */
+/** Calls a listener and logs its errors. `what` is its name in the log, such as `onPaid`. */
 export const notifyLogged = (what: string, call: () => unknown): void =>
   notify(call, (error) =>
     Effect.runFork(
@@ -83,7 +83,7 @@ export const unheard = (given: unknown): void => {
   if (isPromiseLike(given)) given.then(undefined, () => {})
 }
 
-/** Calls a function whose answer is needed synchronously. A promise is refused, and its rejection is handled. */
+/** Calls a function whose result is needed synchronously. A promise is an error; its rejection is handled. */
 export const atOnce = <A>(what: string, call: () => A): A => {
   const given = call()
   if (!isPromiseLike(given)) return given

@@ -1,11 +1,11 @@
-/** Lengths of time by the monotonic clock: the wall clock may be set while something runs. */
+/** Durations measured with the monotonic clock, because the wall clock can be changed during a measurement. */
 import type * as Clock from "effect/Clock"
 
-/** The monotonic clock in milliseconds, from a start of its own. */
+/** The monotonic clock in milliseconds, from an arbitrary start. */
 export const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
 
 /**
- * The whole milliseconds since `ticks` were read.
+ * The milliseconds since an earlier reading of `ticks`, rounded to an integer.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * Fields of records in which an absent key means that there is no value: JSON that must equal what is read back, the
+ * Helpers for records in which absent fields must be omitted, not `undefined`: JSON that must survive a round trip,
  * types of vendors' SDKs, headers.
  */
 
-/** A record whose fields are absent if they may be `undefined`. */
+/** A record type in which every field that may be `undefined` is optional instead. */
 export type Defined<A> = A extends unknown
   ? { [K in keyof A as undefined extends A[K] ? never : K]: A[K] } & {
       [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined>

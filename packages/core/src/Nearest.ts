@@ -1,4 +1,4 @@
-/** Suggests the known word that a misspelt one was meant for. */
+/** Suggests the closest known word for a misspelt one. */
 
 /** The letters to insert, leave out, replace or swap with their neighbour to make one word of the other. */
 const distance = (from: string, to: string): number => {
@@ -24,7 +24,7 @@ const distance = (from: string, to: string): number => {
 
 const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
 
-/** Whether two words are the same but for capitals, hyphens and underscores. */
+/** Whether two words are equal, ignoring case, hyphens and underscores. */
 export const isSame = (one: string, other: string): boolean => bare(one) === bare(other.slice(0, 64))
 
 /** At most this many letters may be wrong: one in three, and never more than three. */
@@ -35,8 +35,7 @@ const isBeginning = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
 
 /**
- * Returns the nearest of the known words, or `undefined` if none is close. Capitals, hyphens and underscores are
- * ignored.
+ * Returns the closest known word, or `undefined` if none is close. Case, hyphens and underscores are ignored.
  *
  * **Example**
  *

@@ -1,11 +1,10 @@
 /**
- * The one checker of public configurations: a table of options and ranges, and a function that holds values to it. An
- * unknown option, a value out of range, a missing option or a contradiction is an error in the caller's words, before
- * anything runs or is paid for.
+ * The validator of all public configurations: a table of options and ranges, and a function that checks values against
+ * it. An unknown option, a value out of range, a missing option or a contradiction is reported with the caller's option
+ * names before anything runs or is paid for.
  *
- * A {@link Shape} has one row for each option; the compiler holds it to the interface with `satisfies`, so an option
- * without a row does not compile. No schema library is loaded, and a check takes about a microsecond: each given option
- * is looked up once.
+ * A {@link Shape} has one row per option. It is declared with `satisfies`, so an option without a row does not compile.
+ * No schema library is loaded, and a check takes about a microsecond.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -15,21 +14,21 @@ import { isSame, nearest } from "./Nearest.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The numbers that a check accepts, both ends included. */
+/** The range of numbers that a check accepts, both ends included. */
 export interface Range {
   readonly least: number
   readonly most: number
   readonly isWhole: boolean
 }
 
-/** Returns what a value must be, in words, or `undefined` if it is accepted. */
+/** Returns a description of the accepted values, or `undefined` if the value is accepted. */
 export interface Check {
   (value: unknown): string | undefined
-  /** The range of a check of numbers. */
+  /** The range, if the check is for numbers. */
   readonly range?: Range | undefined
 }
 
-/** The options of a configuration: one row each. A shape in a shape is an object of options. */
+/** The options of a configuration, with one row each. A nested shape describes a nested object of options. */
 export interface Shape {
   readonly [option: string]: Row
 }
@@ -40,20 +39,23 @@ export type Row = Check | Shape | Table | Variants | Each
 /** A shape with a row for every option of an interface. */
 export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
 
-/** Returns the problem of options that are valid one by one, as a sentence, or `undefined`. */
+/** Checks options that are individually valid. Returns the problem as a sentence, or `undefined`. */
 export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
 
 /** The parts of a table other than its rows. */
 export interface Notes {
-  /** The options that must be given. */
+  /** The required options. */
   readonly required?: ReadonlyArray<string> | undefined
-  /** Names from other libraries, mapped to ours: `{ prompt: "question" }`. Their spelling is normalized. */
+  /** Names from other libraries, mapped to ours: `{ prompt: "question" }`. Spelling is normalized before the lookup. */
   readonly called?: Readonly<Record<string, string>> | undefined
-  /** Contradictions, checked in order once every option is valid: {@link needs}, {@link excludes}, {@link ordered}. */
+  /**
+   * Rules between options ({@link needs}, {@link excludes}, {@link ordered}), checked in order after the options
+   * themselves.
+   */
   readonly rules?: ReadonlyArray<Rule> | undefined
 }
 
-/** A shape with its notes. */
+/** A shape with required options, aliases and rules. */
 export interface Table extends Notes {
   readonly kind: "table"
   readonly shape: Shape
@@ -66,13 +68,13 @@ export interface Variants {
   readonly of: Readonly<Record<string, Table | Shape>>
 }
 
-/** Values of one row: the elements of a list, or the values of a record whose keys are free. */
+/** Describes the elements of a list, or the values of a record with arbitrary keys. */
 export interface Each {
   readonly kind: "list" | "record"
   readonly each: Row
 }
 
-/** Options that cannot be used, and why. */
+/** Invalid options, with the reason. */
 export class OptionsError extends Data.TaggedError("OptionsError")<{
   /** The function or file that the options were given to, e.g. `conduct`. */
   readonly what: string
@@ -125,27 +127,27 @@ const within = (what: string, { isWhole, least, most }: Range): Check => {
   return Object.assign(expects(words, test), { range: { least, most, isWhole } })
 }
 
-/** Accepts an object that is made elsewhere, recognized by one of its methods. */
+/** Returns a check that recognizes an object by one of its methods. */
 export const madeBy = (what: string, method: string): Check =>
   expects(what, (value) => isRecord(value) && typeof value[method] === "function")
 
-/** A finite number from `least` to `most`. */
+/** Accepts a finite number from `least` to `most`. */
 export const number = (least: number, most = Number.MAX_VALUE): Check =>
   within("a number", { least, most, isWhole: false })
 
-/** A whole number from `least` to `most`. */
+/** Accepts an integer from `least` to `most`. */
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
   within("a whole number", { least, most, isWhole: true })
 
-/** A limit: a number from 0 on, infinity included. */
+/** Accepts a limit: a number of at least 0, infinity included. */
 export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
 
-/** A check of words, which schemas that are derived from it read. */
+/** A check that accepts a fixed set of words. Schemas are derived from `words`. */
 export interface OneOf<Word extends string> extends Check {
   readonly words: ReadonlyArray<Word>
 }
 
-/** One of some words. */
+/** Accepts one of the given words. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words): OneOf<Words[number]> => {
   const check = expects(words.map((word) => `"${word}"`).join(" or "), (value) => words.includes(value as string))
   return Object.assign(check, { words })
@@ -163,19 +165,19 @@ export const either =
 // Tables
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a table from a shape with required options, other names of its options, and contradictions. */
+/** Makes a table from a shape, with required options, aliases and rules. */
 export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table", shape, ...notes })
 
-/** A list of which each element is checked. */
+/** Accepts a list, and checks each element. */
 export const listOf = (each: Row): Each => ({ kind: "list", each })
 
-/** An object with keys of the caller's choice, of which each value is checked. */
+/** Accepts an object with arbitrary keys, and checks each value. */
 export const recordOf = (each: Row): Each => ({ kind: "record", each })
 
-/** Describes objects with an option, e.g. `type`, that decides which others are allowed. */
+/** Accepts objects in which one option, such as `type`, decides which other options are allowed. */
 export const variants = (by: string, of: Variants["of"]): Variants => ({ kind: "variants", by, of })
 
-/** A rule for an option that has an effect only together with one of several other options. */
+/** A rule: the option requires one of several other options. */
 export const needs =
   (option: string, ...others: ReadonlyArray<string>): Rule =>
   (options) =>
@@ -183,7 +185,7 @@ export const needs =
       ? undefined
       : `"${option}" needs ${others.map((other) => `"${other}"`).join(" or ")}.`
 
-/** The rule that at most one of two options is given. */
+/** A rule: at most one of two options may be set. */
 export const excludes =
   (option: string, other: string): Rule =>
   (options) =>
@@ -191,7 +193,7 @@ export const excludes =
       ? undefined
       : `"${option}" and "${other}" exclude each other.`
 
-/** The rule that one number is at most as large as another. */
+/** A rule: one number must not exceed another. */
 export const ordered =
   (lower: string, upper: string): Rule =>
   (options) =>
@@ -202,7 +204,7 @@ export const ordered =
 const isStructure = (row: Row): row is Table | Variants | Each =>
   typeof (row as { readonly kind?: unknown }).kind === "string"
 
-/** The table of a row that is an object of options. */
+/** Returns the table of a row that describes an object of options. */
 export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table) : table(row))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -263,7 +265,7 @@ const problemOfVariant = (value: Readonly<Record<string, unknown>>, { by, of }: 
   return problemOfOptions(value, { ...table, shape: { [by]: names, ...table.shape } }, `${path}.`)
 }
 
-/** Returns the problem of a value according to its row, as a sentence, or `undefined`. */
+/** Checks a value against a row. Returns the problem as a sentence, or `undefined`. */
 export const problemOf = (value: unknown, row: Row, path: string): string | undefined => {
   if (typeof row === "function") {
     const wanted = row(value)
@@ -276,7 +278,7 @@ export const problemOf = (value: unknown, row: Row, path: string): string | unde
 }
 
 /**
- * Throws an {@link OptionsError} if the options do not fit the table.
+ * Throws an {@link OptionsError} if the options do not match the table.
  *
  * **Example**
  *
@@ -312,6 +314,6 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   if (detail !== undefined) throw new OptionsError({ what, detail })
 }
 
-/** `check` as an effect: an {@link OptionsError} is a failure that its type shows, not a defect. */
+/** Like {@link check}, as an effect that fails with the {@link OptionsError}. */
 export const checked = (what: string, options: unknown, row: Table | Shape): Effect.Effect<void, OptionsError> =>
   Effect.try({ try: () => check(what, options, row), catch: (error) => error as OptionsError })

@@ -1,4 +1,4 @@
-/** A worker that follows a script and records every call. Tests and examples use it instead of a real worker. */
+/** A worker with scripted replies that records every call, for tests and examples. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Tables from "./Options.ts"
@@ -6,7 +6,7 @@ import * as Message from "./task/Message.ts"
 import { free, type Pricing, pricingShape } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
-/** The behavior of one call: answer with a text, fail, hang forever, or stream exactly these parts. */
+/** The behavior of one call: answer with a text, fail, hang forever, or stream the given parts. */
 export type Reply =
   | string
   | { readonly fail: WorkerErrorReason }
@@ -17,7 +17,7 @@ export type Reply =
       readonly thenFail?: WorkerErrorReason | undefined
     }
 
-/** A scripted worker with the requests it got, in order, and the number that run now. */
+/** A scripted worker, with its received requests in order and the number of calls in progress. */
 export interface ScriptedWorker extends Worker {
   readonly calls: ReadonlyArray<WorkerRequest>
   readonly running: () => number
@@ -29,12 +29,9 @@ export interface Options {
   readonly description?: string | undefined
   readonly pricing?: Pricing | undefined
   readonly provider?: string | undefined
-  /** How long each answer takes, in milliseconds; 0 by default. */
+  /** The duration of each call, in milliseconds. Default: 0. */
   readonly latencyMillis?: number | undefined
-  /**
-   * The replies by call, the last one repeated for ever; or a function of the request and the number of the call
-   * (from 0).
-   */
+  /** The replies in order, of which the last is repeated; or a function of the request and the index of the call. */
   readonly replies: ReadonlyArray<Reply> | ((request: WorkerRequest, call: number) => Reply)
 }
 
@@ -68,7 +65,7 @@ const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<Worker
 ]
 
 /**
- * Makes a scripted worker. It counts words as tokens and is free unless it is given a price.
+ * Makes a scripted worker. It counts words as tokens, and is free unless a price is set.
  *
  * **Example**
  *
@@ -124,6 +121,6 @@ export const make = (options: Options): ScriptedWorker => {
   }
 }
 
-/** A worker that answers with the last message it was given. */
+/** Makes a worker that answers with the last message of its request. */
 export const echo = (id: string): ScriptedWorker =>
   make({ id, replies: (request) => Message.text(request.messages.at(-1)) })

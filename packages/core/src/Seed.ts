@@ -1,9 +1,10 @@
 /**
  * Seeded randomness for pure functions: the same seed gives the same choices, on every machine.
  *
- * A seed is a number, and {@link derive} makes a separate one for each part. {@link index} and {@link shuffle} make one
- * choice. For many choices, {@link draw} returns a random source, and {@link below}, {@link chance}, {@link pick} and
- * {@link shuffled} accept any source. Recorded figures depend on their results, which therefore never change.
+ * A seed is a number, and {@link derive} returns a separate one for each part. {@link index} and {@link shuffle} make a
+ * single choice. For many choices, {@link draw} returns a random source, and {@link below}, {@link chance}, {@link
+ * pick} and {@link shuffled} accept any source. The results for a given seed never change, because recorded figures
+ * depend on them.
  */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
@@ -11,7 +12,7 @@ import * as EffectRandom from "effect/Random"
 
 const hash = (seed: number, parts: ReadonlyArray<string | number>): number => Hash.string(`${seed}/${parts.join("/")}`)
 
-/** A seed for a part of something that has a seed: the same parts give the same seed, in 0 to 2^31 - 1. */
+/** Derives a seed for a part of something that has a seed. Equal parts give equal seeds, from 0 to 2^31 - 1. */
 export const derive = (seed: number, ...parts: ReadonlyArray<string | number>): number => hash(seed, parts) & 0x7fffffff
 
 /** Spreads the bits of a hash, so that neighbouring names give unrelated seeds (the finaliser of MurmurHash3). */
@@ -32,18 +33,18 @@ export const spread = (seed: number, ...parts: ReadonlyArray<string | number>): 
 const seeded = <A>(effect: Effect.Effect<A>, seed: number): A =>
   Effect.runSync(EffectRandom.withSeed(effect, String(seed)))
 
-/** The items in a random order. */
+/** Returns the items in random order. */
 export const shuffle = <A>(items: Iterable<A>, seed: number): Array<A> => seeded(EffectRandom.shuffle(items), seed)
 
-/** An integer from 0 to `size - 1`. */
+/** Returns an integer from 0 to `size - 1`. */
 export const index = (size: number, seed: number): number =>
   seeded(EffectRandom.nextIntBetween(0, size, { halfOpen: true }), seed)
 
-/** A random source: each call returns the next number, from 0 to below 1. */
+/** A random source. Each call returns the next number in [0, 1). */
 export type Draw = () => number
 
 /**
- * A source of draws with a state of 32 bits (splitmix32).
+ * Makes a random source with a 32-bit state (splitmix32).
  *
  * **Example**
  *
@@ -63,16 +64,16 @@ export const draw = (seed: number): Draw => {
   }
 }
 
-/** A whole number from 0 to below `count`. */
+/** Returns an integer from 0 to `count - 1`. */
 export const below = (draw: Draw, count: number): number => Math.floor(draw() * count)
 
-/** True for this share of the draws, from 0 to 1. */
+/** Returns true with probability `share`. */
 export const chance = (draw: Draw, share: number): boolean => draw() < share
 
-/** One of the items, of which there is at least one. */
+/** Returns one of the items, which must not be empty. */
 export const pick = <A>(draw: Draw, items: ReadonlyArray<A>): A => items[below(draw, items.length)]!
 
-/** The items in a random order. */
+/** Returns the items in random order. */
 export const shuffled = <A>(draw: Draw, items: ReadonlyArray<A>): ReadonlyArray<A> => {
   const order = items.slice()
   for (let last = order.length - 1; last > 0; last--) {

@@ -1,8 +1,8 @@
 /**
- * The same Conductor for people who do not use Effect: promises, async iterables, `AbortSignal`.
+ * The Conductor without Effect: promises, async iterables, `AbortSignal`.
  *
- * A thin layer over `Conductor`, with the same options and results. It adds only ways to write workers and policies
- * without Effect, and to use a run before, during and after its execution.
+ * A thin layer over `Conductor`, with the same options and results. It adds ways to write workers and policies without
+ * Effect, to follow a run, and to resume it.
  */
 
 export type { RunEvent, WaitingCall } from "./events/RunEvent.ts"

@@ -1,10 +1,10 @@
 /**
- * The text of a run's answer as it is written: a fold of the run's events into pieces of text, for callers that cannot
- * take back what they have sent (an HTTP response, a model of another SDK).
+ * Streams the text of a run's answer: folds the run's events into chunks of text, for callers that cannot retract text
+ * they have sent (an HTTP response, a model of another SDK).
  *
- * A piece is emitted only when no later step or round can replace it. If a call fails after some of its text was
+ * A chunk is emitted only when no later step or round can replace it. If a call fails after some of its text was
  * emitted, the text of the retry is compared with it and emitted only from the first difference. Text that a worker
- * writes before it calls a tool is emitted, too; the answer follows it after an empty line.
+ * writes before it calls a tool is also emitted; the answer follows after an empty line.
  */
 
 import { defined } from "../Fields.ts"
@@ -18,24 +18,28 @@ import type { Of, RunEvent } from "./RunEvent.ts"
 /** How much of a run's answer has been emitted. */
 export interface AnswerText {
   readonly emitted: string
-  /** The offset at which the answer begins. Text that the worker wrote before it called a tool precedes it. */
+  /** The offset at which the answer begins, after any text that the worker wrote before it called a tool. */
   readonly from: number
   /**
-   * The run's answer differs from the emitted text: a call failed in the middle, and its retry answered differently.
+   * True if the run's answer differs from the emitted text, because a call failed midway and its retry returned another
+   * text.
    */
   readonly isContradicted: boolean
-  /** Whether text of this round is emitted before the run has ended: no round can follow, and no check replaces it. */
+  /**
+   * Whether text of this round is emitted before the run ends. True if no round can follow and no check can replace the
+   * answer.
+   */
   readonly isLive: boolean
   readonly maxRounds: number
   readonly runId: string | undefined
-  /** The step that answers the round; `undefined` if several vote, or before there is a workflow. */
+  /** The step whose answer is the round's answer; `undefined` if several steps vote, or if there is no workflow yet. */
   readonly step: number | undefined
-  /** How many characters of the emitted text a retry has repeated; `undefined` while there is nothing to repeat. */
+  /** The number of emitted characters that a retry has repeated so far; `undefined` if nothing needs to be repeated. */
   readonly repeated: number | undefined
-  /** The workers whose answers the run has, in order and without duplicates, including those of nested runs. */
+  /** The workers that answered in this run and its nested runs, in order and without duplicates. */
   readonly workers: ReadonlyArray<string>
   readonly rounds: number
-  /** Why the step that answers ended. */
+  /** The finish reason of the answering step. */
   readonly finishReason: FinishReason
 }
 
@@ -48,9 +52,9 @@ export interface AnswerText {
  *
  * **Details**
  *
- * `maxRounds` is the Conductor's own. With one round, the text of the answering step is emitted as it arrives. With
- * more rounds any answer may be a draft, if a check fails it is one, and if steps vote the winner is not known yet: in
- * these cases the text is emitted at the end.
+ * `maxRounds` is `Conductor.maxRounds`. With one round, the text of the answering step is emitted as it arrives. With
+ * several rounds, with a check on the answer, or if steps vote, the text could still change, so it is emitted at the
+ * end of the run.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   emitted: "",
@@ -140,12 +144,12 @@ type WithoutText =
   | "round-finished"
 
 /**
- * Processes one event, and emits the text that is now certain.
+ * Processes one event, and emits the text that can no longer change.
  *
  * **Details**
  *
- * Events of other runs, nested ones included, emit nothing. After the last event all of the answer has been emitted, or
- * `isContradicted` is true. A run without an answer adds nothing.
+ * Events of other runs, nested ones included, emit nothing. After the last event the whole answer has been emitted, or
+ * `isContradicted` is true. A run without an answer emits nothing more.
  *
  * **Example**
  *
@@ -209,7 +213,7 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
 // The end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The facts of a run besides its answer, as JSON, for the metadata of a response. */
+/** A run's rounds and workers as JSON, for the metadata of a response. */
 export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) =>
   defined({
     runId: event.runId,

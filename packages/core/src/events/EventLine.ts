@@ -30,8 +30,8 @@ type Silent =
   | "run-finished"
 
 /**
- * Returns the line of an event, or `undefined` if it does not have one. Steps are counted from 1. The line of a plan is
- * followed by one line for each of its steps.
+ * Returns the line of an event, or `undefined` if it does not have one. Steps are counted from 1. A plan has one line,
+ * followed by one line per step.
  *
  * **Example**
  *

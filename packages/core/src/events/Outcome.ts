@@ -1,6 +1,5 @@
 /**
- * Outcomes: how a worker's answer to a question was rated. Routers learn from them which worker is good at which kind
- * of question.
+ * Outcomes: ratings of workers' answers. Routers learn from them which worker is good at which kind of question.
  *
  * A transcript records which worker answered, its cost and its time. A grader, a check or a person later rates the
  * answer. {@link fromTranscript} combines the two.
@@ -17,7 +16,7 @@ import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of outcomes on disk. */
+/** The version of the outcome format on disk. */
 export const version = 1
 
 /** The sources of a rating, the most trustworthy first. */
@@ -26,30 +25,30 @@ export const sources = ["grader", "check", "user", "implicit", "judge"] as const
 /** One of {@link sources}. */
 export type Source = (typeof sources)[number]
 
-/** The position of a question in an embedder's space: enough to learn from without the text. */
+/** The embedding of a question. A router can learn from it without the text. */
 export interface Place {
   readonly embedder: string
-  /** The numbers of the point, 32 bits each, little-endian, in base64. */
+  /** The coordinates as 32-bit floats, little-endian, in base64. */
   readonly point: string
 }
 
 /** The outcome of one worker's answer to one question. */
 export interface Outcome {
   readonly version: typeof version
-  /** When it was scored, in milliseconds since 1970. */
+  /** The time of the rating, in milliseconds since 1970. */
   readonly at: number
   /** The id of the run. */
   readonly run?: string
-  /** Names the question: the same question has the same name in every outcome. */
+  /** Identifies the question: equal questions have the same value in every outcome. */
   readonly question: string
-  /** The kind of question, if known: the family or the subject. */
+  /** The kind of question, if known, such as a subject. */
   readonly kind?: string
   /** The text of the question, if it is stored. */
   readonly text?: string
   readonly place?: Place
-  /** The id of the worker that answered, or of the team: see {@link fromTranscript}. */
+  /** The id of the worker that answered, or of the policy's team (see {@link fromTranscript}). */
   readonly worker: string
-  /** The model that answered, as the vendor names it in its response: a vendor may change the model behind a name. */
+  /** The model name in the vendor's response. It can differ from the requested name, and the vendor may change it. */
   readonly model?: string
   /** 0 to 1. */
   readonly score: number
@@ -73,10 +72,7 @@ export interface Options {
   readonly source: Source
   /** When it was scored, in milliseconds since 1970. */
   readonly at: number
-  /**
-   * The step that the score is for, by its round and index, and the item of a step that runs for items. If absent, the
-   * score is for the whole run.
-   */
+  /** The rated step, by round and index, with the item if the step runs per item. If absent, the whole run is rated. */
   readonly step?: { readonly round: number; readonly step: number; readonly item?: Item | undefined } | undefined
   /** Whether to store the text of the question. Default: `false`. */
   readonly keepText?: boolean | undefined
@@ -91,7 +87,7 @@ const kindOf = ({ task }: Transcript): string | undefined => {
 const carriedOut = (transcript: Transcript): ReadonlyArray<StepRecord> =>
   transcript.rounds.flatMap(({ steps }) => steps).filter(({ state }) => state === "answered" || state === "failed")
 
-/** Before the id of a team: the name of the policy that wrote its plans. */
+/** Prefix of a team's id. The name of the policy that wrote the plans follows. */
 export const teamPrefix = "policy:"
 
 /**
@@ -99,11 +95,10 @@ export const teamPrefix = "policy:"
  *
  * **Details**
  *
- * A run that an outage has cut short (`StepFailure.outagesOf`) has no outcome as a whole, because it is not evidence
- * about its workers. Its answered steps have outcomes. A score of the run is credited to a worker only if the run was
- * that worker's single call. For any other run only the team is known to be good or bad: the outcome is then of
- * `policy:<name>`, at the cost and in the time of the whole run. The kind is the family or subject in the task's
- * metadata.
+ * A run that an outage cut short (`StepFailure.outagesOf`) has no outcome as a whole, because it is not evidence about
+ * its workers; its answered steps have outcomes. The score of a run is credited to a worker only if the run consisted
+ * of a single call to that worker. Otherwise the outcome is credited to the team, `policy:<name>`, with the cost and
+ * duration of the whole run. `kind` is the family or subject in the task's metadata.
  *
  * **Example**
  *
@@ -165,5 +160,5 @@ const stepOf = ({ rounds }: Transcript, { item, round, step }: NonNullable<Optio
   return record?.state === "answered" && record.items === undefined ? record : undefined
 }
 
-/** The name of a question in outcomes: the same text has the same name. */
+/** Returns the identifier of a question in outcomes. Equal texts have equal identifiers. */
 export const nameOf = (question: string): string => Task.make(question).id

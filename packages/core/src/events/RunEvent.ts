@@ -35,10 +35,10 @@ import type { StepWaiting } from "./suspension.ts"
 import type { ToolFinished, ToolProgressed, ToolStarted } from "./tool.ts"
 import type { TurnFinished } from "./turn.ts"
 
-/** The version of events and transcripts on disk and on the wire. */
+/** The version of the event and transcript formats on disk and on the wire. */
 export const version = 1
 
-/** A worker as a transcript names it. */
+/** A worker of the pool, as listed in events and transcripts. */
 export interface PoolMember {
   readonly id: string
   readonly description?: string
@@ -47,8 +47,8 @@ export interface PoolMember {
 }
 
 /**
- * The item of a step that runs for the items of a list: its index from 0, as `"3"`, or `"3.1"` for an item of an item.
- * Absent for a step that runs once, and for events about a step as a whole.
+ * An item of a step that runs once per item of a list: its index from 0, such as `"3"`, or `"3.1"` for an item in a
+ * nested list. Absent for a step that runs once, and in events about a step as a whole.
  */
 export type Item = string
 
@@ -75,18 +75,18 @@ export type Ending =
   | "answered"
   /** A limit of the budget was reached; there may be an answer. */
   | "budget"
-  /** There is no answer: the worker that was to give it, or the policy, declined to. */
+  /** There is no answer: the policy or the answering worker declined the task. */
   | "refused"
-  /** There is no answer: the policy wrote no workflow, or the step that answers failed. */
+  /** There is no answer: the policy did not write a workflow, or the answering step failed. */
   | "failed"
   /** The caller stopped it. */
   | "interrupted"
-  /** No step can continue before the caller returns the results of tools; the run can be resumed. */
+  /** The run waits for tool results or approvals from the caller, and can be resumed with them. */
   | "suspended"
 
-/** A tool call, or a plan in the form of one, that waits for the caller. */
+/** A tool call, or a plan presented as a tool call, that waits for the caller. */
 export interface WaitingCall {
-  /** Unique in the run and stable across resumes. Results are passed under this id. */
+  /** Unique in the run and stable across resumes. Pass the result under this id. */
   readonly id: string
   readonly round: number
   /** 0 for a plan. */
@@ -104,16 +104,16 @@ export interface WaitingCall {
 
 /** An attempt of a call without an answer. */
 export interface Attempt {
-  /** The id under which accounts charge it once. Absent if the run shares no account and has no journal. */
+  /** The id that prevents accounts from charging it twice. Absent if the run has no shared account and no journal. */
   readonly chargeId?: string
-  /** Present if the call was made again because the run was resumed after its end. */
+  /** Present if the call was repeated because the run was resumed after it had ended. */
   readonly isRetired?: true
 }
 
 /**
- * An event without its run and its time. Each is declared in its own file with its part of the transcript's fold, its
- * span attributes and its line for display; its schema is in an adjacent file. Adding an event here causes a compile
- * error wherever all events are handled, until it is handled there.
+ * An event without its run id and time. Each event is declared in its own file, together with its part of the
+ * transcript's fold, its span attributes and its line for display; its schema is in an adjacent file. After an event is
+ * added here, the compiler reports every place that must handle it.
  */
 export type Body =
   | RunStarted
@@ -148,13 +148,13 @@ export type Body =
   | RoundFinished
   | RunFinished
 
-/** The run of an event, and its time: the wall clock in milliseconds since 1970. */
+/** The run id of an event, and its time by the wall clock, in milliseconds since 1970. */
 interface Stamp {
   readonly runId: string
   readonly at: number
 }
 
-/** An event of a run whose body is known. */
+/** An event with a body of type `B`. */
 export type Stamped<B extends { readonly type: string }> = Stamp & B
 
 /** An event of a run. */
@@ -165,19 +165,22 @@ type Transient = "step-delta" | "completion-delta" | "tool-progress"
 
 const transient: ReadonlySet<string> = new Set<Transient>(["step-delta", "completion-delta", "tool-progress"])
 
-/** Whether an event is a piece of a text or the progress of a tool: the event that ends it has all that counts. */
+/**
+ * Whether an event is a chunk of text or the progress of a tool. The event that completes the text or the call contains
+ * all of its data.
+ */
 export const isTransient = ({ type }: Pick<RunEvent, "type">): boolean => transient.has(type)
 
-/** The names of all events. */
+/** The type names of all events. */
 export type Type = RunEvent["type"]
 
-/** The event of one name. */
+/** The event with a given type name. */
 export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
 
 /**
  * Receives events as they happen. It should return quickly, because the run waits for it. An exception does not stop
- * the run or lose any of its data: the listener receives the later events, too, and a warning is logged at the end of
- * the run.
+ * the run or lose any of its data: the listener still receives later events, and a warning is logged at the end of the
+ * run.
  */
 export type Listener = (event: RunEvent) => void
 

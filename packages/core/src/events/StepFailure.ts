@@ -1,6 +1,6 @@
 /**
- * The failed steps of a run, the reassigned steps, and the failed calls of checks, critics and planners, none of which
- * an answer alone shows.
+ * Failures that are not visible in a run's answer: failed steps, reassigned steps, and failed calls of checks, critics
+ * and planners.
  */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
@@ -8,22 +8,22 @@ import { withItems } from "./items.ts"
 import type { Item } from "./RunEvent.ts"
 import type { LostCall, StepRecord, Transcript } from "./Transcript.ts"
 
-/** A worker that failed a step or a plan for good, after its retries. */
+/** A worker that failed a step or a plan after all retries. */
 export interface StepFailure {
-  /** The run, or the nested run that the step belongs to. */
+  /** The id of the run, or of the nested run that contains the step. */
   readonly runId: string
   readonly round: number
   /** Absent if the policy's own model or a critic failed. */
   readonly step?: number
   /** Present if an item of the step failed. */
   readonly item?: Item
-  /** Present if the call was not the step's own or the policy's: a check of the step or the critic made it. */
+  /** Present if a check of the step or the critic made the call, instead of the step or the policy. */
   readonly by?: "check" | "critic"
   readonly worker: string
   /** The class of the worker's error; absent if the step was a nested run that failed. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message: string
-  /** The worker that took the step over. Absent if the step failed. */
+  /** The worker that took over the step. Absent if the step failed. */
   readonly reassignedTo?: string
 }
 
@@ -89,7 +89,7 @@ export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): Read
         .map(({ failure }) => failure)
 
 /**
- * Returns the failures that a run's transcript records, including nested runs, in the order of rounds and steps, as in
+ * Returns the failures recorded in a run's transcript, including nested runs, in the order of rounds and steps, as in
  * `RunResult.failures`.
  */
 export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
@@ -114,8 +114,8 @@ const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
  *
  * **Details**
  *
- * Failures that the run recovered from do not count: another worker took the step over, the last check of the step passed,
- * or a later round has steps.
+ * Failures that the run recovered from are not included: another worker took over the step, the last check of the step
+ * passed, or a later round has steps.
  *
  * **Example**
  *
@@ -178,7 +178,10 @@ const inWords: { readonly [K in Kind]: (number: number) => string } = {
   check: (number) => `${count(number, "call")} of checks failed`
 }
 
-/** How many steps, plans and checks failed, how many steps were reassigned, and why, in a few words; `undefined` if none. */
+/**
+ * Summarizes how many steps, plans and checks failed, how many steps were reassigned, and why; `undefined` if there
+ * were no failures.
+ */
 export const summaryOf = (
   failures: ReadonlyArray<Pick<StepFailure, "step" | "by" | "worker" | "reason" | "reassignedTo">>
 ): string | undefined => {

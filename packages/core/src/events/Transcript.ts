@@ -1,10 +1,9 @@
 /**
- * Transcripts: the whole record of a run, folded from its events.
+ * Transcripts: the complete record of a run, folded from its events.
  *
- * A transcript is plain JSON. It can be taken at any moment of a run; future events are absent from it. It records
- * times, so a finished run can be shown as of any time ({@link at}): a view is a function of a transcript and a time.
- * Every call, dollar and token of `spend` is in exactly one place: an answer of a step, to a critic or to a check, a
- * failed call, or a completion.
+ * A transcript is plain JSON and can be taken at any moment of a run. It records times, so a finished run can be shown
+ * as of any time ({@link at}): a view is a function of a transcript and a time. Every call, dollar and token of `spend`
+ * is in exactly one place: an answer to a step, a critic or a check, a failed call, or a completion.
  */
 
 import { defined } from "../Fields.ts"
@@ -47,17 +46,17 @@ export type Payment = Payments.Payment
 /** A call that failed or was interrupted. */
 export interface LostCall extends Paid, Attempt {
   readonly worker: string
-  /** Which call of the step or the policy it was; 0 when absent. */
+  /** The index of the call within its step, or among the policy's calls; 0 if absent. */
   readonly turn?: number
   readonly at: number
-  /** Absent when the call was interrupted, or its answer was lost. */
+  /** Absent if the call was interrupted or its answer was lost. */
   readonly reason?: WorkerErrorReason
   readonly message?: string
-  /** How long after the failure the same worker is tried again; absent when it is not. */
+  /** The delay between the failure and the retry with the same worker; absent if there is no retry. */
   readonly retryInMillis?: number
-  /** Present if the request was not sent: its provider's gate refused the call, which is counted nowhere. */
+  /** Present if the request was not sent because the provider's gate refused it. Such a call is not counted. */
   readonly unasked?: true
-  /** Present if its process ended before its answer arrived: its cost is the worst case. */
+  /** Present if the process ended before the answer arrived. The cost is then the worst case. */
   readonly isInDoubt?: true
   /** Present if a check of the step or the critic of the round made the call. */
   readonly by?: "check" | "critic"
@@ -67,7 +66,7 @@ export interface LostCall extends Paid, Attempt {
 
 /** The result of a check on a worker's answer. */
 export interface CheckRecord {
-  /** Which check of the step it was, from 0. */
+  /** The index of the check within the step, from 0. */
   readonly turn: number
   readonly at: number
   readonly check: string
@@ -79,7 +78,7 @@ export interface CheckRecord {
 
 /** The answer of a worker that a check called. */
 export interface CheckAnswer extends Paid {
-  /** Which call of the step's checks it was, from 0. */
+  /** The index of the call among the calls of the step's checks, from 0. */
   readonly turn: number
   readonly at: number
   readonly check: string
@@ -100,8 +99,8 @@ export interface RevisionRecord {
 }
 
 /**
- * A turn of a step's worker that did not end the step: the worker called tools, was asked for another shape, or failed
- * its check and handed over.
+ * A turn that did not complete its step: the worker called tools, its answer had the wrong shape, or its answer failed
+ * a check and another worker took over.
  */
 export interface TurnRecord {
   readonly turn: number
@@ -112,7 +111,7 @@ export interface TurnRecord {
   readonly reasoning: string
   readonly tools: ReadonlyArray<ToolRecord>
   readonly echo?: unknown
-  /** The reason why its text does not have the requested shape, or fails its check. */
+  /** Why its text does not have the requested shape, or failed its check. */
   readonly error?: string
   readonly cached: boolean
   readonly paid: Paid
@@ -120,18 +119,18 @@ export interface TurnRecord {
 
 /** A tool that was called. */
 export interface ToolRecord {
-  /** Its progress; absent if the tool has not reported any, or has ended. */
+  /** The latest progress; absent if the tool has not reported any, or has ended. */
   readonly progress?: ToolProgress
   readonly call: ToolCall
   readonly startedAt?: number
-  /** Absent while it runs, or while it waits. */
+  /** Absent while the tool is running or waiting. */
   readonly endedAt?: number
   readonly durationMillis?: number
   readonly content?: Content
   readonly isError?: boolean
 }
 
-/** A worker that had a step until another took it over. */
+/** A worker that lost a step to another worker. */
 export interface Reassignment {
   readonly from: string
   readonly at: number
@@ -145,32 +144,32 @@ export interface StepRecord {
   readonly step: number
   /** Present in the record of an item. */
   readonly item?: Item
-  /** The records of its items that have started or were skipped, by their positions; absent if it runs once. */
+  /** The records of the items that have started or were skipped, by index; absent if the step runs once. */
   readonly items?: ReadonlyArray<StepRecord>
-  /** The number of its items that are known so far; absent if it runs once. */
+  /** The number of items known so far; absent if the step runs once. */
   readonly unfolded?: number
-  /** The steps and items that it sees and did not wait for, as in `step-started`. */
+  /** The steps and items in its access list that it did not wait for, as in `step-started`. */
   readonly without?: ReadonlyArray<string>
   readonly worker: string
   readonly state: "waiting" | "running" | "suspended" | "answered" | "failed" | "skipped"
   readonly startedAt?: number
-  /** When it was answered, failed or was skipped. */
+  /** The time at which it was answered, failed or was skipped. */
   readonly endedAt?: number
   readonly durationMillis?: number
   /** The answer; while the step runs, the part that has arrived. */
   readonly text: string
   readonly reasoning: string
   readonly finishReason?: FinishReason
-  /** The model that answered, as the vendor names it in its response. */
+  /** The model name in the vendor's response. */
   readonly model?: string
   readonly cached?: boolean
   /** The usage and cost of the answer. */
   readonly paid?: Paid
-  /** Absent when its worker answered at once. */
+  /** Absent if the worker answered in its first turn. */
   readonly turns?: ReadonlyArray<TurnRecord>
   /** The tool calls that a suspended step waits for. */
   readonly waitingFor?: ReadonlyArray<WaitingCall>
-  /** Content that was withheld from workers because they do not accept it. */
+  /** Descriptions of content that was not sent to a worker because it does not accept it. */
   readonly notices?: ReadonlyArray<string>
   /** The results of checks, in order; absent if there were no checks. */
   readonly checks?: ReadonlyArray<CheckRecord>
@@ -178,11 +177,11 @@ export interface StepRecord {
   readonly checkAnswers?: ReadonlyArray<CheckAnswer>
   /** Calls of this step and of its checks that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
-  /** The workers that had the step before, in order. */
+  /** The previous workers of the step, in order. */
   readonly reassigned: ReadonlyArray<Reassignment>
-  /** Why it failed, or why it was skipped. */
+  /** Why the step failed or was skipped. */
   readonly detail?: string
-  /** The class of the error of its worker, if it failed for that. */
+  /** The class of its worker's error, if that made the step fail. */
   readonly reason?: WorkerErrorReason["_tag"]
   /** The nested run, if the Conductor assigned the step to itself. */
   readonly nested?: Transcript
@@ -191,17 +190,17 @@ export interface StepRecord {
 /** A completion of a language policy. */
 export interface CompletionRecord {
   readonly attempt: number
-  /** The time at which it was complete; absent while it is being written. */
+  /** The time at which it was complete; absent while it is being generated. */
   readonly endedAt?: number
   readonly text: string
   readonly reasoning: string
-  /** The tools that the model calls; absent if it calls none. */
+  /** The tool calls of the model; absent if it did not call any. */
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /** Why the model stopped. Default: `stop`. */
   readonly finishReason?: FinishReason
   /** Vendor data of a completion with tool calls. */
   readonly echo?: unknown
-  /** Why it could not be read as a workflow. */
+  /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
   readonly cached?: boolean
   readonly paid?: Paid
@@ -235,11 +234,11 @@ export interface RoundRecord {
   readonly plannedAt?: number
   /** The duration of planning. A cached completion that is charged adds its original duration. */
   readonly planningMillis?: number
-  /** The plan that runs: the proposed one, or the one by which a person replaced it. */
+  /** The plan that runs: the proposed one, or a person's replacement for it. */
   readonly workflow?: Workflow
   /** The plan, while it waits for approval. */
   readonly waitingFor?: ReadonlyArray<WaitingCall>
-  /** How a person decided on the plan; absent if it needed no approval. */
+  /** A person's decision on the plan; absent if it did not need approval. */
   readonly decision?: { readonly decision: PlanDecision; readonly reason?: string }
   readonly notes: ReadonlyArray<string>
   /** The probability of this plan, if its policy samples. */
@@ -250,18 +249,21 @@ export interface RoundRecord {
   readonly grade?: GradeRecord
   /** Absent if the critic called no worker. */
   readonly criticAnswers?: ReadonlyArray<CriticAnswer>
-  /** Absent while the round is running, and if it was cut short. */
+  /** Absent while the round is running, or if it was cut short. */
   readonly endedAt?: number
   readonly answer?: string
-  /** Present if the policy answered itself. */
+  /** Present if the policy answered directly, without workers. */
   readonly isOwn?: true
-  /** Whether the run ends with this round. `false`: its answer is a draft. Absent: the settings of the run decide. */
+  /**
+   * Whether this is the last round of the run. If `false`, its answer is a draft. If absent, the settings of the run
+   * decide.
+   */
   readonly isLast?: boolean
   /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
 }
 
-/** The text that was furthest when a run ended without an answer. It is not an answer to the question. */
+/** The most advanced intermediate text of a run that ended without an answer. It is not an answer to the question. */
 export interface PartialAnswer {
   readonly round: number
   /** Absent if the text is a draft of the policy itself. */
@@ -287,10 +289,10 @@ export interface Transcript {
   readonly parent?: Parent
   readonly forkOf?: ForkOf
   readonly rounds: ReadonlyArray<RoundRecord>
-  /** The rest is absent until the run has ended. */
+  /** This and the following fields are absent until the run has ended. */
   readonly ending?: Ending
   readonly answer?: string
-  /** Present if the run ended without an answer, and a step or a draft has a text. */
+  /** Present if the run ended without an answer but has the text of a step or a draft. */
   readonly partial?: PartialAnswer
   readonly detail?: string
   readonly spend?: Spend
@@ -301,9 +303,9 @@ export interface Transcript {
 // Folding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Folds the events of one run, with those of the runs nested in it. */
+/** Folds the events of one run and its nested runs into a transcript. */
 export interface Recorder {
-  /** Receives the next event. Events before the run's start, and those of other runs, change nothing. */
+  /** Receives the next event. Events before the run's start and events of other runs are ignored. */
   readonly listener: Listener
   /** The transcript so far; `undefined` before the run has started. */
   readonly transcript: () => Transcript | undefined
@@ -314,14 +316,13 @@ export interface Recorder {
  *
  * **Details**
  *
- * Each event changes the record in place, and a transcript is copied out of it on request. A recorder therefore holds
- * only the data of the transcript, and no events. Repeated requests without an event in between return the same
- * transcript.
+ * The recorder updates its record in place and copies a transcript from it on request; it does not store events.
+ * Repeated requests without an event in between return the same object.
  */
 export const recorder: () => Recorder = fold
 
 /**
- * The transcript of a run's events, or `undefined` when the run's start is not among them.
+ * Returns the transcript of a run's events, or `undefined` if they do not include the run's start.
  *
  * **Example**
  *
@@ -349,19 +350,19 @@ export const fromEvents = (events: Iterable<RunEvent>): Transcript | undefined =
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A step of a run, or one of its items. All count from 0. */
+/** A step of a run, or an item of a step. All indices count from 0. */
 export interface Place {
   readonly round: number
   readonly step: number
-  /** The item of a step that runs for items: `"3"`, or `"3.1"` in a list of a list. */
+  /** The item, if the step runs per item: `"3"`, or `"3.1"` in a nested list. */
   readonly item?: string | undefined
 }
 
-/** The text of a place, as people and requests write it: `0.2`, or `0.2[3.1]` for an item. */
+/** The text form of a place: `0.2`, or `0.2[3.1]` for an item. */
 export const placePattern = /^(\d{1,6})\.(\d{1,6})(?:\[(\d[\d.]{0,60})\])?$/
 
 /**
- * Reads the text of a place: the round and the step, and an item in brackets; `undefined` for other texts.
+ * Parses a place: round and step, with an optional item in brackets; `undefined` for any other text.
  *
  * **Example**
  *
@@ -381,7 +382,7 @@ export const readPlace = (text: string): Place | undefined => {
 // Pending calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The calls that a run waits for: plans to approve and tools of its caller, with those of the runs nested in it. */
+/** The calls that a run and its nested runs wait for: plans to approve, and tool calls for the caller. */
 export const pendingCalls = ({ rounds }: Transcript): ReadonlyArray<WaitingCall> =>
   rounds.flatMap(({ steps, waitingFor = [] }) => [
     ...waitingFor,
@@ -395,15 +396,15 @@ export const pendingCalls = ({ rounds }: Transcript): ReadonlyArray<WaitingCall>
 // Time
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The time of the last thing that a transcript records, in milliseconds since 1970. */
+/** The time of the last event in a transcript, in milliseconds since 1970. */
 export const endOf: (transcript: Transcript) => number = Timeline.endOf
 
 /**
- * A run as it was at a time, in milliseconds since 1970.
+ * Returns the transcript of a run as of a time, in milliseconds since 1970.
  *
  * **Details**
  *
- * It is the transcript of the events up to then, with one difference: a transcript does not store the arrival times of
- * the pieces of a text, so each text appears when it is complete.
+ * It equals the transcript of the events up to that time, with one difference: a transcript does not store when the
+ * chunks of a text arrived, so each text appears once it is complete.
  */
 export const at: (transcript: Transcript, time: number) => Transcript = Timeline.at

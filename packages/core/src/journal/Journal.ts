@@ -26,7 +26,7 @@ export { makeMemory, memory } from "./MemoryJournal.ts"
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
 /** Why a journal cannot be used. */
 export type JournalErrorReason = Errors.JournalErrorReason
-/** Memory that several journals share. Each journal over it represents a process. */
+/** Memory shared by several journals, each of which represents one process. */
 export type Memory = InMemory.Memory
 /** A journal in memory. */
 export type MemoryJournal = InMemory.MemoryJournal
@@ -43,7 +43,7 @@ interface Attempt {
   readonly attempt: number
 }
 
-/** The record of one call, in the order in which it happened. */
+/** A journal entry about one call, in chronological order. */
 export type CallEntry =
   /** Written before the call is sent: the request, and its maximum cost. */
   | (Attempt & {
@@ -51,30 +51,30 @@ export type CallEntry =
       readonly hash: string
       readonly worker: string
       readonly at: number
-      /** Its worst case. */
+      /** The maximum cost of the call. */
       readonly worst: Paid
     })
-  /** The vendor has begun to answer, and can be asked for this answer again. */
+  /** The vendor has begun to answer, and can re-deliver this answer. */
   | (Attempt & { readonly type: "handle"; readonly handle: string })
-  /** `answer` is the whole answer, as the response cache keeps it. */
+  /** `answer` is the complete answer, as stored in the response cache. */
   | (Attempt & { readonly type: "answered"; readonly answer: unknown } & Paid)
   | (Attempt & {
       readonly type: "failed"
       readonly reason: WorkerErrorReason
       readonly message: string
-      /** Absent when the same worker is not tried again. */
+      /** Absent if the same worker is not retried. */
       readonly retryInMillis?: number | undefined
       readonly unasked?: true | undefined
     } & Paid)
   | (Attempt & { readonly type: "interrupted" } & Paid)
-  /** Its process ended before its answer was known. */
+  /** The process ended before the answer arrived. */
   | (Attempt & { readonly type: "lost" } & Paid)
-  /** It was stopped before it was sent. */
+  /** The call was stopped before it was sent. */
   | (Attempt & { readonly type: "withdrawn" })
   /** The response cache had the answer. */
   | (Attempt & { readonly type: "found"; readonly hash?: string | undefined; readonly answer: unknown })
 
-/** A thing that happened in a run. Pieces of answers and the progress of tools (`RunEvent.isTransient`) are never written. */
+/** A journal entry of a run. Chunks of answers and the progress of tools (`RunEvent.isTransient`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
   /**
@@ -82,15 +82,15 @@ export type Entry =
    * saw.
    */
   | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
-  /** The run had ended by a failure or a limit, and is resumed: its end and its last failures no longer count. */
+  /** The run had ended with a failure or at a limit and is resumed. Its end and its last failures are void. */
   | { readonly type: "resumed"; readonly at: number }
   | CallEntry
 
-/** A run's entry in a list of runs. */
+/** The data of a run that a list of runs shows. */
 export interface Head {
   readonly question: string
   readonly policy: string
-  /** The ids of the pool. */
+  /** The ids of the pool's workers. */
   readonly workers: ReadonlyArray<string>
   readonly startedAt: number
   /** Absent until the run has ended. */
@@ -101,51 +101,51 @@ export interface Head {
   readonly waitsFor?: ReadonlyArray<string> | undefined
   /** The caller: `metadata.owner` of the run's task, if it is a string. */
   readonly caller?: string | undefined
-  /** The request that it answers: `metadata.request` of its task, if it is a string. */
+  /** The id of the request that it answers: `metadata.request` of the run's task, if it is a string. */
   readonly request?: string | undefined
 }
 
 /** A run in a journal. */
 export interface Summary extends Head {
   readonly run: string
-  /** Why its head cannot be read: the fields of the head are placeholders then. */
+  /** Why the head could not be read. If present, the fields of the head are placeholders. */
   readonly damaged?: string | undefined
-  /** How many entries it has. */
+  /** The number of entries. */
   readonly length: number
   readonly bytes: number
-  /** When something was written last, in milliseconds since 1970. */
+  /** The time of the last write, in milliseconds since 1970. */
   readonly changedAt: number
   /**
-   * How long ago that was, in milliseconds, by the same clock that `changedAt` is read from. Compare ages and not times:
-   * the clocks of servers that share a journal differ.
+   * The age of `changedAt` in milliseconds, by the clock of the journal. Compare ages rather than times, because the
+   * clocks of servers that share a journal differ.
    */
   readonly ageMillis: number
   /** A description of the process that currently executes the run; `undefined` if it is not running. */
   readonly owner: string | undefined
-  /** True if the owner may have ended: the database has just started, and its clients are still reconnecting. */
+  /** True if the owner may have exited: the database has just started, and its clients are still reconnecting. */
   readonly isOwnerUnconfirmed?: true | undefined
 }
 
-/** Which runs are listed; all by default. */
+/** Filters for a list of runs. By default all runs are listed. */
 export interface Query {
-  /** Those of one caller. */
+  /** Only runs of this caller. */
   readonly caller?: string | undefined
-  /** Those that answer one request. */
+  /** Only runs that answer this request. */
   readonly request?: string | undefined
-  /** Only runs that began before this run; empty if it is unknown. */
+  /** Only runs that started before this run. If the run is unknown, the list is empty. */
   readonly after?: string | undefined
-  /** How many at most. */
+  /** The maximum number of runs. */
   readonly limit?: number | undefined
 }
 
 /** The right to append to a run. */
 export interface Claim {
   readonly epoch: number
-  /** How many entries the run has: the sequence number of the next. */
+  /** The number of entries of the run, which is the sequence number of the next entry. */
   readonly length: number
   /**
-   * How many processes in a row lost the run while they executed it, without an answer in between; absent if the journal
-   * does not count them.
+   * The number of consecutive processes that lost the run while executing it, without an answer in between; absent if
+   * the journal does not count them.
    */
   readonly takeovers?: number | undefined
 }
@@ -153,9 +153,9 @@ export interface Claim {
 /** How a run is claimed. */
 export interface ClaimOptions {
   /**
-   * Whether the claim of another process is revoked, even if that process is alive: its later writes are refused as
-   * `Fenced`. For callers that know by another way, such as a lease, that the process has lost the run. A claim of the
-   * same process is never revoked. False by default.
+   * Whether to revoke the claim of another process even if that process is alive; its later writes fail with `Fenced`.
+   * Use it if a lease or similar guarantees that the process no longer owns the run. A claim of the same process is
+   * never revoked. Default: `false`.
    */
   readonly takeOver?: boolean | undefined
 }
@@ -164,7 +164,7 @@ export interface ClaimOptions {
 export interface Batch {
   readonly run: string
   readonly epoch: number
-  /** The sequence number of the first. */
+  /** The sequence number of the first entry. */
   readonly seq: number
   readonly entries: ReadonlyArray<Entry>
   /** Replaces the previous head. */
@@ -177,49 +177,49 @@ export interface Batch {
 
 /** A store of runs. */
 export interface Journal {
-  /** The location of the journal for display: the file, or another place. */
+  /** The location of the journal for display, such as a file. */
   readonly name: string
   /**
-   * Claims a run, and begins it if it is unknown. Fails with `Held` while a live process holds another claim. The new
-   * epoch is higher than all previous ones.
+   * Claims a run, and creates it if it does not exist. Fails with `Held` while a live process holds another claim. The
+   * new epoch is higher than all previous ones.
    */
   readonly claim: (run: string, options?: ClaimOptions) => Effect.Effect<Claim, JournalError>
   /**
-   * Asked before the intent of each paid call is written, with the id of the run. The call is made once it returns; if
-   * the run is to be handed over to another process, it never does. Absent: every call is made.
+   * Called with the id of the run before the intent of each paid call is written. The call is made when it returns. It
+   * does not return if the run is to be handed over to another process. If absent, every call is made.
    */
   readonly admit?: ((run: string) => Effect.Effect<void>) | undefined
   /**
-   * Asked once the intent of a paid call is durable, right before the call is sent, with the id of the run and the name of
-   * the attempt (`run/round/step/number/attempt`). It returns once it is certain that no other process has the run, and
-   * never if one may have it. Absent: every call is sent.
+   * Called when the intent of a paid call is durable, right before the call is sent, with the id of the run and the
+   * name of the attempt (`run/round/step/number/attempt`). It returns when it is certain that no other process owns the
+   * run, and does not return if another process may own it. If absent, every call is sent.
    */
   readonly confirm?: ((run: string, attempt: string) => Effect.Effect<void>) | undefined
   /** Releases a claim. */
   readonly release: (run: string, epoch: number) => Effect.Effect<void>
   /**
-   * Writes a batch atomically; after success, the batch survives a crash. If the epoch is not that of the last claim,
-   * or `seq` is not the number of entries, it fails with `Fenced` and writes nothing.
+   * Writes a batch atomically. After success, the batch survives a crash. If the epoch is not the current one, or `seq`
+   * is not the number of entries, it fails with `Fenced` and writes nothing.
    */
   readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
-  /** Returns the entries of a run from a sequence number on (default 0); none for an unknown run. */
+  /** Returns the entries of a run from a sequence number (default 0). Returns none for an unknown run. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
-  /** Returns the summary of a run that has entries, or `undefined` for other runs. */
+  /** Returns the summary of a run, or `undefined` if it has no entries. */
   readonly find: (run: string) => Effect.Effect<Summary | undefined, JournalError>
   /** Returns the runs that have entries, the most recent first. */
   readonly list: (query?: Query) => Effect.Effect<ReadonlyArray<Summary>, JournalError>
-  /** Removes runs; returns those that it has removed. A run that a living process carries on stays. */
+  /** Removes runs, except those that a live process is executing, and returns the removed ones. */
   readonly remove: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, JournalError>
 }
 
-/** The journal of all runs that are given none of their own; none by default. */
+/** The default journal of runs; none unless it is set. `RunOptions.journal` overrides it. */
 export const Journal: Context.Reference<Journal | undefined> = AmbientJournal
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The events among all entries of a run, without those that no longer count since the run was resumed. */
+/** Returns the events among a run's entries, without those that a resume made void. */
 export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent> => {
   const superseded = supersededIn(entries).events
   return entries.flatMap((entry, at) => (entry.type === "event" && !superseded.has(at) ? [entry.event] : []))
@@ -228,8 +228,8 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
 const ends: ReadonlySet<string> = new Set(["answered", "failed", "interrupted", "lost", "withdrawn"])
 
 /**
- * The attempts at calls that begin or end in entries, by name. An owner that counts its calls in flight needs the names:
- * the attempts of an earlier owner end in its entries, too.
+ * Returns the names of call attempts that start or end in the entries. An owner uses the names to count its own calls
+ * in flight, because attempts of an earlier owner also end in its entries.
  */
 export const attemptsIn = (entries: ReadonlyArray<Entry>, which: "begun" | "ended"): ReadonlyArray<string> =>
   entries.flatMap((entry) =>
@@ -239,8 +239,9 @@ export const attemptsIn = (entries: ReadonlyArray<Entry>, which: "begun" | "ende
   )
 
 /**
- * Returns a journal for a run that a shared journal stores under another name. The claim of a task decides who executes
- * the run, so it is always taken over, and its end is left out: its result is stored elsewhere.
+ * Returns a journal for a run that a shared journal stores under another name. The run is always taken over, because
+ * the claim of its task decides which process executes it. Its end is not written, because its result is stored
+ * elsewhere.
  */
 export const storedAs = (journal: Journal, name: string, run: string): Journal => ({
   ...journal,
@@ -256,7 +257,7 @@ export const storedAs = (journal: Journal, name: string, run: string): Journal =
     )
 })
 
-/** Returns a run's ending according to its entries; `undefined` before it has ended, and after it was resumed. */
+/** Returns a run's ending according to its entries; `undefined` if it has not ended, or was resumed. */
 export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | undefined => {
   const last = entries.findLast(
     (entry) =>
@@ -266,7 +267,7 @@ export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | u
   return last?.type === "event" && last.event.type === "run-finished" ? last.event.ending : undefined
 }
 
-/** Whether the entries of a run have its end. */
+/** Whether the entries of a run include its end. */
 export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean => endingOf(run, entries) !== undefined
 
 /**
@@ -284,7 +285,8 @@ export const stateOf = ({ damaged, ending, owner, waitsFor }: Summary): State =>
   (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
 
 /**
- * Which runs are removed: those unchanged for longer than an age, then the oldest until at most so many bytes are left.
+ * Limits by which runs are removed: first runs that have not changed for an age, then the oldest until the size limit
+ * holds.
  */
 export interface Bounds {
   readonly olderThanMillis?: number | undefined
@@ -310,7 +312,7 @@ const changedIn = (
       : Effect.andThen(Effect.yieldNow, changedIn(journal, page.at(-1)?.run, all))
   })
 
-/** The runs that {@link prune} removes, those that were changed last first. */
+/** The runs that {@link prune} would remove, the most recently changed first. */
 export const prunable = (
   journal: Journal,
   { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY }: Bounds
@@ -326,8 +328,8 @@ export const prunable = (
   })
 
 /**
- * Removes runs by age and size, those that were changed longest ago first. Ages are by the clock of the journal. Runs that
- * a living process carries on stay. Returns the ids of the removed runs.
+ * Removes runs by age and size, the least recently changed first, except runs that a live process is executing. Ages
+ * are measured with the clock of the journal. Returns the ids of the removed runs.
  */
 export const prune = (journal: Journal, bounds: Bounds): Effect.Effect<ReadonlyArray<string>, JournalError> =>
   Effect.flatMap(prunable(journal, bounds), (gone) =>

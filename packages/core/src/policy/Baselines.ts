@@ -1,6 +1,6 @@
 /**
- * Baselines that a Conductor is compared with. Each is a policy that writes the same workflow for every question, so
- * cost, tokens, retries and grading are counted as for any other.
+ * Baselines to compare a Conductor with. Each is a policy that writes the same workflow for every question, so cost,
+ * tokens, retries and grading are counted as for any other policy.
  */
 import * as Result from "effect/Result"
 import * as Options from "../Options.ts"
@@ -9,10 +9,10 @@ import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Access, Step } from "../workflow/Workflow.ts"
 import { type Policy, planned } from "./Policy.ts"
 
-/** A worker of the pool, by ordinal or by id. */
+/** A worker of the pool, by index or id. */
 export type WorkerReference = number | string
 
-/** Returns the ordinal of a worker of the pool, or the reason why it does not have one. */
+/** Returns the index of a worker in the pool, or the reason why it is not found. */
 export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
   const { workers } = pool
   if (typeof reference === "string") {
@@ -54,9 +54,10 @@ const instructions = {
 }
 
 /**
- * Always asks one worker, and nothing but the question.
+ * Always sends the plain question to one worker.
  *
- * `failover` sets whether the next worker takes over if this one fails; false by default, since the caller named it.
+ * `failover` sets whether the next worker takes over if this one fails. Default: `false`, because the caller chose the
+ * worker.
  */
 export const single = (worker: WorkerReference, options: { readonly failover?: boolean | undefined } = {}): Policy => {
   Options.check("single", options, { failover: Options.flag })
@@ -68,7 +69,7 @@ export const single = (worker: WorkerReference, options: { readonly failover?: b
   }
 }
 
-/** Calls one worker, sampled for each task: the same one for the same seed and task. Without a seed, uses the run's. */
+/** Calls one worker, sampled for each task. Equal seeds and tasks give the same worker. Default seed: the run's. */
 export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy => {
   Options.check("randomRouter", options, { seed: Options.whole(0) })
   return planned("random", ({ pool, seed, task }) =>
@@ -79,12 +80,12 @@ export const randomRouter = (options: { readonly seed?: number | undefined } = {
 }
 
 /**
- * Independent attempts and a judge that sees them all.
+ * Best-of-n: independent attempts, and a judge that sees all of them.
  *
  * **Details**
  *
- * `n` attempts (3 by default) by the given workers in turn (the whole pool by default); the judge is the pool's first
- * worker unless another is named.
+ * The `n` attempts (default 3) are assigned to `workers` in turn (default: the whole pool). The default judge is the
+ * pool's first worker.
  */
 export const bestOf = (
   options: {
@@ -112,13 +113,14 @@ export const bestOf = (
 }
 
 /**
- * `n` independent samples of one worker (5 of the first by default); the answer that most of them agree on.
+ * Self-consistency: a majority vote over `n` independent samples of one worker (default: 5 samples of the first
+ * worker).
  *
  * **Details**
  *
- * Samples agree if their final answers do: the content of the last `\boxed{…}`, the text between `<answer>` tags or
- * after "answer:" or "answer is", or else the whole text. The run's answer is the whole text of the first sample with
- * the winning answer.
+ * Samples agree if their final answers are equal: the content of the last `\boxed{…}`, the text between `<answer>` tags
+ * or after "answer:" or "answer is", or else the whole text. The run's answer is the complete text of the first sample
+ * with the winning answer.
  */
 export const selfConsistency = (
   options: { readonly n?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
@@ -158,13 +160,13 @@ export const selfReflection = (
 }
 
 /**
- * Mixture-of-Agents: layers of proposers, each of which sees all answers of the layer before it, and an aggregator that
- * sees those of the last.
+ * Mixture-of-Agents: layers of proposers, each of which sees all answers of the previous layer, and an aggregator that
+ * sees the answers of the last layer.
  *
  * **Details**
  *
- * One layer of the whole pool and its first worker as the aggregator by default: with the paper's 7 workers these are
- * its 8 calls.
+ * Default: one layer of the whole pool, with its first worker as the aggregator. With the paper's 7 workers this makes
+ * 8 calls, as in the paper.
  */
 export const mixtureOfAgents = (
   options: {

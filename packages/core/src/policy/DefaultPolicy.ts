@@ -1,15 +1,14 @@
 /**
- * The policy of a pool for which the caller names none. `conduct`, `divisi run`, `divisi serve` and every other command
- * take it from here, so that they answer alike.
+ * The default policy of a pool. `conduct`, `divisi run`, `divisi serve` and all other commands use it.
  *
  * | the pool | the default |
  * |---|---|
  * | one worker | it answers alone |
- * | something was learned of two of its workers | the learned policy |
+ * | a learned policy knows at least two of its workers | the learned policy |
  * | several workers, all language models | the strongest answers alone; if it fails, the next worker takes over |
  * | some language models among other workers | the strongest model is prompted to write the plan |
- * | descriptions, but no language model | the policy that reads descriptions, where the program has one |
- * | none of these | the run fails, and says what to give |
+ * | descriptions, but no language model | the policy that reads descriptions, if the program has one |
+ * | none of these | the run fails with an error that states what is missing |
  */
 import * as Effect from "effect/Effect"
 import type { Worker } from "../task/Worker.ts"
@@ -18,11 +17,11 @@ import * as Baselines from "./Baselines.ts"
 import * as Policy from "./Policy.ts"
 import * as Strongest from "./Strongest.ts"
 
-/** The policies that a program has besides those of this package. */
+/** Policies from outside this package that the program provides. */
 export interface Options {
   /** A policy learned for this pool: a router, or a trained Conductor. */
   readonly learned?: Policy.Policy | undefined
-  /** Chooses by descriptions alone, for pools without a language model. */
+  /** A policy that chooses by descriptions alone, for pools without a language model. */
   readonly described?: Policy.Policy | undefined
 }
 

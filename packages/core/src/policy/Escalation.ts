@@ -1,8 +1,8 @@
 /**
- * Policies that call a second worker on evidence: if a check fails the first answer, or if two answers differ.
+ * Policies that call another worker if a check rejects the first answer, or if two answers differ.
  *
- * They are ordinary policies. `checked` is a step with a check and the consequence of its failure; `agreed` examines a
- * finished round. Every call, including calls of checks, is budgeted and recorded in the transcript with its verdict.
+ * They are ordinary policies: `checked` writes a step with a check, and `agreed` compares the answers of a finished
+ * round. Every call, including calls of checks, is budgeted and recorded in the transcript.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -37,19 +37,19 @@ const isAlone = ({ previous }: Context, worker: number): boolean =>
   previous?.workflow.steps.length === 1 && previous.workflow.steps[0]!.worker === worker
 
 /**
- * Calls one worker, and another if the first has no answer or one that fails a check.
+ * Calls one worker, and a second one if the first gives no answer or its answer fails a check.
  *
  * **Details**
  *
- * The workers are named by id or by ordinal. The first worker's step has the check (`Step.check`). If it fails, the
- * run's next round begins early, with the second worker. The check sees the first answer and the task. A function or a
- * grader is free; a worker that checks is called, and its cost and its verdict are in the transcript. A check that
- * throws passes nothing. The second answer is not checked.
+ * Workers are given by id or index. The first worker's step has the check (`Step.check`). If it fails, the run's next
+ * round begins early, with the second worker. The check sees the first answer and the task. Checks that are functions
+ * or graders are free. A check that is a worker costs a call; its cost and verdict are in the transcript. If a check
+ * throws, the answer does not pass. The second answer is not checked.
  *
  * **Gotchas**
  *
- * It pays for two answers if the first fails, so it is cheaper than the second worker alone only if the first is much
- * cheaper, or mostly right.
+ * If the first answer fails, the run pays for two answers. It is therefore cheaper than the second worker alone only if
+ * the first worker is much cheaper or usually right.
  *
  * **Example**
  *
@@ -104,10 +104,9 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
  *
  * **Details**
  *
- * The workers are named by id or by ordinal. Answers agree if their final answers do, as in a majority vote: the
- * content of the last `\boxed{…}`, the text between `<answer>` tags or after "answer:" or "answer is", or else the
- * whole text. If the third worker agrees with one of the two, it outvotes the other. If it agrees with neither, its
- * answer is the answer.
+ * Workers are given by id or index. Answers agree if their final answers are equal, as in a majority vote: the content
+ * of the last `\boxed{…}`, the text between `<answer>` tags or after "answer:" or "answer is", or else the whole text.
+ * If the third worker agrees with one of the two, that answer wins. Otherwise the third worker's answer is used.
  *
  * **Example**
  *

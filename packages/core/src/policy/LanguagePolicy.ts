@@ -1,8 +1,9 @@
 /**
- * Language policies: a text model that writes workflows, trained for it or not.
+ * Language policies: a text model, trained for the task or not, writes the workflow.
  *
- * The model is shown the Conductor prompt, and its text is read as a workflow. Unreadable text is returned to the model
- * with the error, `resamples` times; then a fallback policy takes over, if there is one.
+ * The model receives the Conductor prompt, and its completion is parsed as a workflow. If parsing fails, the completion
+ * is returned to the model with the error, at most `resamples` times. Then the fallback policy takes over, if there is
+ * one.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -25,28 +26,31 @@ export { languagePolicyTable, promptTable } from "./languagePolicyTable.ts"
 
 /** Options for creating a language policy. */
 export interface Options {
-  /** The model that writes: any worker, in the pool or not. */
+  /** The model that writes the workflow. It need not be in the pool. */
   readonly model: Worker
-  /** The model's id by default. */
+  /** Default: the model's id. */
   readonly name?: string | undefined
-  /** How the model is prompted; the paper's setting by default. */
+  /** How the model is prompted. Default: as in the paper. */
   readonly prompt?: Prompt.ConductorOptions | undefined
-  /** The most tokens of one completion; 1024 by default, as in the paper. */
+  /** The maximum number of tokens of a completion. Default: 1024, as in the paper. */
   readonly maxOutputTokens?: number | undefined
-  /** The model's own when absent. The paper samples at 1.0. */
+  /** Default: the model's own. The paper uses 1.0. */
   readonly temperature?: number | undefined
-  /** The model's own when absent. */
+  /** Default: the model's own. */
   readonly reasoning?: Reasoning | undefined
-  /** How completions are read; `"tolerant"` by default. */
+  /** How completions are parsed. Default: `"tolerant"`. */
   readonly mode?: WorkflowText.Mode | undefined
   /**
-   * Returns the reason if the completion declines the task; the run then ends as `refused`. By default, no completion
-   * declines.
+   * Returns a reason if the completion declines the task; the run then ends as `refused`. By default, every completion
+   * is parsed as a workflow.
    */
   readonly refusal?: ((completion: string) => string | undefined) | undefined
-  /** How often unreadable text is requested again; 2 by default. */
+  /** How many more completions are requested if parsing fails. Default: 2. */
   readonly resamples?: number | undefined
-  /** Plans when the model fails or its last attempt cannot be read, as in `Policy.withFallback`; none by default. */
+  /**
+   * The policy that plans if the model fails or its last attempt cannot be parsed, as in `Policy.withFallback`.
+   * Default: none.
+   */
   readonly fallback?: Policy.Policy | undefined
 }
 
@@ -186,12 +190,12 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  *
  * **Details**
  *
- * Each attempt has its own seed. An attempt after the first shows the model its last text and the reason why it could
- * not be read. The request names the shape of the text (`WorkerRequest.format`), so a model that decodes by a grammar
- * always writes the paper's three lists. A model without a grammar may write checks if the run has checks and the
- * prompt's template mentions them. If one of these checks fails, the model is shown the results of the steps. It then
- * writes another workflow, no steps to continue, or the step whose answer is final. An exhausted budget never triggers
- * the fallback. The notes of a fallback's proposal give the reason for the fallback.
+ * Each attempt has its own seed. Attempts after the first show the model its last completion and the parse error. The
+ * request includes the format of the text (`WorkerRequest.format`), so a model with grammar-constrained decoding always
+ * writes the paper's three lists. A model without a grammar may write checks if the run has checks and the prompt's
+ * template mentions them. If one of these checks fails, the model sees the results of the steps. It then writes a new
+ * workflow, an empty workflow (continue), or the step whose answer is final. An exhausted budget never triggers the
+ * fallback. The notes of a fallback's proposal state why the fallback was used.
  *
  * **Example**
  *

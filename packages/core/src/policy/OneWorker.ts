@@ -15,7 +15,7 @@ const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities>
 }
 
 /**
- * Returns the ordinals of the capable workers. If no worker is capable, returns all, so that the run reports the missing
+ * Returns the indices of the capable workers. If no worker is capable, returns all, so that the run reports the missing
  * capability.
  */
 export const able = (context: Context): ReadonlyArray<number> => {
@@ -28,23 +28,23 @@ export const able = (context: Context): ReadonlyArray<number> => {
 }
 
 /**
- * Returns the check of the run, if it has exactly one. With several checks it is unknown which one fits the question.
+ * Returns the check of the run if it has exactly one. With several, it is unknown which one applies to the question.
  */
 export const checkOf = ({ checks = [] }: Context): string | undefined => (checks.length === 1 ? checks[0] : undefined)
 
-/** Returns a workflow in which a worker is asked the question itself. */
+/** Returns a workflow that sends the plain question to a worker. */
 export const asking = (context: Context, worker: number): Workflow => {
   const [by, step] = [checkOf(context), { worker, subtask: "", access: [] }]
   return { steps: [by === undefined ? step : { ...step, check: { by, onFailure: "revise" } }] }
 }
 
-/** Returns the workers that were called in any round, in order, and those that failed. */
+/** Returns the workers called in previous rounds, in order, and those that failed. */
 export const asked = ({ failed, rounds = [], workflow }: Previous): ReadonlyArray<number> => {
   const workflows = rounds.length === 0 ? [workflow] : rounds.map((round) => round.workflow)
   return [...new Set([...workflows.flatMap(({ steps }) => steps.map(({ worker }) => worker)), ...failed])]
 }
 
-/** Ends a run without a passing answer with a worker's answer, if there is one. */
+/** Ends a run in which no answer passed with the answer of a given worker, if there is one. */
 export const standing = ({ rounds = [] }: Previous, worker: number): Revision => {
   const notes = ["No answer passed the check, and no worker is left to try."]
   const round = rounds.findIndex(

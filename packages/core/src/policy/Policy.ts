@@ -1,9 +1,8 @@
 /**
  * Policies write workflows.
  *
- * Everything that answers a question is a policy and is run by the same Conductor: a trained model, a prompted model, a
- * lexical router, "always ask worker 2", best-of-n. Most baselines always write the same workflow, so their cost is
- * counted like that of any other policy.
+ * A trained model, a prompted model, a lexical router, "always ask worker 2" and best-of-n are all policies, and the
+ * same Conductor runs them. Baselines are policies too, so their cost is counted like that of any other policy.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -28,23 +27,23 @@ export type { Said } from "../workflow/StepMessages.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The view that a recursive round has of the previous rounds. */
+/** The previous rounds, as a recursive round sees them. */
 export interface Previous {
   /** The workflow of the last round. */
   readonly workflow: Workflow
-  /** Its answer, or the reason why there is no answer; in that case the policy should write another plan. */
+  /** Its answer, or the reason why it has no answer. Without an answer the policy should write another plan. */
   readonly answer: StepAnswer
-  /** The results of its steps, by index; `undefined` for a step that did not run. */
+  /** The results of its steps, by step index; `undefined` for a step that did not run. */
   readonly answers?: ReadonlyArray<StepAnswer | undefined> | undefined
-  /** The ordinals of the workers that failed a step for good, in any round. */
+  /** The indices of the workers that permanently failed a step in any round. */
   readonly failed: ReadonlyArray<number>
   /** A critic's feedback on the answer, or the problems of the answers that failed their checks. */
   readonly feedback?: string | undefined
-  /** All rounds so far, for steps that see some of theirs (`Step.earlier`). */
+  /** All rounds so far, for steps that use earlier answers (`Step.earlier`). */
   readonly rounds?: ReadonlyArray<PastRound> | undefined
 }
 
-/** An answer that failed its check, and that other steps wait for. */
+/** An answer that failed its check and that other steps depend on. */
 export interface FailedCheck {
   /** The index of its step. */
   readonly step: number
@@ -52,17 +51,17 @@ export interface FailedCheck {
   readonly objection: string
 }
 
-/** The reason why a policy is consulted during a round. */
+/** The failed checks because of which a policy is consulted during a round. */
 export interface Evidence {
-  /** In the order of their steps. */
+  /** The answers that failed their checks, in step order. */
   readonly failed: readonly [FailedCheck, ...ReadonlyArray<FailedCheck>]
 }
 
 /** A policy's decision after answers failed their checks. */
 export type Revision =
-  /** The workflow continues unchanged. The answer of a last step that failed its check is still the round's. */
+  /** The workflow continues unchanged. If the last step failed its check, its answer is still used. */
   | { readonly type: "go-on"; readonly notes?: ReadonlyArray<string> | undefined }
-  /** The run ends with the answer of a step that has one, of this round or of an earlier one. */
+  /** The run ends with the answer of a step of this round or an earlier one. */
   | { readonly type: "stop"; readonly answer: EarlierStep; readonly notes?: ReadonlyArray<string> | undefined }
   /** The round ends, and the next begins with this workflow. */
   | ({ readonly type: "re-plan" } & Proposal)
@@ -71,90 +70,91 @@ export type Revision =
 export interface Context {
   readonly task: Task
   readonly pool: WorkerPool
-  /** The most steps a workflow may have. */
+  /** The maximum number of steps of a workflow. */
   readonly maxSteps: number
-  /** Whether the Conductor is offered as a worker of its own pool; its ordinal is then the size of the pool. */
+  /** Whether the Conductor is a worker in its own pool. If so, its index is the size of the pool. */
   readonly self: boolean
-  /** 0 for the first round. */
+  /** The index of the round, from 0. */
   readonly round: number
-  /** Set in recursive rounds. There, a workflow without steps confirms the previous answer, if there is one. */
+  /** Set in recursive rounds. In these, an empty workflow confirms the previous answer, if there is one. */
   readonly previous?: Previous | undefined
   /**
    * Set if answers failed their checks and the policy may re-plan. `previous` is then the current round, and `round`
    * the index of the next one.
    */
   readonly evidence?: Evidence | undefined
-  /** The names of the checks that steps may have, besides workers that judge. */
+  /** The names of the checks that steps may use, in addition to workers as judges. */
   readonly checks?: ReadonlyArray<string> | undefined
-  /** The names of the shapes that steps may give. */
+  /** The names of the shapes that steps may request (`Step.gives`). */
   readonly shapes?: ReadonlyArray<string> | undefined
-  /** The most items of all steps of a workflow together; 1,000 if absent. */
+  /** The maximum number of items of all steps of a workflow together. Default: 1,000. */
   readonly maxItems?: number | undefined
-  /** The names of the tools that steps may use; never their schemas. Which workers can is in their `capabilities`. */
+  /** The names of the tools that steps may use. Only workers whose `capabilities` include tools can call them. */
   readonly tools?: ReadonlyArray<string> | undefined
-  /** The reason why a text does not have the shape of the run's output; absent if any text is an answer. */
+  /** Returns why a text does not have the shape of the run's output. Absent if the run accepts any text. */
   readonly misfit?: ((text: string) => string | undefined) | undefined
-  /** The policy's own seed for this round; the same run has the same seeds. */
+  /** The policy's seed for this round, derived from the run's seed. */
   readonly seed: number
-  /**
-   * Prices a workflow under the settings of the run, before it is proposed. A workflow that breaks a rule has no
-   * meaningful price.
-   */
+  /** Returns the price of a workflow under the settings of the run. The price of an invalid workflow is meaningless. */
   readonly price: (workflow: Workflow) => Price
   /**
-   * Why a workflow would not be admitted under the run's own budget, with its price; `undefined` if it would be. Present
-   * if whole plans are admitted (`budget.admit`). A shared account may still refuse the plan.
+   * Returns why a workflow would exceed the run's own budget, with its price, or `undefined` if it fits. Present if
+   * whole plans are admitted (`budget.admit`). A shared account may still refuse the plan.
    */
   readonly admission?: ((workflow: Workflow) => BudgetExceeded | undefined) | undefined
   /**
-   * Requests a completion from a model. It is the only way for a policy to call a model: the call is budgeted, retried
-   * and recorded.
+   * Requests a completion from a model. Policies must call models through this function, so that calls are budgeted,
+   * retried and recorded.
    */
   readonly complete: Complete
 }
 
-/** Requests a completion from a model and reads it. Its cost and its text are part of the run's events. */
+/** Requests a completion from a model and parses it. Its cost and text appear in the run's events. */
 export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly model: Worker
   readonly request: WorkerRequest
-  /** 0 for the first completion of a round, 1 after one that could not be read, and so on. */
+  /** The index of the attempt within the round, from 0. It increases after each completion that could not be parsed. */
   readonly attempt: number
-  /** Reads the text of the completion, or everything that the model returned. */
+  /** Parses the text of the completion (`completion`) or the complete response (`said`). */
   readonly read: (completion: string, said: Said) => Result.Result<A, E>
 }) => Effect.Effect<
   {
     readonly completion: string
     readonly reading: Result.Result<A, E>
     readonly said: Said
-    /** That of `said`. */
+    /** The `echo` of the response. */
     readonly echo?: unknown
   },
   WorkerError | BudgetExceeded
 >
 
-/** A workflow or the policy's own answer, who wrote it, and notes on how. */
+/** A policy's workflow or direct answer, with its author and notes. */
 export interface Proposal {
-  /** Without steps if the policy answers itself. */
+  /** Empty if the policy answers directly. */
   readonly workflow: Workflow
   /**
-   * The answer of the policy itself, which calls no worker. It is held to the shape of the run's output, and a critic
-   * scores it like any other answer. Without a critic it ends the run, unless `isLast` is `false`. The paper's Conductor
-   * never answers.
+   * The policy's own answer, without a call to a worker. It must have the shape of the run's output, and a critic
+   * scores it like any other answer. Without a critic it ends the run, unless `isLast` is `false`. The paper's
+   * Conductor never answers directly.
    */
   readonly answer?: string | undefined
   /**
-   * `true`: the run ends with this round, even if more rounds are allowed. `false`: the answer of this round is a draft,
-   * which is not the run's answer if a limit ends the run. By default, the rounds of the run decide.
+   * If `true`, the run ends with this round, even if more rounds are allowed. If `false`, the answer of this round is a
+   * draft, which is not the run's answer if a limit ends the run. By default, the last allowed round is the last.
    */
   readonly isLast?: boolean | undefined
-  /** The name of the policy that wrote it, if that is a fallback. */
+  /** The name of the policy that wrote it, if it was a fallback. */
   readonly policy?: string | undefined
-  /** The policy that wrote it, if another one handed over to it. Its checks are used, and it is asked to revise. */
+  /**
+   * The policy that wrote it, if the run's policy delegated to another. Its checks are used, and its `revise` is
+   * called.
+   */
   readonly author?: Policy | undefined
-  /** Deviations that tolerant reading accepted, and the reason why a fallback wrote the workflow. */
+  /** Deviations that the tolerant parser accepted, and the reason why a fallback wrote the workflow. */
   readonly notes?: ReadonlyArray<string> | undefined
   /**
-   * The probability of this choice, above 0 and at most 1, if a policy samples. Learning from the answer requires it.
+   * The probability of this choice, above 0 and at most 1, if the policy samples. Required for learning from the
+   * answer.
    */
   readonly probability?: number | undefined
 }
@@ -165,27 +165,28 @@ export interface Policy {
   /** Why a run uses this policy, as a sentence; it is reported at the start of the run. */
   readonly reason?: string | undefined
   /**
-   * The length of the longest workflow that it writes, if that exceeds the Conductor's limit: a baseline with a fixed
+   * The length of its longest workflow. Set it if that can exceed the Conductor's limit, as for a baseline with a fixed
    * length.
    */
   readonly maxSteps?: number | undefined
   /**
-   * The number of extra rounds that it needs, if that exceeds the Conductor's limit: a policy that retries. `Infinity`:
-   * as many as the budget allows, and fewer than 10,000, which bounds a run that costs nothing.
+   * The number of extra rounds that it needs. Set it if that can exceed the Conductor's limit, as for a policy that
+   * retries. `Infinity` allows as many as the budget permits, but fewer than 10,000, which bounds runs that cost
+   * nothing.
    */
   readonly recursion?: number | undefined
-  /** The checks that its steps call by name, besides those of the run. */
+  /** Checks that its steps use by name, in addition to the checks of the run. */
   readonly checks?: Checks | undefined
   /**
-   * Whether the next eligible worker takes over a step whose worker failed for good. Default: `true`. Use `false` if
-   * the caller named the worker and no other can replace it. `RunSettings.reassign` overrides it.
+   * Whether the next eligible worker takes over a step whose worker failed permanently. Default: `true`. Use `false` if
+   * the caller chose the worker explicitly. `RunSettings.reassign` overrides it.
    */
   readonly failover?: boolean | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
   /**
    * Called if answers failed checks with `onFailure: "revise"`, no other step of the round can run, and another round
-   * may begin early. Without `revise`, `propose` is called, and a workflow without steps means "continue". If it fails,
-   * the round continues.
+   * is allowed. Without `revise`, `propose` is called, and an empty workflow means "continue". If it fails, the round
+   * continues.
    */
   readonly revise?:
     | ((context: Revising) => Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded>)
@@ -198,7 +199,7 @@ export interface Revising extends Context {
   readonly evidence: Evidence
 }
 
-/** Converts a proposal made during a round to a revision. No steps and no answer means "continue". */
+/** Converts a proposal made during a round to a revision. A proposal without steps and answer means "continue". */
 export const revisionOf = (proposal: Proposal): Revision =>
   proposal.workflow.steps.length === 0 && proposal.answer === undefined
     ? { type: "go-on", notes: proposal.notes }
@@ -253,7 +254,8 @@ const byOrdinals = <A extends Proposal>(
       )
 
 /**
- * Asks a policy for a workflow. Use this instead of `policy.propose(context)`: user code may be async and may throw.
+ * Requests a workflow from a policy. Use this instead of `policy.propose(context)`, because user code may be async and
+ * may throw.
  */
 export const propose = (
   policy: Policy,
@@ -264,7 +266,7 @@ export const propose = (
     (proposal) => byOrdinals(policy.name, context, proposal)
   )
 
-/** Asks the author of a workflow, or else the policy of the run, how to handle answers that failed their checks. */
+/** Consults the author of a workflow, or else the policy of the run, about answers that failed their checks. */
 export const revise = (
   policy: Policy,
   author: Policy,
@@ -280,7 +282,7 @@ export const revise = (
       )
 }
 
-/** Returns the problem of a proposal in which the policy answers itself. */
+/** Returns what is wrong with a proposal in which the policy answers directly, or `undefined`. */
 export const answerProblem = ({ answer, workflow }: Proposal, misfit: Context["misfit"]): string | undefined => {
   if (typeof answer !== "string" || answer.trim() === "") return "its own answer is not a text"
   if (workflow.steps.length > 0) return "it proposed both an answer and steps; give one of them"
@@ -299,9 +301,11 @@ export const canStand = (previous: Previous | undefined): boolean => previous?.a
 export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly policy: string
   readonly detail: string
-  /** True if no worker of the pool can answer such a task. The run ends as `refused`, and no fallback is tried. */
+  /**
+   * True if no worker of the pool can answer such a task. The run then ends as `refused`, without trying a fallback.
+   */
   readonly isRefusal?: boolean | undefined
-  /** The exception of the policy's code, if it failed. */
+  /** The exception, if the policy's code threw. */
   readonly cause?: unknown
 }> {
   override get message(): string {
@@ -348,15 +352,15 @@ const valid = (
 }
 
 /**
- * A policy with another that plans when the first cannot.
+ * Combines a policy with a fallback that plans if the policy cannot.
  *
  * **Details**
  *
- * The fallback plans if the policy returns no valid workflow (it throws or rejects, or returns nothing, no steps, an
- * unknown worker or anything else that breaks the rules of a workflow), or if the model that it calls fails. It does
- * not plan if the budget is exhausted (unless a whole plan is too expensive, `budget.admit`), the policy declines the task, or a call is refused because of the model's
- * settings or key. `declines` may return beforehand the reason why the policy should not be consulted. Proposals of the
- * fallback carry its name, and their first note has the reason.
+ * The fallback is used if the policy does not return a valid workflow (it throws, rejects, or returns nothing or an
+ * invalid workflow), or if its model fails. It is not used if the budget is exhausted (unless only the whole plan is
+ * too expensive, `budget.admit`), the policy declines the task, or a call is refused because of the model's settings or
+ * key. `declines` can return a reason to skip the policy. Proposals of the fallback have its name, and their first note
+ * states the reason.
  *
  * **Example**
  *
@@ -431,8 +435,8 @@ export const withFallback = (
  *
  * **Details**
  *
- * It plans once per task: a recursive round confirms the previous answer. If that is missing, or a critic or a check
- * objected to it, the plan is tried again. `maxSteps` is as in {@link fixed}.
+ * It plans once per task: a recursive round confirms the previous answer. If the answer is missing, or a critic or a
+ * check objected to it, the plan is tried again. For `maxSteps` see {@link fixed}.
  */
 export const planned = (
   name: string,
@@ -453,13 +457,12 @@ export const planned = (
 })
 
 /**
- * A policy whose workflow is a function of the pool and the task: no model is asked.
+ * A policy whose workflow is a function of the pool and the task, without a model.
  *
  * **Details**
  *
- * `maxSteps` is the length of the longest workflow that it writes; set it if that can exceed the Conductor's limit. In
- * a recursive round it confirms the previous answer, unless the answer is missing or a critic objected. In that case it writes
- * its workflow once more.
+ * `maxSteps` is the length of its longest workflow; set it if that can exceed the Conductor's limit. In a recursive
+ * round it confirms the previous answer. If the answer is missing or a critic objected, it writes its workflow again.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
  * Prompts for language policies.
  *
- * Rendering is pure: the same values give the same messages, so prompts can be snapshot, cached and trained on. The
- * wording is data: a {@link Template} and a list of {@link Example}s that a caller may replace.
+ * Rendering is pure: equal inputs give equal messages, so prompts can be snapshot-tested, cached and trained on. The
+ * wording is data: a {@link Template} and a list of {@link Example}s, both of which can be replaced.
  */
 
 import { type Message, type PlainMessage, text } from "../task/Message.ts"
@@ -23,34 +23,34 @@ export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
 /** The result of a step. */
 export type StepAnswer = StepMessages.StepAnswer
-/** A step as its worker is about to see it. */
+/** The input of a step, as its worker will see it. */
 export type WorkerView = StepMessages.WorkerView
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A worked example for a language policy: a possible thought about a question, and the resulting workflow. */
+/** A few-shot example for a language policy: a question, the reasoning about it, and the resulting workflow. */
 export interface Example {
-  /** The topic of the question, so that examples can be chosen by topic. Not shown. */
+  /** The topic of the question, for selecting examples. It is not shown to the model. */
   readonly topic: string
   readonly question: string
   readonly thought: string
   /**
-   * Fits any pool: an ordinal beyond the pool wraps around. In the binary form, an access list that names steps
-   * is shown as `"all"`.
+   * The workflow fits any pool: an index beyond the pool wraps around. In the binary form, an access list with step
+   * indices is shown as `"all"`.
    */
   readonly workflow: Workflow.Workflow
 }
 
 /**
- * The wording of the prompt. Words in braces are filled in; the comment on each text lists those it may use, and it
- * need not use them all. An empty text, or an empty list of rules, leaves its section out.
+ * The wording of the prompt. Placeholders in braces are filled in; the comment on each field lists the ones that it may
+ * use. An empty text or list of rules omits its section.
  */
 export interface Template {
   /** A description of the Conductor's role. */
   readonly role: string
-  /** `{steps}`, `{access}` and `{subtasks}`: the sentences below that fit the options. */
+  /** `{steps}`, `{access}` and `{subtasks}`: the sentences below that apply to the options. */
   readonly rules: ReadonlyArray<string>
   readonly access: { readonly [form in AccessForm]: string }
   readonly subtasks: { readonly written: string; readonly blank: string }
@@ -61,31 +61,35 @@ export interface Template {
   readonly format: string
   /** `{number}`, `{question}`, `{thought}`, `{workflow}`. */
   readonly example: string
-  /** `{count}`, `{models}`: the list of models, one a line. */
+  /** `{count}`, `{models}`: the list of models, one per line. */
   readonly pool: string
   /**
-   * A model of the list: `{model}`, its ordinal; `{description}` on one line, or `{quoted}` with all of its characters
-   * as a string of JSON, where workers are described; `{price}`, USD for a million tokens of output, or `unknown`.
-   * `failed` is one that gave no answer in an earlier round; like the others when absent.
+   * A line of the list of models. `{model}` is its index; `{description}`, if workers are described, is the description
+   * on one line, and `{quoted}` the description as a JSON string; `{price}` is USD per million output tokens, or
+   * `unknown`. `failed` is used for a model that gave no answer in an earlier round; if absent, such a model is shown
+   * like the others.
    */
   readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string | undefined }
-  /** `{model}`: the ordinal of the Conductor in its own pool. */
+  /** `{model}`: the index of the Conductor in its own pool. */
   readonly self: string
-  /** `{conversation}`: the system message and the turns before the question, if there are any. */
+  /** `{conversation}`: the system message and the turns before the question, if any. */
   readonly conversation: string
-  /** `{question}`; `{quoted}`, the same as a string of JSON. */
+  /** `{question}`; `{quoted}`, the question as a JSON string. */
   readonly question: string
   /**
-   * `{what}`: "call the tools weather, clock", "see the pictures of the question"; `{models}`: the ordinals of the
-   * capable models. If absent, capabilities are not mentioned.
+   * `{what}`: the capability, such as "call the tools weather, clock"; `{models}`: the indices of the capable models.
+   * If absent, capabilities are not mentioned.
    */
   readonly ability?: string | undefined
-  /** `{workflow}`, `{answer}`, `{feedback}`: the view of a recursive round, and its options. */
+  /**
+   * `{workflow}`, `{answer}`, `{feedback}`: the previous round as shown in a recursive round, and the model's options.
+   */
   readonly recursion: string
   /** `{workflow}`: used instead of `recursion` if the previous round has no usable answer. Default: `recursion`. */
   readonly failure?: string | undefined
   /**
-   * `{workflow}`, `{answer}`: used instead of `recursion` if a model declined, with its words. Default: `recursion`.
+   * `{workflow}`, `{answer}`: used instead of `recursion` if a model declined, with the text of the refusal. Default:
+   * `recursion`.
    */
   readonly refusal?: string | undefined
   /**
@@ -96,11 +100,11 @@ export interface Template {
   /**
    * The list `how`, used with the option `how`: its line of the format, and its clauses. `{gives}`, `{tools}` and
    * `{checks}`: the sentences below, if the run has shapes (`{shapes}`), tools (`{tools}`) or checks. If absent, the list
-   * is not mentioned and not read.
+   * is not mentioned and not parsed.
    */
   readonly how?:
     | {
-        /** If absent, the list is not in the format, and the clauses say how it is written. */
+        /** If absent, the list is not part of the format, and the clauses describe its syntax. */
         readonly list?: string | undefined
         readonly text: string
         readonly gives: string
@@ -109,46 +113,49 @@ export interface Template {
       }
     | undefined
   /**
-   * The form in which the Conductor answers itself, used with the option `mayAnswer`, and the role that it then has. If
-   * absent, such answers are not mentioned and not read.
+   * How the Conductor answers directly, and its role, used with the option `mayAnswer`. If absent, such answers are not
+   * mentioned and not parsed.
    */
   readonly answer?: { readonly role: string; readonly text: string } | undefined
   /**
-   * `{workflow}`, `{returned}`, `{objections}`: the view during a round after answers failed their checks. Default: the
-   * view of a recursive round.
+   * `{workflow}`, `{returned}`, `{objections}`: the state of a round in which answers failed their checks. Default: as
+   * for a recursive round.
    */
   readonly evidence?: string | undefined
-  /** `{feedback}`: a critic's feedback, if there is any. */
+  /** `{feedback}`: a critic's feedback, if any. */
   readonly feedback: string
-  /** The last words, after the question. `{lists}`: "the three lists", or what may be written instead. */
+  /** The closing instruction, after the question. `{lists}`: "the three lists", or what may be written instead. */
   readonly closing: string
-  /** `{error}`, `{lists}`: the message to the model if its text could not be read. */
+  /** `{error}`, `{lists}`: the message to the model if its text could not be parsed. */
   readonly correction: string
 }
 
-/** How access lists are written: `"all"` or none, or any earlier steps, too. */
+/** How access lists are written: `"binary"` allows `"all"` or none, `"fine-grained"` also any earlier steps. */
 export type AccessForm = "binary" | "fine-grained"
 
-/** How a language policy is prompted. The defaults are the paper's setting. */
+/** How a language policy is prompted. The defaults follow the paper. */
 export interface ConductorOptions {
   readonly template?: Template | undefined
   /**
-   * {@link outOfDistributionExamples} by default, with {@link mapExample} if the list `how` is allowed; none when empty.
-   * Those longer than `maxSteps` are left out.
+   * The examples to show. Default: {@link outOfDistributionExamples}, plus {@link mapExample} if the list `how` is
+   * allowed. Examples with more than `maxSteps` steps are omitted.
    */
   readonly examples?: ReadonlyArray<Example> | undefined
-  /** `"binary"` by default. */
+  /** Default: `"binary"`. */
   readonly access?: AccessForm | undefined
-  /** Whether workers are described, and not only numbered; false by default. */
+  /** Whether to show descriptions of workers in addition to their indices. Default: `false`. */
   readonly descriptions?: boolean | undefined
-  /** False for the ablation in which every worker is asked the question itself; true by default. */
+  /**
+   * Whether steps have subtasks. Default: `true`. Use `false` for the ablation in which every worker receives the plain
+   * question.
+   */
   readonly subtasks?: boolean | undefined
   /**
    * Whether steps may have items, conditions, quorums, settings and a choice of tools, written as the list `how`
-   * (`WorkflowText.read`); false by default, as in the paper.
+   * (`WorkflowText.read`). Default: `false`, as in the paper.
    */
   readonly how?: boolean | undefined
-  /** Whether the Conductor may answer an easy question itself; false by default, as in the paper. */
+  /** Whether the Conductor may answer an easy question directly. Default: `false`, as in the paper. */
   readonly mayAnswer?: boolean | undefined
 }
 
@@ -241,17 +248,17 @@ const recursion = (
   })
 }
 
-/** Whether a policy is shown the available checks and may write them. */
+/** Whether the prompt lists the available checks, so that the policy may use them. */
 export const mentionsChecks = (
   { checks = [] }: Pick<ConductorContext, "checks">,
   { template }: ConductorOptions = {}
 ): boolean => checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
 
-/** Whether a policy is shown the list `how` and may write it. */
+/** Whether the prompt explains the list `how`, so that the policy may write it. */
 export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =>
   how === true && (template ?? defaultTemplate).how !== undefined
 
-/** Whether a policy is shown how to answer itself and may do so. */
+/** Whether the prompt allows a policy to answer directly. */
 export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
   mayAnswer === true && (template ?? defaultTemplate).answer !== undefined
 
@@ -333,7 +340,7 @@ const abilities = (
 const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
 /**
- * The messages that a language policy is sent to write a workflow.
+ * Returns the messages that ask a language policy for a workflow.
  *
  * **Details**
  *
@@ -341,7 +348,7 @@ const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) =
  * message contains the question. In a recursive round it also contains the previous workflow, its answer and a critic's
  * feedback. If answers failed their checks, it contains the results of all steps so far. All runs over one pool
  * therefore share the system message, and a model with a KV cache evaluates it once. After a worker has failed, the
- * list of workers in later rounds states it. Workers are numbered, never named.
+ * list of workers in later rounds says so. Workers are shown by index, never by name.
  *
  * **Example**
  *
@@ -400,7 +407,7 @@ const turnText = (message: Message): string => {
   return `[assistant] ${[said, ...called].filter((part) => part !== "").join("\n")}`
 }
 
-/** The turns after an unreadable completion: the text of the model, and its problem. */
+/** Returns the turns that follow a completion that could not be parsed: the completion and the parse error. */
 export const correctionMessages = (
   completion: string,
   error: string,

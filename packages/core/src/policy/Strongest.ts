@@ -1,9 +1,9 @@
 /**
  * The policy for a pool without learned data: chooses the worker to ask.
  *
- * It asks only the strongest worker. In our tests, no router that reads only the question gained on ungraded kinds of
- * questions, and many lost. The strongest worker is taken from public records if they cover the whole pool, otherwise
- * list prices are used as a proxy for strength. No claim is made about a model that was not measured.
+ * By default it asks only the strongest worker. In our tests, no router that reads only the question was better than
+ * that on kinds of questions without graded data, and many were worse. The strongest worker is taken from public
+ * benchmark results if they cover the whole pool; otherwise list prices are used as a proxy for strength.
  */
 import * as Effect from "effect/Effect"
 import * as Tables from "../Options.ts"
@@ -18,14 +18,14 @@ import { type PublicRecord, publicRecords } from "./publicRecords.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The accuracy of models in public records, with the source and date of each. */
+/** Public benchmark results of models, each with its source and date. */
 export const records: ReadonlyArray<PublicRecord> = publicRecords
 
-/** The data of a record about one worker of a pool. */
+/** A public benchmark result of a worker in the pool. */
 export interface Measured {
-  /** The ordinal of the worker. */
+  /** The index of the worker. */
   readonly worker: number
-  /** The share of right answers, 0 to 1. */
+  /** The share of correct answers, from 0 to 1. */
   readonly mean: number
   readonly standardError: number
   readonly questions: number
@@ -33,27 +33,27 @@ export interface Measured {
 
 /** The chosen worker and the reason. */
 export interface Choice {
-  /** The ordinals of the workers to ask: one; or two, and a third that is asked if their answers differ. */
+  /** The indices of the workers to ask: either one, or two plus a third that is asked if their answers differ. */
   readonly workers: readonly [number] | readonly [number, number, number]
-  /** A sentence for people. */
+  /** The reason, as a sentence for display. */
   readonly why: string
 }
 
 /**
- * The tradeoff between quality and cost. `best`: the best answers at any price. `within-2`: the cheapest worker within
- * 2 points of the best. `half`: the best answers for half of the cost of the best worker.
+ * The tradeoff between quality and cost. `best`: the best worker at any price. `within-2`: the cheapest worker within 2
+ * percentage points of the best. `half`: the best choice at half the cost of the best worker.
  */
 export const dials = ["best", "within-2", "half"] as const
 
 /** One of {@link dials}. */
 export type Dial = (typeof dials)[number]
 
-/** How it chooses. */
+/** Options for choosing a worker. */
 export interface Options {
   readonly name?: string | undefined
   /** The tradeoff between quality and cost. Default: `"best"`. */
   readonly dial?: Dial | undefined
-  /** The public records to go by; {@link records} by default. */
+  /** The public benchmark results to use. Default: {@link records}. */
   readonly records?: ReadonlyArray<PublicRecord> | undefined
 }
 
@@ -211,7 +211,7 @@ const half = (known: Known): Choice => {
 
 const ways: Readonly<Record<Dial, (known: Known) => Choice>> = { best: strongest, "within-2": within, half }
 
-/** Chooses the worker to ask, with the reason. */
+/** Chooses the worker to ask, and gives the reason. */
 export const choose = (pool: WorkerPool, options: Options = {}): Choice => {
   Tables.check("Strongest.choose", options, table)
   return chosen(pool, options)
@@ -235,13 +235,13 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
  *
  * **Details**
  *
- * At the dial `"within-2"` it asks the cheapest worker that public records show within two points of the best. At
- * `"half"` it asks two cheap workers, and the strongest if their answers differ, or a single worker at half the price.
- * If a worker fails, or a critic objects, it asks the strongest of the others. Its notes give the reason.
+ * With the dial `"within-2"` it asks the cheapest worker whose public results are within two percentage points of the
+ * best. With `"half"` it asks two cheap workers, and the strongest if their answers differ, or a single worker at half
+ * the price. If a worker fails or a critic objects, it asks the strongest remaining worker. Its notes give the reason.
  *
- * If the run has exactly one named check (`checks`), each answer must pass it. Otherwise the strongest of the other
- * workers is asked, as long as the run may revise (`revisions`). If no worker is left, the answer of the strongest is
- * used. With such a check, one cheap worker is enough at `"half"`.
+ * If the run has exactly one named check (`checks`), each answer must pass it. If an answer fails, the strongest
+ * remaining worker is asked, as long as `revisions` allows. If no worker is left, the answer of the strongest is used.
+ * With such a check, `"half"` starts with a single cheap worker.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Runs that continue another one from one of its steps. */
+/** Forks: runs that continue another run from one of its steps. */
 import * as Effect from "effect/Effect"
 import { OptionsError } from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
@@ -6,21 +6,21 @@ import { withJournaledRun } from "../run/journaled.ts"
 import { type ConductOptions, type ConductResult, conduct } from "./runs.ts"
 
 /**
- * Options of `fork`: the `transcript` of a run, or its `runId` and the `journal` that stores it; the step `at` which the
- * fork begins; and the options of a run. `forkId` is the id of the new run, a random UUID by default.
+ * Options of `fork`: the `transcript` of a run, or its `runId` and the `journal` that stores it; the step `at` which
+ * the fork starts; and the options of a run. `forkId` is the id of the new run. Default: a random UUID.
  */
 export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> &
   Conductor.Fork & { readonly forkId?: string | undefined }
 
 /**
- * Continues a run from one of its steps, as a new run: with another `answer` of the step, with changed fields of it
+ * Continues a run from one of its steps, as a new run: with another `answer` to the step, with changed fields of it
  * (`change`), or with another `policy`.
  *
  * **Details**
  *
- * Everything before the step, and everything that does not follow from it, is taken from the record and costs nothing. The
- * step and those that see its answer call their workers again. The plans up to the round of the step are those of the
- * record; later rounds are planned by the policy. `transcript.forkOf` of the result names the original run.
+ * Everything that does not depend on the step is taken from the record and costs nothing. The step and the steps that
+ * see its answer call their workers again. Plans up to and including the step's round are also taken from the record;
+ * later rounds are planned by the policy. `transcript.forkOf` of the result names the original run.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Validates the options of a run. The compiler checks the rules against the interface. */
+/** Validates the options of a run. */
 
 import * as RunId from "../journal/RunId.ts"
 import * as Options from "../Options.ts"
@@ -113,7 +113,7 @@ const isGiven = (value: unknown): boolean =>
   has(value, "approved", (approved) => typeof approved === "boolean") ||
   has(value, "content", (content) => Message.problemOf(content) === undefined)
 
-/** Throws an `OptionsError` if the results for waiting calls are invalid. */
+/** Throws an `OptionsError` if the results for pending calls are invalid. */
 export const checkResults = (results: object = {}): void => {
   if (!isObject(results)) {
     const detail = `"results" must be an object that maps call ids to results, not ${Options.kindOf(results)}.`

@@ -1,4 +1,4 @@
-/** Policies of functions and of models. */
+/** Policies from functions and models. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -22,7 +22,7 @@ import { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
 
-/** A revision whose new plan may name workers by their ids. */
+/** A revision whose new plan may refer to workers by id. */
 export type RevisionInput =
   | Exclude<Revision, { readonly type: "re-plan" }>
   | ({ readonly type: "re-plan" } & (WholeProposal | OwnAnswer))
@@ -33,24 +33,29 @@ type WholeProposal = Omit<Proposal, "workflow"> & { readonly workflow: WorkflowI
 /** The policy's own answer, which needs no workflow. */
 type OwnAnswer = Omit<Proposal, "workflow" | "answer"> & { readonly answer: string; readonly steps?: undefined }
 
-/** A proposal of a policy in code: a workflow, a workflow with more (`notes`, `isLast`), or the policy's own answer. */
+/** The return value of a policy function: a workflow, a workflow with `notes` or `isLast`, or a direct answer. */
 export type ProposalInput = (WorkflowInput & { readonly isLast?: boolean | undefined }) | WholeProposal | OwnAnswer
 
-/** Requests a completion from a model, and returns everything that it said. The call is budgeted, retried and recorded. */
+/**
+ * Requests a completion from a model, and returns its complete response. The call is budgeted, retried and recorded.
+ */
 export type PromiseComplete = (request: WorkerRequest & { readonly model: Worker }) => Promise<Said>
 
-/** The information available to a policy in code. `complete` is its only way to call a model. */
+/** The input of a policy function. It must call models only through `complete`. */
 export type PromiseContext<C> = Omit<C, "complete"> & { readonly complete: PromiseComplete }
 
-/** The behavior of a policy after failed checks, and its rounds. */
+/** Options of a policy function. */
 export interface PolicyOptions {
-  /** The checks that its steps call by name, besides those of the run. */
+  /** Checks that its steps use by name, in addition to the checks of the run. */
   readonly checks?: Checks | undefined
-  /** Decides how to handle a round whose answers failed their checks. By default, the policy re-plans. */
+  /**
+   * Decides how to continue a round in which answers failed their checks. By default, the policy function is called
+   * again.
+   */
   readonly revise?: ((context: PromiseContext<Revising>) => RevisionInput | Promise<RevisionInput>) | undefined
   /**
-   * The number of extra rounds that it needs, if that exceeds the Conductor's limit. `Infinity`: as many as the budget
-   * allows.
+   * The number of extra rounds that it needs. Set it if that can exceed the Conductor's limit. `Infinity`: as many as
+   * the budget allows.
    */
   readonly recursion?: number | undefined
 }
@@ -62,19 +67,19 @@ const options: Options.ShapeOf<PolicyOptions> = {
 }
 
 /**
- * A policy from a function that writes a workflow, at once or as a promise.
+ * Makes a policy from a sync or async function that returns a workflow.
  *
  * **Details**
  *
  * If the function throws or returns an invalid workflow, the run ends as `failed`, and the result's `detail` gives the
- * reason. An empty list of steps confirms the answer of an earlier round. A step names its worker by ordinal or by id.
- * `{ answer: "Paris." }` is the policy's own answer, for which no worker is called. `{ workflow, notes, isLast }` is a
- * workflow with more of a `Proposal`. `complete` calls a model.
+ * reason. An empty list of steps confirms the answer of the previous round. A step refers to its worker by index or id.
+ * `{ answer: "Paris." }` answers directly, without a worker. `{ workflow, notes, isLast }` is a workflow with further
+ * fields of a `Proposal`. `complete` calls a model.
  *
- * `checks` are the checks that its steps reference by name (`check: { by: "tests", onFailure: "revise" }`). `revise`
- * decides how to handle the round if they fail: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
- * `{ type: "re-plan", workflow }`. Without it, the first function is called for the workflow of the next round, and a
- * workflow without steps means "continue".
+ * `checks` are the checks that its steps use by name (`check: { by: "tests", onFailure: "revise" }`). If they fail,
+ * `revise` returns how to continue: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or `{ type:
+ * "re-plan", workflow }`. Without `revise`, the policy function is called for the workflow of the next round, and an
+ * empty workflow means "continue".
  *
  * **Example**
  *
@@ -238,7 +243,8 @@ const isOfRun = (error: unknown): error is WorkerError | BudgetExceeded =>
   isA(error, WorkerError) || isA(error, BudgetExceeded)
 
 /**
- * A policy of a model that writes the plan, trained for it or not: `LanguagePolicy.make`, with its options checked.
+ * Makes a policy in which a model writes the plan: `LanguagePolicy.make` with validated options. The model need not be
+ * trained for it.
  *
  * **Example**
  *

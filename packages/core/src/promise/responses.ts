@@ -9,20 +9,23 @@ import { type ConductOptions, streamRun } from "./runs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A piece of the answer, as it is written. */
+/** A chunk of the answer. */
 export interface AnswerPiece {
   readonly type: "answer-delta"
   readonly text: string
 }
 
-/** An event sent to a page: the events of a run, interleaved with its answer in pieces. */
+/** An event sent to a page: an event of the run, or a chunk of its answer. */
 export type PageEvent = RunEvent | AnswerPiece
 
-/** How a stream is sent. */
+/** Options for the response. */
 export interface StreamOptions {
-  /** Headers besides those of the stream. */
+  /** Additional headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** After so much silence a comment is sent, as proxies close idle connections; 15,000 by default, 0 for never. */
+  /**
+   * The interval after which a comment is sent on an idle connection, in milliseconds, so that proxies do not close it.
+   * Default: 15,000; 0 sends none.
+   */
   readonly keepAliveMillis?: number | undefined
 }
 
@@ -101,13 +104,13 @@ const bodyOf = (
 }
 
 /**
- * Runs a question, and returns a `Response` of server-sent events that `render` writes from the events of the run: for a
- * protocol of a page's own. {@link eventResponse} writes the events as they are.
+ * Runs a question, and returns a `Response` of server-sent events in a custom protocol: `render` converts the events of
+ * the run. {@link eventResponse} sends the events unchanged.
  *
  * **Details**
  *
- * It waits for the first text, so that a mistake in the options rejects the promise and sends nothing. If the client
- * leaves, the run is stopped.
+ * The promise resolves when the first text is available, so that invalid options reject it before anything is sent. If
+ * the client disconnects, the run is stopped.
  */
 export const streamResponse = async (
   options: ConductOptions,
@@ -141,10 +144,10 @@ async function* sent(events: AsyncGenerator<PageEvent, void, undefined>, isSent:
  *
  * **Details**
  *
- * The name of an event is its `type`, and its data the event as JSON: those of `streamRun`, and `answer-delta` with a piece
- * of the answer as `text`. The last is `run-finished`. By default the texts that models write on the way are left out
- * (`completion-delta`, `step-delta`, `completion-finished`); `select` chooses otherwise. If the client leaves, the run is
- * stopped. The promise is rejected with an `OptionsError` for a mistake in the options.
+ * Sends the events of `streamRun`, and `answer-delta` events with a chunk of the answer as `text`. The name of an event
+ * is its `type`, and its data is the event as JSON. The last event is `run-finished`. By default, events with
+ * intermediate texts (`completion-delta`, `step-delta`, `completion-finished`) are omitted; use `select` to change
+ * that. If the client disconnects, the run is stopped. Invalid options reject the promise with an `OptionsError`.
  *
  * **Example**
  *

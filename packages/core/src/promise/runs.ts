@@ -1,4 +1,4 @@
-/** Runs to wait for, to watch, and to read as they answer. */
+/** Functions that run a question: wait for the result, follow the events, or stream the answer. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -30,36 +30,37 @@ import { checkOptions, checkResults } from "./options.ts"
 
 /**
  * The options of a run: a question, a pool, and everything in `Conductor.Options` and `Conductor.RunOptions`. `A` is
- * the type of the value that `output` requests.
+ * the type of the requested `output`.
  */
 export interface ConductOptions<A = unknown>
   extends RunSettings,
     Omit<Conductor.RunOptions<A>, "pool" | "listener" | "seed" | "tools" | "approve" | "approvePlan"> {
-  /** A question, as text or with pictures and files, or a task with an id and more. */
+  /** The question: a text, parts with pictures and files, or a task. */
   readonly question: Task.Input
-  /** At least one worker; ids must differ. */
+  /** The workers: at least one, with unique ids. */
   readonly pool: ReadonlyArray<Worker>
   /**
-   * Writes the plans. By default, as in `divisi run` and `divisi serve`, the only worker answers, or the strongest of
-   * several language models, which the next worker replaces if it fails; a language model among other workers plans.
+   * Writes the plans. Default, as in `divisi run` and `divisi serve`: with one worker, that worker answers. If all
+   * workers are language models, the strongest answers, and if it fails, the next worker takes over. If only some are,
+   * the strongest language model plans.
    */
   readonly policy?: Policy | undefined
-  /** Called before a tool that needs approval runs. Without it the run is suspended at that point. */
+  /** Called before a tool that needs approval runs. Without `approve`, the run is suspended at that point. */
   readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined
   /**
-   * Called with a plan that needs approval (`approvePlans`), and returns the decision: whether it may run, or the text of
-   * another plan. Without it the run is suspended at that point.
+   * Called with a plan that needs approval (`approvePlans`), and returns the decision or the text of another plan.
+   * Without `approvePlan`, the run is suspended at that point.
    */
   readonly approvePlan?: ((plan: WaitingCall) => Given | Promise<Given>) | undefined
-  /** Stops the run: its calls end at once, and the result's ending is `interrupted`. Nothing is thrown. */
+  /** Stops the run: its calls are interrupted, and `ending` of the result is `interrupted`. Nothing is thrown. */
   readonly signal?: AbortSignal | undefined
   /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
-  /** Makes spans of the run: `openTelemetry(api)`. */
+  /** Creates telemetry spans for the run: `openTelemetry(api)`. */
   readonly telemetry?: SpanRecorder | undefined
-  /** Keeps answers between runs: `openCache` of `@divisi/files/promise`, or `memoryCache`. */
+  /** Stores answers across runs: `openCache` of `@divisi/files/promise`, or `memoryCache`. */
   readonly cache?: ResponseCache | undefined
-  /** Holds all runs that share it to the providers' limits: `openGate` of `@divisi/provider-kit/promise`. */
+  /** Applies the providers' limits to all runs that share it: `openGate` of `@divisi/provider-kit/promise`. */
   readonly gate?: Gate | undefined
 }
 
@@ -68,7 +69,7 @@ export interface ConductOptions<A = unknown>
  * requested `output`.
  */
 export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" | "answer" | "value"> & {
-  /** Computed when it is first read. */
+  /** The transcript of the run. Computed on first access. */
   readonly transcript: Transcript.Transcript
 } & (
     | { readonly ending: "answered"; readonly answer: string; readonly value: A }
@@ -77,9 +78,8 @@ export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" |
         readonly answer: undefined
         readonly value: undefined
         /**
-         * Resumes the run with results for its waiting calls (`waitingFor`), by the ids of the calls. Calls without a
-         * result continue to wait. Nothing is requested or paid for twice, and passing the same results again leads to
-         * the same run.
+         * Resumes the run with results for its pending calls (`waitingFor`), by call id. Calls without a result remain
+         * pending. Nothing is requested or paid for twice, and passing the same results again is idempotent.
          */
         readonly resume: (results: Conductor.Past["results"]) => Promise<ConductResult<A>>
       }
@@ -90,9 +90,9 @@ export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" |
       }
   )
 
-/** The text of an answer as it is written, and the result of its run. */
+/** The text of an answer as a stream, and the result of its run. */
 export interface AnswerStream<A = unknown> extends AsyncIterable<string> {
-  /** The same result as from `conduct`. It is available once the text has ended. */
+  /** The same result as from `conduct`. Resolves when the text has ended. */
   readonly result: Promise<ConductResult<A>>
 }
 
@@ -239,14 +239,14 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
 
 /**
  * Resumes a run that was suspended, stopped or killed, from its transcript or from a journal, in this process or
- * another. Nothing that it has already got is paid for again. For a run that has ended by its journal, the result is
- * given again.
+ * another. Answers that it has already received are not paid for again. If the run has ended according to its journal,
+ * the stored result is returned.
  *
  * **Details**
  *
  * Pass the pool, policy, tools and settings of the original run. A journaled run that deviates from its record stops
- * with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` if the run is unknown to the
- * journal, or another process executes it.
+ * with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` if the journal does not contain
+ * the run, or another process is executing it.
  *
  * **Example**
  *
@@ -316,10 +316,10 @@ export const resume = async <A = unknown>({
  *
  * **Details**
  *
- * The promise is rejected for an unusable `journal`, and otherwise only for a mistake in the options: an `OptionsError`
- * for an option that does not exist, is missing or has the wrong type, a `WorkerPoolError` for an empty pool or two
- * workers with one id. `ending` has the way in which a run ended. With `answered` there is an `answer`; with other
- * endings, only a run that was cut short may have one.
+ * The promise is rejected only if the `journal` is unusable or the options are invalid: with an `OptionsError` for an
+ * option that does not exist, is missing or has the wrong type, or with a `WorkerPoolError` for an empty pool or
+ * duplicate worker ids. `ending` states how the run ended. With `answered` there is an `answer`; with other endings,
+ * only a run that was cut short may have one.
  *
  * **Example**
  *
@@ -347,12 +347,12 @@ const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
 }
 
 /**
- * The events of a run as they happen. Leaving the loop stops the run.
+ * Yields the events of a run as they happen. Leaving the loop stops the run.
  *
  * **Details**
  *
- * The last event is `run-finished`, however the run ended. The loop throws if the run cannot begin, e.g. because of its
- * `journal`, or if its events cannot be read.
+ * The last event is always `run-finished`. The loop throws if the run cannot start, e.g. because of its `journal`, or
+ * if its events cannot be read.
  *
  * **Example**
  *
@@ -385,14 +385,14 @@ export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEve
 }
 
 /**
- * The text of the answer as it is written. Leaving the loop stops the run.
+ * Streams the text of the answer. Leaving the loop stops the run.
  *
  * **Details**
  *
- * With one round, the text of the answering step arrives in pieces; if steps vote, or another round may follow, it
- * arrives at the end. The run starts at once, and `result` has its ending and its cost. The loop throws an error with
- * the reason if there is no answer, or if a retry has an answer that differs from the text so far. An aborted `signal`
- * only ends the loop.
+ * With one round, the text of the answering step arrives in chunks; if steps vote, or another round may follow, it
+ * arrives at the end. The run starts immediately, and `result` contains its ending and cost. The loop throws an error
+ * with the reason if there is no answer, or if the answer of a retry differs from the text so far. An aborted `signal`
+ * ends the loop without an error.
  *
  * **Example**
  *

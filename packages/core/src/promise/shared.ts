@@ -1,4 +1,4 @@
-/** State that runs share. */
+/** State shared by several runs. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,7 +12,7 @@ import * as ResponseCache from "../run/ResponseCache.ts"
 import { limitsTable } from "../run/tables.ts"
 
 /**
- * Creates an account that runs share: pass it to each as `ledger`, and together they stay within its limits. `spent()`
+ * Creates a shared account. Pass it to several runs as `ledger`, and together they stay within its limits. `spent()`
  * returns the amounts used.
  *
  * **Example**
@@ -35,8 +35,8 @@ export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
 }
 
 /**
- * Stores answers in memory across the runs that use it: equal calls of the same seed are paid for once. `openCache` of
- * `@divisi/files/promise` stores them in a file.
+ * Stores answers in memory across the runs that use it: equal calls with the same seed are paid for once. `openCache`
+ * of `@divisi/files/promise` stores them in a file.
  *
  * **Example**
  *
@@ -62,8 +62,8 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
 export const memoryJournal = (): Journal => makeMemory()
 
 /**
- * Builds a layer and keeps its service open until it is closed. It is for packages that provide `conduct` with a shared
- * service, such as `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise`.
+ * Builds a layer and keeps its service open until `close` is called. For packages that provide a shared service for
+ * `conduct`, such as `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise`.
  */
 export const open = async <S extends object, E>(
   key: Context.Key<never, S | undefined>,

@@ -1,10 +1,10 @@
-/** Tools of functions. */
+/** Tools from functions. */
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type { Shape, TypeOf } from "../task/Shape.ts"
 import { isName, nameRule, type Tool, type ToolCallContext } from "../task/Tool.ts"
 
-/** A tool as an async function. */
+/** Options of a tool function. */
 export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "input" | "execute"> {
   /** The schema of its arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: S
@@ -54,14 +54,14 @@ const called = {
 const table = Options.table(shape, { required: ["name", "input"], called })
 
 /**
- * A tool from a function, for `tools`.
+ * Makes a tool from a function, for `tools`.
  *
  * **Details**
  *
- * A returned text is the result, and so are parts with pictures; any other value is shown as JSON. An exception is
- * reported to the model and does not end the run. The time limit is one minute by default (`timeoutMillis`). Arguments
- * that do not fit the schema are returned to the model with the reason, and the function is not called. Without
- * `execute` the run is suspended and resumes with `result.resume`.
+ * Text and parts with pictures are returned unchanged; any other value is converted to JSON. An exception is reported
+ * to the model and does not end the run. The default time limit is one minute (`timeoutMillis`). Arguments that do not
+ * match the schema are returned to the model with the reason, and the function is not called. Without `execute`, the
+ * run is suspended; resume it with `result.resume`.
  *
  * **Example**
  *

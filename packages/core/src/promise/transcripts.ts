@@ -1,9 +1,9 @@
-/** Transcripts as text, for files and for the wire. */
+/** Converts transcripts to and from JSON text. */
 import * as Result from "effect/Result"
 import type { Transcript } from "../events/Transcript.ts"
 
 /**
- * A transcript as JSON text, on one line, to save or to send.
+ * Encodes a transcript as one line of JSON.
  *
  * **Example**
  *
@@ -20,8 +20,8 @@ import type { Transcript } from "../events/Transcript.ts"
 export const encodeTranscript = (transcript: Transcript): string => JSON.stringify(transcript)
 
 /**
- * Reads a transcript from its JSON text. The promise is rejected with a `WireError` that describes the problem: invalid
- * JSON, a version of another release, or the first field of the wrong type.
+ * Decodes a transcript from JSON text. The promise is rejected with a `WireError` that describes the problem: invalid
+ * JSON, an unsupported version, or the first field of the wrong type.
  */
 export const decodeTranscript = async (text: string): Promise<Transcript> => {
   // A run needs no schemas: they are loaded when a transcript is read.

@@ -1,4 +1,4 @@
-/** Workers of functions. */
+/** Workers from functions. */
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import { withStreams } from "../task/streams.ts"
@@ -16,15 +16,15 @@ import {
   type WorkerRequest
 } from "../task/Worker.ts"
 
-/** A tool call of a worker's function: the arguments as JSON text, or as the decoded value. */
+/** A tool call returned by a worker function, with its arguments as JSON text or as a value. */
 export interface AskedTool {
   readonly name: string
   readonly arguments: unknown
-  /** Made up when absent. */
+  /** Default: a generated id. */
   readonly id?: string | undefined
 }
 
-/** The return value of a worker's function: a text, a text with its usage, or tool calls. */
+/** The return value of a worker function: a text, a text with its usage, or tool calls. */
 export type Answer =
   | string
   | {
@@ -40,7 +40,7 @@ export type Answer =
       readonly finishReason?: FinishReason | undefined
     }
 
-/** A worker as an async function, or as an async generator of pieces of text. */
+/** Options of a worker that is an async function, or an async generator that yields chunks of text. */
 export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens" | "forward"> {
   readonly answer: (
     request: WorkerRequest,
@@ -200,13 +200,13 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
   })
 
 /**
- * A worker from an async function or an async generator.
+ * Makes a worker from an async function or an async generator.
  *
  * **Details**
  *
  * `signal` is aborted when the call is interrupted or times out. If the function throws, the call fails with the error
  * as its `cause`. It is retried if the error indicates that a retry can help: by a status (503, 429), a code
- * (`ECONNRESET`), a time limit, or their wording. {@link workerError} states the reason more precisely. Without a
+ * (`ECONNRESET`), a timeout, or its message. Throw a {@link workerError} to state the reason explicitly. Without a
  * `usage`, tokens are estimated at four characters each. An invalid answer, such as the `undefined` of a forgotten
  * `return`, fails the call as a `Defect` and is not retried. A misspelt option throws an `OptionsError`.
  *

@@ -1,10 +1,11 @@
 /**
- * Accounts that outlive a process: limits on the spend of runs, counted in one place for all processes that share it.
+ * Persistent accounts: limits on the spend of runs, shared by all processes that use one store.
  *
- * Each account is a `Ledger`: the runs that share it never exceed it together, whatever processes they are in, and it
- * survives restarts. Accounts are nested: a run's account is under its key's, which is under its team's, which is under
- * the day's. `DiskAccounts` of `@divisi/files` stores them in a file, `PostgresAccounts` of `@divisi/cluster` in a
- * database. Other implementations should pass `AccountsContract` of `@divisi/testkit/journals`.
+ * Each account is a `Ledger`: the runs that share it never exceed its limits together, even across processes and
+ * restarts. Accounts can be nested: for example, the account of a run is below that of its key, which is below that of
+ * its team, which is below that of the day. `DiskAccounts` of `@divisi/files` stores them in a file, `PostgresAccounts`
+ * of `@divisi/cluster` in a database. Other implementations should pass `AccountsContract` of
+ * `@divisi/testkit/journals`.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -16,15 +17,15 @@ import { type Caller, drawable, endStuck, isBlocked, isNested, waiting } from ".
 /** The limits of an account: USD, tokens, calls. An absent limit is unlimited. */
 export type Limits = Omit<Budget.Limits, "durationMillis">
 
-/** An account that is opened. */
+/** Options for opening an account. */
 export interface AccountOptions {
-  /** Its name among all accounts, e.g. `team/red`. */
+  /** The unique name of the account, e.g. `team/red`. */
   readonly name: string
-  /** Its limits from now on, for all processes; when absent, it keeps those that it has. */
+  /** New limits, which apply to all processes. If absent, the current limits are unchanged. */
   readonly limits?: Limits | undefined
-  /** With `"day"` the account restarts each day, in UTC. A call counts for the day in which it began. */
+  /** With `"day"`, the account resets each day at midnight UTC. A call counts toward the day on which it started. */
   readonly per?: "day" | undefined
-  /** The account above: whatever is charged here is charged there, too. */
+  /** The parent account. Charges to this account are also charged to the parent. */
   readonly parent?: Account | undefined
 }
 
@@ -32,11 +33,11 @@ export interface AccountOptions {
 export interface Standing extends Budget.Standing {
   readonly name: string
   readonly limits: Limits
-  /** Why its stored limits cannot be read: nothing more can be spent then. */
+  /** Why the stored limits cannot be read. If present, nothing more can be spent. */
   readonly damaged?: string
 }
 
-/** Reads stored limits. Damaged ones allow nothing more, and hide no other account. */
+/** Reads stored limits. If they are damaged, the account allows no more spend; other accounts are not affected. */
 export const readLimits = (text: unknown): Pick<Standing, "limits" | "damaged"> => {
   try {
     const limits: unknown = JSON.parse(String(text))
@@ -45,40 +46,40 @@ export const readLimits = (text: unknown): Pick<Standing, "limits" | "damaged"> 
   return { limits: { costUsd: 0, tokens: 0, calls: 0 }, damaged: "its limits cannot be read" }
 }
 
-/** Accounts that cannot be used. A run that needs them fails with it. */
+/** An account cannot be used. A run that needs it fails with this error. */
 export interface AccountsError extends Error {
   readonly _tag: "AccountsError"
 }
 
-/** An account: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or under a ledger in memory. */
+/** An account: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or as the parent of a ledger in memory. */
 export interface Account<E extends AccountsError = AccountsError> extends Budget.Ledger {
   readonly name: string
   readonly standing: Effect.Effect<Standing, E>
-  /** Itself and those above it. */
+  /** This account and its ancestors. */
   readonly chain: ReadonlyArray<AccountOptions>
 }
 
-/** How a correction changes an account: by an amount in USD (negative for a credit), or to an amount. */
+/** How a correction changes an account: by an amount in USD (negative for a credit), or to a fixed amount. */
 export type Change = { readonly addUsd: number } | { readonly setUsd: number }
 
 /** A correction of the spend of accounts. */
 export interface Correction {
-  /** Names the correction among all of a place: a second one of the same id changes nothing. */
+  /** The unique id of the correction in its store. A second correction with the same id has no effect. */
   readonly id: string
-  /** The person or program that corrects. */
+  /** The person or program that makes the correction. */
   readonly by: string
   readonly reason: string
   readonly change: Change
   /**
-   * The accounts by the names that they have in the list, from the lowest to the topmost. `setUsd` sets the topmost; the
-   * others change by as much. No account falls below 0.
+   * The names of the accounts, as in `Accounts.list`, from the lowest to the topmost. `setUsd` sets the topmost; the
+   * others change by the same amount. The spend of an account never falls below 0.
    */
   readonly names: ReadonlyArray<string>
 }
 
-/** A correction that was made, as the audit has it. */
+/** A correction as recorded in the audit log. */
 export interface Adjustment extends Omit<Correction, "names"> {
-  /** In milliseconds since 1970. */
+  /** The time, in milliseconds since 1970. */
   readonly at: number
   readonly accounts: ReadonlyArray<{ readonly name: string; readonly beforeUsd: number; readonly afterUsd: number }>
 }
@@ -89,36 +90,36 @@ export interface Adjustment extends Omit<Correction, "names"> {
 export const correctedUsd = (change: Change, beforeUsd: number, topmostUsd: number): number =>
   Math.max(0, beforeUsd + ("addUsd" in change ? change.addUsd : change.setUsd - topmostUsd))
 
-/** The accounts of a place. */
+/** A store of accounts. */
 export interface Accounts<E extends AccountsError = AccountsError> {
-  /** The location of the accounts for display: the file, or another place. */
+  /** The location of the accounts for display, such as a file. */
   readonly name: string
   /** The time by the clock of the store, in milliseconds since 1970. Names of days and months are derived from it. */
   readonly now: () => number
   /** Opens an account, and creates it if it does not exist. */
   readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
-  /** All accounts, the last changed first; those per day once for each day. */
+  /** Returns all accounts, the most recently changed first. A daily account appears once per day. */
   readonly list: Effect.Effect<ReadonlyArray<Standing>, E>
   /**
-   * Corrects the spend of accounts, in one transaction with its audit. Returns the adjustment. If an adjustment with
-   * this id exists, returns that one.
+   * Corrects the spend of accounts and writes the audit log in one transaction. Returns the adjustment; if one with
+   * this id exists, returns the existing one.
    */
   readonly adjust: (correction: Correction) => Effect.Effect<Adjustment, E>
-  /** All adjustments, the first made first. */
+  /** Returns all adjustments in chronological order. */
   readonly adjustments: Effect.Effect<ReadonlyArray<Adjustment>, E>
 }
 
-/** An account by the name that it has now, that of its day included. */
+/** An account with its current name, including the day if it resets daily. */
 export type Named = Pick<AccountOptions, "name" | "limits">
 
 /** A day in UTC, as in 2026-11-24. */
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
-/** Returns the current name of an account; the name includes the day if the account restarts daily. */
+/** Returns the current name of an account, including the day if it resets daily. */
 export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now: number): string =>
   per === "day" ? `${name}@${dayOf(now)}` : name
 
-/** The name of an account whatever the day. */
+/** Returns the name of an account without the day. */
 export const undated = (name: string): string => name.replace(/@\d{4}-\d\d-\d\d$/, "")
 
 /** The interval at which a waiting call checks whether other calls have made room. */
@@ -128,20 +129,20 @@ const napMillis = 25
 const napsToLook = 20
 
 /**
- * The amount that a call takes from the reservation of an enclosing call on one account. A negative amount is returned
- * to it.
+ * The part of a call's reservation that comes from the reservation of an enclosing call on one account. A negative
+ * amount is returned to it.
  */
 export interface Draw<A> extends Budget.Part {
   /** The reservation of the enclosing call, as returned by `Place.take`. */
   readonly from: A
-  /** The name of the account, that of its day included. */
+  /** The name of the account, including the day. */
   readonly account: string
 }
 
-/** A reservation that was made on a place. */
+/** The result of {@link Place.take}. */
 export interface Taken<A> {
   readonly hold: A
-  /** Whether something was set aside; otherwise the accounts were charged for a call of this name before. */
+  /** Whether an amount was reserved. If false, the accounts had already been charged for a call with this name. */
   readonly isNew: boolean
 }
 
@@ -152,19 +153,19 @@ export interface Wanted {
   readonly occurrence: Budget.Occurrence
 }
 
-/** The accounts of one store, opened by this process, which may have opened them more than once. */
+/** One opening of a store of accounts by this process. A process may open a store several times. */
 export interface Opening<A> {
-  /** The reservations that were made through it. */
+  /** The reservations made through this opening. */
   readonly holds: Set<Hold<A>>
-  /** The reservations of all openings of the store in this process, its own included. */
+  /** The reservations of all openings of the store in this process, including this one. */
   readonly all: ReadonlySet<ReadonlySet<Hold<A>>>
 }
 
 const openings = new Map<string, Set<Set<Hold<unknown>>>>()
 
 /**
- * Notes that this process has opened a store until the scope closes. A run within a call draws on the reservation for that
- * call, whichever opening made it.
+ * Registers that this process has opened a store, until the scope closes. A nested run uses the reservation of its
+ * enclosing call, even if another opening made it.
  */
 export const opening = <A>(store: string): Effect.Effect<Opening<A>, never, Scope.Scope> =>
   Effect.acquireRelease(
@@ -182,20 +183,22 @@ export const opening = <A>(store: string): Effect.Effect<Opening<A>, never, Scop
       })
   )
 
-/** How amounts are set aside on an account that other processes write, too. */
+/** Reserves amounts on an account that is shared with other processes. */
 export interface Place<A> {
   readonly opening: Opening<A>
-  /** The account and those above it, by the names that they have now. */
+  /** The account and its ancestors, with their current names. */
   readonly chain: () => ReadonlyArray<Named>
-  /** Reserves an amount, of which `draws` are taken from other reservations; `"wait"` if other calls may make room. */
+  /**
+   * Reserves an amount, of which `draws` come from other reservations. Returns `"wait"` if other calls may free enough.
+   */
   readonly take: (
     chain: ReadonlyArray<Named>,
     wanted: Wanted,
     draws: ReadonlyArray<Draw<A>>
   ) => Effect.Effect<Taken<A> | "wait" | BudgetExceeded>
   /**
-   * Replaces a reservation by the actual usage, or releases it if `used` is absent. If other calls have drawn on it, an
-   * account is charged no more than its limit allows.
+   * Replaces a reservation by the actual usage, or releases it if `used` is absent. If nested calls have used part of
+   * it, an account is charged at most up to its limit.
    */
   readonly close: (
     hold: A,
@@ -203,9 +206,9 @@ export interface Place<A> {
     isDrawn: boolean,
     draws: ReadonlyArray<Draw<A>>
   ) => Effect.Effect<void>
-  /** The account and those above it as they are now. */
+  /** The current state of the account and its ancestors. */
   readonly standings: Effect.Effect<ReadonlyArray<Pick<Standing, "limits" | keyof Budget.Standing>>>
-  /** Charges the reservations of processes that have died. */
+  /** Charges the reservations of processes that have exited without settling them. */
   readonly bury: Effect.Effect<void>
 }
 
@@ -330,8 +333,8 @@ const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
 }
 
 /**
- * Implements reserving and settling on an account. One of the waiting calls polls on behalf of its whole process.
- * Nested calls poll for themselves, because the polling call may be waiting for the calls that enclose them.
+ * Implements reserving and settling on an account. One waiting call polls on behalf of its whole process. Nested calls
+ * poll for themselves, because the polling call may be waiting for the calls that enclose them.
  */
 export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "settle" | "release"> => {
   const turn = Semaphore.makeUnsafe(1)

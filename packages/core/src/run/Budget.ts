@@ -2,8 +2,8 @@
  * Budgets limit the spend of runs; the ledger enforces them.
  *
  * The worst case of a call is reserved before the call starts and replaced by its actual usage after it ends, so no
- * interleaving of concurrent calls ever exceeds a limit. A call that would fit once others have settled waits for them.
- * A call that can never fit fails at once with `BudgetExceeded`, which ends a run with a result instead of a crash.
+ * interleaving of concurrent calls exceeds a limit. A call that may fit after others settle waits for them. A call that
+ * can never fit fails immediately with `BudgetExceeded`; the run then ends with a result.
  */
 import * as Effect from "effect/Effect"
 import { CallbackError, called } from "../Callback.ts"
@@ -18,7 +18,7 @@ import type { Entry } from "./ResponseCache.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The most that may be spent. An absent limit does not limit. */
+/** The limits of a budget. An absent limit is unlimited. */
 export interface Limits {
   /** USD. Under this limit, calls of workers with an unknown price are refused. */
   readonly costUsd?: number | undefined
@@ -26,11 +26,11 @@ export interface Limits {
   readonly tokens?: number | undefined
   /** Calls of workers, policies and critics, failed ones included. */
   readonly calls?: number | undefined
-  /** Wall time of one run, from its start, in milliseconds. */
+  /** The duration of one run in milliseconds, from its start. */
   readonly durationMillis?: number | undefined
 }
 
-/** The worst case of one call: `costUsd` is `undefined` when the price is unknown. */
+/** The maximum usage of one call. `costUsd` is `undefined` if the price is unknown. */
 export interface Amount {
   readonly costUsd: number | undefined
   readonly tokens: number
@@ -39,21 +39,22 @@ export interface Amount {
 /** An amount that is reserved until it is settled. */
 export interface Reservation {
   readonly amount: Amount
-  /** The reservation on the parent account, if that account is not a ledger in memory. */
+  /** The reservation on the parent account, if the parent is not a ledger in memory. */
   readonly above?: Reservation | undefined
 }
 
 /**
- * How a call that is reserved relates to its name:
+ * Whether a reserved call is new, replayed or resumed:
  *
- * - `"replayed"`: it was sent before and is not sent again. An account that was charged for this name is not charged again.
- * - `"resumed"`: it is sent now, by a run with a journal. It takes over an unsettled reservation that an earlier
- *   process made under this name. If that reservation was settled, this is a separate call.
- * - `"new"`: it is sent now, and is always charged, even if another call had this name before.
+ * - `"replayed"`: the call was sent before and is not sent again. An account that was charged for its name is not
+ *   charged again.
+ * - `"resumed"`: the call is sent now, by a run with a journal. It takes over an unsettled reservation that an earlier
+ *   process made under its name. If that reservation was settled, this is a separate call.
+ * - `"new"`: the call is sent now and always charged, even if an earlier call had the same name.
  */
 export type Occurrence = "replayed" | "resumed" | "new"
 
-/** A call that was paid for. */
+/** A paid call. */
 export interface Payment extends Paid {
   /** Present if the call was answered: the answer, under the key of the response cache. */
   readonly answered?: { readonly key: string; readonly entry: Entry } | undefined
@@ -67,28 +68,28 @@ export interface Refusal {
 }
 
 /**
- * The account that pays for the calls that runs really make, apart from the runs' own budgets.
+ * An account that pays for the calls that runs actually make, in addition to the runs' own budgets.
  *
  * **Details**
  *
- * Every call that is made is charged to this account and to its run's budget; an answer from a response cache is not
- * charged here. A call that does not fit is refused: its run ends with a `BudgetExceeded` whose `account` is `"payer"`.
- * With a limit of 0 calls, only calls that the cache can answer succeed.
+ * Every call that is sent is charged to this account and to its run's budget; answers from a response cache are not
+ * charged here. A call that does not fit is refused, and its run ends with a `BudgetExceeded` whose `account` is
+ * `"payer"`. With a limit of 0 calls, only calls that the cache can answer succeed.
  *
  * **Gotchas**
  *
- * Do not use a ledger that the runs share as `account`: each call would be charged to it twice. The functions must not
- * throw; the call waits for them.
+ * Do not use a ledger that the runs share as `account`, because each call would be charged to it twice. The functions
+ * must not throw; calls wait for them.
  */
 export interface Payer {
   readonly account: Ledger
   /**
-   * Whether this account alone pays for calls that were lost or stopped with an earlier process of a journaled run. If
-   * true, the run is neither charged for them nor notified, and matches the run without the interruption; the owner of
-   * the account must count the lost calls. Default: `false`.
+   * Whether only this account pays for calls that were lost or stopped with an earlier process of a journaled run. If
+   * true, the run is not charged for them and behaves as if it had not been interrupted; the owner of the account must
+   * count the lost calls. Default: `false`.
    */
   readonly chargesUnconfirmedCalls?: boolean | undefined
-  /** Called for every call that was paid for, failed ones included, before its answer is delivered. */
+  /** Called for every paid call, including failed ones, before its answer is delivered. */
   readonly onPaid?: ((payment: Payment) => void) | undefined
   readonly onRefused?: ((refusal: Refusal) => void) | undefined
 }
@@ -98,22 +99,25 @@ export interface Payer {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Counts spend and reservations under some limits. Any number of runs may share one. A ledger with a parent obeys the
- * parent's limits, too. {@link make} creates one in memory; its parent may be in a database.
+ * Counts spend and reservations against limits. Any number of runs may share a ledger. A ledger with a parent also
+ * obeys the parent's limits. {@link make} creates a ledger in memory; its parent may be in a database.
  */
 export interface Ledger {
   readonly limits: Limits
-  /** Whether this ledger or one above it limits cost, tokens or calls, so that worst cases matter. */
+  /**
+   * Whether this ledger or one of its ancestors limits cost, tokens or calls. If not, worst cases need not be
+   * calculated.
+   */
   readonly isLimited: boolean
   /** The lowest known cost limit in USD of this ledger and its parents. */
   readonly costLimit?: number | undefined
   /**
-   * Reserves an amount, and waits for other calls to settle if that can make room. Run it uninterruptibly
-   * (`Effect.uninterruptible`), because a grant at the moment of an interruption would stay reserved forever; the
-   * waiting itself can be interrupted. `call` names the call, so that a resumed run is charged only for calls that this
-   * account was not charged for. `occurrence` is `"replayed"` by default, as for held spend ({@link hold}). Within
-   * another call (`caller`), it first uses that call's reservation on this account, and fails if only that call can
-   * make room.
+   * Reserves an amount, and waits for other calls to settle if they may free enough. Run it uninterruptibly
+   * (`Effect.uninterruptible`): an amount granted at the moment of an interruption would otherwise stay reserved
+   * forever. The wait itself can be interrupted. `call` is the name of the call; an account is not charged again for a
+   * call that a resumed run replays. Default of `occurrence`: `"replayed"`, as for held spend ({@link hold}). If the
+   * call is made within another call (`caller`), that call's reservation on this account is used first, and the
+   * reservation fails if only that call could free enough.
    */
   readonly reserve: (
     amount: Amount,
@@ -123,14 +127,14 @@ export interface Ledger {
   ) => Effect.Effect<Reservation, BudgetExceeded>
   /** Replaces a reservation by the actual usage of the call. */
   readonly settle: (reservation: Reservation, used: Paid) => Effect.Effect<void>
-  /** Releases a reservation: the call was never made. */
+  /** Releases the reservation of a call that was never made. */
   readonly release: (reservation: Reservation) => Effect.Effect<void>
   /**
-   * Charges USD spent other than on calls, e.g. by training a policy. It is never refused, but reduces the room for
-   * later reservations. With a `call` it is charged once for each name.
+   * Charges USD that was not spent on calls, e.g. for training a policy. The charge is never refused, but leaves less
+   * for later reservations. With `call`, it is charged once per name.
    */
   readonly charge: (costUsd: number, call?: string) => Effect.Effect<void>
-  /** The amounts settled and charged so far, as known locally. */
+  /** The amounts settled and charged so far, as known to this process. */
   readonly spent: () => Spend
 }
 
@@ -138,13 +142,13 @@ export interface Ledger {
 export interface Standing {
   /** The amounts settled and charged. */
   readonly total: Spend
-  /** The calls under way, and the worst case of all of them. */
+  /** The number of calls in progress. The fields below are their total worst case. */
   readonly open: number
   readonly reservedCostUsd: number
   readonly reservedTokens: number
 }
 
-/** Whether an amount fits next to the current reservations, could fit after they settle for less, or can never fit. */
+/** Whether an amount fits in addition to the current reservations, may fit after they settle, or can never fit. */
 export type Fit = "fits" | "wait" | BudgetExceeded
 
 /** Reserved amounts below this part of a limit are errors of rounding: nothing is settled that makes them room. */
@@ -179,7 +183,7 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
-/** The calls, tokens and cost of a whole plan at most; `costUsd` is `undefined` if a part of it cannot be priced. */
+/** The maximum calls, tokens and cost of a whole plan. `costUsd` is `undefined` if a part has no known price. */
 export interface PlanAmount extends Amount {
   readonly calls: number
 }
@@ -204,7 +208,7 @@ const planFit = (limits: Limits, { open, reservedCostUsd, reservedTokens, total 
   return undefined
 }
 
-/** Returns the refusal of a call that could only fit once others have settled. */
+/** Returns the refusal of a call that could fit only after others have settled. */
 export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
   const { reservedCostUsd, reservedTokens, total } = standing
   const usage = addUsage(total.usage, { inputTokens: reservedTokens, outputTokens: 0 })
@@ -219,7 +223,7 @@ export interface Part {
   readonly tokens: number
 }
 
-/** The part of one amount that another covers. */
+/** Returns the part of one amount that another covers. */
 export const covered = (needed: Part, there: Part): Part => ({
   costUsd: Math.max(0, Math.min(needed.costUsd, there.costUsd)),
   tokens: Math.max(0, Math.min(needed.tokens, there.tokens))
@@ -242,8 +246,8 @@ export const partOf = ({ costUsd = 0, usage }: Paid): Part => ({
 })
 
 /**
- * Returns the charge to an account for a call whose reservation was partly used by nested runs: all of it if it fits
- * the limits, otherwise as much as fits.
+ * Returns the charge for a call whose reservation was partly used by nested runs: the full amount if it is within the
+ * limits, otherwise as much as the limits allow.
  */
 export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid => {
   const { reservedCostUsd, reservedTokens, total } = standing
@@ -363,8 +367,8 @@ const withHeld = (ledger: LedgerNode): Standing => {
 }
 
 /**
- * Wraps a user's account, whose functions may be async and may throw: the call that they belong to then dies with a
- * `CallbackError`. Ledgers of {@link make} are returned unchanged.
+ * Wraps a user's account, whose functions may be async and may throw. If a function throws, the call dies with a
+ * `CallbackError`. Ledgers made by {@link make} are returned unchanged.
  */
 export const guarded = (ledger: Ledger, what: string): Ledger => {
   if (ledger instanceof LedgerNode) return ledger
@@ -709,7 +713,7 @@ export const add = (total: Spend, used: Paid): Spend => ({
 })
 
 /**
- * Opens a ledger. Share it between runs to limit their total spend, e.g. of a whole evaluation.
+ * Makes a ledger. Share it between runs to limit their total spend, e.g. in an evaluation.
  *
  * **Example**
  *
@@ -723,21 +727,24 @@ export const add = (total: Spend, used: Paid): Spend => ({
  * ledger.spent().costUsd // => 0.004
  * ```
  *
- * With a `caller`, its reservations are made within that call.
+ * With `caller`, its reservations are made within that call.
  */
 export const make = (limits: Limits = {}, parent?: Ledger, caller?: Caller): Ledger =>
   new LedgerNode(limits, parent, caller)
 
-/** Keeps the worst case of a later call free from new calls, or makes it available (`undefined`). */
+/**
+ * Sets aside the worst case of a later call, so that new calls cannot use it. With `undefined`, makes it available
+ * again.
+ */
 export const keep = (ledger: Ledger, amount: Amount | undefined): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return
   ledger.kept = amount === undefined ? nothingHeld : { calls: 1, costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
 }
 
 /**
- * Why a plan does not fit what is left on a ledger and on the accounts above it, with calls in flight at their worst case
- * and the plans of other runs at theirs; `undefined` if it fits. `"own"` looks at this ledger alone, so that a resumed
- * run decides as it did. Of an account outside this process, only what it has spent is known.
+ * Returns why a plan does not fit the remaining amounts of a ledger and its ancestors, or `undefined` if it fits. Calls
+ * in flight and plans of other runs count at their worst case. `"own"` checks this ledger alone, so that a resumed run
+ * makes the same decision. For an account outside this process, only its spend is known.
  */
 export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): BudgetExceeded | undefined => {
   if (!(ledger instanceof LedgerNode))
@@ -751,8 +758,8 @@ export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): Bu
 }
 
 /**
- * Promises the amount of an admitted plan to the run of a ledger: on the ledgers above it, calls and plans of other runs
- * leave room for it until the returned function is called.
+ * Sets aside the amount of an admitted plan for the run of a ledger. On the ledger's ancestors, calls and plans of
+ * other runs cannot use it until the returned function is called.
  */
 export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
   if (!(ledger instanceof LedgerNode) || ledger.parent === undefined) return () => {}
@@ -771,8 +778,8 @@ export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
 }
 
 /**
- * Holds the payments of a resumed run, so that new calls leave room for them until the run reaches them again. The
- * order may differ from the first time.
+ * Sets aside the payments of a resumed run, so that new calls cannot use the amount until the run replays them. The
+ * order may differ from the first execution.
  */
 export const hold = (ledger: Ledger, paid: ReadonlyArray<Paid>): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return

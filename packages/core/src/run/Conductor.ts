@@ -1,9 +1,9 @@
 /**
- * The Conductor answers a question by running a policy's proposals, round by round.
+ * The Conductor answers questions: it runs the workflows that a policy proposes, round by round.
  *
- * A training rollout, an evaluation sample, a server request and a command-line run are all one `run` of a Conductor;
- * there is no second loop. A run never fails: `ending` in its result says how it ended, and no paid work is lost. It
- * reports its progress only through its events (`RunEvent`).
+ * Training rollouts, evaluation samples, server requests and command-line runs all go through `Conductor.run`; there is
+ * no other execution loop. A run never fails: `ending` in its result states how it ended, and no paid work is lost.
+ * Progress is reported only through events (`RunEvent`).
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -47,63 +47,67 @@ export { limitsTable, retryTable, settingsRules, settingsTable, workerTable } fr
 /** Options for creating a Conductor. */
 export interface Options extends RunSettings {
   /**
-   * The author of the plans. By default (`DefaultPolicy.of`) a pool's only worker answers alone, and of several
-   * language models (`Worker.isLanguageModel`) the strongest does. If the pool has one language model and other
-   * workers, the model is prompted to write the plan. A larger pool without a language model needs a policy: its runs
-   * fail with an error that states the remedy.
+   * Writes the plans. Default: `DefaultPolicy.of`. With one worker, that worker answers. If all workers are language
+   * models (`Worker.isLanguageModel`), the strongest answers. If only some are, the strongest language model is
+   * prompted to write the plan. A pool of several workers without a language model needs a policy; otherwise its runs
+   * fail.
    */
   readonly policy?: Policy | undefined
   readonly pool: WorkerPool
 }
 
-/** Options of a single run. `A` is the type of the value that `output` requests. */
+/** Options of a single run. `A` is the type of the requested `output`. */
 export interface RunOptions<A = unknown> {
-  /** Instead of the Conductor's. */
+  /** Overrides the seed of the Conductor for this run. */
   readonly seed?: number | undefined
-  /** A random UUID by default. */
+  /** The id of the run. Default: a random UUID. */
   readonly runId?: string | undefined
-  /** An account that this run shares with other runs. The run must also stay within this account's limits. */
+  /** An account that this run shares with other runs. Its limits apply in addition to the run's own budget. */
   readonly ledger?: Budget.Ledger | undefined
-  /** The account that pays for the calls, if it is not the run's own budget. */
+  /** An account that pays for the calls, in addition to the run's own budget. */
   readonly payer?: Budget.Payer | undefined
   /**
    * The cost of an answer from the response cache: nothing (`"free"`, the default), or its original cost (`"charged"`).
-   * If charged, the run's own budget pays for the answer and for the attempts that failed before it, its original
-   * duration counts, and the payer pays nothing.
+   * With `"charged"`, the answer, its failed attempts and its original duration count against the run's own budget; the
+   * payer is not charged.
    */
   readonly cachedAnswers?: "free" | "charged" | undefined
   /**
-   * The journal that stores the run, so that it survives its process. Default: the `Journal` of the context. A run
-   * whose `runId` the journal contains is resumed, or its result is returned; it is never started again.
+   * The journal that stores the run, so that it survives a crash of the process. Default: the `Journal` of the context.
+   * If the journal already contains `runId`, that run is resumed, or its stored result is returned; it is never
+   * restarted.
    */
   readonly journal?: Journal.Journal | undefined
-  /** Instead of the Conductor's. */
+  /** Overrides the pool of the Conductor for this run. */
   readonly pool?: WorkerPool | undefined
-  /** The tools to use. By default, workers decide. A required tool is required once per step. */
+  /**
+   * Whether and which tools must be called. By default, the model decides. If a tool is required, each step must call
+   * it once.
+   */
   readonly toolChoice?: ToolChoice | undefined
-  /** Whether a worker may ask for several tools at once; its vendor's default when absent. */
+  /** Whether a worker may call several tools in one turn. Default: the vendor's. */
   readonly parallelToolCalls?: boolean | undefined
-  /** Instead of the Conductor's. */
+  /** Overrides the tools of the Conductor for this run. */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**
-   * The shape of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), a named schema, or
-   * `{ type: "json" }`. An answer of another shape is requested again, at most twice.
+   * The shape of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), a named schema, or `{ type:
+   * "json" }`. If an answer does not match, it is requested again, at most twice.
    */
   readonly output?: Output<A> | undefined
-  /** Called before a tool that needs approval runs. Without it the run is suspended at that point. */
+  /** Called before a tool that needs approval runs. Without `approve`, the run is suspended at that point. */
   readonly approve?: Approve | undefined
   /**
-   * Called with a plan that needs approval (`RunSettings.approvePlans`): its arguments have the plan as text, and its
-   * price. Returns the decision. Without it the run is suspended at that point.
+   * Called with a plan that needs approval (`RunSettings.approvePlans`), and returns the decision. The arguments of the
+   * call are the plan as text and its price. Without `approvePlan`, the run is suspended at that point.
    */
   readonly approvePlan?: ApprovePlan | undefined
-  /** The recorded state of the run, and the results of the calls that it waited for. See `Conductor.resume`. */
+  /** The recorded state of the run, and the results of its pending calls. See `Conductor.resume`. */
   readonly resume?: Past | undefined
   /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
   readonly listener?: RunEvent.Listener | undefined
   /**
-   * Makes spans of the run (`Telemetry.recorder`), each of which is the current one while the code of a worker, a tool,
-   * a policy or a check runs. A listener of `Telemetry` that is given as `listener` does the same.
+   * Creates telemetry spans for the run (`Telemetry.recorder`). While code of a worker, tool, policy or check runs, its
+   * span is the active one. Passing a listener made by `Telemetry` as `listener` has the same effect.
    */
   readonly telemetry?: SpanRecorder | undefined
 }
@@ -116,8 +120,8 @@ export interface Past {
 
 /**
  * Identifies a run to resume: by its transcript, or by its id in a journal (`RunOptions.journal`, or the journal of the
- * context). `results` has the results of its waiting calls by their ids (`RunResult.waitingFor`). Calls without a
- * result continue to wait.
+ * context). `results` maps the ids of pending calls (`RunResult.waitingFor`) to their results. Calls without a result
+ * remain pending.
  */
 export type Resumption = { readonly results?: Readonly<Record<string, Given>> | undefined } & (
   | { readonly transcript: Transcript; readonly runId?: string | undefined }
@@ -125,8 +129,8 @@ export type Resumption = { readonly results?: Readonly<Record<string, Given>> | 
 )
 
 /**
- * Identifies a run to fork, by its transcript, or by its id in a journal (`RunOptions.journal`, or the journal of the
- * context), and the step from which the fork differs.
+ * Identifies a run to fork (by its transcript, or by its id in `RunOptions.journal` or the journal of the context), and
+ * the first step that differs.
  */
 export type Fork = Cut &
   (
@@ -144,13 +148,11 @@ export interface Round {
   readonly revision?: "stop" | "re-plan" | undefined
   /** The problems of the answers that failed their checks, if the policy re-planned. */
   readonly objections?: string | undefined
-  /**
-   * The reason why there is no answer, or the problem of the answer; present if another round follows because of it.
-   */
+  /** Why the round has no answer, or what was wrong with it. Present only if it caused another round. */
   readonly failure?: string | undefined
-  /** The error behind that failure, if there is one. */
+  /** The error that caused `failure`, if any. */
   readonly cause?: unknown
-  /** The worker that declined to answer, and its text; present if a worker declined and another round follows. */
+  /** The worker that declined to answer, and its text. Present only if another round follows. */
   readonly refusal?: { readonly worker: string; readonly text: string } | undefined
   /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
@@ -162,7 +164,7 @@ export interface Round {
   readonly grade?: Grade | undefined
 }
 
-/** An error that ends a run; each has a `_tag`. `RunDefect` is a mistake in code that a run calls, or in this library. */
+/** An error that ends a run; each has a `_tag`. `RunDefect` is a bug in code that a run calls, or in this library. */
 export type RunFailure =
   | RunError
   | CallbackError
@@ -177,13 +179,13 @@ export interface RunResult<A = unknown> {
   readonly runId: string
   readonly ending: RunEvent.Ending
   /**
-   * The best available answer, even if the run was cut short. Answers to subtasks and texts of refusals are not
-   * included; they are in the transcript.
+   * The best available answer, even if the run was cut short. Answers to subtasks and refusal texts do not count as
+   * answers; they are in the transcript.
    */
   readonly answer: string | undefined
   /**
-   * The text that was furthest when the run ended without an answer: of the step at the end of the longest chain of
-   * answered steps, or a draft. It is not an answer to the question.
+   * The most advanced intermediate text, if the run ended without an answer: the text of the step at the end of the
+   * longest chain of answered steps, or a draft. It is not an answer to the question.
    */
   readonly partial: PartialAnswer | undefined
   /** Present if a limit of the budget ended the run, so that its answer may be incomplete. */
@@ -193,14 +195,14 @@ export interface RunResult<A = unknown> {
   /** The error behind `refused`, `failed` and `budget`. It is absent if the result comes from a journal. */
   readonly error: RunFailure | undefined
   /**
-   * The workers that failed a step or a plan for good, even if another took over and the run was answered. Nested runs
-   * are included, in the order of rounds and steps. Empty if none failed.
+   * The workers that failed a step or plan permanently, even if another worker took over and the run has an answer.
+   * Includes nested runs, in the order of rounds and steps. Empty if no worker failed.
    */
   readonly failures: ReadonlyArray<StepFailure>
   readonly spend: Usage.Spend
   readonly durationMillis: number
   readonly rounds: ReadonlyArray<Round>
-  /** The tool calls, or the plan, that a suspended run waits for; none otherwise. */
+  /** The tool calls, or the plan, that a suspended run waits for. Empty if the run is not suspended. */
   readonly waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** The answer decoded by the schema of `output`; `undefined` without a schema. */
   readonly value: A | undefined
@@ -210,7 +212,7 @@ export interface RunResult<A = unknown> {
 export interface Run<A = unknown> {
   /** Waits until the run ends, and returns its result. */
   readonly result: Effect.Effect<RunResult<A>>
-  /** Stops its calls at once; the result has the work and payments so far. */
+  /** Stops all calls immediately. The result contains the work and spend so far. */
   readonly interrupt: Effect.Effect<RunResult<A>>
 }
 
@@ -243,31 +245,34 @@ export class Conductor extends Context.Service<
   Conductor,
   {
     /**
-     * The maximum number of rounds: the first, and those that follow the end of another. While another may follow, an
-     * answer is a draft. Rounds that begin early because checks failed (`revisions`) are extra.
+     * The maximum number of rounds, including the first. If another round may follow, the answer of a round is a draft.
+     * Rounds caused by failed checks (`revisions`) are not counted.
      */
     readonly maxRounds: number
     /**
      * Runs a question to its end. Never fails; if it is interrupted, the listener still receives `run-finished`. If the
-     * fiber is already interrupted, no worker is called. `Effect.runPromise` interrupts for its `signal` only once the
-     * effect first waits: for a signal that may be aborted already, begin with `Effect.yieldNow`.
+     * fiber is already interrupted, no worker is called. `Effect.runPromise` checks its `signal` only when the effect
+     * first suspends. If the signal may already be aborted, put `Effect.yieldNow` before the run.
      */
     readonly run: <A = unknown>(task: Task.Input, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
-     * Resumes a run that was suspended, stopped or killed. It runs again with its transcript or journal as the first
-     * source of answers, so that nothing is requested or paid for twice. Pass the options of the original run. The task
-     * comes from the record, and with a journal the seed does, too. Passing the same results again is idempotent. If
-     * the run has ended according to its journal, the stored result is returned.
+     * Resumes a run that was suspended, stopped or killed. The run is replayed from its transcript or journal, so
+     * nothing is requested or paid for twice. Pass the options of the original run. The task, and with a journal also
+     * the seed, is taken from the record. Passing the same results again is idempotent. If the run has ended according
+     * to its journal, the stored result is returned.
      */
     readonly resume: <A = unknown>(resumption: Resumption, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
-     * Continues another run from one of its steps, as a new run: with another answer of the step, with changed fields
-     * of it, or with the policy of this Conductor. Everything before the step, and everything that does not follow from
-     * it, is taken from the record and costs nothing. The plans up to its round are those of the record; later rounds
+     * Continues another run from one of its steps, as a new run: with another answer to the step, with changed fields
+     * of the step, or with the policy of this Conductor. Everything that does not depend on the step is taken from the
+     * record and costs nothing. Plans up to and including the step's round are also taken from the record; later rounds
      * are planned by the policy. Never fails.
      */
     readonly fork: <A = unknown>(fork: Fork, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
-    /** Starts a run that can be stopped. It is interrupted when the scope closes. `RunStream` makes a stream of it. */
+    /**
+     * Starts a run that can be stopped. The run is interrupted when the scope closes. To get a stream of events, use
+     * `RunStream`.
+     */
     readonly start: <A = unknown>(
       task: Task.Input,
       options?: RunOptions<A>
@@ -288,7 +293,7 @@ const table = Tables.table(
   { required: ["pool"], rules: settingsRules }
 )
 
-/** Makes a Conductor. Nothing runs yet. Options that cannot be used throw an `OptionsError`. */
+/** Makes a Conductor, without starting a run. Throws an `OptionsError` if the options are invalid. */
 export const make = (options: Options): Conductor["Service"] => {
   Tables.check("Conductor.make", options, table)
   const run = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) => conduct(options, Task.make(input), runOptions)
@@ -301,7 +306,7 @@ export const make = (options: Options): Conductor["Service"] => {
       )
       // If a run dies from an internal bug, callers that wait for it still get an exit.
       const ended = Effect.onExit(running, (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit)))
-      // It cannot be interrupted before it has begun, so that a run stopped then also has a result.
+      // It is uninterruptible until it has started, so that even a run that is stopped immediately has a result.
       const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
       const result = Deferred.await(done)
       return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }

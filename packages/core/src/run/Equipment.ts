@@ -1,6 +1,5 @@
 /**
- * The resources that a run offers its workers: its tools, the shape of its answer, and the results from before it was
- * resumed.
+ * The resources of a run for its workers: tools, output format, and results from before it was resumed.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -19,37 +18,39 @@ import type * as Toolbox from "./Toolbox.ts"
 /** Decides whether a tool may be run. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
 
-/** Decides whether a plan may run, or returns the text of another one. */
+/** Decides whether a plan may run, or returns the text of another plan. */
 export type ApprovePlan = (plan: WaitingCall) => Effect.Effect<Given>
 
-/** The resources that a run offers the workers of its steps. */
+/** The resources of a run for the workers of its steps. */
 export interface Equipment {
   readonly runId: string
-  /** A prefix for the ids of waiting calls; nested runs have one. */
+  /** A prefix for the ids of pending calls, used by nested runs. */
   readonly path: string
   readonly tools: Toolbox.Toolbox | undefined
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly shape: Toolbox.AnswerShape | undefined
-  /** The shapes that steps may give, by name. */
+  /** The shapes that steps may request, by name. */
   readonly shapes?: ReadonlyMap<string, Toolbox.AnswerShape> | undefined
   readonly maxToolRounds: number
   readonly unsupported: UnsupportedMode
   readonly approve: Approve | undefined
   /** Returns the record of a call in an earlier segment of the run. */
   readonly known: ((id: string) => Recorded.KnownTool | undefined) | undefined
-  /** The caller's results for waiting calls. */
+  /** The caller's results for pending calls. */
   readonly given: Readonly<Record<string, Given>>
 }
 
-/** The question cannot be sent as it is, or no worker of the pool has the needed capabilities. */
+/**
+ * The error for a question that cannot be sent unchanged, or a pool without a worker that has the needed capabilities.
+ */
 export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** Loads what runs with tools or shapes need. */
+/** Loads the code for runs with tools or shapes. */
 export const withToolbox = onDemand(() => import("./Toolbox.ts"))
 
 const defaultToolRounds = 16
@@ -91,7 +92,7 @@ const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | un
   return `toolChoice names the tool "${choice.name}", which does not exist. Tools: ${names.join(", ") || "none"}.`
 }
 
-/** The names of the tools that a run is given. */
+/** Returns the names of a run's tools. */
 export const toolNamesOf = (
   { toolAccess, tools: own = [] }: Options,
   { tools = own }: Pick<RunOptions, "tools">
@@ -99,7 +100,7 @@ export const toolNamesOf = (
 
 /**
  * Prepares tools and shapes, and checks that the pool has the needed capabilities, before anything is paid. A run that
- * began with tools has a toolbox even if all of them were removed since, because its workers have called them.
+ * started with tools has a toolbox even if all of them were removed later, because its workers may have called them.
  */
 export const ready = (
   equipment: Equipment,

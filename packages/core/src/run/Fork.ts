@@ -1,8 +1,8 @@
 /**
- * Forks: a run that continues another one from one of its steps, with another answer, worker, subtask or policy.
+ * Forks: runs that continue another run from one of its steps, with another answer, worker, subtask or policy.
  *
- * A fork is a cut of a transcript, from which a run is resumed: the step and everything that follows from it are removed,
- * and the rest counts as cached answers, which cost nothing.
+ * To fork, the transcript is cut, and a new run is resumed from it: the step and everything that depends on it are
+ * removed, and the rest counts as cached answers, which cost nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -21,12 +21,12 @@ import { byOrdinals, type StepInput, type Workflow } from "../workflow/Workflow.
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The step from which a run is forked, and the differences from there on. */
+/** The step at which a run is forked, and the changes to it. */
 export interface Cut {
   readonly at: Place
-  /** The answer of the step, which then calls no worker. */
+  /** The answer of the step. If set, no worker is called for it. */
   readonly answer?: string | undefined
-  /** Fields of the step that replace those of the plan: its worker (by ordinal or id), its subtask, and others. */
+  /** Fields that replace those of the step in the plan: its worker (by index or id), its subtask, and others. */
   readonly change?: Partial<StepInput> | undefined
 }
 
@@ -116,7 +116,7 @@ const changed = (
   )
 }
 
-/** Cuts the transcript of a run at a step: the record from which the fork is resumed. */
+/** Cuts the transcript of a run at a step. The fork is resumed from the result. */
 export const cut = (
   transcript: Transcript,
   of: Cut,
@@ -174,8 +174,8 @@ export const cut = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The policy of a fork: the plans and revisions up to the step at which the run was forked are those of the record, and
- * the rounds after it are planned by the policy.
+ * Returns the policy of a fork: it returns the recorded plans and revisions up to the forked step, and delegates later
+ * rounds to the policy.
  */
 export const policyOf = (policy: Policy, { forkOf, rounds }: Transcript): Policy => {
   if (forkOf === undefined) return policy

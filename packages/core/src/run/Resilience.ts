@@ -1,6 +1,6 @@
 /**
- * Resilience: the handling of failed calls. The same worker is retried while that can help ({@link delay}), then
- * another one takes over if the caller allows it ({@link reassign}).
+ * Resilience: the handling of failed calls. A call is retried with the same worker while that can help ({@link delay});
+ * then another worker takes over if the caller allows it ({@link reassign}).
  *
  * Both are plain values that the executor reads. Limits that many runs share because a vendor counts them together
  * (rate limits, circuit breakers) belong to a {@link Gate}. `ProviderGate` makes one.
@@ -18,52 +18,52 @@ import { size, type WorkerPool } from "../task/WorkerPool.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a failed call is tried again with the same worker. An absent setting is that of {@link defaultRetry}. */
+/** How failed calls are retried with the same worker. The defaults are in {@link defaultRetry}. */
 export interface Retry {
-  /** All attempts, the first included: 3 by default, 1 for no retry. */
+  /** The maximum number of attempts, including the first. Default: 3; 1 means no retry. */
   readonly maxAttempts?: number | undefined
-  /** The wait after the first failure, in milliseconds; 500 by default. */
+  /** The delay after the first failure, in milliseconds. Default: 500. */
   readonly baseDelayMillis?: number | undefined
-  /** The factor by which the wait grows with every failure; 2 by default. */
+  /** The factor by which the delay grows with each failure. Default: 2. */
   readonly factor?: number | undefined
-  /** The longest wait by this schedule, in milliseconds; 30,000 by default. */
+  /** The maximum delay of this schedule, in milliseconds. Default: 30,000. */
   readonly maxDelayMillis?: number | undefined
   /**
-   * The longest retry-after of a vendor that is obeyed, in milliseconds; 120,000 by default. When a vendor asks for
-   * more, the call is not retried, since an earlier retry would fail.
+   * The longest `retry-after` of a vendor to wait for, in milliseconds. Default: 120,000. If a vendor asks for a longer
+   * wait, the call is not retried.
    */
   readonly maxRetryAfterMillis?: number | undefined
-  /** Whether waits are spread at random, the same for the same seed; true by default. */
+  /** Whether delays are randomized; equal seeds give equal delays. Default: `true`. */
   readonly jitter?: boolean | undefined
 }
 
-/** A step whose worker has failed for good. */
+/** A step whose worker has failed permanently. */
 export interface Failure {
   readonly pool: WorkerPool
-  /** The ordinal of the worker that failed last. */
+  /** The index of the worker that failed last. */
   readonly failed: number
-  /** The ordinals of all workers that failed at this step, in order, `failed` included. */
+  /** The indices of all workers that failed this step, in order, including `failed`. */
   readonly tried: ReadonlyArray<number>
   readonly error: WorkerError
 }
 
 /**
- * The worker that takes over a step whose worker has failed for good: none, the next untried worker of the pool (after
- * the last, the first), or the one that a function returns (`undefined` for none). Under a cost limit, a worker without
- * a price takes over no step.
+ * Which worker takes over a step whose worker has failed permanently: none (`"never"`), the next untried worker of the
+ * pool, starting over after the last (`"next"`), or the one that a function returns (`undefined` for none). Under a
+ * cost limit, workers without a price are not eligible.
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)
 
 /**
- * A gate that every call of a worker passes through. It enforces limits that all runs of a process share.
+ * A gate that every call to a worker passes through. It enforces limits that all runs of a process share.
  *
  * `tokens` is the number of tokens that a vendor will count for the call: its likely input and its maximum output. The
- * gate may delay the call, or refuse it with a `WorkerError`. It runs it at most once, and receives the vendor's
+ * gate may delay the call or refuse it with a `WorkerError`. It runs the call at most once, and receives the vendor's
  * remaining limits through `onAllowance`.
  *
- * A worker may itself start a run, whose calls reach the same gate while the enclosing call is in progress. The `place`
- * that the gate passes to `call` is returned as `within`, the closest call first. A gate that queues calls must not
- * make a call wait for one that encloses it.
+ * A worker may itself start a run, whose calls reach the same gate while the enclosing call is in progress. For such
+ * calls, `within` lists the `place` values that the gate passed to the enclosing calls, innermost first. A gate that
+ * queues calls must not make a call wait for a call that encloses it.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
@@ -76,17 +76,17 @@ export interface Gate {
   readonly givesPlaces?: boolean | undefined
   /** The providers that currently receive no calls; absent if a gate closes none. */
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
-  /** Opens all of them, as after a change of the configuration. */
+  /** Reopens all providers, e.g. after a configuration change. */
   readonly reset?: Effect.Effect<void> | undefined
 }
 
-/** A provider that no call is sent to for a while. */
+/** A provider that currently receives no calls. */
 export interface ClosedProvider {
   /** The key of the provider: a worker's `provider`, or its id. */
   readonly provider: string
-  /** Its vendor asked all calls to wait, or failed repeatedly. */
+  /** Why it is closed: the vendor asked for a pause, or calls failed repeatedly. */
   readonly because: "rate-limited" | "failing"
-  /** The end, in milliseconds since 1970; one call is then admitted as a trial. */
+  /** The time at which one trial call is admitted, in milliseconds since 1970. */
   readonly until: number
 }
 
@@ -94,7 +94,7 @@ export interface ClosedProvider {
 // Retry
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Three attempts, half a second and then a second apart, spread at random. */
+/** Up to three attempts, with randomized delays of up to 0.5 s and 1 s. */
 export const defaultRetry = {
   maxAttempts: 3,
   baseDelayMillis: 500,
@@ -104,7 +104,7 @@ export const defaultRetry = {
   jitter: true
 } satisfies Required<Retry>
 
-/** Every failure is final. */
+/** No retries. */
 export const noRetry = { ...defaultRetry, maxAttempts: 1 } satisfies Required<Retry>
 
 const share = (seed: number, attempt: number): number =>
@@ -115,9 +115,9 @@ const share = (seed: number, attempt: number): number =>
  *
  * **Details**
  *
- * `attempt` is the number of the failed attempt, from 0. The wait is `baseDelayMillis * factor ** attempt`, at most
- * `maxDelayMillis`; jitter removes up to half of it. A vendor's retry-after is the minimum wait: jitter adds up to
- * `baseDelayMillis` to it, so that calls do not all return at the same instant.
+ * `attempt` is the number of the failed attempt, from 0. The delay is `baseDelayMillis * factor ** attempt`, at most
+ * `maxDelayMillis`; jitter subtracts up to half of it. A vendor's `retry-after` is the minimum delay: jitter adds up to
+ * `baseDelayMillis` to it, so that calls are not all retried at the same instant.
  *
  * **Example**
  *
@@ -160,12 +160,12 @@ export const delay = (
 // Reassign
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether a worker may be called at all; a worker without a price may not under a cost limit. */
+/** Whether a worker may be called. Under a cost limit, workers without a price may not. */
 export type IsAllowed = (worker: Worker) => boolean
 
 const all: IsAllowed = () => true
 
-/** Returns the next worker of the pool that is untried and allowed; after the last follows the first. */
+/** Returns the next untried and allowed worker of the pool, starting over after the last. */
 export const next = (
   { failed, pool, tried }: Omit<Failure, "error">,
   isAllowed: IsAllowed = all
@@ -179,9 +179,8 @@ export const next = (
 }
 
 /**
- * Returns the ordinal of the worker that takes over, or `undefined` for none. A function's choice of a worker that was
- * tried, does not exist or is not allowed counts as none: a step never returns to a worker that failed it. An exception
- * counts as none, too, and is logged.
+ * Returns the index of the worker that takes over, or `undefined` for none. A function's choice of a worker that was
+ * already tried, does not exist or is not allowed counts as none. An exception also counts as none, and is logged.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * The response cache: answers of workers, by the content of the request.
+ * The response cache: stores answers of workers by the content of the request.
  *
- * Every call is looked up here. Equal concurrent calls are made once. Only whole answers are stored, never failures.
- * The implementation decides how many and where: {@link layerMemory} stores a bounded number in memory. Without a cache
- * every call is made.
+ * Every call is looked up in the cache first, and equal concurrent calls are sent once. Only complete answers are
+ * stored, never failures. The implementation decides where answers are stored and for how long; {@link layerMemory}
+ * stores a bounded number in memory.
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -21,17 +21,17 @@ import type { FinishReason, Worker, WorkerErrorReason, WorkerRequest } from "../
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A whole answer of a worker. `usage` is the usage of the original call. */
+/** A complete answer of a worker. `usage` is the usage of the original call. */
 export interface Answer {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
-  /** The tools that the answer calls; absent if it does not call any. */
+  /** The tool calls of the answer; absent if it has no tool calls. */
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
   /** Vendor data to return with this turn, as in `AssistantMessage.echo`. */
   readonly echo?: unknown
   readonly usage: Usage
-  /** The model that answered, as the vendor names it. */
+  /** The model name in the vendor's response. */
   readonly model?: string | undefined
 }
 
@@ -40,34 +40,37 @@ export interface Failure {
   readonly reason: WorkerErrorReason
   readonly message: string
   readonly usage: Usage
-  /** The wait before the next attempt, in milliseconds. */
+  /** The delay before the next attempt, in milliseconds. */
   readonly retryInMillis?: number | undefined
   /** Present if the request was not sent, as in `RunEvent`. */
   readonly unasked?: true | undefined
 }
 
-/** A stored answer with the time and failures that it took, so that a run can be charged as if it were made now. */
+/**
+ * A stored answer with its original duration and failed attempts, so that a run can be charged as if the call were made
+ * now.
+ */
 export interface Entry extends Answer {
-  /** From the first attempt to the whole answer. Absent if unknown. */
+  /** The time from the first attempt to the complete answer. Absent if unknown. */
   readonly durationMillis?: number | undefined
-  /** The attempts that failed before it, in their order. */
+  /** The attempts that failed before it, in order. */
   readonly failures?: ReadonlyArray<Failure> | undefined
 }
 
-/** An answer, and whether another call has made it. */
+/** An answer, and whether it came from another call. */
 export interface Found {
   readonly value: Entry
   readonly cached: boolean
 }
 
-/** Answers by key. */
+/** A cache of answers by key. */
 export interface ResponseCache {
   /**
-   * Returns the answer under a key, and computes it if it is missing.
+   * Returns the answer for a key, and computes it if it is missing.
    *
    * `compute` runs in the caller's own fiber, at most once per lookup. Concurrent lookups of the same key wait for it.
-   * If it fails or is interrupted, one of them computes and the others continue to wait. Interrupting a waiting lookup
-   * does not affect the others.
+   * If it fails or is interrupted, one of the waiting lookups computes instead, and the others continue to wait.
+   * Interrupting a waiting lookup does not affect the others.
    */
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
@@ -76,25 +79,25 @@ export interface ResponseCache {
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
 
-/** How long something is stored: milliseconds, or a text such as "1 hour". */
+/** Accepts a duration: milliseconds, or a text such as "1 hour". */
 export const aDuration: Options.Check = Options.expects('milliseconds, or a text such as "1 hour"', (value) =>
   typeof value === "number"
     ? value >= 0
     : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))
 )
 
-/** A store of answers. It never fails: an answer that is lost or unreachable counts as missing. */
+/** A store of answers. It never fails: an answer that cannot be read counts as missing. */
 export interface Store {
   readonly get: (key: string) => Effect.Effect<Entry | undefined>
   readonly set: (key: string, entry: Entry) => Effect.Effect<void>
 }
 
-/** The bounds of a cache in memory. The least recently used answers are dropped first. */
+/** The limits of a cache in memory. The least recently used answers are evicted first. */
 export interface MemoryOptions {
   readonly maxEntries: number
-  /** Two bytes are counted for each character of key, text and reasoning. No bound by default. */
+  /** The maximum size, counted as two bytes per character of key, text and reasoning. Default: unlimited. */
   readonly maxBytes?: number | undefined
-  /** How long an answer is stored; for ever by default. A number is in milliseconds. */
+  /** How long an answer is stored; a number is in milliseconds. Default: unlimited. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -112,7 +115,7 @@ export const memoryTable = Options.table(
 // Service
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The cache of all calls; none by default. */
+/** The cache for all calls. Default: none. */
 export const ResponseCache: Context.Reference<ResponseCache | undefined> = Context.Reference(
   "@divisi/core/ResponseCache",
   { defaultValue: (): ResponseCache | undefined => undefined }
@@ -133,14 +136,14 @@ const canonical = (value: unknown): string =>
   )
 
 /**
- * The key of a call: the same for the same content, whatever the order of properties.
+ * Returns the key of a call. Equal content gives equal keys, regardless of the order of properties.
  *
  * **Details**
  *
- * A deterministic request (`temperature` 0, or a `seed`) has one answer. For any other, each sample has its own key:
- * `sample` counts a run's equal requests from 0, so a repeated run finds the same samples, and no two samples of one
- * run are the same. A worker's own `settings` are part of the key, because other defaults give other answers. The key
- * is readable text, as long as the request; a store that wants short keys hashes it.
+ * A deterministic request (`temperature` 0, or a `seed`) has one key. For other requests, each sample has its own key:
+ * `sample` numbers the equal requests of a run from 0, so a repeated run gets the same samples, and a single run never
+ * gets the same sample twice. A worker's `settings` are part of the key, because other defaults give other answers. The
+ * key is readable text of the length of the request; a store that needs short keys should hash it.
  *
  * **Example**
  *
@@ -183,7 +186,7 @@ const wake = (waiter: Waiter, answer: Entry | undefined) => {
 type Flight = Set<Waiter>
 
 /**
- * A cache over a store.
+ * Makes a cache on top of a store.
  *
  * **Example**
  *
@@ -301,7 +304,7 @@ const memoryStore = (options: MemoryOptions): Store => {
   }
 }
 
-/** A bounded cache in memory. */
+/** Makes a bounded cache in memory. */
 export const makeMemory = (options: MemoryOptions): ResponseCache => {
   Options.check("ResponseCache.makeMemory", options, memoryTable)
   return make(memoryStore(options))

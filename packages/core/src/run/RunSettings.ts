@@ -1,8 +1,8 @@
 /**
- * Settings for the execution of a run, independent of its policy: rounds, limits, calls, failures. A single value with
- * one schema that config files, command flags, evaluations and trainings embed as a whole.
+ * Settings for the execution of a run, independent of its policy: rounds, limits, calls, failures. Config files,
+ * command flags, evaluations and trainings all embed this one schema.
  *
- * `Conductor` uses the types alone, so a run loads no schema.
+ * `Conductor` uses only the types, so a run does not load the schema.
  */
 import * as Schema from "effect/Schema"
 import * as Options from "../Options.ts"
@@ -17,102 +17,107 @@ import { isTool, limitsTable, reassignWords, retryTable, settingsTable, workerTa
 
 export { reference } from "./SettingsReference.ts"
 
-/** The settings of every call of a worker. Absent ones are the worker's own. */
+/** Settings for every call to a worker. Default: the worker's own. */
 export interface WorkerSettings {
-  /** Output tokens of one call, reasoning included; 4,096 in the paper's controlled setting. */
+  /** The maximum number of output tokens of one call, including reasoning; 4,096 in the paper's controlled setting. */
   readonly maxOutputTokens?: number | undefined
-  /** 0.2 in the paper. */
+  /** The sampling temperature; 0.2 in the paper. */
   readonly temperature?: number | undefined
   readonly reasoning?: Reasoning | undefined
   /**
-   * The behavior if a worker does not support a preference. With `"require"` (the default) its call fails. With
-   * `"omit"` (a server's default) the preference is mapped or left out with a notice.
+   * The behavior if a worker does not support a preference. With `"require"` (the default) the call fails. With
+   * `"omit"` (the server's default) the preference is mapped to a supported one, or omitted with a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
   /**
-   * The maximum duration of one call, in milliseconds. Without it an answer may keep arriving for half an hour. A
-   * worker that sends nothing at all is waited for without a limit, because the vendors' clients have limits of their
-   * own.
+   * The maximum duration of one call, in milliseconds. By default, an answer may take up to half an hour after its
+   * first part. The wait for the first part is not limited, because the vendors' clients have their own timeouts.
    */
   readonly timeoutMillis?: number | undefined
   /**
-   * The maximum silence of a call, in milliseconds, before and within its answer; after it the call fails as a
+   * The maximum time without a new part of the answer, in milliseconds. If it is exceeded, the call fails as a
    * `Timeout` and is retried. Default: a third of `budget.durationMillis` for workers that stream, so that a hanging
-   * call leaves time for another. Without such a budget, and for workers whose answers arrive whole, the silence is
-   * limited only by the time limit of the call. Only parts of an answer count: comments of a vendor's event stream do
-   * not. 0 turns it off.
+   * call leaves time for another. Without such a budget, and for workers that do not stream, only the time limit of the
+   * call applies. Keep-alive comments in a vendor's event stream do not count as parts. 0 disables it.
    */
   readonly silenceMillis?: number | undefined
 }
 
-/** Which steps of a workflow are given tools. */
+/** Which steps of a workflow receive tools. */
 export type ToolAccess = "last-step" | "every-step" | "policy" | "none"
 
-/** The limits of a run, and what they leave free. */
+/** The limits of a run, and how they are applied. */
 export interface RunBudget extends Limits {
   /**
-   * `"answer"`: the other steps leave the worst case of the last step free. If the budget stops them, the last step
-   * still answers, with what there is: the run ends as `budget`, and its answer is partial (`RunResult.isPartial`).
-   * Answers that the step sees count 4 bytes for each token. It does not limit time, a majority, or a step with items.
+   * `"answer"` reserves the worst case of the last step. If the budget stops the other steps, the last step still
+   * answers from the available results: the run ends as `budget`, and its answer is partial (`RunResult.isPartial`).
+   * Answers that the step sees are estimated at 4 bytes per token. It has no effect on time limits, majority votes, or
+   * a last step with items.
    */
   readonly keep?: "answer" | undefined
   /**
-   * `"plan"`: a plan starts only if the most that it can cost (`Price.of`, at 4 bytes a token) fits what is left, on
-   * shared accounts too; then no limit of money, tokens or calls cuts it short. A language policy is shown the price and
-   * plans again. Otherwise the run ends as `budget` before the first call of the plan. Plans that cannot be priced are
-   * not admitted. Shared accounts of this process leave room for the plan while it runs.
+   * `"plan"` starts a plan only if its maximum price (`Price.of`, at 4 bytes per token) fits the remaining budget,
+   * including shared accounts; then no limit on money, tokens or calls cuts it short. If it does not fit, a language
+   * policy is shown the price and plans again; otherwise the run ends as `budget` before the first call of the plan.
+   * Plans without a known price are not admitted. Shared accounts of this process reserve the amount while the plan
+   * runs.
    */
   readonly admit?: "plan" | undefined
 }
 
-/** The settings of a run. Each has a default, so `{}` is complete. */
+/** The settings of a run. All are optional. */
 export interface RunSettings {
-  /** The most steps of a workflow; 5 by default, as in the paper. */
+  /** The maximum number of steps of a workflow. Default: 5, as in the paper. */
   readonly maxSteps?: number | undefined
   /**
-   * The most items of all steps of a workflow together, by the bounds of their lists; 1,000 by default. A plan that may
-   * have more is refused before anything runs.
+   * The maximum number of items of all steps of a workflow together, counted with the declared list lengths. Default:
+   * 1,000. A plan that may exceed it is refused before anything runs.
    */
   readonly maxItems?: number | undefined
-  /** The maximum number of items that run at once; 16 by default. */
+  /** The maximum number of items that run concurrently. Default: 16. */
   readonly itemsAtOnce?: number | undefined
   /**
    * The maximum number of recursive rounds after the first, in which the policy sees its previous workflow and answer.
    * Default: 0, or 2 with a critic. The run ends earlier if the policy confirms the previous answer. A round without an
-   * answer (its last step failed for good) ends the run only if it was the last allowed round.
+   * answer (its last step failed permanently) ends the run only if it was the last allowed round.
    */
   readonly recursion?: number | undefined
-  /** Offers the Conductor as the last worker of its own pool; nested runs go at most `maxDepth` deep. */
+  /** Adds the Conductor to its own pool as the last worker. Nested runs are at most `maxDepth` deep. */
   readonly self?: { readonly maxDepth: number } | undefined
-  /** Limits of each run. To limit many runs together, give them one ledger in `RunOptions`. */
+  /** The limits of each run. To limit several runs together, pass a shared ledger in `RunOptions`. */
   readonly budget?: RunBudget | undefined
-  /** The settings of every call of a worker. */
+  /** Settings for every call to a worker. */
   readonly worker?: WorkerSettings | undefined
-  /** How failed calls are tried again; `Resilience.defaultRetry` by default. */
+  /** How failed calls are retried. Default: `Resilience.defaultRetry`. */
   readonly retry?: Retry | undefined
   /**
-   * The worker that takes over a step whose worker failed for good. Default: the next eligible one of the pool
-   * (`"next"`), or none (`"never"`) if the policy names its worker on behalf of the caller, as `single(0)` does.
+   * Which worker takes over a step whose worker failed permanently. Default: the next eligible one of the pool
+   * (`"next"`), or none (`"never"`) if the caller chose the worker explicitly, as with `single(0)`.
    */
   readonly reassign?: Reassign | undefined
   /**
-   * How to handle a call whose process ended before its answer arrived, when the run is resumed: make it again
-   * (default), fail it, or let the next worker take its step over. In each case it is charged at its worst case.
+   * On resume, the handling of a call whose process ended before its answer arrived: repeat it (default), fail it, or
+   * let the next worker take over its step. In each case the lost call is charged at its worst case.
    */
   readonly onUnconfirmedCall?: "again" | "fail" | "reassign" | undefined
-  /** The behavior if a step fails for good: the steps that see it are shown the failure (default), or the run ends. */
+  /**
+   * The effect of a step that fails permanently: the steps that see it are shown the failure (`"report"`, the default),
+   * or the run ends (`"end"`).
+   */
   readonly onStepFailure?: "report" | "end" | undefined
   /**
-   * The behavior if a worker's credentials are refused. With `"report"` (the default), it is handled like other
-   * failures: another worker takes over, and `RunResult.failures` lists it. With `"end"` the run ends at once, since
-   * the key is wrong for every step.
+   * The effect of a worker's credentials being refused. With `"report"` (the default), it is handled like any other
+   * failure: another worker takes over, and `RunResult.failures` lists it. With `"end"`, the run ends immediately.
    */
   readonly onAuthenticationFailure?: "report" | "end" | undefined
   /** Whether to skip steps whose answer is not used. Default: `true`. */
   readonly skipUnseen?: boolean | undefined
-  /** Scores the answer of every round; the next round sees the score. The run's answer is the best one. */
+  /**
+   * Scores the answer of each round. The next round sees the score, and the run's answer is the one with the best
+   * score.
+   */
   readonly critic?: Critic | undefined
-  /** The score at which a critic is content; 1 by default. */
+  /** The score at which the critic's verdict counts as passed. Default: 1. */
   readonly threshold?: number | undefined
   /**
    * Named checks of step answers: functions, graders, critics, or workers that judge. A workflow assigns them to steps
@@ -126,36 +131,39 @@ export interface RunSettings {
    */
   readonly shapes?: Shapes | undefined
   /**
-   * The maximum number of rounds that begin early because an answer failed its check, in addition to those of
-   * `recursion`. Default: 2. When none are left, the workflow continues without a revision.
+   * The maximum number of rounds caused by failed checks, in addition to those of `recursion`. Default: 2. When none
+   * are left, the workflow continues without a revision.
    */
   readonly revisions?: number | undefined
   /**
-   * Whether a person must approve each plan before its first call, nested runs included. Default: `false`. The run is
-   * suspended with the plan and its price (`waitingFor`, `for: "plan"`), unless `RunOptions.approvePlan` decides. The
-   * result is `{ approved: true }`, `{ approved: false, reason }`, which ends the run as refused, or the text of another
-   * plan, which is read strictly.
+   * Whether a person must approve each plan before its first call, including plans of nested runs. Default: `false`.
+   * The run is suspended with the plan and its price (`waitingFor`, `for: "plan"`), unless `RunOptions.approvePlan`
+   * decides. The result is `{ approved: true }`, `{ approved: false, reason }`, which ends the run as refused, or the
+   * text of another plan, which is parsed strictly.
    */
   readonly approvePlans?: boolean | undefined
   /**
-   * The tools that workers may call. A tool with a handler is run within the step that calls it; a tool without one
-   * suspends the run until its result is given.
+   * The tools that workers may call. A tool with `execute` runs within the step that calls it; a tool without `execute`
+   * suspends the run until its result is provided.
    */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**
-   * The steps that receive the tools: the last (default; the others advise it), every step, those that the policy
-   * selects (`Step.tools`), or none.
+   * The steps that receive the tools: the last one (default), every step, those that the policy selects (`Step.tools`),
+   * or none.
    */
   readonly toolAccess?: ToolAccess | undefined
-  /** How often a step may ask for tools before it has to answer; 16 by default. */
+  /** The maximum number of turns with tool calls before a step has to answer. Default: 16. */
   readonly maxToolRounds?: number | undefined
   /**
-   * The behavior if a worker does not accept pictures, files or tools: its step fails (default; `reassign` chooses
-   * another), or they are left out and the transcript records it. A run for which the pool has no capable worker fails
-   * before anything is paid.
+   * If a worker does not support pictures, files or tools, its step fails (`"error"`, the default; `reassign` chooses
+   * another worker), or they are omitted (`"omit"`) and the transcript records it. If no worker of the pool has the
+   * capability, the run fails before anything is paid.
    */
   readonly unsupported?: "error" | "omit" | undefined
-  /** With a seed, the same answers of the same workers give the same transcript, and workers are sent seeds. */
+  /**
+   * Makes the run reproducible: with a seed, equal answers of the workers give an equal transcript. Workers that
+   * support it receive a seed derived from it.
+   */
   readonly seed?: number | undefined
 }
 
@@ -176,9 +184,9 @@ const declared = <A>(row: Options.Check, identifier: string) =>
   Schema.declare((value): value is A => row(value) === undefined, { identifier })
 
 /**
- * The fields of {@link schema}, for schemas that embed the settings alongside others. They are derived from the tables
- * that `Options.check` reads. They validate without changing the input; a setting is present or absent, not
- * `undefined`. Critics, checks, shapes, tools and a function that reassigns are program values without a JSON form.
+ * The fields of {@link schema}, for schemas that embed the settings. They are derived from the tables of
+ * `Options.check` and do not transform the input. Optional fields must be absent rather than `undefined`. Critics,
+ * checks, shapes, tools and a `reassign` function have no JSON form and are not included.
  */
 export const fields = {
   maxSteps: optional(number(settingsTable.maxSteps)),

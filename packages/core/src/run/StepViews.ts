@@ -1,6 +1,6 @@
 /**
- * The views of steps from the record of their round: the answers and subtasks that a step, or an item of one, was shown.
- * They are made by the functions that make them during the run.
+ * Rebuilds the inputs of steps from the record of their round: the answers and subtasks that a step or an item was
+ * shown. Uses the same functions as the run itself.
  */
 
 import { recordOf } from "../events/items.ts"
@@ -14,11 +14,11 @@ import { hasCells, listOf } from "../workflow/program.ts"
 import type { StepAnswer, StepView } from "../workflow/StepMessages.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 
-/** The views of the steps of a round. */
+/** The inputs of the steps of a round. */
 export interface StepViews {
-  /** The answers by step; those of the items of a step are one answer. */
+  /** The answers by step. The answers of a step's items are combined into one. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The view of a step or of an item of it; `undefined` if the item is unknown, or missing at a step with items. */
+  /** The input of a step or item; `undefined` if the item is unknown, or if the step has items and none is given. */
   readonly viewOf: (step: number, item?: Item) => StepView | undefined
 }
 
@@ -75,7 +75,7 @@ const ofCells = (round: RoundRecord, workflow: Workflow): StepViews => {
   }
 }
 
-/** Returns the views of the steps of a round. */
+/** Returns the inputs of the steps of a round. */
 export const fromRecord = (round: RoundRecord): StepViews => {
   const { steps, workflow } = round
   if (workflow !== undefined && hasCells(workflow)) return ofCells(round, workflow)

@@ -1,25 +1,25 @@
 /**
- * An allowance: a vendor's report of what is left of its rate limits.
+ * An allowance: what is left of a vendor's rate limits, as reported by the vendor.
  *
- * Vendors report it in the headers of every answer. A worker passes it on as a part of its stream, and the
- * `ProviderGate` then delays calls before the vendor has to refuse them. Header names differ by vendor, so workers
- * define them; the values are read here in one way for all vendors.
+ * Vendors report it in response headers. A worker emits it as a part of its stream, and the `ProviderGate` delays calls
+ * before the vendor would refuse them. Header names differ by vendor, so workers define them; the values are parsed
+ * here.
  */
 
-/** The remainder of one limit. */
+/** The remaining amount of one limit. */
 export interface Level {
   /** The amount that can still be used now. */
   readonly remaining: number
   /** The time until the limit is fully restored, in milliseconds. */
   readonly resetMillis: number
   /**
-   * The size of the limit, where it refills evenly until then (a bucket). When absent, nothing refills before then (a
-   * window.
+   * The size of the limit, if it refills evenly until the reset (a token bucket). If absent, nothing refills before the
+   * reset (a fixed window).
    */
   readonly limit?: number | undefined
 }
 
-/** The remainders of a vendor's limits. An absent one is unknown. */
+/** The remaining amounts of a vendor's limits. An absent limit is unknown. */
 export interface Allowance {
   readonly requests?: Level | undefined
   readonly tokens?: Level | undefined
@@ -52,9 +52,9 @@ const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
  *
  * **Details**
  *
- * Vendors write a duration (`6m0s`, `17ms`), seconds (`30`, `0.5`), a time (`2026-01-01T00:00:10Z`), or a time as
- * seconds or milliseconds since 1970; a number from a billion up is taken for one of these. A time that has passed is 0
- * away.
+ * Vendors send a duration (`6m0s`, `17ms`), seconds (`30`, `0.5`), a time (`2026-01-01T00:00:10Z`), or seconds or
+ * milliseconds since 1970; a number of at least a billion is interpreted as one of the latter. For a time in the past,
+ * returns 0.
  *
  * **Example**
  *
@@ -98,8 +98,8 @@ const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: 
 }
 
 /**
- * Returns the allowance that headers describe, or `undefined` if they describe none. `now`, in milliseconds since 1970,
- * is used if a reset is a time and the vendor's own clock is not in the `date` header.
+ * Returns the allowance in the headers, or `undefined` if they do not contain one. `now`, in milliseconds since 1970,
+ * is used if a reset is a time and the `date` header is missing.
  *
  * **Example**
  *

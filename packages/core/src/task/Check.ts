@@ -1,7 +1,8 @@
 /**
- * Checks decide during a run whether the answer of a step passes, so that the policy can re-plan on evidence.
+ * Checks decide during a run whether the answer of a step passes, so that the policy can re-plan if it fails.
  *
- * A check is a function, a grader, a critic or a worker that judges. A check that itself fails passes nothing.
+ * A check is a function, a grader, a critic or a worker that judges. If the check itself fails, the answer does not
+ * pass.
  */
 import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
@@ -19,8 +20,8 @@ import type { Worker } from "./Worker.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Decides whether an answer passes: a function that returns true or false, or a text with the problem ({@link matches}
- * is one); a grader; a critic; or a worker that judges.
+ * Decides whether an answer passes: a function that returns true, false or a description of the problem (such as {@link
+ * matches}), a grader, a critic, or a worker that judges.
  */
 export type Check =
   | ((answer: string, task: Task.Task, signal: AbortSignal) => boolean | string | Promise<boolean | string>)
@@ -28,33 +29,33 @@ export type Check =
   | Critic
   | Worker
 
-/** Checks by the names that steps call them by (`Step.check`). */
+/** Checks by name. Steps refer to them by these names (`Step.check`). */
 export type Checks = Readonly<Record<string, Check>>
 
 /** The input of a check. */
 export interface Checked {
   readonly task: Task.Task
-  /** The subtask of the step; empty if the step was asked the question itself. */
+  /** The subtask of the step; empty if the step received the plain question. */
   readonly subtask: string
   readonly answer: string
-  /** The score at which a critic is content. */
+  /** The minimum score with which a critic's grade passes. */
   readonly threshold: number
   /** Calls a worker; the call is budgeted, retried and recorded like any other. */
   readonly ask: Context["ask"]
 }
 
-/** Whether something is a check. */
+/** Whether a value is a check. */
 export const isCheck = (check: unknown): check is Check =>
   typeof check === "function" ||
   (typeof check === "object" &&
     check !== null &&
     ["grade", "score", "generate"].some((verb) => typeof (check as Record<string, unknown>)[verb] === "function"))
 
-/** Whether something has checks by their names. */
+/** Whether a value is a record of checks. */
 export const isChecks = (checks: unknown): checks is Checks =>
   typeof checks === "object" && checks !== null && !Array.isArray(checks) && Object.values(checks).every(isCheck)
 
-/** Whether a check may call workers, which costs money. Its calls are restored when a run is resumed. */
+/** Whether a check may call workers, which costs money. When a run is resumed, these calls are restored. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
       typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
   )
 
-/** The beginning of an objection that reports a failure of the check itself. */
+/** The prefix of an objection that reports a failure of the check itself. */
 export const checkFailed = "The check itself failed: "
 
 const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
@@ -125,7 +126,8 @@ const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${message
  *
  * **Details**
  *
- * A check that throws or fails passes nothing, and the text states it. The only possible error is an exceeded budget.
+ * If the check throws or fails, the answer does not pass, and the text reports the failure. The only possible error is
+ * an exceeded budget.
  */
 export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
   if (typeof check === "function" || "grade" in check) {
@@ -149,8 +151,8 @@ export const objectionTo = (check: Check, checked: Checked): Effect.Effect<strin
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A check that passes answers that are JSON of a shape, a block of code around it or not: an Effect schema, one of a
- * library that speaks Standard Schema, or JSON Schema.
+ * Makes a check that passes answers that are JSON and match a schema, with or without a surrounding code block. Accepts
+ * an Effect schema, a Standard Schema, or JSON Schema.
  *
  * **Example**
  *

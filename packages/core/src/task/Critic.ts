@@ -1,7 +1,7 @@
 /**
  * Critics score an answer during a run, so that the Conductor can refine it round by round.
  *
- * A critic is a grader (if the reference answer is known or the answer can be verified), or a worker that acts as
+ * A critic is a grader (if the reference answer is known or the answer can be verified), or a worker that acts as a
  * judge.
  */
 import * as Effect from "effect/Effect"
@@ -10,11 +10,11 @@ import { question, type Task } from "./Task.ts"
 import type { BudgetExceeded, Paid } from "./Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 
-/** The information available to a critic about the answer that it scores. */
+/** The input of a critic. */
 export interface Context {
   readonly task: Task
   readonly answer: string
-  /** Calls a worker; the call is budgeted, retried and recorded like any other, in the run's own record. */
+  /** Calls a worker. The call is budgeted, retried and recorded like any other call of the run. */
   readonly ask: (worker: Worker, request: WorkerRequest) => Effect.Effect<{ readonly text: string } & Paid, AskError>
 }
 
@@ -25,19 +25,19 @@ export interface Critic {
   readonly name: string
   readonly score: (context: Context) => Effect.Effect<Grade, GraderError | AskError>
   /**
-   * The workers that it calls: under a cost limit, a run with a worker of unknown price is refused before its first
-   * call.
+   * The workers that it calls. Under a cost limit, a run whose critic calls a worker without a price is refused before
+   * its first call.
    */
   readonly workers?: ReadonlyArray<Worker> | undefined
 }
 
-/** A critic that scores with a grader. It costs nothing. */
+/** Makes a critic from a grader. It costs nothing. */
 export const fromGrader = (grader: Grader): Critic => ({
   name: grader.name,
   score: ({ answer, task }) => ask(grader, task, answer)
 })
 
-/** The default instruction for a worker that scores. */
+/** The default instruction for a worker that acts as a critic. */
 export const defaultInstruction =
   "Judge the answer below. Say in one or two sentences what is wrong with it, or that nothing is. " +
   "End with a line `Score: N`, where N is 0 (useless) to 10 (certainly right and complete)."
@@ -49,7 +49,7 @@ const scoreOf = (text: string): number | undefined => {
 }
 
 /**
- * A critic that asks a worker. A reply without a readable score counts as 0, and the explanation states it.
+ * Makes a critic that asks a worker. A reply without a readable score counts as 0, and the explanation mentions it.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * Embedders turn texts into points, so that similar texts lie near each other.
+ * Embedders map texts to vectors, so that similar texts are close to each other.
  *
- * Embeddings suffice for routers that learn from questions, and for label-free estimates that compare answers. Any
- * provider's embeddings are suitable ({@link fromPromise}). {@link hashed} is local, needs no model, and gives the same
- * points everywhere, which suits tests and offline work.
+ * They are used by routers that learn from questions, and by label-free estimates that compare answers. Any provider's
+ * embeddings are suitable ({@link fromPromise}). {@link hashed} is local, needs no model, and is deterministic, which
+ * suits tests and offline work.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -14,14 +14,14 @@ import { isA, messageOf } from "../Thrown.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Maps each text to a point, in order. All points of one embedder have the same length. */
+/** Maps each text to a vector, in order. All vectors of one embedder have the same dimension. */
 export interface Embedder {
-  /** Its name in reports: learned routers depend on their embedder. */
+  /** Its name in reports. A learned router works only with the embedder that it was trained with. */
   readonly name: string
   readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
 }
 
-/** Texts could not be embedded. */
+/** A failure to embed texts. */
 export class EmbedderError extends Data.TaggedError("EmbedderError")<{
   readonly embedder: string
   readonly detail: string
@@ -48,7 +48,7 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /**
- * An embedder from a function that calls a service, one batch after the other.
+ * Makes an embedder from a function that calls a service, one batch at a time.
  *
  * **Example**
  *
@@ -84,7 +84,7 @@ export const fromPromise = (
     )
 })
 
-/** Calls an embedder, which may be a user's own: it may be async, and its exceptions become an `EmbedderError`. */
+/** Calls an embedder, which may be async. Exceptions become an `EmbedderError`. */
 export const ask = (
   embedder: Embedder,
   texts: ReadonlyArray<string>
@@ -146,12 +146,12 @@ const point = (text: string, dimensions: number): Float32Array => {
 }
 
 /**
- * Words, pairs of words and triples of letters, hashed into so many dimensions (512 by default), of length 1.
+ * Makes an embedder that hashes words, word pairs and letter triples into a unit vector of `dimensions` (default 512).
  *
  * **Details**
  *
- * It compares words, not meaning: "car" and "automobile" are unrelated to it. A router trained on it shows how much can
- * be learned from wording alone; with a model's embeddings it may do better.
+ * It compares words, not meaning: "car" and "automobile" are unrelated. A router trained on it shows how much can be
+ * learned from wording alone; a model's embeddings may give better results.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Derives the reason of a failed call from a status, a code, or words, in this order, as vendors' SDKs and HTTP clients
- * put them on their errors.
+ * Derives the reason of a failed call from the status, code or message (in this order) that vendors' SDKs and HTTP
+ * clients set on their errors.
  *
- * Providers call {@link reasonOf} with a vendor's refusal. {@link fromThrown} reads whatever the code of a worker threw.
+ * Providers call {@link reasonOf} with a vendor's refusal. {@link fromThrown} reads any value that a worker threw.
  */
 import { defined } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
@@ -13,16 +13,16 @@ import type { WorkerErrorReason } from "./Worker.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the value of a header by its name in lower case. */
+/** Returns the value of a header. The name is in lower case. */
 export type Header = (name: string) => string | null | undefined
 
 /** The known facts about a failed call. */
 export interface FailedCall {
-  /** The status of HTTP; absent for an error inside a stream. */
+  /** The HTTP status; absent for an error inside a stream. */
   readonly status?: number | undefined
   /** The vendor's message, for people. */
   readonly message: string
-  /** Codes, types and the body, if they are more informative than the message; never shown. */
+  /** Error codes, types and the body, for classification only. Never shown. */
   readonly codes?: string | undefined
   readonly header?: Header | undefined
 }
@@ -112,8 +112,8 @@ const sizes = (message: string) => {
 }
 
 /**
- * When to retry, in milliseconds from now: `retry-after-ms`, or `retry-after` in seconds or as a date. `undefined` if
- * the header is absent or cannot be read.
+ * Returns the wait in milliseconds that `retry-after-ms` or `retry-after` (seconds or a date) asks for; `undefined` if
+ * both are missing or cannot be parsed.
  */
 export const retryAfterMillis = (header: Header, nowMillis: number): number | undefined => {
   const wait = (text: string | null | undefined) =>
@@ -129,8 +129,8 @@ export const retryAfterMillis = (header: Header, nowMillis: number): number | un
 
 /**
  * Returns the reason of a call that a vendor refused. The status decides, if there is one. Codes and words distinguish
- * refusals that share a status, and are the only evidence for an error inside a stream. `detail` is the text that the
- * reason shows.
+ * refusals that share a status, and are the only evidence for an error inside a stream. `detail` becomes the text of
+ * the reason.
  */
 export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): WorkerErrorReason => {
   const _tag = tagOf(call)
@@ -163,7 +163,7 @@ type Thrown = {
 
 const isObject = (value: unknown): value is Thrown => typeof value === "object" && value !== null
 
-/** An error and its causes, from the outside in. */
+/** Returns an error and its causes, outermost first. */
 export const causesOf = (error: unknown): ReadonlyArray<Thrown> => {
   const causes: Array<Thrown> = []
   for (let next = error; isObject(next) && causes.length < 8; next = next.cause) causes.push(next)
@@ -257,13 +257,13 @@ const wordsOf = (error: unknown): string => {
 }
 
 /**
- * Returns the reason of a thrown value, or `undefined` if it does not have any: most likely a bug in the code that
- * threw.
+ * Returns the reason of a thrown value, or `undefined` if none can be derived, which usually means a bug in the code
+ * that threw.
  *
  * **Details**
  *
- * A status decides, whether the error or its causes have it. Next come the code of a connection, the name, and as the
- * last resort the words of the message, where "503" and "ECONNRESET" count as well. It never throws.
+ * A status on the error or one of its causes decides. Next come a connection error code, the error's name, and finally
+ * the words of the message, including "503" or "ECONNRESET". Never throws.
  *
  * **Example**
  *

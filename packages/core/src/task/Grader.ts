@@ -1,4 +1,4 @@
-/** Graders decide whether an answer is right. Training, evaluation and critics share this one interface. */
+/** Graders decide whether an answer is correct. Training, evaluation and critics share this interface. */
 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,17 +10,17 @@ import type { Task } from "./Task.ts"
 /** A verdict on one answer. */
 export interface Grade {
   readonly correct: boolean
-  /** 0 to 1; 1 if correct, unless the grader gives partial credit. */
+  /** The score, from 0 to 1. 1 if correct, unless the grader gives partial credit. */
   readonly score: number
-  /** The reason for the score, for people. */
+  /** The reason for the score, for display. */
   readonly explanation?: string
 }
 
-/** Decides whether an answer to a task is right. A failure of the grader itself is an error, never a wrong answer. */
+/** Decides whether an answer to a task is correct. A failure of the grader itself is an error, not a wrong answer. */
 export interface Grader {
   readonly name: string
   readonly grade: (task: Task, answer: string) => Effect.Effect<Grade, GraderError>
-  /** Grades a refusal of a task that cannot be answered. If absent, a refusal is never correct. */
+  /** Grades a refusal to answer. If absent, a refusal is never correct. */
   readonly gradeRefusal?: ((task: Task) => Effect.Effect<Grade, GraderError>) | undefined
 }
 
@@ -55,18 +55,18 @@ export const ask = <G extends Grade>(
 ): Effect.Effect<G, GraderError> => calledOf<G>(grader.name, task, () => grader.grade(task, answer))
 
 /**
- * Calls a grader for a run whose policy declined the task, as {@link ask} does; `undefined` if it does not grade
+ * Like {@link ask}, for a run whose policy declined the task. Returns `undefined` if the grader does not grade
  * refusals.
  */
 export const askRefusal = (grader: Grader, task: Task): Effect.Effect<Grade, GraderError> | undefined =>
   grader.gradeRefusal && calledOf(grader.name, task, () => grader.gradeRefusal!(task))
 
-/** The verdict `correct`, with a score of 1 or 0. */
+/** Returns a grade with a score of 1 if `correct`, else 0. */
 export const verdict = (correct: boolean, explanation?: string): Grade =>
   defined({ correct, score: correct ? 1 : 0, explanation })
 
 /**
- * A grader from a comparison of the answer with the task's reference. A task without a reference is a `GraderError`.
+ * Makes a grader that compares the answer with the task's reference. A task without a reference gives a `GraderError`.
  *
  * **Example**
  *
@@ -93,14 +93,14 @@ const normalise = (text: string) =>
     .replace(/(?<![.!])[.!]+$/, "")
     .toLowerCase()
 
-/** Right when the texts are equal, white space, letter case and a final full stop aside. */
+/** A grader that accepts equal texts, ignoring whitespace, case and a final full stop. */
 export const exact: Grader = fromComparison("exact", (answer, reference) => normalise(answer) === normalise(reference))
 
-/** The outcome of a completion, as far as the reward is concerned. */
+/** The outcome of a completion that determines its reward. */
 export type Result = "unreadable" | "wrong" | "correct"
 
 /**
- * Returns the reward of the paper (section 2): 0 if the completion cannot be read as a workflow, 0.5 if it runs and the
- * final answer is wrong, 1 if it is right.
+ * Returns the reward of the paper (section 2): 0 if the completion cannot be parsed as a workflow, 0.5 if the final
+ * answer is wrong, 1 if it is correct.
  */
 export const reward = (result: Result): number => (result === "unreadable" ? 0 : result === "wrong" ? 0.5 : 1)

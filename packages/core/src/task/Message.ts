@@ -1,5 +1,5 @@
 /**
- * Messages: the turns of a conversation, in the form of every chat model.
+ * Messages: the turns of a conversation, in the usual form of chat models.
  *
  * Content is a text, or parts with pictures and files between texts. A message is plain JSON: bytes are base64, so that
  * a message can be hashed, stored and sent.
@@ -7,17 +7,17 @@
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
 
-/** The source of a picture or file: its bytes or its URL. A vendor fetches the URL itself; Divisi never does. */
+/** The source of a picture or file: its bytes or its URL. URLs are fetched by the vendor, never by Divisi. */
 export type Source =
   | {
-      /** Base64, without a `data:` prefix. */
+      /** The bytes in base64, without a `data:` prefix. */
       readonly data: string
       /** E.g. `image/png`. */
       readonly mediaType: string
     }
   | { readonly url: string; readonly mediaType?: string }
 
-/** A text between pictures and files. */
+/** A text part. */
 export interface TextPart {
   readonly type: "text"
   readonly text: string
@@ -29,13 +29,13 @@ export type ImagePart = { readonly type: "image" } & Source
 /** A file, such as a PDF. */
 export type FilePart = { readonly type: "file"; readonly name?: string } & Source
 
-/** A piece of a message's content. */
+/** A part of a message's content. */
 export type ContentPart = TextPart | ImagePart | FilePart
 
 /** The content of a message: a text, or parts. */
 export type Content = string | NonEmptyReadonlyArray<ContentPart>
 
-/** A content as it may be written: bytes of pictures and files need not be base64 yet. */
+/** Message content as input. Pictures and files may be bytes instead of base64. */
 export type ContentInput = string | NonEmptyReadonlyArray<ContentPart | MediaInput>
 
 /** A picture or a file as bytes. */
@@ -51,11 +51,11 @@ export interface ToolCall {
   /** Unique within a conversation; the result names it. */
   readonly id: string
   readonly name: string
-  /** The arguments as the model wrote them: JSON text, which may be no JSON at all. */
+  /** The arguments as the model wrote them: usually JSON, but possibly invalid. */
   readonly arguments: string
 }
 
-/** Rules for the model; some vendors use the role `developer` for those of the application. */
+/** Instructions for the model. Some vendors use the role `developer` for instructions of the application. */
 export type SystemMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "developer"; readonly content: string }
@@ -73,8 +73,8 @@ export interface AssistantMessage {
   readonly content: string
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /**
-   * Opaque vendor data to return with this turn (signed or encrypted reasoning), as JSON. Only the provider that
-   * returned it can read it; a provider leaves out data that it does not recognize.
+   * Opaque vendor data to send back with this turn, as JSON, such as signed or encrypted reasoning. Only the provider
+   * that returned it can read it; other providers omit it.
    */
   readonly echo?: unknown
 }
@@ -87,7 +87,7 @@ export interface ToolMessage {
   /** The tool's name. */
   readonly name: string
   readonly content: Content
-  /** Whether the tool failed; the content then has the reason. */
+  /** Whether the tool failed. The content is then the reason. */
   readonly isError?: boolean
 }
 
@@ -95,8 +95,8 @@ export interface ToolMessage {
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 /**
- * Returns the text of a content or message: the texts of its parts, one per line. Pictures and files do not have any
- * text. `undefined` is accepted, so that `text(messages.at(-1))` can be written.
+ * Returns the text of a content or message: its text parts, one per line. Pictures and files have no text. Accepts
+ * `undefined`, so that `text(messages.at(-1))` compiles.
  *
  * **Example**
  *
@@ -119,15 +119,15 @@ export const text = (of: Content | Message | undefined): string => {
     : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 }
 
-/** A turn for a model that reads only text. */
+/** A turn for a text-only model. */
 export interface PlainMessage {
   readonly role: "system" | "user" | "assistant"
   readonly content: string
 }
 
 /**
- * A turn for a model that reads nothing but text: pictures, files and tool calls are left out, the application's rules
- * are the system's, and the result of a tool is the user's.
+ * Converts a message for a text-only model: omits pictures, files and tool calls, and converts `developer` to `system`
+ * and tool results to `user`.
  */
 export const plain = (message: Message): PlainMessage => {
   const { role } = message
@@ -136,11 +136,11 @@ export const plain = (message: Message): PlainMessage => {
   return { role: role === "system" || role === "developer" ? "system" : "user", content }
 }
 
-/** The parts of a content; a text is one part. */
+/** Returns the parts of a content. A plain text is one part. */
 export const parts = (content: Content): NonEmptyReadonlyArray<ContentPart> =>
   typeof content === "string" ? [{ type: "text", text: content }] : content
 
-/** A content between two texts. */
+/** Surrounds a content with two texts. */
 export const between = (before: string, content: Content, after: string): Content =>
   typeof content === "string"
     ? `${before}${content}${after}`
@@ -150,7 +150,7 @@ const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
   part.type !== "text" && "data" in part && part.data instanceof Uint8Array
 
 /**
- * Returns a content in the form in which it is sent and stored: bytes become base64.
+ * Converts a content to the form in which it is sent and stored: bytes become base64.
  *
  * **Example**
  *
@@ -205,7 +205,7 @@ const problemOfPart = (part: unknown): string | undefined => {
   return part.type === "file" ? mediaProblem("file", part) : "the type of a part must be text, image or file"
 }
 
-/** Returns a short reason why a value is not the content of a message, or `undefined` if it is. */
+/** Returns a short reason why a value is not valid message content, or `undefined` if it is valid. */
 export const problemOf = (content: unknown): string | undefined => {
   if (isText(content)) return undefined
   if (!Array.isArray(content) || content.length === 0) return "content must be a string or a list of parts"

@@ -14,19 +14,19 @@ import { type Content, type ContentInput, type Message, text, content as toConte
 export interface Task {
   /** Stable and unique within a set of tasks. */
   readonly id: string
-  /** The conversation that ends in the question; its last message is the user's, or the result of a tool. */
+  /** The conversation that ends with the question. The last message is a user message or a tool result. */
   readonly messages: NonEmptyReadonlyArray<Message>
-  /** The reference that a grader compares an answer with. Absent if the task cannot be graded. */
+  /** The reference that a grader compares answers with. Absent if the task cannot be graded. */
   readonly reference?: string
-  /** Anything else that belongs to the task (family, difficulty, source), as JSON values. */
+  /** Additional data about the task (family, difficulty, source), as JSON values. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** The input of {@link make}: a bare question, the parts of a task, or a task, with or without an id. */
+/** The input of {@link make}: a question, the fields of a task, or a task, with or without an id. */
 export type Input =
   | ContentInput
   | {
-      /** A text, or parts with pictures and files. */
+      /** The question: a text, or parts with pictures and files. */
       readonly question: ContentInput
       readonly id?: string | undefined
       readonly system?: string | undefined
@@ -60,8 +60,8 @@ const isContent = (input: Input): input is ContentInput => typeof input === "str
  *
  * **Details**
  *
- * Without an `id` the task is named by a hash of its messages, so the same question has the same id everywhere. Of each
- * text its length and up to 16,384 characters count.
+ * The default `id` is a hash of the messages, so equal questions have equal ids. The hash covers the length and up to
+ * 16,384 characters of each text.
  *
  * **Example**
  *
@@ -87,7 +87,7 @@ export const make = (input: Input): Task => {
 }
 
 /**
- * The question: the content of the last user message.
+ * Returns the question: the content of the last user message.
  *
  * **Example**
  *
@@ -101,7 +101,7 @@ export const content = (task: Task): Content =>
   task.messages.findLast((message) => message.role === "user")?.content ?? ""
 
 /**
- * The text of the question, without its pictures and files.
+ * Returns the text of the question, without pictures and files.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Tools that workers may call during an answer, and the shape of the answer.
+ * Tools that workers may call, and output formats.
  *
- * A worker sees only the name, description and schema of a tool ({@link ToolDefinition}). A tool with `execute` is run
- * by the executor, within its step. A tool without it suspends the run until its caller returns the result.
+ * A worker sees only the name, description and schema of a tool ({@link ToolDefinition}). A tool with `execute` runs
+ * within the step. A tool without `execute` suspends the run until the caller returns the result.
  */
 import type * as Effect from "effect/Effect"
 import type { Content, ToolCall } from "./Message.ts"
@@ -12,13 +12,13 @@ import type { Shape, TypeOf } from "./Shape.ts"
 // Definitions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A JSON Schema (draft 2020-12, as the vendors read it). */
+/** A JSON Schema (draft 2020-12, as supported by the vendors). */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The rule of the names of tools and of answers, which is that of the vendors. */
+/** The rule for names of tools and output formats, as set by the vendors. */
 export const nameRule = "letters, digits, _ and -, at most 64"
 
-/** Whether a tool or an answer may have this name. */
+/** Whether a name is valid for a tool or output format. */
 export const isName = (name: unknown): name is string => typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)
 
 /** A tool as a worker sees it. */
@@ -32,29 +32,26 @@ export interface ToolDefinition {
   readonly strict?: boolean | undefined
 }
 
-/** Which tools a worker is to use: as it likes, none, at least one, or the one that is named. */
+/** Whether a worker may or must call tools: its choice, none, at least one, or a specific one. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string }
 
-/** An answer that is JSON, of any shape. */
+/** An output format: JSON of any shape. */
 export interface JsonFormat {
   readonly type: "json"
 }
 
-/** An answer that is JSON of a schema. */
+/** An output format: JSON that matches a schema. */
 export interface JsonSchemaFormat {
   readonly type: "json-schema"
   /** Letters, digits, `_` and `-`, at most 64. */
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema
-  /**
-   * Whether the vendor must enforce the schema of the answer exactly. Default: `true` if the vendor can do so with
-   * this schema.
-   */
+  /** Whether the vendor must enforce the schema strictly. Default: `true` if the vendor supports it for this schema. */
   readonly strict?: boolean | undefined
 }
 
-/** The requested shape of the text. Default: plain text. */
+/** The requested output format. Default: plain text. */
 export type OutputFormat = { readonly type: "text" } | JsonFormat | JsonSchemaFormat
 
 /** A schema of any kind with a name and a description for the vendor. */
@@ -72,34 +69,31 @@ export type Output<A = unknown> = Shape<A> | NamedShape<A> | JsonFormat | { read
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Information about the call that a tool is run for. */
+/** Information about a tool call. */
 export interface ToolContext {
   readonly runId: string
   readonly round: number
   readonly step: number
-  /** The item that the step runs for, as its indexes in the lists: `"3.1"`. Absent if the step runs once. */
+  /** The item that the step runs for, as indices into the lists: `"3.1"`. Absent if the step runs once. */
   readonly item?: string | undefined
   /** The worker that made the call. */
   readonly worker: string
   readonly call: ToolCall
 }
 
-/**
- * The progress of a tool: the completed amount and the total in any unit, a description of its current activity, or
- * both.
- */
+/** The progress of a tool: the completed amount and the total in any unit, a message, or both. */
 export interface ToolProgress {
   readonly progress?: number
   readonly total?: number
-  /** For people; at most 500 characters are shown. */
+  /** A message for display. At most 500 characters are shown. */
   readonly message?: string
 }
 
-/** The context that a tool is run with. */
+/** The context that `execute` receives. */
 export interface ToolCallContext extends ToolContext {
   /**
-   * Reports how far the tool is, which becomes a `tool-progress` event of the run. At most one event is emitted in 100 ms,
-   * and 1,000 for one call; the latest report is emitted when the tool ends. It never throws, and extends no time limit.
+   * Reports progress as a `tool-progress` event of the run. At most one event per 100 ms and 1,000 events per call are
+   * emitted; the latest report is emitted when the tool ends. Never throws, and does not extend the time limit.
    */
   readonly progress: (
     update: string | { readonly [Field in keyof ToolProgress]?: ToolProgress[Field] | undefined }
@@ -111,16 +105,16 @@ export interface ToolCallContext extends ToolContext {
 export interface Tool<A = any> {
   /** Letters, digits, `_` and `-`, at most 64; unique in a run. */
   readonly name: string
-  /** The purpose of the tool and when to use it: the only information that a model has besides its schema. */
+  /** The purpose of the tool and when to use it. Besides the name and schema, this is all that a model sees. */
   readonly description?: string | undefined
   /** The schema of its arguments, an object: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: Shape<A>
   /** Whether the vendor must enforce the schema of arguments, if it can. Default: the vendor's own. */
   readonly strict?: boolean | undefined
   /**
-   * Runs the tool. A text is its result, and so is {@link Content} with pictures; any other value is shown as JSON. A
-   * failure is reported to the worker and does not end the run. Without `execute`, the run is suspended and waits for
-   * the result.
+   * Runs the tool. Text and {@link Content} with pictures are returned unchanged; any other value is converted to JSON.
+   * A failure is reported to the worker and does not end the run. Without `execute`, the run is suspended until it
+   * receives the result.
    */
   readonly execute?: ((input: A, context: ToolCallContext) => Effect.Effect<unknown, unknown>) | undefined
   /**
@@ -133,17 +127,17 @@ export interface Tool<A = any> {
    * killed during a call that is not repeatable, the worker receives an error as its result.
    */
   readonly isRepeatable?: boolean | undefined
-  /** How long it may take, in milliseconds; 60,000 by default. */
+  /** The time limit in milliseconds. Default: 60,000. */
   readonly timeoutMillis?: number | undefined
   /**
-   * The maximum length of its result, in characters. Default: 100,000. A longer result is cut, and the worker is
+   * The maximum length of its result, in characters. Default: 100,000. A longer result is truncated, and the worker is
    * notified.
    */
   readonly maxResultCharacters?: number | undefined
 }
 
 /**
- * Makes a tool from an Effect. `execute` receives the decoded arguments.
+ * Makes a tool whose `execute` returns an Effect and receives the decoded arguments.
  *
  * **Example**
  *
@@ -165,12 +159,12 @@ export const make = <const S extends Shape>(
   tool: Omit<Tool<TypeOf<S>>, "input"> & { readonly input: S }
 ): Tool<TypeOf<S>> => tool as unknown as Tool<TypeOf<S>>
 
-/** The result of a tool, for its worker. */
+/** The result of a tool, as sent to the worker. */
 export interface ToolResult {
   readonly content: Content
-  /** Whether it failed; the content then has the reason. */
+  /** Whether it failed. The content is then the reason. */
   readonly isError?: boolean
 }
 
-/** The input for a waiting call: its result, or whether it may be run. */
+/** The caller's response to a pending call: its result, or the approval decision. */
 export type Given = string | ToolResult | { readonly approved: boolean; readonly reason?: string | undefined }

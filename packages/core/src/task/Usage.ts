@@ -1,4 +1,4 @@
-/** Usage and cost of calls: tokens, list prices, spending, and the error for an exceeded limit. */
+/** Usage and cost of calls: tokens, list prices, spend, and the error for an exceeded limit. */
 
 import * as Data from "effect/Data"
 import { defined } from "../Fields.ts"
@@ -9,45 +9,45 @@ import type { Message } from "./Message.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tokens of one call, or of many added up. */
+/** Tokens of one call, or the sum of several. */
 export interface Usage {
-  /** All input tokens, those read from a cache included. */
+  /** All input tokens, including those read from a cache. */
   readonly inputTokens: number
-  /** All output tokens, reasoning included. */
+  /** All output tokens, including reasoning. */
   readonly outputTokens: number
-  /** The share of `inputTokens` that was read from the vendor's cache. */
+  /** The part of `inputTokens` that was read from the vendor's cache. */
   readonly cachedInputTokens?: number
-  /** The share of `inputTokens` that was written to the vendor's cache. */
+  /** The part of `inputTokens` that was written to the vendor's cache. */
   readonly cacheWriteTokens?: number
-  /** The share of `outputTokens` that was reasoning. */
+  /** The part of `outputTokens` that was reasoning. */
   readonly reasoningTokens?: number
   /**
-   * True if parts of it were not reported, or were impossible. For a call that was cut off, these figures are an upper
-   * bound.
+   * True if some values were not reported, or were impossible, and were estimated. For a call that was cut off, the
+   * values are an upper bound.
    */
   readonly estimated?: boolean
   /**
-   * An impossible value that was reported, e.g. `outputTokens: -90`. An estimate replaces it. For several calls, the
+   * An impossible reported value that was replaced by an estimate, e.g. `outputTokens: -90`. For a sum of calls, the
    * first such value.
    */
   readonly misreported?: string
 }
 
-/** List prices in USD. A worker without them has an unknown price; it is not free (see {@link free}). */
+/** List prices in USD. A worker without prices has an unknown price; it is not free (see {@link free}). */
 export interface Pricing {
   /** USD per million input tokens. */
   readonly inputPerMillion: number
-  /** USD per million output tokens, reasoning included. */
+  /** USD per million output tokens, including reasoning. */
   readonly outputPerMillion: number
-  /** USD per million input tokens read from the cache; the input price when absent. */
+  /** USD per million input tokens read from the cache. Default: the input price. */
   readonly cachedInputPerMillion?: number | undefined
-  /** USD per million input tokens written to the cache; the input price when absent. */
+  /** USD per million input tokens written to the cache. Default: the input price. */
   readonly cacheWritePerMillion?: number | undefined
-  /** USD per call, on top of the tokens; 0 when absent. */
+  /** USD per call, in addition to the tokens. Default: 0. */
   readonly perCall?: number | undefined
-  /** Whether the price is play money. Budgets count it as USD; views must label it. */
+  /** Whether the price is play money. Budgets count it as USD; views must mark it. */
   readonly isPlay?: boolean | undefined
-  /** The source of the price, and the date when it was read (ISO date). */
+  /** The source of the price, and the ISO date on which it was read. */
   readonly source?: string | undefined
   readonly date?: string | undefined
 }
@@ -73,17 +73,17 @@ export interface Paid {
 /** The total spend. */
 export interface Spend {
   readonly usage: Usage
-  /** USD, over the calls with a known price. */
+  /** The total in USD, of the calls with a known price. */
   readonly costUsd: number
   readonly calls: number
-  /** The calls of unknown price, which are missing from `costUsd`. */
+  /** The number of calls without a known price, which `costUsd` does not include. */
   readonly unpricedCalls: number
 }
 
-/** No tokens at all. */
+/** Zero tokens. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 }
 
-/** Nothing spent yet. */
+/** Zero spend. */
 export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ interface PlanAmount {
   readonly costUsd: number | undefined
 }
 
-/** The price of a plan, as `Price.of` gives it. */
+/** The price of a plan, as returned by `Price.of`. */
 export interface PlanPrice {
   readonly least: PlanAmount
   readonly likely: PlanAmount
@@ -113,17 +113,17 @@ export interface PlanPrice {
 const amount = ({ calls, costUsd, tokens }: PlanAmount): string =>
   `${costUsd === undefined ? "an unknown cost" : `${decimal(costUsd)} USD`} (${calls} calls, ${tokens} tokens)`
 
-/** A limit would be exceeded. `needed` is the worst case of the request; `undefined` if it is unknown. */
+/** The error for a call or plan that would exceed a limit. `needed` is its worst case; `undefined` if unknown. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly limit: "costUsd" | "tokens" | "calls" | "durationMillis"
   readonly allowed: number
   readonly spent: number
   readonly needed: number | undefined
-  /** `"payer"` if the limit is the payer's; absent if it belongs to the run or to an account that it shares. */
+  /** `"payer"` if the payer's limit was reached; absent if it was the run's limit or that of a shared account. */
   readonly account?: "payer" | undefined
-  /** The worker of unknown price, if `needed` is unknown because of it. */
+  /** The worker without a known price, if that is why `needed` is unknown. */
   readonly worker?: string | undefined
-  /** The price of the plan that was not admitted (`budget.admit`); absent if a call does not fit. */
+  /** The price of the plan that was not admitted (`budget.admit`); absent if the error is about a call. */
   readonly plan?: PlanPrice | undefined
 }> {
   /** The fields of the error, for another one with more. */
@@ -156,7 +156,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 /** The price of a worker that costs nothing: a local model, a function. */
 export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
 
-/** Whether tokens of this price cost nothing. */
+/** Whether tokens cost nothing at this price. */
 export const isFree = (pricing: Pricing | undefined): boolean =>
   pricing !== undefined && pricing.inputPerMillion === 0 && pricing.outputPerMillion === 0
 
@@ -178,8 +178,8 @@ const charactersOf = (message: Message): number => {
 }
 
 /**
- * Returns a rough estimate for when no usage is reported: four characters per token, as in English prose, and a
- * thousand tokens for each picture and file. It is marked as estimated.
+ * Estimates the usage if none is reported: four characters per token, and 1,000 tokens per picture or file. The result
+ * is marked as estimated.
  */
 export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => ({
   inputTokens: Math.ceil(messages.reduce((sum, message) => sum + charactersOf(message), 0) / 4),
@@ -198,11 +198,11 @@ const share = (value: unknown, whole: number): number | undefined =>
 
 /** The possible usage of a call. */
 export interface Bounds {
-  /** The largest counts that can be true. */
+  /** The largest plausible counts. */
   readonly most: Pick<Usage, "inputTokens" | "outputTokens">
-  /** The counts that are charged instead of larger ones: the worst case that was reserved. */
+  /** The reserved worst case, which replaces larger counts. */
   readonly worst: Pick<Usage, "inputTokens" | "outputTokens">
-  /** Whether a count of 0 cannot be true: something was sent and answered, by a worker that is not free. */
+  /** Whether a count of 0 is impossible, because a worker that is not free answered. */
   readonly isSome: boolean
 }
 
@@ -212,9 +212,9 @@ export interface Bounds {
  *
  * **Details**
  *
- * A possible usage is returned unchanged. Otherwise the estimate replaces impossible input or output tokens, and an
- * impossible share is left out, so that its tokens are plain ones; `misreported` has the reported value. With `bounds`,
- * a count above the maximum is charged at the worst case that was reserved for the call.
+ * A plausible usage is returned unchanged. Otherwise the estimate replaces impossible input or output tokens, and
+ * impossible cache or reasoning counts are dropped; `misreported` contains the reported value. With `bounds`, a count
+ * above the maximum is replaced by the worst case that was reserved for the call.
  *
  * **Example**
  *

@@ -1,11 +1,11 @@
 /**
  * A worker: a model, or any other solver, that answers a subtask.
  *
- * A worker is a small value with one method, `generate`. It returns parts: text, reasoning, and a last part with the
- * finish reason and the usage. It does not retry or cache and has no state between calls: the runtime handles these
- * once for all workers. The runtime also validates their output. An impossible usage is replaced by an estimate
- * (`Usage.checked`). Text that is not a string or exceeds 64 characters for each allowed token (a mebi of characters at
- * least) is `Malformed`. Any other exception or invalid value is a `Defect`.
+ * A worker is an object with one method, `generate`, which returns parts: text, reasoning, and a final part with the
+ * finish reason and the usage. A worker does not retry or cache and has no state between calls; the runtime does this
+ * for all workers. The runtime also validates their output. An impossible usage is replaced by an estimate
+ * (`Usage.checked`). Text that is not a string, or that exceeds 64 characters per allowed token (but at least 2^20
+ * characters), is `Malformed`. Any other exception or invalid value is a `Defect`.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -23,7 +23,7 @@ import type { Pricing, Usage } from "./Usage.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much a worker may think before it answers: an effort, a budget in tokens, or not at all. */
+/** How much a worker may reason before it answers: an effort, a budget in tokens, or not at all. */
 export type Reasoning =
   | { readonly type: "effort"; readonly effort: "minimal" | "low" | "medium" | "high" }
   | { readonly type: "budget"; readonly tokens: number }
@@ -37,75 +37,74 @@ export const reasoningTable = Options.variants("type", {
 })
 
 /**
- * The shape of the text of a workflow: a hint. A worker that can constrain its decoding (a grammar) uses it; every other
- * worker ignores it.
+ * The format of a workflow's text. It is a hint for workers that support grammar-constrained decoding; other workers
+ * ignore it.
  */
 export interface WorkflowFormat {
   readonly type: "workflow"
   readonly poolSize: number
   readonly maxSteps: number
   readonly access: "binary" | "fine-grained"
-  /** Whether three empty lists ("the previous answer stands") are allowed. */
+  /** Whether three empty lists, which confirm the previous answer, are allowed. */
   readonly allowEmpty: boolean
-  /** The names that a list `how`, and checks in front of it, may use; absent if no such list may be written. */
+  /** The names that the list `how` and the checks before it may use. If absent, these lists are not allowed. */
   readonly how?: HowFormat | undefined
-  /** Whether `answer = "…"` may be written instead of the lists; false when absent. */
+  /** Whether `answer = "…"` is allowed instead of the lists. Default: `false`. */
   readonly mayAnswer?: boolean | undefined
 }
 
-/** The names and bounds of the list `how` of a workflow's text. */
+/** The allowed names and limits in the list `how` of a workflow's text. */
 export interface HowFormat {
   readonly checks?: ReadonlyArray<string> | undefined
   readonly shapes?: ReadonlyArray<string> | undefined
   readonly tools?: ReadonlyArray<string> | undefined
-  /** The most items of all steps together; 1,000 by default. */
+  /** The maximum number of items of all steps together. Default: 1,000. */
   readonly maxItems?: number | undefined
 }
 
 /**
- * One call of a worker. Absent or `undefined` settings are the worker's own defaults: {@link withDefaults} fills them
- * in, whereas a plain spread would overwrite them with `undefined`.
+ * A request to a worker. Absent or `undefined` settings mean the worker's own defaults. Use {@link withDefaults} to
+ * fill them in; a plain spread would overwrite them with `undefined`.
  */
 export interface WorkerRequest {
   readonly messages: ReadonlyArray<Message>
-  /** The most tokens the worker may write, reasoning included. */
+  /** The maximum number of output tokens, including reasoning. */
   readonly maxOutputTokens?: number | undefined
-  /** 0 is greedy. */
+  /** The sampling temperature. 0 is greedy. */
   readonly temperature?: number | undefined
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
-  /** The tools that it may call. Only workers whose {@link Capabilities} include tools receive any. */
+  /** The tools that the worker may call. Only workers with the capability `tools` receive any. */
   readonly tools?: ReadonlyArray<ToolDefinition> | undefined
-  /** `"auto"` when absent. */
+  /** Default: `"auto"`. */
   readonly toolChoice?: ToolChoice | undefined
-  /** Whether it may ask for several tools in one answer. The vendor's own default when absent. */
+  /** Whether the worker may call several tools in one turn. Default: the vendor's. */
   readonly parallelToolCalls?: boolean | undefined
-  /** The shape that the answer must have. */
+  /** The required output format. */
   readonly output?: OutputFormat | undefined
   readonly format?: WorkflowFormat | undefined
   /**
    * The behavior for a preference (temperature, reasoning, parallel calls, a tier) that the worker does not support.
-   * With `"require"`, or if absent, the call fails. With `"omit"` it is mapped to a supported one, or left out with a
-   * notice.
+   * With `"require"` (the default), the call fails. With `"omit"`, the preference is mapped to a supported one, or
+   * omitted with a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
 }
 
 /**
- * The reason why a worker stopped. `refusal`: the model declined to answer, or a vendor's filter cut its answer off;
- * the text, which may be empty, is then not an answer. `tool-calls`: it waits for the results of its tool calls.
- * `other`: a reason of the vendor that is unknown here.
+ * The reason why a worker stopped. `refusal`: the model declined to answer, or the vendor's filter cut off its answer;
+ * the text, which may be empty, is not an answer. `tool-calls`: it waits for the results of its tool calls. `other`: an
+ * unknown reason of the vendor.
  */
 export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other"
 
 /**
- * A piece of a worker's answer. The parts of an answer end with exactly one `finish`. An `allowance` is not part of the
- * answer: it reports the rest of the vendor's rate limits as early as possible, so that later calls can wait. A
- * `tool-call` is whole; a preceding `tool-call-delta` is a piece of its arguments, for display. A `handle` is not part
- * of the answer either: with it the vendor can re-deliver this answer ({@link Reattach}). The last of several handles
- * counts; in a run with a journal, nothing more is read from the worker until a handle is durable. A `notice` reports a
- * part of the request that was left out or replaced.
+ * A part of a worker's response. A response ends with exactly one `finish`. An `allowance` reports what is left of the
+ * vendor's rate limits, as early as possible, so that later calls can wait. A `tool-call` is complete; a preceding
+ * `tool-call-delta` is a chunk of its arguments, for display. With a `handle`, the vendor can re-deliver this response
+ * ({@link Reattach}); the last handle is used. In a run with a journal, nothing more is read from the worker until the
+ * handle is durable. A `notice` reports a part of the request that was omitted or replaced.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -119,16 +118,16 @@ export type WorkerPart =
       readonly type: "finish"
       readonly reason: FinishReason
       readonly usage: Usage
-      /**
-       * The model that answered, as the vendor names it in its response: often a dated version of the requested one.
-       */
+      /** The model name in the vendor's response, often a dated version of the requested one. */
       readonly model?: string | undefined
       /**
-       * Vendor data to return with this turn if tools were called: `AssistantMessage.echo`. Alternatively, data that
-       * the model returns to a policy in addition to the text (`Complete` of `Policy`).
+       * Vendor data to send back with this turn if tools were called (`AssistantMessage.echo`), or data that the model
+       * returns to a policy in addition to the text (`Policy.Complete`).
        */
       readonly echo?: unknown
-      /** The whole text, if the vendor's final object differs from the pieces: it replaces them. */
+      /**
+       * The complete text, if the vendor's final object differs from the streamed text. It replaces the streamed text.
+       */
       readonly text?: string | undefined
     }
 
@@ -136,14 +135,15 @@ export type WorkerPart =
 export type PartStream = Stream.Stream<WorkerPart, WorkerError>
 
 /**
- * The return type of `generate`: a stream of parts or, if answers arrive whole, an effect of all of them. The effect
- * may return a stream if only the call determines which it is. `WorkerStream.generate` converts both to a stream.
+ * The return type of `generate`: a stream of parts, or an effect that returns all parts for workers that do not stream.
+ * The effect may also return a stream, for workers that decide per call. `WorkerStream.generate` converts both to a
+ * stream.
  */
 export type WorkerParts = PartStream | Effect.Effect<ReadonlyArray<WorkerPart> | PartStream, WorkerError>
 
 /**
- * The capabilities of a worker beyond answering text with text. An absent capability is missing: no call that needs it
- * is made, and the caller is notified before anything is paid.
+ * The capabilities of a worker beyond answering text with text. Absent means unsupported: a call that needs the
+ * capability is not made, and the caller is notified before anything is paid.
  */
 export interface Capabilities {
   /** Calls tools, and reads their results. */
@@ -152,13 +152,11 @@ export interface Capabilities {
   readonly images?: boolean | undefined
   /** Reads files, such as PDFs. */
   readonly files?: boolean | undefined
-  /** Enforces a JSON Schema for its answer. Other workers receive the schema as an instruction. */
+  /** Enforces a JSON Schema on its answer. Other workers receive the schema as an instruction. */
   readonly jsonSchema?: boolean | undefined
-  /**
-   * Enforces JSON of any form for its answer. Default: the value of `jsonSchema`. Other workers receive an instruction.
-   */
+  /** Enforces that its answer is JSON. Default: the value of `jsonSchema`. Other workers receive an instruction. */
   readonly json?: boolean | undefined
-  /** Holds its answer to a shape in requests that offer tools; true when absent. */
+  /** Enforces the output format even in requests with tools. Default: `true`. */
   readonly shapesWithTools?: boolean | undefined
 }
 
@@ -172,17 +170,19 @@ export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
   shapesWithTools: Options.flag
 }
 
-/** Recovers a call whose process ended: the vendor continues it and can re-deliver the answer. */
+/** Recovers a call after a crash: the vendor continues the call and can re-deliver the answer. */
 export interface Reattach {
   /**
-   * Returns the whole answer for the handle that the call reported when it began. Fails if the vendor does not know it.
+   * Returns the complete answer for the handle that the call reported when it started. Fails if the vendor does not
+   * know the handle.
    */
   readonly reattach: (handle: string, request: WorkerRequest) => WorkerParts
 }
 
 /**
- * The id of the current call, in a run with a journal: `run/round/step/number/attempt`, the same after a crash. It is
- * for recoverable workers ({@link Reattach}), to name their request at the vendor; `undefined` otherwise.
+ * The id of the current call, in a run with a journal: `run/round/step/number/attempt`, the same after a crash.
+ * Recoverable workers ({@link Reattach}) use it to identify their request at the vendor. `undefined` outside of runs
+ * with a journal.
  */
 export const CallId: Context.Reference<string | undefined> = Context.Reference("@divisi/core/CallId", {
   defaultValue: (): string | undefined => undefined
@@ -190,9 +190,9 @@ export const CallId: Context.Reference<string | undefined> = Context.Reference("
 
 /** The limits of a worker. An absent limit is unknown. */
 export interface Limits {
-  /** Input and output tokens together. */
+  /** The context window: input and output tokens together. */
   readonly contextTokens?: number | undefined
-  /** Output tokens of one call. */
+  /** The maximum number of output tokens of one call. */
   readonly maxOutputTokens?: number | undefined
 }
 
@@ -203,82 +203,87 @@ export const limitsShape: Options.ShapeOf<Limits> = { contextTokens: Options.lim
 export interface Worker {
   /** Unique within a pool, e.g. `openai:gpt-5`. */
   readonly id: string
-  /** The strengths of the worker, in a sentence. Shown to a policy only if the prompt asks for descriptions. */
+  /** The strengths of the worker, in one sentence. Shown to a policy only if the prompt includes descriptions. */
   readonly description?: string | undefined
   /**
-   * A system prompt that is sent before all others: two workers can be one model in two roles. It counts for the budget
-   * and the cache key of a call.
+   * A system prompt that is sent before all other messages. Two workers can be the same model with different
+   * instructions. It is part of the cost and the cache key of a call.
    */
   readonly instructions?: string | undefined
   readonly capabilities?: Capabilities | undefined
   /**
-   * The configuration that its answers depend on in addition to its id: the defaults of its settings, its endpoint. It
-   * is part of the key under which a `ResponseCache` stores its answers, so it must be plain JSON without secrets.
+   * The configuration that its answers depend on, in addition to its id: default settings, endpoint. It is part of the
+   * key in the `ResponseCache`, so it must be plain JSON without secrets.
    */
   readonly settings?: unknown
   /**
-   * True for a general language model: one that follows instructions in plain language, and so can be prompted to plan. A
-   * pool that is given no policy is planned for by its first one. False when absent.
+   * Whether it is a general language model, which follows instructions in plain language and can be prompted to plan
+   * (see `DefaultPolicy`). Default: `false`.
    */
   readonly isLanguageModel?: boolean | undefined
   /**
-   * False if the model does not support a seed; its calls are then sent without one and stay random. Default: `true`.
+   * False if the model does not support a seed. Its calls are then sent without one and are not reproducible. Default:
+   * `true`.
    */
   readonly takesSeed?: boolean | undefined
   /**
-   * False if the model does not reason on request; `"off"` if its reasoning can only be turned off. A plan's setting of
-   * reasoning for a step of it is then left out, and a notice reports it. Default: `true`.
+   * False if reasoning cannot be configured; `"off"` if it can only be turned off. If a plan sets reasoning for a step
+   * of this worker, the setting is omitted and a notice reports it. Default: `true`.
    */
   readonly takesReasoning?: boolean | "off" | undefined
-  /** False if the model has no temperature; as `takesReasoning`. Default: `true`. */
+  /**
+   * False if the model has no temperature. A plan's setting is then omitted as for `takesReasoning`. Default: `true`.
+   */
   readonly takesTemperature?: boolean | undefined
   /**
-   * False for a model that changes between calls, such as one in training: its answers are neither stored in a
-   * `ResponseCache` nor read from it. Default: `true`.
+   * False for a model that changes between calls, such as one in training. Its answers are neither stored in nor read
+   * from a `ResponseCache`. Default: `true`.
    */
   readonly isCacheable?: boolean | undefined
   /**
-   * The recovery of a call whose process ended before its answer arrived, in a run with a journal. `"free"`: the call
-   * costs nothing and is made again (a local model, a function). `"none"`, or absent: it is unknown whether it was
-   * answered, so it is charged at its worst case, and the run's `onUnconfirmedCall` decides what follows. A
-   * {@link Reattach}: the vendor is asked for the same answer again, and nothing is paid twice.
+   * How to recover a call whose process ended before its answer arrived, in a run with a journal. `"free"`: the call
+   * costs nothing and is repeated (a local model, a function). `"none"` (the default): it is unknown whether the call
+   * was answered, so it is charged at its worst case, and the run's `onUnconfirmedCall` applies. A {@link Reattach}:
+   * the vendor re-delivers the same answer, and nothing is paid twice.
    */
   readonly recovery?: "free" | "none" | Reattach | undefined
-  /** The key under which rate limits and circuit breakers are shared (a vendor and key). Its `id` when absent. */
+  /**
+   * The key under which workers share rate limits and circuit breakers, such as a vendor and API key. Default: `id`.
+   */
   readonly provider?: string | undefined
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
   /**
-   * The default limit of output tokens, for requests without a limit. Without it, a call on a limited account may write
-   * as much as its `limits` allow, at most 8,192, and 4,096 without limits.
+   * The output token limit of requests that set none. Default for calls on a limited account: the maximum in `limits`,
+   * but at most 8,192, or 4,096 without `limits`.
    */
   readonly maxOutputTokens?: number | undefined
   /**
-   * Returns the exact number of input tokens of a request, tools and pictures included, or `undefined` if the worker
-   * cannot count them. In that case a budget reserves an upper bound: one token for each byte of text, and the maximum
-   * for each picture and file.
+   * Returns the exact number of input tokens of a request, including tools and pictures, or `undefined` if the worker
+   * cannot count them. In that case a budget reserves an upper bound: one token per byte of text, and the maximum for
+   * each picture and file.
    */
   readonly countInputTokens?: ((request: WorkerRequest) => number | undefined) | undefined
   /** Answers one request. Interrupting the returned effect or stream stops the call. */
   readonly generate: (request: WorkerRequest) => WorkerParts
   /**
-   * Passes a request to an endpoint of OpenAI's API other than chat, and returns the vendor's answer unchanged. A
-   * server uses it for `/v1/embeddings` and `/v1/completions`; a Conductor never does. Absent if the vendor has no such
-   * endpoint.
+   * Forwards a request to an endpoint of OpenAI's API other than chat, and returns the vendor's response unchanged. The
+   * server uses it for `/v1/embeddings` and `/v1/completions`; a Conductor does not use it. Absent if the vendor has no
+   * such endpoint.
    */
   readonly forward?: Forward | undefined
 }
 
-/** An endpoint of OpenAI's API that is not a chat: vectors of texts, and the older completion of a text. */
+/** An endpoint of OpenAI's API other than chat: embeddings, and legacy completions. */
 export type ForwardEndpoint = "embeddings" | "completions"
 
-/** A vendor's unchanged answer. */
+/** A vendor's unchanged response. */
 export interface Forwarded {
   readonly contentType: string
   readonly body: Stream.Stream<Uint8Array, WorkerError>
 }
 
-/** Passes the body of a request on, with the worker's own model instead of the client's name for it. */
+/** Forwards the body of a request, with the client's model name replaced by the worker's own. */
 export type Forward = (
   endpoint: ForwardEndpoint,
   body: Readonly<Record<string, unknown>>
@@ -288,7 +293,7 @@ export type Forward = (
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a call failed: a closed set, which every provider maps its vendor's errors into. */
+/** Why a call failed. Every provider maps its vendor's errors to one of these reasons. */
 export type WorkerErrorReason =
   | {
       readonly _tag: "RateLimited"
@@ -313,7 +318,7 @@ export type WorkerErrorReason =
       readonly neededTokens?: number
       readonly detail?: string
     }
-  /** The code of the worker is wrong: it threw, or returned an invalid answer. */
+  /** A bug in the worker's code: it threw, or returned an invalid answer. */
   | { readonly _tag: "Defect"; readonly detail?: string }
 
 const explanations: {
@@ -380,12 +385,12 @@ const waiting = (reason: WorkerErrorReason): string | undefined => {
 }
 
 /**
- * A failed call of a worker. `reason` has the cause; {@link isRetryable} whether a retry can help.
+ * A failed call to a worker. `reason` is the cause; {@link isRetryable} returns whether a retry can help.
  *
  * **Details**
  *
- * The text of a reason is mostly a vendor's. Control characters in it, and marks that change the reading order, become
- * spaces here, so that an error can be shown anywhere. A reason of an unknown kind becomes a `Defect`.
+ * The text of a reason usually comes from a vendor. Control characters and bidirectional marks in it are replaced by
+ * spaces, so that the error can be displayed anywhere. A reason of an unknown kind becomes a `Defect`.
  */
 export class WorkerError extends Data.TaggedError("WorkerError")<{
   readonly worker: string
@@ -416,8 +421,8 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
 export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[reason._tag].retryable
 
 /**
- * A run whose answer was declined by its worker: the error behind the ending `refused`. The call itself did not fail,
- * and a retry is unlikely to help.
+ * The error of a run that ended as `refused` because a worker declined to answer. The call itself did not fail, and a
+ * retry is unlikely to help.
  */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly worker: string
@@ -433,13 +438,13 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a request that a worker may have of its own. */
+/** The request settings for which a worker can have defaults. */
 export type WorkerDefaults = Pick<
   WorkerRequest,
   "maxOutputTokens" | "temperature" | "seed" | "stopSequences" | "reasoning"
 >
 
-/** Returns a request with a worker's own settings for those that it leaves unset. */
+/** Returns the request, with unset settings filled in from the worker's defaults. */
 export const withDefaults = (request: WorkerRequest, defaults: WorkerDefaults): WorkerRequest => ({
   ...request,
   maxOutputTokens: request.maxOutputTokens ?? defaults.maxOutputTokens,

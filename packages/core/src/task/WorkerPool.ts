@@ -1,8 +1,8 @@
 /**
- * A pool: the ordered workers that a run may use.
+ * A pool: the ordered list of workers that a run may use.
  *
- * A policy sees workers by their ordinal in the pool, so order is part of a pool. A pool is never empty and its worker
- * ids are unique; any subset of a pool is a pool.
+ * Policies refer to workers by their index in the pool, so the order matters. A pool is never empty, and its worker ids
+ * are unique; any non-empty subset of a pool is a pool.
  */
 import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
@@ -15,7 +15,7 @@ export interface WorkerPool {
   readonly workers: Arr.NonEmptyReadonlyArray<Worker>
 }
 
-/** Why workers do not make a pool. */
+/** The error for an invalid pool. */
 export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
   readonly reason:
     | { readonly _tag: "Empty" }
@@ -38,7 +38,7 @@ export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
   }
 }
 
-/** Makes a pool of workers, in their order. Fails if there are no workers or if two have the same id. */
+/** Makes a pool of workers in the given order. Fails if there are no workers or if two have the same id. */
 export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, WorkerPoolError> => {
   const list = Array.from(workers)
   const seen = new Set<string>()
@@ -52,7 +52,7 @@ export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, Worke
 }
 
 /**
- * As {@link make}, for pools written down in code: throws the `WorkerPoolError`.
+ * Like {@link make}, but throws the `WorkerPoolError`.
  *
  * **Example**
  *
@@ -66,22 +66,22 @@ export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, Worke
  */
 export const makeUnsafe = (workers: Iterable<Worker>): WorkerPool => Result.getOrThrow(make(workers))
 
-/** How many workers the pool has. */
+/** The number of workers in the pool. */
 export const size = (pool: WorkerPool): number => pool.workers.length
 
-/** Whether all that its workers cost is play money. */
+/** Whether the prices of all its workers are play money. */
 export const isPlay = ({ workers }: WorkerPool): boolean => workers.every(({ pricing }) => pricing?.isPlay === true)
 
-/** The ids of the workers, by ordinal. */
+/** The ids of the workers, by index. */
 export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
 
-/** Returns the worker at an ordinal, or `undefined` if the ordinal is out of range. */
+/** Returns the worker at an index, or `undefined` if the index is out of range. */
 export const get = (pool: WorkerPool, ordinal: number): Worker | undefined => pool.workers[ordinal]
 
 const unknown = (pool: WorkerPool, id: string) =>
   Result.fail(new WorkerPoolError({ reason: { _tag: "UnknownId", id, known: ids(pool) } }))
 
-/** The named workers, in the order of the names. */
+/** Returns a pool of the named workers, in the order of the names. */
 export const subset = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
   const chosen: Array<Worker> = []
   for (const id of names) {
@@ -92,7 +92,7 @@ export const subset = (pool: WorkerPool, names: Iterable<string>): Result.Result
   return make(chosen)
 }
 
-/** Returns the pool without the named workers (opt-outs), in the same order. */
+/** Returns the pool without the named workers, in the same order. */
 export const without = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
   const excluded = new Set(names)
   const known = new Set(ids(pool))
@@ -101,8 +101,8 @@ export const without = (pool: WorkerPool, names: Iterable<string>): Result.Resul
 }
 
 /**
- * A random `count` of the workers in a random order, the same for the same seed: the pools that a Conductor is
- * fine-tuned on so that it adapts to any subset (paper, section 2, "Adaptive pools").
+ * Returns a random sample of `count` workers in random order; equal seeds give equal samples. A Conductor is fine-tuned
+ * on such pools so that it adapts to any subset (paper, section 2, "Adaptive pools").
  */
 export const sample = (
   pool: WorkerPool,

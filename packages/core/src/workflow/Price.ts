@@ -1,8 +1,8 @@
 /**
- * The price of a workflow before it runs: at least, likely, and at most.
+ * The minimum, likely and maximum price of a workflow, calculated before it runs.
  *
- * `most` holds for every run whose workers read at most `perToken` tokens for each token that another one wrote. A budget
- * needs no such assumption: it reserves the worst case of each call, whose input is then known.
+ * `most` is an upper bound if each output token of one worker counts as at most `perToken` input tokens of another.
+ * Budgets need no such assumption: they reserve the worst case of each call when its input is known.
  */
 import type { Checks } from "../task/Check.ts"
 import * as Task from "../task/Task.ts"
@@ -21,25 +21,28 @@ import { needed, type Step, visible, type Workflow } from "./Workflow.ts"
 /** A number of calls and tokens, and their cost. */
 export interface Amount {
   readonly calls: number
-  /** Input and output together. */
+  /** Input and output tokens together. */
   readonly tokens: number
   /**
-   * In USD. `undefined` if the work cannot be priced before it runs: a worker without a price, a step that is assigned to
-   * the Conductor itself, a step that may call tools, a critic as a check. The calls and tokens of nested runs, tool turns
-   * and critics are not counted then.
+   * The cost in USD. `undefined` if it cannot be calculated before the run: for a worker without a price, a step of the
+   * Conductor itself, a step that may call tools, or a critic as a check. In that case, calls and tokens of nested
+   * runs, tool turns and critics are not counted.
    */
   readonly costUsd: number | undefined
 }
 
 /** The price of a workflow. */
 export interface Price {
-  /** If every call succeeds, and no quorum, condition, check or empty list saves a step. Input and output count as 0. */
+  /**
+   * The minimum: every call succeeds, and only steps that no quorum, condition, check or empty list can skip are
+   * counted. Input and output count as 0.
+   */
   readonly least: Amount
-  /** If every call succeeds, with answers and lists of the usual length. */
+  /** The likely price: every call succeeds, with answers and lists of the usual length. */
   readonly likely: Amount
-  /** If every call is retried as often as allowed, with the longest answers and lists. */
+  /** The maximum: every call is retried as often as allowed, with the longest answers and lists. */
   readonly most: Amount
-  /** The share of each step in `most`, with its checks. */
+  /** The part of each step in `most`, including its checks. */
   readonly steps: ReadonlyArray<Amount>
 }
 
@@ -49,23 +52,23 @@ export interface Setting {
   readonly task: Task.Task
   /** The settings of every call of a worker. */
   readonly worker?: { readonly maxOutputTokens?: number | undefined } | undefined
-  /** How often a failed call is tried; 3 attempts by default. */
+  /** The retries of failed calls. Default: 3 attempts. */
   readonly retry?: { readonly maxAttempts?: number | undefined } | undefined
-  /** Whether other workers take over a step whose worker failed for good. Default: `"next"`, as of a run. */
+  /** Whether other workers take over a step whose worker failed permanently. Default: `"next"`, as for a run. */
   readonly reassign?: "never" | "next" | undefined
-  /** The checks of the run by name. Those that call no worker are free. */
+  /** The checks of the run by name. Checks that do not call workers are free. */
   readonly checks?: Checks | undefined
-  /** Whether the answer must have a shape, so that it is asked for again, at most twice. */
+  /** Whether the answer must have a shape. If so, up to two repeated requests are counted. */
   readonly isShaped?: boolean | undefined
-  /** The steps that may call tools; none by default. */
+  /** The steps that may call tools. Default: none. */
   readonly tools?: "last-step" | "every-step" | "policy" | undefined
   /** Whether steps whose answer is not used are skipped. Default: `true`. */
   readonly skipUnseen?: boolean | undefined
-  /** The previous round, which access `"all"` shows. */
+  /** The previous round, which steps with access `"all"` also see. */
   readonly previous?: WorkerView["previous"]
-  /** The tokens that a worker reads for each token that another one wrote; 2 by default. */
+  /** The number of input tokens of a worker per output token of another. Default: 2. */
   readonly perToken?: number | undefined
-  /** The usual output tokens of an answer; 400 by default. */
+  /** The usual number of output tokens of an answer. Default: 400. */
   readonly usualOutput?: number | undefined
 }
 
@@ -306,13 +309,12 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
 }
 
 /**
- * Prices a workflow that `Workflow.check` accepts.
+ * Returns the price of a workflow that `Workflow.check` accepts.
  *
  * **Details**
  *
- * It counts the calls of the steps and of their checks. The calls of the policy that wrote the plan, and of a critic that
- * scores the answer, come on top. Answers from a cache and recorded answers cost nothing, so that a run may cost less than
- * `least`.
+ * It counts the calls of the steps and their checks, but not the calls of the policy and of a critic that scores the
+ * answer. Cached and recorded answers cost nothing, so a run may cost less than `least`.
  *
  * **Example**
  *

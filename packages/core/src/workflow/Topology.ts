@@ -1,10 +1,9 @@
 /**
- * Topologies: the graph that the access lists of a workflow draw, on effect's `Graph`.
+ * Topologies: the graph of a workflow's access lists, based on Effect's `Graph`.
  *
- * A step is a node; an edge runs from a step to each later step that sees it. Since `"all"` names every step before,
- * the full graph of a plain chain has an edge from each step to all that follow. The intuitive shape of a workflow is
- * its transitive reduction: the fewest edges that leave the same steps reachable from one another. Shape, diagrams and
- * layout are taken from the reduction; times depend on neither.
+ * Each step is a node, with an edge to each later step that sees it. `"all"` refers to every earlier step, so the full
+ * graph of a plain chain has an edge from each step to all that follow. The transitive reduction (the fewest edges with
+ * the same reachability) is closer to the intuitive shape, so shape, diagrams and layout are based on it.
  */
 import * as Graph from "effect/Graph"
 import { plain } from "../Thrown.ts"
@@ -18,23 +17,23 @@ import * as Workflow from "./Workflow.ts"
 /** The graph of a workflow. Node indices are step indices. */
 export interface Topology {
   readonly workflow: Workflow.Workflow
-  /** An edge for every entry of an access list, and from the step whose items or whose check a step depends on. */
+  /** An edge for each entry of an access list, and from each step whose items or check another step depends on. */
   readonly graph: Graph.DirectedGraph<Workflow.Step, void>
-  /** The same without the edges that others imply. */
+  /** The graph without edges that other edges imply. */
   readonly reduction: Graph.DirectedGraph<Workflow.Step, void>
 }
 
 /**
- * The name of a topology's shape. The first that fits, read off the reduction:
+ * The shape of a topology: the first of these that matches the reduction.
  *
- * - `empty`: no steps; the previous answer is confirmed.
+ * - `empty`: no steps. The previous answer is confirmed.
  * - `single`: one step.
- * - `map`: a step runs for each item of a list.
- * - `chain`: every step but the first builds on exactly the one before it.
- * - `best-of-n`: two or more steps of one subtask that see nothing, and then one last step that sees them all, or a
- *   majority. Steps of different subtasks are parts of the work: a `tree`.
- * - `tree`: every step but the last is built on by exactly one later step: parts that are joined, perhaps in stages.
- * - `dag`: anything else, such as one plan for two attempts and a judge, or a step whose answer is not used.
+ * - `map`: a step runs once per item of a list.
+ * - `chain`: every step except the first depends on exactly the previous one.
+ * - `best-of-n`: two or more independent steps with the same subtask, and a last step that sees all of them, or a
+ *   majority vote. If the subtasks differ, the shape is `tree`.
+ * - `tree`: exactly one later step depends on each step except the last, so that parts are joined, possibly in stages.
+ * - `dag`: any other graph, such as one plan for two attempts and a judge, or a step whose answer is not used.
  */
 export type Shape = "empty" | "single" | "map" | "chain" | "best-of-n" | "tree" | "dag"
 
@@ -44,7 +43,7 @@ export interface CriticalPath {
   readonly length: number
 }
 
-/** A place in a drawing. Layers run in the direction of time, from 0; lanes across it, from 0, in halves. */
+/** A position in a diagram. Layers follow time, from 0; lanes are perpendicular to it, from 0, in steps of one half. */
 export interface Position {
   readonly layer: number
   readonly lane: number
@@ -53,13 +52,13 @@ export interface Position {
 /** The positions of a topology's steps and edges for a renderer. */
 export interface Layout {
   readonly layers: number
-  /** Lanes that are needed; the layers with fewer are centred. */
+  /** The number of lanes. Layers with fewer steps are centered. */
   readonly lanes: number
   /** The position of each step, by index. */
   readonly steps: ReadonlyArray<Position>
   /**
-   * The edges of the reduction. `points` has one position in each layer from `from` to `to`, and none of them coincides
-   * with a step.
+   * The edges of the reduction. `points` contains one position per layer from `from` to `to`; the positions in between
+   * do not coincide with a step.
    */
   readonly edges: ReadonlyArray<{
     readonly from: number
@@ -68,9 +67,9 @@ export interface Layout {
   }>
 }
 
-/** How diagrams name things. */
+/** Options for diagrams. */
 export interface DiagramOptions {
-  /** The text of a step; by default its index, its worker's ordinal and the beginning of its subtask. */
+  /** Returns the label of a step. Default: its index, its worker's index and the beginning of its subtask. */
   readonly label?: ((step: Workflow.Step, index: number) => string) | undefined
 }
 
@@ -86,7 +85,7 @@ const inputs = (workflow: Workflow.Workflow, step: number): ReadonlyArray<number
 }
 
 /**
- * Draws the graph of a workflow that `Workflow.check` has passed.
+ * Makes the topology of a workflow that `Workflow.check` accepts.
  *
  * **Example**
  *
@@ -128,7 +127,10 @@ const layerOf = ({ workflow }: Topology): ReadonlyArray<number> => {
   return found
 }
 
-/** The steps by layer, each layer's in step order: the steps of one layer cannot see each other and may run at once. */
+/**
+ * Returns the steps by layer, in step order within a layer. Steps of one layer do not depend on each other and may run
+ * concurrently.
+ */
 export const layers = (topology: Topology): ReadonlyArray<ReadonlyArray<number>> => {
   const found: Array<Array<number>> = []
   layerOf(topology).forEach((layer, step) => {
@@ -145,13 +147,14 @@ export const width = (topology: Topology): number => Math.max(0, ...layers(topol
 export const depth = (topology: Topology): number => layers(topology).length
 
 /**
- * Returns the steps that determine the duration of the workflow if each step starts once all steps that it sees have
+ * Returns the critical path: the steps that determine the duration if each step starts when all steps that it sees have
  * ended.
  *
  * **Details**
  *
- * `durations` are by step, in any unit; an absent one counts 0 (a step that was skipped). Without durations every step
- * counts 1, so the length is the depth. Of paths of equal length, the one through the earliest steps is given.
+ * `durations` are by step, in any unit; an absent one counts as 0 (a skipped step). Without durations, every step
+ * counts as 1, so the length is the depth. Of several paths of equal length, the one through the earliest steps is
+ * returned.
  */
 export const criticalPath = (topology: Topology, durations?: ReadonlyArray<number | undefined>): CriticalPath => {
   const { workflow } = topology
@@ -169,7 +172,7 @@ export const criticalPath = (topology: Topology, durations?: ReadonlyArray<numbe
   return longest(ends)
 }
 
-/** The part of a step's record that its durations are read from. */
+/** The fields of a step's record from which its duration is calculated. */
 export interface Ran {
   readonly durationMillis?: number | undefined
   readonly item?: string | undefined
@@ -178,12 +181,12 @@ export interface Ran {
 }
 
 /**
- * Unfolds a workflow by the records of its steps: every item is a step of its own, which waits for what it waited for.
+ * Expands a workflow so that each item becomes a separate step with the dependencies that it had in the run.
  *
  * **Details**
  *
- * Returns the workflow, the duration of each of its steps for {@link criticalPath} (absent if it was not run or was
- * stopped), and their places (`1`, `1[3]`). A workflow without items is itself.
+ * Returns the workflow, the durations of its steps for {@link criticalPath} (absent for a step that did not run or was
+ * stopped), and their places (`1`, `1[3]`). A workflow without items is returned unchanged.
  */
 export const unfold = (
   workflow: Workflow.Workflow,
@@ -227,7 +230,7 @@ const into = ({ reduction }: Topology, step: number) => Graph.inDegree(reduction
 const areAttempts = (steps: ReadonlyArray<Workflow.Step>): boolean =>
   new Set(steps.map(({ subtask }) => subtask.replace(/\s+/g, " ").trim().toLowerCase())).size === 1
 
-/** The name of the topology's shape: see {@link Shape}. */
+/** Returns the {@link Shape} of a topology. */
 export const shape = (topology: Topology): Shape => {
   const { answer, steps } = topology.workflow
   const last = steps.length - 1
@@ -270,11 +273,11 @@ const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source:
     (left, right) => left.target - right.target || left.source - right.source
   )
 
-/** The topology as a Mermaid flowchart. Labels are escaped, and cleared of control characters. */
+/** Renders the topology as a Mermaid flowchart. Labels are escaped, and control characters are removed. */
 export const toMermaid = (topology: Topology, options: DiagramOptions = {}): string =>
   Graph.toMermaid(labelled(topology, options), { edgeLabel: () => "" })
 
-/** The topology in Graphviz' DOT language. Labels are escaped, and cleared of control characters. */
+/** Renders the topology in Graphviz's DOT language. Labels are escaped, and control characters are removed. */
 export const toDot = (topology: Topology, options: DiagramOptions = {}): string =>
   Graph.toGraphViz(labelled(topology, options), { graphName: "workflow", edgeLabel: () => "" })
 
@@ -320,8 +323,8 @@ const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "aft
 }
 
 /**
- * Positions for a renderer, in text or in pixels: steps by layer, edges that run around the steps in their way, and few
- * crossings (each layer is ordered by the mean of its neighbours, down and up again).
+ * Returns positions for a renderer: steps by layer, and edges that avoid steps. Crossings are reduced by ordering each
+ * layer by the mean position of its neighbors, downwards and then upwards.
  *
  * **Example**
  *

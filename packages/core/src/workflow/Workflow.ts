@@ -2,8 +2,8 @@
  * A workflow: the plan that a policy writes for one question, as plain data.
  *
  * A workflow is a short list of steps. Each step gives one worker a subtask in natural language and lists the earlier
- * steps that the worker sees. Access points backwards only, so a workflow is always a directed acyclic graph: a single
- * call, independent attempts with a judge, a chain, a tree, and anything between (paper, section 1).
+ * steps that the worker sees. A step can see only earlier steps, so a workflow is always a directed acyclic graph: a
+ * single call, independent attempts with a judge, a chain, a tree, or a mixture (paper, section 1).
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -16,57 +16,57 @@ import { isProgram, wrongField } from "./program.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which earlier steps a step sees: every one, or those at the given indices (none when empty). */
+/** The earlier steps that a step sees: all of them, or those at the given indices. */
 export type Access = "all" | ReadonlyArray<number>
 
-/** A step of an earlier round of the run; both count from 0. */
+/** A step of an earlier round of the run. Both indices count from 0. */
 export interface EarlierStep {
   readonly round: number
   readonly step: number
 }
 
 /**
- * The consequence of a failed check. `revise`: the steps that see the answer wait; when no other step can run, the
- * policy decides whether to continue, to stop, or to write another workflow. `next`: the next worker of the pool takes
- * the step over; if all have failed, the last answer is used. `continue`: the verdict is recorded, and the workflow
- * continues. `again`: the same worker is shown the objection and answers again; after `times` repetitions, the last
- * answer is used.
+ * The consequence of a failed check. `revise`: steps that see the answer wait; when no other step can run, the policy
+ * decides whether to continue, to stop, or to write another workflow. `next`: the next worker of the pool takes over
+ * the step; if all have failed, the last answer is used. `continue`: the verdict is recorded, and the workflow
+ * continues. `again`: the same worker sees the objection and answers again; after `times` repetitions, the last answer
+ * is used.
  */
 export type OnFailure = "revise" | "next" | "continue" | "again"
 
-/** The check that a step's answer must pass. A step without an answer fails its check, too. */
+/** The check that a step's answer must pass. A step without an answer also fails its check. */
 export interface StepCheck {
-  /** The name of a check that the run or its policy has, or the ordinal of a worker that judges. */
+  /** The name of a check of the run or its policy, or the index of a worker that judges. */
   readonly by: string | number
   readonly onFailure: OnFailure
-  /** The maximum number of repetitions with `onFailure: "again"`: 1 to 16, 3 by default. Only allowed with it. */
+  /** The maximum number of repetitions for `onFailure: "again"`, from 1 to 16. Default: 3. Not allowed otherwise. */
   readonly times?: number
 }
 
-/** The form that the answer of a step must have: a JSON list of at most `list` items, or a shape that the run names. */
+/** The required form of a step's answer: a JSON list of at most `list` items, or a named shape of the run. */
 export type Gives = { readonly list: number } | { readonly shape: string }
 
 /**
- * A condition on a step: it runs only if the check of the step `failed` failed. Otherwise the answer of that step is used
- * as its own, and nothing is paid.
+ * A condition on a step: it runs only if the check of the step `failed` failed. Otherwise the step takes over the
+ * answer of that step at no cost.
  */
 export interface When {
   readonly failed: number
 }
 
 /**
- * A quorum: a step starts after `answers` of the answers that it sees have arrived and `graceMillis` more milliseconds (0
- * by default) have passed. Steps and items that have not answered by then, and that no other step waits for, are stopped.
+ * A quorum: a step starts once `answers` of the answers that it sees have arrived and another `graceMillis` (default 0)
+ * have passed. Steps and items that have not answered by then, and that no other step waits for, are stopped.
  */
 export interface Enough {
   readonly answers: number
   readonly graceMillis?: number
 }
 
-/** The settings of the calls of one step. They take precedence over those of the run. */
+/** Call settings of one step. They take precedence over those of the run. */
 export interface StepSettings {
   readonly reasoning?: Reasoning
-  /** Output tokens of one call, reasoning included. */
+  /** The maximum number of output tokens of one call, including reasoning. */
   readonly maxOutputTokens?: number
   readonly temperature?: number
   /** The maximum duration of one call, in milliseconds. */
@@ -75,21 +75,25 @@ export interface StepSettings {
 
 /** One instruction to one worker. */
 export interface Step {
-  /** The ordinal of the worker in the pool, from 0. */
+  /** The index of the worker in the pool, from 0. */
   readonly worker: number
   /** The instruction, in natural language. */
   readonly subtask: string
   readonly access: Access
-  /** The steps of earlier rounds that it sees, before those of its own. */
+  /** The steps of earlier rounds that it sees. Their answers are shown first. */
   readonly earlier?: ReadonlyArray<EarlierStep>
   readonly check?: StepCheck
-  /** Whether it may use the run's tools, or which, if the run leaves that to its policy (`toolAccess: "policy"`). */
+  /**
+   * Whether the step may use the run's tools, or the names of those that it may use. Applies if the policy assigns
+   * tools (`toolAccess: "policy"`).
+   */
   readonly tools?: boolean | ReadonlyArray<string>
-  /** The form of its answer. Other steps can run once for each item of a list. */
+  /** The form of its answer. If it is a list, other steps can run once per item. */
   readonly gives?: Gives
   /**
-   * It runs once for each item of this earlier step: of the list that the step gives, or else of the step's own items. The
-   * item replaces `{item}` in the subtask, or follows it.
+   * The index of an earlier step: this step runs once per item of the list that the earlier step returns, or, if the
+   * earlier step itself runs per item, once for each of the same items. The item replaces `{item}` in the subtask, or
+   * is appended to it.
    */
   readonly each?: number
   readonly when?: When
@@ -98,57 +102,57 @@ export interface Step {
 }
 
 /**
- * The plan for one question. Its answer is the last step's, unless `answer` is `"majority"`: then it is the answer that
- * most steps agree on (the first of them on a tie), compared by the final answer of each text. The text form of the
- * paper does not have a majority; only policies in code use it.
+ * The plan for one question. Its answer is the answer of the last step. With `answer: "majority"` it is the answer that
+ * most steps agree on (the first on a tie), where texts are compared by their final answer. The paper's text form
+ * cannot express a majority; only policies in code use it.
  */
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>
   readonly answer?: "majority"
 }
 
-/** A step as code may write it: with its worker by ordinal or by id. */
+/** A step as input from code, with its worker by index or id. */
 export interface StepInput extends Omit<Step, "worker"> {
   readonly worker: number | string
 }
 
-/** A workflow as code may write it; {@link byOrdinals} converts it to a {@link Workflow}. */
+/** A workflow as input from code; {@link byOrdinals} converts it to a {@link Workflow}. */
 export interface WorkflowInput extends Omit<Workflow, "steps"> {
   readonly steps: ReadonlyArray<StepInput>
 }
 
 /** The rules that a workflow must obey. */
 export interface Rules {
-  /** How many workers there are to choose from. */
+  /** The number of workers in the pool. */
   readonly poolSize: number
-  /** The most steps; 5 by default, as in the paper. */
+  /** The maximum number of steps. Default: 5, as in the paper. */
   readonly maxSteps?: number | undefined
-  /** Whether no steps at all ("the previous answer stands") is allowed: only so in a recursive round. */
+  /** Whether a workflow may be empty, which confirms the previous answer. Only for recursive rounds. */
   readonly allowEmpty?: boolean | undefined
-  /** How many steps each earlier round had: those that a step may see. None by default. */
+  /** The number of steps of each earlier round whose steps may be seen. Default: none. */
   readonly earlier?: ReadonlyArray<number> | undefined
-  /** The names of the checks that there are; none by default. */
+  /** The names of the available checks. Default: none. */
   readonly checks?: ReadonlyArray<string> | undefined
-  /** How many of the workers may judge, from the first; all by default. */
+  /** The number of workers, from the first, that may act as judges. Default: all. */
   readonly judges?: number | undefined
-  /** The names of the shapes that a step may give (`gives: { shape }`); none by default. */
+  /** The names of the shapes that a step may request (`gives: { shape }`). Default: none. */
   readonly shapes?: ReadonlyArray<string> | undefined
-  /** The names of the tools that a step may select (`tools: [name]`); none by default. */
+  /** The names of the tools that a step may select (`tools: [name]`). Default: none. */
   readonly tools?: ReadonlyArray<string> | undefined
-  /** The most items of all steps together, by the bounds of their lists; 1,000 by default. */
+  /** The maximum number of items of all steps together, counted with the declared list lengths. Default: 1,000. */
   readonly maxItems?: number | undefined
 }
 
 export { defaultMaxItems } from "./program.ts"
 
-/** The most steps of a workflow in the paper. */
+/** The maximum number of steps of a workflow in the paper. */
 export const defaultMaxSteps = 5
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rule that a workflow breaks. Steps and indices count from 0. */
+/** The rule that a workflow violates. Steps and indices count from 0. */
 export type WorkflowErrorReason =
   | { readonly _tag: "NotAWorkflow"; readonly detail: string }
   | { readonly _tag: "NoSteps" }
@@ -166,7 +170,7 @@ export type WorkflowErrorReason =
       readonly check: string | number
       readonly known: ReadonlyArray<string>
     }
-  /** A field beyond the paper's lists has a value that cannot be run. */
+  /** A field beyond the paper's lists has an invalid value. */
   | { readonly _tag: "WrongField"; readonly step: number; readonly field: string; readonly detail: string }
 
 const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count - 1} exist`)
@@ -200,7 +204,7 @@ const describe = (reason: WorkflowErrorReason): string => {
   }
 }
 
-/** A workflow that breaks a rule; `reason` names the rule and the step. */
+/** The error for an invalid workflow. `reason` names the rule and the step. */
 export class WorkflowError extends Data.TaggedError("WorkflowError")<{ readonly reason: WorkflowErrorReason }> {
   override get message(): string {
     return describe(this.reason)
@@ -259,8 +263,8 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
 }
 
 /**
- * Replaces the ids of workers by their ordinals, or names the unknown id. Anything that is not a workflow is returned
- * unchanged, for {@link check}.
+ * Replaces the ids of workers by their indices, or returns the unknown id. A value that is not a workflow is returned
+ * unchanged, for {@link check} to report.
  *
  * **Example**
  *
@@ -289,8 +293,8 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
  *
  * **Details**
  *
- * The rules: 1 to `maxSteps` steps, workers within the pool, access lists that point backwards, checks that exist, at most
- * `maxItems` items, and no unknown key. Each violation is a `WorkflowError` whose reason names the step.
+ * The rules: 1 to `maxSteps` steps, workers in the pool, access lists with earlier steps only, existing checks, at most
+ * `maxItems` items, and no unknown keys. A violation is a `WorkflowError` whose reason names the step.
  *
  * **Example**
  *
@@ -333,7 +337,7 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
 }
 
 /**
- * Joins the paper's three lists to a workflow and checks it.
+ * Combines the paper's three lists into a workflow and checks it.
  *
  * **Example**
  *
@@ -350,7 +354,7 @@ export const fromLists = (
     readonly access: ReadonlyArray<Access>
     readonly earlier?: ReadonlyArray<ReadonlyArray<EarlierStep>> | undefined
     readonly checks?: ReadonlyArray<StepCheck | undefined> | undefined
-    /** By step, the fields beyond the paper's lists. */
+    /** The fields beyond the paper's lists, by step. */
     readonly how?: ReadonlyArray<Pick<Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">> | undefined
   },
   rules: Rules
@@ -383,7 +387,7 @@ export const fromLists = (
 // Combinators
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The indices of the steps that a step sees, ascending. */
+/** Returns the indices of the steps that a step sees, in ascending order. */
 export const visible = (workflow: Workflow, step: number): ReadonlyArray<number> => {
   const access = workflow.steps[step]!.access
   return access === "all" ? Array.from({ length: step }, (_, index) => index) : access
@@ -393,8 +397,8 @@ export const visible = (workflow: Workflow, step: number): ReadonlyArray<number>
 export const isEmpty = (workflow: Workflow): boolean => workflow.steps.length === 0
 
 /**
- * Returns the indices of the steps whose answer is used: the last step, and those that it sees directly or through
- * others. With `answer: "majority"` every step is used. The executor does not pay for the rest.
+ * Returns the indices of the steps whose answer is used: the last step, and those that it depends on directly or
+ * indirectly. With `answer: "majority"`, every step is used. The other steps are not run.
  */
 export const needed = (workflow: Workflow): ReadonlySet<number> => {
   const count = workflow.steps.length

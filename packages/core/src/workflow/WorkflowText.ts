@@ -8,8 +8,8 @@
  * ```
  *
  * A model writes this form after its reasoning. {@link read} converts it to a checked workflow: tolerantly by default,
- * or strictly, exactly as Python reads the lists. {@link write} is its inverse. Reading takes time linear in the text
- * and never recurses, whatever the text.
+ * or strictly, exactly as Python reads the lists. {@link write} is its inverse. Parsing takes linear time and does not
+ * recurse, whatever the text.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -25,36 +25,36 @@ import * as Workflow from "./Workflow.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How forgiving reading is: see {@link Options}. */
+/** How tolerant the parser is. See {@link Options.mode}. */
 export type Mode = "tolerant" | "strict" | "thought-then-strict"
 
-/** How to read, and the rules the workflow must obey. */
+/** Parser options, and the rules that the workflow must obey. */
 export interface Options extends Workflow.Rules {
   /**
-   * `"tolerant"` (the default) locates the lists anywhere in the text and accepts unambiguous deviations. `"strict"`
-   * accepts only the three assignments, as Python does. `"thought-then-strict"` also accepts a thought before them, as
-   * the paper's Conductor writes one.
+   * `"tolerant"` (the default) finds the lists anywhere in the text and accepts unambiguous deviations. `"strict"`
+   * accepts only the three assignments, as Python does. `"thought-then-strict"` also accepts text before them, such as
+   * the reasoning of the paper's Conductor.
    */
   readonly mode?: Mode | undefined
   /**
-   * Whether a list `how` may state how the steps are run, and checks may have a worker answer `again`: see {@link read}.
-   * Default: `false`; the text is then read as the paper's lists.
+   * Whether the list `how` and the check consequence `again` are allowed (see {@link read}). Default: `false`, so that
+   * only the paper's lists are accepted.
    */
   readonly how?: boolean | undefined
-  /** Whether `answer = "Paris."` may be written instead of the lists. Default: `false`. */
+  /** Whether `answer = "Paris."` is allowed instead of the lists. Default: `false`. */
   readonly mayAnswer?: boolean | undefined
 }
 
-/** A workflow that was read from a text. */
+/** A workflow parsed from a text. */
 export interface Reading {
   readonly workflow: Workflow.Workflow
-  /** A step of an earlier round whose answer is confirmed; present only with a workflow without steps. */
+  /** The step of an earlier round whose answer is confirmed. Present only if the workflow is empty. */
   readonly stands?: Workflow.EarlierStep | undefined
-  /** The answer that was written instead of the lists; present only with a workflow without steps. */
+  /** The answer that was written instead of the lists. Present only if the workflow is empty. */
   readonly answer?: string | undefined
   /** The accepted deviations, one sentence each; empty if the text is strict. */
   readonly notes: ReadonlyArray<string>
-  /** The position of the three lists: the offsets of the first character and after the last. */
+  /** The position of the three lists, as offsets: the start, and the end (exclusive). */
   readonly span: { readonly start: number; readonly end: number }
 }
 
@@ -62,12 +62,12 @@ export interface Reading {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The reason why a text is not a workflow: a syntax error in a list, or lists that break a rule. */
+/** Why a text is not a workflow: a syntax error in a list, or a violated rule. */
 export type WorkflowTextErrorReason =
   | { readonly _tag: "Unreadable"; readonly found: string }
   | { readonly _tag: "InvalidWorkflow"; readonly error: Workflow.WorkflowError }
 
-/** A text that is not a workflow: the position, the reason, and the expected syntax. */
+/** The error for a text that is not a workflow: the position, the reason, and the expected syntax. */
 export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
   readonly reason: WorkflowTextErrorReason
   /** The line, from 1. */
@@ -221,7 +221,7 @@ const answeredBy = ({ answer, notes, span }: OwnAnswer): Reading => ({ workflow:
 const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nmodel_id") + 1)
 
 /**
- * Reads a workflow from a text and checks it against the rules.
+ * Parses a workflow from a text and checks it against the rules.
  *
  * **Details**
  *
@@ -231,11 +231,11 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * with its position. A later assignment replaces an earlier one. `True` is not an index, although Python treats it as
  * 1.
  *
- * *A thought, then strict* reading begins at the last line that begins with `model_id`, and is strict from there on.
+ * *Thought-then-strict* reading starts at the last line that begins with `model_id`, and is strict from there.
  *
  * *Tolerant* reading accepts everything that strict reading accepts, with the same result. Otherwise it searches for
- * the lists in prose, code fences and JSON, and takes the last complete set. It prefers adjacent lists to lists that
- * have prose between them. It accepts other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly
+ * the lists in prose, code fences and JSON, and takes the last complete set. It prefers adjacent lists to lists with
+ * prose between them. It accepts other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly
  * quotes, and quotes and line breaks that should be escaped. It also accepts escapes that strict reading rejects (they
  * remain as text), a missing last bracket where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`,
  * `true`, `none`, `null` or `false` as an access list. `notes` lists the accepted deviations.
@@ -246,11 +246,11 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * step 1 of round 0. If a workflow without steps is allowed, `access_list = [["0.1"]]` next to two empty lists confirms
  * that step's answer ({@link Reading}'s `stands`). Without such rules only the paper's lists are read.
  *
- * With `how`, a list of that name and of the same length may be among the others: `how = ["list 16", "each 0", ""]`. For
- * each step it has an empty string, or clauses with `; ` between them, each kind at most once: `list N` or `gives NAME`,
- * `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`, `at most T
- * ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then be `"tests: again 3"`. With
- * `mayAnswer`, `answer = "Paris."` may be written instead of the lists: {@link Reading}'s `answer`.
+ * With `how`, a list of that name and of the same length may be among the others: `how = ["list 16", "each 0", ""]`.
+ * For each step it has an empty string, or clauses with `; ` between them, each kind at most once: `list N` or `gives
+ * NAME`, `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`, `at
+ * most T ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then be `"tests: again 3"`.
+ * With `mayAnswer`, `answer = "Paris."` may be written instead of the lists: {@link Reading}'s `answer`.
  *
  * **Gotchas**
  *
@@ -329,28 +329,28 @@ const writeCheck = ({ check }: Workflow.Step): string => {
   return writeString(`${by}: ${onFailure}${times === undefined ? "" : ` ${times}`}`)
 }
 
-/** How to write a workflow. */
+/** Options for writing a workflow. */
 export interface WriteOptions {
   /**
-   * Whether the list `how` is written and the checks come before the access lists, so that the access lists end the text,
-   * as in grammars with `how`. Default: only if a step has clauses.
+   * Whether to write the list `how`, and the checks before the access lists, so that the text ends with the access
+   * lists, as in grammars with `how`. Default: only if a step has clauses.
    */
   readonly how?: boolean | undefined
 }
 
 /**
- * Writes a workflow in the paper's form. Strict reading returns the same workflow.
+ * Writes a workflow in the paper's form. Parsing the text strictly returns the same workflow.
  *
  * **Details**
  *
  * Checks are a fourth list, which is written only if a step has one. A step of an earlier round is written as `"0.1"`
  * (round 0, step 1) in an access list. The fields of steps beyond the paper's (items, conditions, quorums, settings,
- * tools) are the clauses of a list `how`, which is written only if a step has one of them. It is read only with the rule
- * `how`.
+ * tools) are the clauses of a list `how`, which is written only if a step has one of them. It is read only with the
+ * rule `how`.
  *
  * **Gotchas**
  *
- * The form has no room for `answer: "majority"`: only the steps are written.
+ * The form cannot express `answer: "majority"`; only the steps are written.
  *
  * **Example**
  *
@@ -381,7 +381,7 @@ export const write = ({ steps }: Workflow.Workflow, options: WriteOptions = {}):
 }
 
 /**
- * Writes an answer instead of lists. Strict reading with the rule `mayAnswer` returns the same answer.
+ * Writes a direct answer instead of lists. Parsing it strictly with `mayAnswer` returns the same answer.
  *
  * **Example**
  *
