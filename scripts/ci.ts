@@ -26,7 +26,7 @@ interface Step {
   readonly cwd?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly count?: ((finished: Finished) => Counts | undefined) | undefined
-  /** What runs when it fails, before it counts as failed. Default: the command. */
+  /** The command to run after a failure, before the step counts as failed. Default: the command itself. */
   readonly again?: ((counts: Counts) => ReadonlyArray<string> | undefined) | undefined
 }
 

@@ -106,7 +106,7 @@ const commands = {
   },
   cluster: {
     group: "Serve",
-    short: "Execute and operate runs on many machines",
+    short: "Run and manage runs on many machines",
     load: async () => (await import("./cluster/command.ts")).cluster
   },
   key: {

@@ -1,4 +1,4 @@
-/** The caller: what a server knows of the owner of a request, and what that owner may do. */
+/** The caller: the owner of a request, and what it may do. */
 import type { Budget } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Loopback from "./http/Loopback.ts"
@@ -10,34 +10,38 @@ import type { Headers } from "./wire/Choice.ts"
 export interface Caller {
   /** The name of the caller's key. The caller owns its runs: no other caller can send tool results to them. */
   readonly owner: string
-  /** The workers that may work for it; all when absent. */
+  /** The workers that it may use. Default: all. */
   readonly workers?: ReadonlyArray<string> | undefined
-  /** The models that it may name; all when absent. */
+  /** The models that it may request. Default: all. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** Further rights (`Rights.all`); none by default. */
+  /** Additional rights (`Rights.all`). Default: none. */
   readonly rights?: ReadonlyArray<string> | undefined
   /** The account that its runs are charged to. */
   readonly ledger?: Budget.Ledger | undefined
-  /** The account and all above it, if any of them has limits: a request of a caller with a spent one is not read. */
+  /**
+   * The account and its ancestors, if any of them has limits. If one is exhausted, requests are refused without being
+   * read.
+   */
   readonly accounts?: ReadonlyArray<Budget.Ledger> | undefined
-  /** Called after each of its requests with the tokens used, and the time in milliseconds since 1970. */
+  /** Called after each request with the tokens used, and the time in milliseconds since 1970. */
   readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }
 
-/** Finds the caller of a request by its headers; fails if access is denied. */
+/** Returns the caller of a request by its headers. Fails if access is denied. */
 export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
 
-/** Whether an address is one that this machine alone reaches. */
+/** Whether an address is a loopback address. */
 export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host.includes(":") ? `[${host}]` : host)
 
 /**
- * Lets in programs on this machine without a key, all as one caller.
+ * Authenticates programs on this machine without a key, all as one caller.
  *
  * **Details**
  *
- * Requests of web pages (`Origin`, `Sec-Fetch-Site`), requests that a proxy passes on (`Forwarded`, `X-Forwarded-For`,
- * `Via` and the like), and requests to another name than `localhost` or `127.0.0.1` are refused. `origins` names the
- * pages that are let in; with `ownPages`, so are the pages that this server itself sends. The caller may rate as a grader, as `divisi rate` on the same machine may.
+ * Refuses requests from web pages (`Origin`, `Sec-Fetch-Site`), requests forwarded by a proxy (`Forwarded`,
+ * `X-Forwarded-For`, `Via` and similar), and requests to a host other than `localhost` or `127.0.0.1`. `origins` lists
+ * the web pages that are allowed; with `ownPages`, pages served by this server are also allowed. The caller may rate as
+ * a grader, like `divisi rate` on the same machine.
  */
 export const onThisMachine = (
   origins?: ReadonlyArray<string> | undefined,
@@ -50,6 +54,6 @@ export const onThisMachine = (
   }
 }
 
-/** The key of a request: a bearer token, as OpenAI's clients send it, or `x-api-key`, as Anthropic's do. */
+/** Returns the key of a request: a bearer token (OpenAI's clients) or `x-api-key` (Anthropic's clients). */
 export const tokenOf = (headers: Headers): string | undefined =>
   /^bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? "")?.[1] ?? headers["x-api-key"]

@@ -1,8 +1,8 @@
 /**
- * Keys: who may ask a server, for which workers and models, and for how much.
+ * API keys: which workers and models a caller may use, and how much it may spend.
  *
- * A key's secret is shown once, at creation. Only its hash is stored, and secrets are compared by their hashes in
- * constant time. The caller of this module supplies the store for keys and the accounts for their budgets.
+ * A key's secret is shown once, at creation. Only its hash is stored, and hashes are compared in constant time. The
+ * caller of this module provides the store for keys and the accounts for their budgets.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { type Budget, Options as Tables } from "@divisi/core"
@@ -21,25 +21,25 @@ import { ApiError } from "./wire/ApiError.ts"
 const amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
-/** The schema of a key, as a file keeps it. */
+/** The schema of a stored key. */
 export const schema = Schema.Struct({
   /** Eight letters and digits, part of the secret. */
   id: Schema.String,
-  /** For people. */
+  /** A display name. */
   name: Schema.String,
   /** The SHA-256 of the secret, in hexadecimal. */
   hash: Schema.String,
-  /** Milliseconds since 1970, as all times. */
+  /** In milliseconds since 1970, like all times here. */
   createdAt: Schema.Finite,
   expiresAt: Schema.optionalKey(Schema.Finite),
   revokedAt: Schema.optionalKey(Schema.Finite),
-  /** The workers that may work for it; all when absent. */
+  /** The workers that it may use. If absent, all. */
   workers: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The models that it may name; all when absent. */
+  /** The models that it may request. If absent, all. */
   models: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Further rights (`Rights.all`); none if absent. */
+  /** Additional rights (`Rights.all`). If absent, none. */
   rights: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** USD. A day and a month are those of UTC. */
+  /** The limits in USD, per UTC day and month. */
   limits: Schema.Struct({
     dayUsd: Schema.optionalKey(amount),
     monthUsd: Schema.optionalKey(amount),
@@ -55,11 +55,11 @@ export type Key = typeof schema.Type
 /** The settings of a new key. */
 export type Allowed = Omit<Key, "id" | "hash" | "createdAt" | "revokedAt">
 
-/** Stores of keys and of the accounts that they spend on. */
+/** The stores of keys and of their accounts. */
 export interface Options {
-  /** Finds a key by its id. It is asked at each request, so that what is revoked is refused at once. */
+  /** Returns a key by id. Called for each request, so that revoked keys are refused immediately. */
   readonly find: (id: string) => Effect.Effect<Key | undefined, ApiError>
-  /** The account of a key with limits; none for one without. */
+  /** Returns the account of a key, or `undefined` if the key has no limits. */
   readonly ledger: (key: Key, now: number) => Effect.Effect<Budget.Ledger | undefined, ApiError>
   /** Counts requests and tokens per minute; if absent, each process counts separately. */
   readonly paces?: Pace.Paces | undefined
@@ -114,7 +114,9 @@ const checkValid = ({ expiresAt, revokedAt }: Key, now: number): Effect.Effect<v
 
 const callerOfKey = ({ id: owner, models, rights, workers }: Key): Caller => ({ owner, workers, models, rights })
 
-/** Finds the caller that owns a run, for a server that continues it. Fails if its key was revoked or has expired. */
+/**
+ * Returns the caller that owns a run, for a server that continues the run. Fails if the key was revoked or has expired.
+ */
 export const callerOf =
   ({ find, ledger }: Pick<Options, "find" | "ledger">) =>
   (owner: string): Effect.Effect<Caller, ApiError> =>
@@ -126,7 +128,7 @@ export const callerOf =
       return { ...callerOfKey(key), ledger: yield* ledger(key, now) }
     })
 
-/** Lets in requests that carry a valid key, as fast as the key allows. */
+/** Authenticates requests by key, and enforces the key's rate limits. */
 export const authenticate = (options: Options): Authenticate => {
   Tables.check("Keys.authenticate", options, table)
   const { find, ledger, paces = Pace.memory() } = options

@@ -1,6 +1,6 @@
 /**
- * The models that a server offers: `divisi` is the Conductor, `divisi-fast` one worker that is chosen once,
- * `worker/<id>` one worker by its name. Other names can stand for these.
+ * The models that a server offers: `divisi` is the Conductor, `divisi-fast` a single worker, and `worker/<id>` a
+ * specific worker. Aliases can be defined for these.
  */
 import { Baselines, Nearest } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -14,17 +14,18 @@ import * as Choice from "./wire/Choice.ts"
 /** The options of the models. */
 export interface Options {
   readonly pool: WorkerPool.WorkerPool
-  /** The policy of `divisi`; core's default policy when absent. */
+  /** The policy of `divisi`. Default: `DefaultPolicy` of core. */
   readonly policy?: Policy | undefined
-  /**
-   * The policy of `divisi-fast`; by default it asks the cheapest language model of the pool, or else the first worker.
-   */
+  /** The policy of `divisi-fast`. Default: asks the cheapest language model of the pool, or else the first worker. */
   readonly fast?: Policy | undefined
-  /** Handles housekeeping requests of agents, such as titles, that name `divisi`: `divisi-fast` by default. */
+  /**
+   * Which model answers housekeeping requests of agents (such as chat titles) to `divisi`: `"fast"` (the default) uses
+   * `divisi-fast`, `"as-asked"` uses `divisi`.
+   */
   readonly housekeeping?: "fast" | "as-asked" | undefined
-  /** Policies by name. A request can name one to replace the policy of `divisi`. */
+  /** Policies by name. A request can select one instead of the policy of `divisi`. */
   readonly policies?: Readonly<Record<string, Policy>> | undefined
-  /** Other names of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} validates them. */
+  /** Aliases of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} validates them. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
 
@@ -38,7 +39,7 @@ const conductor = "divisi"
 const fast = "divisi-fast"
 const direct = "worker/"
 
-/** The names of all models, in order, with those workers that a caller may use. */
+/** Returns the names of all models in order, including the workers that a caller may use. */
 export const names = (
   { aliases = {}, pool }: Options,
   workers: ReadonlyArray<string> = WorkerPool.ids(pool)
@@ -55,8 +56,8 @@ export const names = (
 const maxPrefixes = 3
 
 /**
- * Returns the names that a client may mean, the likeliest first: clients put the name of their provider before a model
- * (`openai/divisi`), and proxies a version after it (`divisi:latest`). A name of one worker has neither.
+ * Returns the models that a requested name may refer to, most likely first. Clients may add a provider prefix
+ * (`openai/divisi`), and proxies a version (`divisi:latest`). Names of single workers are not changed.
  */
 export const meant = (asked: string): ReadonlyArray<string> => {
   const names = [asked]
@@ -68,7 +69,7 @@ export const meant = (asked: string): ReadonlyArray<string> => {
   return [...names, ...names.filter((name) => name.endsWith(":latest")).map((name) => name.slice(0, -":latest".length))]
 }
 
-/** Returns the problem with the aliases as a clause; `undefined` if each one names an existing model. */
+/** Returns the problem with the aliases as a clause, or `undefined` if all of them refer to existing models. */
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })
   for (const [name, target] of Object.entries(aliases)) {
@@ -105,7 +106,7 @@ const unknown = (model: string, options: Options): ApiError =>
     message: `Model "${model}" does not exist. Models: ${names(options).join(", ")}.`
   })
 
-/** The workers that a request may use, or only the needed one. Fails with the reasons if none is eligible. */
+/** Returns the workers that a request may use, or only the needed one. If none is eligible, fails with the reasons. */
 export const chosen = (
   pool: WorkerPool.WorkerPool,
   { exclude, only }: Choice.Choice,
@@ -150,7 +151,8 @@ const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
 }
 
 /**
- * Returns the part of the options that a caller can use. Throws an `ApiError` if its key allows none of the workers.
+ * Returns the options restricted to what a caller may use. Throws an `ApiError` if its key does not allow any of the
+ * workers.
  */
 export const allowed = (options: Options, workers: ReadonlyArray<string> | undefined): Options => {
   if (workers === undefined) return options
@@ -160,13 +162,13 @@ export const allowed = (options: Options, workers: ReadonlyArray<string> | undef
   throw new ApiError({ kind: "permission", message })
 }
 
-/** Whether a caller can name a model, regardless of the workers excluded after the name. */
+/** Whether a caller may request a model, ignoring workers that are excluded in the requested name. */
 export const mayName = (asked: string, models: ReadonlyArray<string> | undefined): boolean =>
   models?.includes(Choice.ofModel(asked)[0]) ?? true
 
 /**
- * Resolves the team that answers a request. Housekeeping requests to the Conductor go to the fast model. Throws an
- * `ApiError` if the model does not exist or no worker is eligible.
+ * Returns the workers and the policy that answer a request. Housekeeping requests to the Conductor go to the fast
+ * model. Throws an `ApiError` if the model does not exist or no worker is eligible.
  */
 export const team = (options: Options, asked: string, choice: Choice.Choice, isHousekeeping = false): Team => {
   const [named] = Choice.ofModel(asked)

@@ -1,4 +1,4 @@
-/** Listens with a server on a port of this machine. */
+/** Runs a server on a port, with Node's HTTP server. */
 
 import * as Http from "node:http"
 import { Options as Tables } from "@divisi/core"
@@ -15,13 +15,16 @@ import * as Server from "./Server.ts"
 
 /** The options of a server, and its address. */
 export interface Options extends Server.Options {
-  /** 8080 by default; 0 for any that is free. */
+  /** The port. Default: 8080; 0 selects a free port. */
   readonly port?: number | undefined
-  /** 127.0.0.1 by default. Without `authenticate` it must be an address of this machine. */
+  /** The address to listen on. Default: 127.0.0.1. Without `authenticate` it must be a loopback address. */
   readonly host?: string | undefined
-  /** How many connections there may be at once; 10,000 by default. */
+  /** The maximum number of concurrent connections. Default: 10,000. */
   readonly maxConnections?: number | undefined
-  /** How long a client may take to send a request, in milliseconds; 120,000 by default, 10,000 of it for the headers. */
+  /**
+   * The maximum time that a client may take to send a request, in milliseconds. Default: 120,000, of which 10,000 for
+   * the headers.
+   */
   readonly requestMillis?: number | undefined
 }
 
@@ -36,14 +39,14 @@ const table = Tables.table(
   { required: ["pool"] }
 )
 
-/** A server that listens. */
+/** A listening server. */
 export interface NodeServer extends Server.Server {
   /** The base URL for clients of OpenAI, e.g. `http://127.0.0.1:8080/v1`. */
   readonly url: string
   readonly port: number
 }
 
-/** A server cannot listen. */
+/** The error for a server that cannot listen. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -86,7 +89,7 @@ const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Eff
     for (const socket of sockets.clients) socket.terminate()
   })
 
-/** Makes a server, and listens until the scope closes. */
+/** Makes a server that listens until the scope closes. */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {

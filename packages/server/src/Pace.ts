@@ -1,7 +1,7 @@
 /**
- * Rate limits: requests and tokens per minute. Each is a token bucket with the capacity of one minute. Usage that is
- * known only afterwards, such as the tokens of an answer, can overdraw a bucket; the next request then waits until it
- * has refilled.
+ * Rate limits on requests and tokens per minute. Each is a token bucket with a capacity of one minute. Usage that is
+ * known only afterwards, such as the tokens of an answer, can overdraw a bucket; the next request is then refused until
+ * the bucket has refilled.
  */
 
 import * as Clock from "effect/Clock"
@@ -12,7 +12,7 @@ import type { ApiError } from "./wire/ApiError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much there may be in a minute. An absent limit does not limit. */
+/** Limits per minute. An absent limit is unlimited. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined
   readonly tokensPerMinute?: number | undefined
@@ -24,11 +24,11 @@ export interface Refusal {
   readonly waitMillis: number
 }
 
-/** Rate limits of all callers, counted by this server or shared between servers. */
+/** The rate limits of all callers, counted by this server or shared between servers. */
 export interface Paces {
-  /** Counts a request of a name; if a limit is exceeded, returns it and counts nothing. */
+  /** Counts a request under a name. If a limit is exceeded, returns the refusal and does not count the request. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, ApiError>
-  /** Counts tokens that a name has used, at a time in milliseconds since 1970. */
+  /** Counts tokens used under a name, at a time in milliseconds since 1970. */
   readonly use: (name: string, limits: Limits, tokens: number, at: number) => void
 }
 
@@ -71,7 +71,7 @@ const takeFrom = (bucket: Bucket, amount: number, now: number): void => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Rate limits that this process counts alone. If the limits of a name change, its buckets start full. */
+/** Makes rate limits that are counted in this process only. If the limits of a name change, its buckets start full. */
 export const memory = (): Paces => {
   const known = new Map<
     string,

@@ -1,37 +1,39 @@
-/** The log entry for a request, written when it has ended. It contains no content of requests or answers. */
+/**
+ * The log of requests. An entry is written when a request has ended, and contains no content of requests or answers.
+ */
 import type { Segment } from "./segment/Segments.ts"
 import type { Kind } from "./wire/ApiError.ts"
 import { type FailedStep, type FinishReason, totalOf } from "./wire/Wire.ts"
 
-/** A request that is over. */
+/** The log entry of a completed request. */
 export interface Entry {
-  /** When it came, in milliseconds since 1970. */
+  /** The time of its arrival, in milliseconds since 1970. */
   readonly at: number
   readonly durationMillis: number
   readonly wire: string
-  /** The status of its response; 200 for a stream even if it broke off. */
+  /** The status of its response; 200 for a stream, even if the stream was cut off. */
   readonly status: number
   readonly isStreamed: boolean
-  /** Whether its client went away before it had all of the response. */
+  /** Whether the client disconnected before the end of the response. */
   readonly isCut: boolean
   /** The name of its key; absent if the request was refused because of the key. */
   readonly owner?: string | undefined
   readonly model?: string | undefined
   readonly runId?: string | undefined
-  /** How its segment ended, or what kind of error it got. */
+  /** The finish reason of the response, or the kind of error. */
   readonly ending?: FinishReason | Kind | undefined
-  /** For the operator: what a provider said about this server's account, or why it could not be reached. */
+  /** For the operator: a provider's message about this server's account, or why the provider could not be reached. */
   readonly providerMessage?: string | undefined
-  /** The workers that failed a step for good; absent if none did. */
+  /** The workers that failed a step permanently; absent if none failed. */
   readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
-  /** USD, over the calls whose price is known. */
+  /** The cost in USD of the calls with a known price. */
   readonly costUsd: number
 }
 
-/** Called with the entry of each request when it is over. It should return quickly. */
+/** Called with the entry of each completed request. It should return quickly. */
 export type Log = (entry: Entry) => void
 
 /** A request in flight. */

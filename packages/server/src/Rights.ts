@@ -1,7 +1,7 @@
-/** The rights of a caller beyond asking questions and reading its own runs. */
+/** Rights of a caller, in addition to asking questions and reading its own runs. */
 import { Nearest } from "@divisi/core"
 
-/** All rights, and what each allows. */
+/** All rights with their descriptions. */
 export const descriptions = {
   rate: "rate runs as a grader or a check, with more weight than the ratings of users",
   admin: "see, follow and rate the runs of all keys, and see the state of the server"
@@ -13,7 +13,7 @@ export type Right = keyof typeof descriptions
 /** The names of all rights. */
 export const all = Object.keys(descriptions) as ReadonlyArray<Right>
 
-/** Whether a list of rights has one. Rights that this version does not know grant nothing. */
+/** Whether a list of rights contains a right. Unknown rights have no effect. */
 export const has = (rights: ReadonlyArray<string> | undefined, right: Right): boolean =>
   rights?.includes(right) === true
 

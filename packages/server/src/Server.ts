@@ -1,7 +1,8 @@
 /**
- * A server: one endpoint in front of a Conductor, which clients of OpenAI and Anthropic use without knowing.
+ * A server: an HTTP endpoint for a Conductor that is compatible with OpenAI and Anthropic clients.
  *
- * It is an HTTP application of Effect. `NodeServer` listens with it; anything else that serves such applications can.
+ * It is an Effect HTTP application. `NodeServer` runs it on Node; any other server for Effect HTTP applications also
+ * works.
  */
 
 import { type Budget, Journal, Resilience, type RunEvent, Options as Tables } from "@divisi/core"
@@ -67,73 +68,73 @@ import type { Wire } from "./wire/Wire.ts"
 
 /** The models and run settings of a server, which can be replaced while it runs. */
 export interface Replaceable extends Models.Options {
-  /** How runs go. A worker that fails for good is replaced by the next unless `reassign` says otherwise. */
+  /** The run settings. By default, if a worker fails permanently, the next one takes over; see `reassign`. */
   readonly settings?: RunSettings | undefined
-  /** How much of the work clients are shown; who does what (`"titles"`) by default. */
+  /** How much of the work is shown to clients. Default: `"titles"`, which worker does which subtask. */
   readonly notes?: Notes | undefined
 }
 
 /** The options of a server. */
 export interface Options extends Replaceable {
   /**
-   * Stores runs so that suspended runs can resume. In memory by default, where the oldest are evicted if all together
-   * exceed 32 MiB.
+   * Stores runs, so that suspended runs can be resumed. Default: in memory, with at most 32 MiB; the oldest runs are
+   * evicted.
    */
   readonly journal?: Journal.Journal | undefined
-  /** Whether what it needs is there, such as a database; always by default. `/health/ready` asks it. */
+  /** Whether dependencies such as a database are available, for `/health/ready`. Default: always ready. */
   readonly isReady?: Effect.Effect<boolean> | undefined
-  /** Stores responses for later retrieval and continuation, in addition to memory, which has 64 MiB for them. */
+  /** Stores responses for later retrieval and continuation. Without it, they are only in memory, in up to 64 MiB. */
   readonly responses?: Archive | undefined
   /**
-   * Shares background responses with other servers: any of them streams and cancels them, and takes over those of a
-   * server that has died. Needs a `journal` and `responses` that the servers share. By default a server has its own.
+   * Shares background responses with other servers: any server can stream and cancel them, and takes over those of a
+   * crashed server. Requires a shared `journal` and shared `responses`. By default, responses are not shared.
    */
   readonly shared?: SharedResponses.Shared | undefined
-  /** Finds the caller of a request. Without it, only programs on this machine are answered, all as one caller. */
+  /** Authenticates requests. Without it, only programs on this machine have access, all as one caller. */
   readonly authenticate?: Authenticate | undefined
   /**
-   * Whether callers without keys are answered at the moment; by default whether `authenticate` is absent. Then the
-   * endpoints that need no key, such as `/health/live`, refuse web pages and proxies as all others do.
+   * Whether the server currently accepts callers without keys. Default: whether `authenticate` is absent. If so,
+   * endpoints that never need a key, such as `/health/live`, also refuse web pages and proxies.
    */
   readonly isKeyless?: (() => boolean) | undefined
-  /** The web pages that may use the server, by their origins, e.g. `http://localhost:3000`; none by default. */
+  /** The origins of web pages that may use the server, e.g. `http://localhost:3000`. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined
-  /** An account that all runs share. */
+  /** An account shared by all runs. */
   readonly ledger?: Budget.Ledger | undefined
   /**
    * How long a run continues after its client has disconnected, in milliseconds. Default: 30,000; 0 stops it
    * immediately.
    */
   readonly graceMillis?: number | undefined
-  /** How often something is sent while nothing happens, in milliseconds; 15,000 by default. */
+  /** The interval of keep-alive messages on idle streams, in milliseconds. Default: 15,000. */
   readonly heartbeatMillis?: number | undefined
-  /** The largest number of bytes of a request's body; 32 MiB by default. It wins over `limits`. */
+  /** The maximum size of a request body, in bytes. Default: 32 MiB. Takes precedence over `limits`. */
   readonly maxBodyBytes?: number | undefined
-  /** Limits of a request: its depth, its values, the length of its texts, bytes in flight. */
+  /** Limits on requests: depth, number of values, length of texts, bytes in flight. */
   readonly limits?: Limits.Given | undefined
   /**
-   * Seals the state of suspended runs for clients that carry it, so that a run can resume even if its journal is gone.
-   * Servers with the same secret resume each other's runs. By default, the secret is random and ends with the process.
+   * Encrypts the state of suspended runs that clients send back, so that a run can be resumed even without its journal.
+   * Servers with the same secret can resume each other's runs. By default, each process uses a random secret.
    */
   readonly secret?: Redacted.Redacted | undefined
   /** Receives the events of all runs. */
   readonly listener?: RunEvent.Listener | undefined
-  /** Called with each request when it is over. The entry contains no content. */
+  /** Called with an entry for each completed request. The entry contains no content. */
   readonly log?: RequestLog.Log | undefined
   /**
-   * Whether content (questions, answers, reasoning, arguments and results of tools) may be stored and logged; `"full"` by
-   * default. With `"none"`, `journal`, `responses` and `keepRating` are not used: runs are in memory only, responses are
-   * not stored, and the pages of runs and the log have no text of requests or answers.
+   * Whether content (questions, answers, reasoning, arguments and results of tools) may be stored and logged. Default:
+   * `"full"`. With `"none"`, `journal`, `responses` and `keepRating` are not used: runs are only in memory, responses
+   * are not stored, and run pages and the log contain no text of requests or answers.
    */
   readonly content?: ContentSetting.ContentSetting | undefined
   /** Stores clients' ratings of their runs (`POST /v1/runs/{id}/rating`); without it, the endpoint does not exist. */
   readonly keepRating?: Ratings.Keep | undefined
   /**
-   * A page below `/studio`, for example `Assets.respond` of `@divisi/studio`; none by default. Browsers are led from `/`
-   * to it, and requests of its own origin are answered.
+   * Serves pages under `/studio`, for example `Assets.respond` of `@divisi/studio`. Default: none. Browsers are
+   * redirected from `/` to it, and requests from its origin are allowed.
    */
   readonly pages?: Pages.Pages | undefined
-  /** Reads the keys and machines that `GET /v1/operations` shows to keys with the right `admin`; none by default. */
+  /** Reads the keys and machines that `GET /v1/operations` returns to keys with the right `admin`. Default: none. */
   readonly operations?: Operations.Read | undefined
 }
 
@@ -171,21 +172,21 @@ export const optionsTable = Tables.table(
   { required: ["pool"] }
 )
 
-/** A server that listens nowhere yet. */
+/** A server that is not yet listening. */
 export interface Server {
-  /** Answers one HTTP request. */
+  /** Handles one HTTP request. */
   readonly app: Effect.Effect<
     HttpServerResponse.HttpServerResponse,
     never,
     HttpServerRequest.HttpServerRequest | Scope.Scope
   >
-  /** Refuses new requests, and waits for those under way to be answered, for at most `millis` milliseconds. */
+  /** Refuses new requests, and waits at most `millis` milliseconds for requests in flight. */
   readonly drain: (millis: number) => Effect.Effect<void>
   /** Returns the number of active runs. */
   readonly running: () => number
   /**
-   * Replaces the options from the next request on. Running requests finish with the old options; suspended runs resume
-   * with the new ones. The returned effect completes when the old options are no longer in use, so their resources can
+   * Replaces the options for new requests. Requests in flight finish with the old options; suspended runs resume with
+   * the new ones. The returned effect completes when the old options are no longer in use, so that their resources can
    * be released.
    */
   readonly replace: (options: Replaceable) => Effect.Effect<Effect.Effect<void>>
@@ -239,7 +240,9 @@ const namedIn = (url: string): string => {
   }
 }
 
-/** Makes a server. Its runs are stopped when the scope closes. Options that cannot be used are an `OptionsError`. */
+/**
+ * Makes a server. Its runs are stopped when the scope closes. Fails with an `OptionsError` if the options are invalid.
+ */
 export const make = Effect.fnUntraced(function* (
   given: Options
 ): Effect.fn.Return<Server, Tables.OptionsError, Scope.Scope> {

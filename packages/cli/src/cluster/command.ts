@@ -10,7 +10,7 @@ const runs = Effect.promise(() => import("./ClusterRun.ts"))
 const work = Command.make("work", workFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.work(input))).pipe(
   Command.withDescription(
     paragraphs(
-      "Executes runs of the cluster with the team of the config, until it is stopped. All servers need the same config.",
+      "Executes the cluster's runs with the team from the config until it is stopped. All servers need the same config.",
       "",
       "On SIGTERM, Ctrl-C or `divisi cluster drain` it makes no further call, waits for those in flight, and hands its",
       "runs over to the other servers."
@@ -23,18 +23,18 @@ const work = Command.make("work", workFlags, (input) => Effect.flatMap(runs, (Ru
 )
 
 const submit = Command.make("submit", submitFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.submit(input))).pipe(
-  Command.withDescription("Submits a run, which one of the servers executes, and prints its id."),
+  Command.withDescription("Submits a run and prints its id. One of the servers executes it."),
   Command.withShortDescription("Submit a run"),
   Command.withExamples([{ command: 'divisi cluster submit "2+2" --follow', description: "Wait for the answer" }])
 )
 
 const follow = Command.make("follow", runFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.follow(input))).pipe(
-  Command.withDescription("Prints the journal of a run as lines of JSON, from its beginning to its end."),
+  Command.withDescription("Prints the journal of a run as JSON Lines, and follows it to its end."),
   Command.withShortDescription("Follow a run")
 )
 
 const cancel = Command.make("cancel", runFlags, (input) => Effect.flatMap(runs, (Runs) => Runs.cancel(input))).pipe(
-  Command.withDescription("Cancels a run: no further call is made."),
+  Command.withDescription("Cancels a run. No further calls are made."),
   Command.withShortDescription("Cancel a run")
 )
 
@@ -50,21 +50,23 @@ const status = Command.make("status", statusFlags, (input) =>
 const drain = Command.make("drain", drainFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.drain(input))
 ).pipe(
-  Command.withDescription("Asks a server to hand its runs over and to end."),
+  Command.withDescription("Makes a server hand over its runs and exit."),
   Command.withShortDescription("Drain a server")
 )
 
 const migrate = Command.make("migrate", placeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.migrate(input))
 ).pipe(
-  Command.withDescription("Creates or updates the tables, as a step of a deployment before its servers start."),
+  Command.withDescription(
+    "Creates or updates the database tables. Run it before you start the servers of a new version."
+  ),
   Command.withShortDescription("Create or update the tables")
 )
 
 const purge = Command.make("purge", purgeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.purge(input))
 ).pipe(
-  Command.withDescription("Removes shared evaluations and cancellations that are older than an age."),
+  Command.withDescription("Removes shared evaluations and cancellations older than --older-than."),
   Command.withShortDescription("Remove old evaluations")
 )
 

@@ -9,7 +9,7 @@ import { flags as ofRun } from "../run/flags.ts"
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres that the machines share: postgres://user@host/name (default: DIVISI_DATABASE, or serve.database in the config). The password can be in PGPASSWORD"
+    "Postgres shared by the machines: postgres://user@host/name (default: DIVISI_DATABASE, or serve.database in the config). The password can be in PGPASSWORD"
   ),
   Flag.optional
 )
@@ -17,11 +17,11 @@ const database = Flag.Redacted("database").pipe(
 const versionGroup = text(
   "version-group",
   "<name>",
-  "Servers of another group do not take the runs of this one: for the old and the new version of a deployment"
+  "Servers execute only runs of their own version group. Use it to separate the old and the new version in a deployment"
 )
 
 /** The flags that name the database. */
-const place = { database, versionGroup, config: config("Config that names the database") }
+const place = { database, versionGroup, config: config("Config with the database URL") }
 
 /** Parses an address such as 10.0.0.7:9100; `undefined` if it is invalid. */
 const parseAddress = (text: string) => {
@@ -44,7 +44,7 @@ export const workFlags = {
     ),
     Flag.withMetavar("<host:port>"),
     Flag.withDescription(
-      "Address at which other servers reach this one (default 127.0.0.1:9100). They need no password: use a private network"
+      "Address at which other servers reach this one (default 127.0.0.1:9100). Connections are not authenticated, so use a private network"
     ),
     Flag.withDefault({ host: "127.0.0.1", port: 9_100 })
   ),
@@ -55,7 +55,7 @@ export const workFlags = {
     Flag.optional
   ),
   concurrency: whole("concurrency", 1).pipe(
-    Flag.withDescription("Maximum number of runs at once; others wait (default 50)"),
+    Flag.withDescription("Maximum number of concurrent runs; others wait (default 50)"),
     Flag.withDefault(50)
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
@@ -70,7 +70,7 @@ const run = Argument.String("run").pipe(Argument.withDescription("Id of a run"))
 export const submitFlags = {
   ...place,
   question: Argument.String("question").pipe(Argument.withDescription("The question")),
-  runId: text("run-id", "<id>", "Id of the run (default: a random one). A known id is not submitted again"),
+  runId: text("run-id", "<id>", "Id of the run (default: random). Submitting an existing id has no effect"),
   follow: toggle("follow", "Wait for the answer and print it")
 }
 
@@ -102,7 +102,7 @@ export const drainFlags = {
 /** Input of `divisi cluster drain`. */
 export type DrainInput = Command.Command.Config.Infer<typeof drainFlags>
 
-export const purgeFlags = { ...place, olderThan: age("older-than", "Age of what is removed (default 90d)") }
+export const purgeFlags = { ...place, olderThan: age("older-than", "Minimum age of the data to remove (default 90d)") }
 
 /** Input of `divisi cluster purge`. */
 export type PurgeInput = Command.Command.Config.Infer<typeof purgeFlags>

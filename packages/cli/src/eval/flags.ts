@@ -99,7 +99,7 @@ export const evalFlags = {
   profiles,
   offline: Flag.String("offline").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Make no calls; take all answers from this evaluation and count the rest as missing"),
+    Flag.withDescription("Make no calls: use only answers stored in this evaluation, and count the rest as missing"),
     Flag.optional
   ),
   limit: whole("limit", 1).pipe(
@@ -181,7 +181,7 @@ export const evalFlags = {
   on: Flag.Redacted("on").pipe(
     Flag.withMetavar("<url>"),
     Flag.withDescription(
-      "Postgres that several machines share, to make the samples together: run the same command on each. The name of the --out folder names the evaluation. The password can be in PGPASSWORD"
+      "Postgres shared by several machines that make the samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be in PGPASSWORD"
     ),
     Flag.optional
   ),

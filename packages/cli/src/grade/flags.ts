@@ -19,7 +19,7 @@ export const gradeFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
     Flag.withDescription(
-      "Sandbox of programs: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
+      "Sandbox for programs: pyodide (default), bubblewrap, container:<image@sha256:…>, local-unsafe (no sandbox at all)"
     ),
     Flag.withDefault("pyodide")
   ),

@@ -10,7 +10,7 @@ const sample = Command.make("sample", sampleFlags, (input) =>
     (Sample) => Sample.sample(input)
   )
 ).pipe(
-  Command.withDescription("Prints generated tasks with their exact answers."),
+  Command.withDescription("Prints generated tasks with their correct answers."),
   Command.withExamples([
     { command: "divisi gym sample --count 3", description: "Three tasks" },
     { command: "divisi gym sample --count 1000 --split train --json", description: "A thousand training tasks as JSON" }
@@ -26,7 +26,7 @@ const solve = Command.make("solve", solveFlags, (input) =>
   Command.withDescription(
     "Runs a policy on gym tasks, and prints accuracy with its standard error, cost and mean steps."
   ),
-  Command.withShortDescription("Measure a policy on generated tasks"),
+  Command.withShortDescription("Evaluate a policy on generated tasks"),
   Command.withExamples([
     { command: "divisi gym solve --tasks 500", description: "The default policy on 500 test tasks" },
     { command: "divisi gym solve --policy all", description: "All policies compared" },
@@ -66,6 +66,6 @@ const verifiers = Command.make("verifiers", verifiersFlags, (input) =>
 )
 
 export const gym = Command.make("gym").pipe(
-  Command.withDescription("Generated tasks with exact answers, to try policies on."),
+  Command.withDescription("Generated tasks with known answers, for trying out policies."),
   Command.withSubcommands([sample, solve, environment, verifiers])
 )

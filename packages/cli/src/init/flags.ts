@@ -7,7 +7,7 @@ export const flags = {
   models: text(
     "models",
     "<names>",
-    "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym. Default: all models that are found"
+    "The models of the team, the planner first: openai:gpt-5-mini,ollama:qwen3:8b; gym for the offline gym (default: all models found)"
   ),
   language: Flag.Literals("language", ["typescript", "javascript"]).pipe(
     Flag.withDescription("Language of the files (default typescript)"),
@@ -15,7 +15,7 @@ export const flags = {
   ),
   directory: Flag.String("directory").pipe(
     Flag.withMetavar("<folder>"),
-    Flag.withDescription("Output folder (default: the working folder)"),
+    Flag.withDescription("Output folder (default: the current folder)"),
     Flag.withDefault(".")
   ),
   install: toggle("install", "Run the install command instead of printing it"),

@@ -44,8 +44,8 @@ const adjust = Command.make("adjust", adjustFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Corrects the spending of a key, for example after a vendor reported wrong usage. The daily, monthly and total",
-      "spending change together, and none falls below 0. Running servers use the new amounts from the next request on.",
+      "Corrects the recorded spending of a key, e.g. after a vendor reported wrong usage. The daily, monthly and total",
+      "spending change together, and never fall below 0. Running servers use the new amounts for the next request.",
       "Each adjustment is recorded in the audit log with operator, time, amounts before and after, and reason.",
       "",
       "With --once, a repeated command changes nothing and prints the first adjustment."

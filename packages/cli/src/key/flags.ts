@@ -18,7 +18,7 @@ export const database = Flag.Redacted("database").pipe(
 )
 
 /** The config may name the database. */
-const config = configFlag("Config whose database stores the keys")
+const config = configFlag("Config with the database that stores the keys")
 
 const names = (name: string, description: string) =>
   Flag.String(name).pipe(
@@ -111,7 +111,7 @@ export const adjustFlags = {
       () => "Expected a day in UTC such as 2026-11-28"
     ),
     Flag.withMetavar("<day>"),
-    Flag.withDescription("UTC day to correct; its month is corrected, too (default: today)"),
+    Flag.withDescription("UTC day to correct, together with its month (default: today)"),
     Flag.optional
   ),
   once: short("once", 200).pipe(

@@ -35,9 +35,9 @@ const list = Command.make("list", listFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Lists possible workers: those in the config, vendors and whether their API key is set, model servers on this machine, and models with a known price and its date."
+    "Lists available workers: those in the config, vendors and whether their API key is set, local model servers, and models with a known price and its date."
   ),
-  Command.withShortDescription("List possible workers"),
+  Command.withShortDescription("List available workers"),
   Command.withExamples([{ command: "divisi pool list --json", description: "As JSON" }])
 )
 
@@ -49,13 +49,13 @@ const record = Command.make("record", recordFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Asks every worker every question of a file, grades the answers and stores them in a folder, for divisi pool train.",
+      "Asks every worker each question in a file, grades the answers and stores them in a folder, for divisi pool train.",
       "It prints the price first, and needs a limit with --max-cost unless all workers are free.",
       "",
-      "After Ctrl-C or a limit, rerun the same command to continue; no answer is paid for twice. The answers stay in the",
-      "folder. 30 % of the questions are held out for the verdict, chosen by a hash of their text.",
+      "After Ctrl-C or a limit, rerun the same command to continue; no answer is paid for twice. The answers are stored only in the",
+      "folder. 30% of the questions are held out for the verdict, chosen by a hash of their text.",
       "",
-      "Exit codes: 0 done, 1 failed or too many answers missing, 2 wrong usage, 3 stopped by a limit, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 done, 1 failed or too many answers missing, 2 usage error, 3 stopped by a limit, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withShortDescription("Record every worker's answers to your questions"),
@@ -78,12 +78,12 @@ const train = Command.make("train", trainPoolFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Trains a Conductor for your pool on recorded answers: a linear head that chooses a worker by the question. It takes seconds with hashed words, and calls no worker. Use it with --policy head:<folder>/head.json."
+    "Trains a Conductor for your pool on recorded answers: a linear head that chooses a worker by the question. With hashed words (the default) it takes seconds. No worker is called. Use it with --policy head:<folder>/head.json."
   ),
   Command.withShortDescription("Train a Conductor for your pool"),
   Command.withExamples([
     { command: "divisi pool train pool", description: "For accuracy alone" },
-    { command: "divisi pool train pool --worth 0.01", description: "A right answer is worth one cent" }
+    { command: "divisi pool train pool --worth 0.01", description: "A correct answer is worth one cent" }
   ])
 )
 
@@ -94,7 +94,7 @@ const verdict = Command.make("verdict", verdictFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Replays the trained Conductor, each worker and the recorded teams on the held-out questions, from recorded answers, and states whether the Conductor is worth it: compared with self-consistency of the best worker at equal tokens. Nothing is called."
+    "Replays the trained Conductor, each worker and the recorded teams on the held-out questions, from recorded answers, and states whether the Conductor is worth it, that is, whether it beats majority voting by the best worker with the same number of tokens. No worker is called."
   ),
   Command.withShortDescription("Is your Conductor worth it?"),
   Command.withExamples([{ command: "divisi pool verdict pool", description: "After divisi pool train" }])

@@ -24,13 +24,13 @@ export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
 export const listFlags = {
   config: conductorFlags.config,
-  json: toggle("json", "Print as one line of JSON")
+  json: toggle("json", "Print the result as one line of JSON")
 }
 
 /** Input of `divisi pool list`. */
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 
-const folder = Argument.String("folder").pipe(Argument.withDescription("The folder of divisi pool record"))
+const folder = Argument.String("folder").pipe(Argument.withDescription("Folder written by divisi pool record"))
 
 export const recordFlags = {
   questions: Argument.String("questions").pipe(
@@ -44,7 +44,9 @@ export const recordFlags = {
   grader: text("grader", "<name>", "Grader for rows without one: a name, or ./mine.ts (default: text)"),
   sandbox: evalFlags.sandbox,
   samples: whole("samples", 1).pipe(
-    Flag.withDescription("Answers of each worker to each question (default 3); the verdict votes on them"),
+    Flag.withDescription(
+      "Number of answers per worker and question (default 3); the verdict uses them for majority voting"
+    ),
     Flag.withDefault(3)
   ),
   maxCost: cost("max-cost", "Maximum total cost, in USD; never exceeded. Required unless all workers are free"),
@@ -58,7 +60,7 @@ export const recordFlags = {
     Flag.withDescription("Number of parallel calls (default 8)"),
     Flag.withDefault(8)
   ),
-  dryRun: toggle("dry-run", "Print the price; nothing is called"),
+  dryRun: toggle("dry-run", "Print the price without calling workers"),
   out: Flag.String("out").pipe(
     Flag.withMetavar("<folder>"),
     Flag.withDescription("Folder of the recording (default pool); continues an existing one"),
@@ -83,7 +85,9 @@ export const trainPoolFlags = {
       () => "Expected an amount above 0"
     ),
     Flag.withMetavar("<usd>"),
-    Flag.withDescription("Value of a right answer, in USD, to weigh accuracy against price (default: accuracy alone)"),
+    Flag.withDescription(
+      "Value of a correct answer in USD, to weigh accuracy against price (default: ignore the price)"
+    ),
     Flag.optional
   ),
   json: toggle("json", "Print one line of JSON")
@@ -97,7 +101,7 @@ export const verdictFlags = {
   pool: conductorFlags.pool,
   config: conductorFlags.config,
   sandbox: evalFlags.sandbox,
-  json: toggle("json", "Print the verdict and results.json on one line")
+  json: toggle("json", "Print the verdict and the content of results.json as one line of JSON")
 }
 
 /** Input of `divisi pool verdict`. */

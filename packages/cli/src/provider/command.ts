@@ -10,7 +10,7 @@ const create = Command.make("new", flags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Creates a provider project: workers for another vendor's models. It passes the provider contract; its README says which file to change."
+    "Creates a provider project with workers for another vendor's models. It passes the provider contract; its README explains which file to change."
   ),
   Command.withShortDescription("Create a provider project"),
   Command.withExamples([

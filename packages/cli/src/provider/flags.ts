@@ -5,7 +5,7 @@ import { text, toggle } from "../invocation/flags.ts"
 
 export const flags = {
   name: Argument.String("name").pipe(
-    Argument.withDescription("Name of the provider: small letters, digits and hyphens")
+    Argument.withDescription("Name of the provider: lowercase letters, digits and hyphens")
   ),
   directory: text("directory", "<folder>", "Output folder (default divisi-provider-<name>)"),
   json: toggle("json", "Print the folder and its files as JSON")

@@ -47,11 +47,11 @@ export const flags = {
   ...toolFlags,
   approvePlans: toggle(
     "approve-plans",
-    "Ask before each plan runs, which is shown with its price; without a terminal, the run is suspended"
+    "Show each plan with its price and ask before it runs; without a terminal, the run is suspended"
   ),
-  dryRun: toggle("dry-run", "Print the plan, its price and its shape; no worker of the plan is called"),
+  dryRun: toggle("dry-run", "Print the plan, its price and its shape, without calling its workers"),
   json: toggle("json", "Print the run's events as lines of JSON"),
-  quiet: toggle("quiet", "Print only the answer; a run without an answer is shown on stderr"),
+  quiet: toggle("quiet", "Print only the answer; if there is no answer, the reason is shown on stderr"),
   durable: toggle("durable", "Store the run, so that `divisi runs` can resume it after Ctrl-C, a crash or a restart"),
   runId: text(
     "run-id",

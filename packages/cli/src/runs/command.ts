@@ -7,7 +7,7 @@ import { deleteFlags, forkFlags, listFlags, purgeFlags, reportFlags, resumeFlags
 const loaded = Effect.promise(() => import("./Runs.ts"))
 
 const show = Command.make("show", showFlags, (input) => Effect.flatMap(loaded, (Runs) => Runs.show(input))).pipe(
-  Command.withDescription("Shows the state of a run and its events so far, in the form of `divisi replay`."),
+  Command.withDescription("Shows the state of a run and its events so far, in the same format as `divisi replay`."),
   Command.withShortDescription("Show a run"),
   Command.withExamples([{ command: "divisi runs show 4f2a", description: "By id prefix" }])
 )
@@ -51,7 +51,10 @@ const fork = Command.make("fork", forkFlags, (input) => Effect.flatMap(loaded, (
   ),
   Command.withShortDescription("Continue a run from one of its steps"),
   Command.withExamples([
-    { command: "divisi runs fork 4f2a --at 0.2", description: "Repeat step 2 of the first round, and what follows" },
+    {
+      command: "divisi runs fork 4f2a --at 0.2",
+      description: "Repeat step 2 of the first round and everything that depends on it"
+    },
     { command: 'divisi runs fork 4f2a --at 0.1 --answer "It is 42."', description: "With another answer" },
     { command: "divisi runs fork 4f2a --at 0.2 --worker openai:gpt-5", description: "With another worker" }
   ])
@@ -101,7 +104,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
       "requests with an Idempotency-Key, so a repeated request is paid for again."
     )
   ),
-  Command.withShortDescription("Delete stored data that is older than a retention period"),
+  Command.withShortDescription("Delete stored data older than a retention period"),
   Command.withExamples([
     { command: "divisi runs purge --keep 30d --dry-run", description: "Count data older than 30 days" },
     {

@@ -11,7 +11,7 @@ const { journal } = runFlags
 /** Named each time: what `run --durable` keeps is in a file wherever servers keep theirs. */
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
-  Flag.withDescription("Postgres that several servers share, instead of a file: postgres://user@host/name"),
+  Flag.withDescription("Read from the servers' shared Postgres instead of a file: postgres://user@host/name"),
   Flag.optional
 )
 
@@ -89,11 +89,11 @@ export const resumeFlags = {
 export const forkFlags = {
   ...team,
   id,
-  at: text("at", "<step>", "The step to begin with, as round.step from 0: 0.2, or 0.2[1] for an item"),
-  answer: text("answer", "<text>", "Answer of the step, instead of a call"),
-  answerFile: text("answer-file", "<file>", "File with the answer of the step"),
-  worker: text("worker", "<id>", "Worker that answers the step instead"),
-  subtask: text("subtask", "<text>", "Instruction of the step instead of the plan's"),
+  at: text("at", "<step>", "Step to fork at, as round.step, both counted from 0: 0.2, or 0.2[1] for an item"),
+  answer: text("answer", "<text>", "Use this text as the step's answer instead of calling a worker"),
+  answerFile: text("answer-file", "<file>", "File with the text to use as the step's answer"),
+  worker: text("worker", "<id>", "Worker to use for the step"),
+  subtask: text("subtask", "<text>", "Subtask to use for the step"),
   journal,
   database
 }

@@ -35,7 +35,7 @@ export const flags = {
   policies: text(
     "policies",
     "<name,name>",
-    "Policies that a request for the model divisi may choose instead of the server's, e.g. router:half,lexical (default: none)"
+    "Policies that requests for the model divisi may select instead of the server's, e.g. router:half,lexical (default: none)"
   ),
   alias: Flag.String("alias").pipe(
     Flag.withMetavar("<name>=<model>"),
@@ -44,7 +44,9 @@ export const flags = {
   ),
   allowOrigin: Flag.String("allow-origin").pipe(
     Flag.withMetavar("<origin>"),
-    Flag.withDescription("Web page origin that may use the server: http://localhost:3000 (default: none). Repeatable"),
+    Flag.withDescription(
+      "Origin of a web page that may use the server: http://localhost:3000 (default: none). Repeatable"
+    ),
     Flag.atLeast(0)
   ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
@@ -70,7 +72,7 @@ export const flags = {
   ),
   database: database.pipe(
     Flag.withDescription(
-      "Postgres that several servers share, e.g. postgres://user@host/name; runs, keys, budgets and responses are stored there instead of in files (default: DIVISI_DATABASE, or serve.database in the config, or none). The password can be in PGPASSWORD"
+      "Postgres shared by several servers, e.g. postgres://user@host/name; runs, keys, budgets and responses are stored there instead of in files (default: DIVISI_DATABASE, or serve.database in the config, or none). The password can be in PGPASSWORD"
     )
   ),
   printConfig: Flag.Literals("print-config", clients).pipe(

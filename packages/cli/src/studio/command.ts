@@ -12,13 +12,13 @@ export const studio = Command.make("studio", flags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Opens a page on this machine that shows runs: the list, and of each run its plan, waterfall, messages and cost.",
+      "Opens a local page that lists runs and shows the plan, waterfall, messages and cost of each.",
       "",
-      "Runs of a journal are shown live. `divisi serve` has the same page at /studio. Requires no API key and no network."
+      "Runs in a journal are updated live. `divisi serve` has the same page at /studio. Requires no API key and no network."
     )
   ),
   Command.withExamples([
-    { command: "divisi studio", description: "The durable runs of this user" },
+    { command: "divisi studio", description: "Your durable runs" },
     { command: "divisi studio evaluation/transcripts", description: "The transcripts of a folder" },
     { command: "divisi studio run.json --export run.html", description: "One file that opens anywhere" }
   ])

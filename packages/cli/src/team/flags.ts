@@ -46,7 +46,7 @@ export const conductorFlags = {
 export const profiles = text(
   "profiles",
   "<folder>",
-  "Folder of an evaluation or of transcripts, from which <policy>+profiles builds worker profiles"
+  "Folder of an evaluation or of transcripts. A policy named <policy>+profiles uses it to describe the workers"
 )
 
 const named = (name: string, description: string) => text(name, "<names>", description)
@@ -59,7 +59,7 @@ export const toolFlags = {
   ),
   noTools: toggle("no-tools", "Use no tools, and start no MCP servers"),
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use tools (default: last-step; policy: the steps that the plan marks)"),
+    Flag.withDescription("Steps that may use tools (default: last-step; policy: the steps selected by the plan)"),
     Flag.optional
   ),
   mcp: Flag.String("mcp").pipe(

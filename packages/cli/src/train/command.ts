@@ -24,7 +24,7 @@ const report = Command.make("report", reportFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Writes a one-page report of a training run: curves, worker shares, and workflows from the start and the end."
+    "Writes a one-page report of a training run: curves, worker shares, and workflows from the start and the end of training."
   ),
   Command.withShortDescription("Write a report page"),
   Command.withExamples([{ command: "divisi train report runs/gym", description: "Writes runs/gym/report.html" }])
@@ -57,12 +57,12 @@ export const train = Command.make("train", flags, (input) =>
       "A recipe defines model, tasks, workers and phases; define your own under `recipes` in a divisi.config.ts. Ctrl-C",
       "stops at a checkpoint. With OTEL_EXPORTER_OTLP_ENDPOINT set, metrics are sent there.",
       "",
-      "Exit codes: 0 done, 1 failed, 2 wrong usage or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 done, 1 failed, 2 usage error or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withSubcommands([resume, report, exporting]),
   Command.withExamples([
-    { command: "divisi train --recipe toy", description: "Takes seconds" },
+    { command: "divisi train --recipe toy", description: "A small example that takes seconds" },
     { command: "divisi train --recipe gym --dry-run", description: "Estimate cost and time" },
     { command: "divisi train --recipe gym --out runs/mine --max-cost 5", description: "At most 5 USD" }
   ])

@@ -16,7 +16,7 @@ const maxCost = cost(
 const on = Flag.Redacted("on").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres that several machines share, to make the rollouts together. The name of the training is that of its folder; the other machines --join it. The password can be in PGPASSWORD"
+    "Postgres shared by several machines that make the rollouts together. The training is named after its folder; the other machines join it with --join. The password can be in PGPASSWORD"
   ),
   Flag.optional
 )
@@ -42,7 +42,7 @@ export const flags = {
   join: text(
     "join",
     "<name>",
-    "With --on: make rollouts for a training of this name that another machine runs, until it ends"
+    "With --on: make rollouts for the training of this name on another machine, until that training ends"
   ),
   dryRun: toggle("dry-run", "Only estimate cost and time, as a range; do not train"),
   config,
@@ -72,7 +72,7 @@ export const exportFlags = {
       "gguf: a model for llama.cpp; gguf-lora: a LoRA adapter for a GGUF model; peft: a folder of safetensors"
     )
   ),
-  checkpoint: text("checkpoint", "<which>", "best (default if the run was evaluated), last, or a number of iterations"),
+  checkpoint: text("checkpoint", "<which>", "best (default if the run was evaluated), last, or an iteration number"),
   out: Flag.String("out").pipe(Flag.withMetavar("<file>"), Flag.withDescription("Output file or folder")),
   config
 }

@@ -13,7 +13,7 @@ const plan = <A, E, R>(use: (module: typeof import("./Workflows.ts")) => Effect.
 
 const check = Command.make("check", reading, (input) => plan((Plan) => Plan.check(input))).pipe(
   Command.withDescription(
-    "Checks whether a completion is a valid workflow; if not, shows where and why (exit code 1)."
+    "Checks whether a completion is a valid workflow. If not, shows the position and the reason (exit code 1)."
   ),
   Command.withShortDescription("Check whether a completion is a valid workflow"),
   Command.withExamples([
@@ -64,6 +64,6 @@ const read = Command.make(
 )
 
 export const workflow = Command.make("workflow").pipe(
-  Command.withDescription("Checks and draws workflows that models write."),
+  Command.withDescription("Checks and draws workflows written by models."),
   Command.withSubcommands([check, render, read])
 )

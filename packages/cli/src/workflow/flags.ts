@@ -9,7 +9,7 @@ export const reading = {
     Argument.withDescription("File with a completion of a model; by default, or with -, standard input"),
     Argument.withDefault("-")
   ),
-  strict: toggle("strict", "Accept only what Python's ast.literal_eval accepts, and nothing around the three lists"),
+  strict: toggle("strict", "Accept only lists that Python's ast.literal_eval accepts, without surrounding text"),
   poolSize: whole("pool-size", 1).pipe(
     Flag.withMetavar("<n>"),
     Flag.withDescription("Number of workers (default: any index is accepted)"),
@@ -20,7 +20,7 @@ export const reading = {
     Flag.withDescription("Maximum number of steps (default 5)"),
     Flag.withDefault(5)
   ),
-  allowEmpty: toggle("allow-empty", "Allow three empty lists, which in a later round accept the previous answer")
+  allowEmpty: toggle("allow-empty", "Allow three empty lists, which accept the previous answer in a later round")
 }
 
 /** Shared input of the subcommands of `divisi workflow`. */

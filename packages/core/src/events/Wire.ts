@@ -1,9 +1,9 @@
 /**
- * The wire: the schemas of data that is written to disk or sent elsewhere, and its readers.
+ * The wire format: schemas, encoders and decoders of data that is written to disk or sent over a network.
  *
- * Elsewhere, models are plain interfaces so that a first run does not load Effect's schemas. The schema of each model
- * is in a separate file, and the compiler checks that it matches the interface. Written data carries {@link version}.
- * Unknown fields are ignored on reading, so fields may be added within a version; another version is rejected.
+ * The models themselves are plain interfaces, so that a run does not load Effect's schemas. The schema of each model is
+ * in a separate file, and the compiler checks that it matches the interface. Encoded data contains {@link version}.
+ * Decoders ignore unknown fields, so fields may be added within a version, and reject other versions.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -25,23 +25,23 @@ export type { Of } from "./schemas/schemaOf.ts"
 export { Access, Message, Step, Task, Workflow } from "./schemas/tasks.ts"
 export { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.schema.ts"
 
-/** The version that is written, and the only one that is read. */
+/** The version of the format. Data of any other version is rejected. */
 export const version = RunEventModels.version
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Something that was written cannot be read back. */
+/** The error for data that cannot be decoded. */
 export class WireError extends Data.TaggedError("WireError")<{
   /** The kind of value that was expected, e.g. `transcript`. */
   readonly what: string
   readonly reason:
     | { readonly _tag: "Syntax"; readonly detail: string }
     | { readonly _tag: "Version"; readonly found: unknown }
-    /** The first field that is wrong; the path is empty for the whole. */
+    /** The first invalid field. The path is empty if the value itself is invalid. */
     | { readonly _tag: "Shape"; readonly path: string; readonly detail: string }
-  /** The line of a file of many, from 1. */
+  /** The line in an NDJSON file, from 1. */
   readonly line?: number | undefined
 }> {
   override get message(): string {
@@ -113,13 +113,13 @@ const textReader =
   (text: string): Result.Result<A, WireError> =>
     Result.flatMap(parse(what, text), read)
 
-/** Reads a workflow from a value that has been parsed from JSON. Its rules are checked by `Workflow.check`. */
+/** Reads a workflow from parsed JSON. Use `Workflow.check` to check its rules. */
 export const readWorkflow = valueReader("workflow", Workflow)
 
-/** Reads an event of a run from a value that has been parsed from JSON. */
+/** Reads an event of a run from parsed JSON. */
 export const readRunEvent = versionedReader("run event", RunEvent)
 
-/** Reads a transcript from a value that has been parsed from JSON. */
+/** Reads a transcript from parsed JSON. */
 export const readTranscript = versionedReader("transcript", Transcript)
 
 /** Reads a task from its JSON text. */
@@ -146,7 +146,7 @@ export const decodeRunEvent = textReader("run event", readRunEvent)
 /** Reads a transcript from its JSON text. */
 export const decodeTranscript = textReader("transcript", readTranscript)
 
-/** Reads the events of a file of NDJSON, in their order; blank lines are skipped. The error names the line. */
+/** Reads the events of an NDJSON file, in order. Blank lines are skipped. The error contains the line number. */
 export const decodeRunEvents = (text: string): Result.Result<ReadonlyArray<RunEventModels.RunEvent>, WireError> => {
   const events: Array<RunEventModels.RunEvent> = []
   for (const [index, line] of text.split("\n").entries()) {

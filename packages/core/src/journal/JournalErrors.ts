@@ -1,13 +1,13 @@
-/** Why a journal cannot be used, or a run not be resumed from it. */
+/** Errors of journals, and of runs that cannot be resumed from one. */
 import * as Data from "effect/Data"
 
 /** Why a journal cannot be used. */
 export type JournalErrorReason =
-  /** Another process carries the run on. */
+  /** Another process is executing the run. */
   | { readonly _tag: "Held"; readonly run: string; readonly owner: string }
-  /** Another process has taken the run over, or the appended entries do not follow the existing ones. */
+  /** Another process has taken over the run, or the appended entries do not follow the existing ones. */
   | { readonly _tag: "Fenced"; readonly run: string }
-  /** Too many processes in a row ended or froze while they executed the run, without an answer in between. */
+  /** Too many consecutive processes crashed or froze while executing the run, without an answer in between. */
   | { readonly _tag: "Abandoned"; readonly run: string; readonly takeovers: number }
   | { readonly _tag: "Missing"; readonly run: string }
   /** This runtime has no `node:sqlite`. */
@@ -16,9 +16,9 @@ export type JournalErrorReason =
   /** Its database is unreachable, or rejects the operation. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "Full" }
-  /** It is not a journal. */
+  /** The file or database is not a journal. */
   | { readonly _tag: "Foreign" }
-  /** A newer version of this package wrote it. */
+  /** It was written by a newer version of this package. */
   | { readonly _tag: "Newer" }
   | { readonly _tag: "Damaged"; readonly detail: string }
 
@@ -49,7 +49,7 @@ const explain = (reason: JournalErrorReason): string => {
   }
 }
 
-/** A journal that cannot be used. `reason` has the cause. */
+/** The error for a journal that cannot be used. `reason` is the cause. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly journal: string
   readonly reason: JournalErrorReason
@@ -59,7 +59,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
-/** A resumed run differs from the run in its journal. Nothing was requested or written. */
+/** The error for a resumed run that differs from its journal. Nothing was requested or written. */
 export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly run: string
   /** The address of the call in its run. */

@@ -22,14 +22,17 @@ import { workerName } from "./plan.ts"
 import type { RunError, State } from "./round.ts"
 import * as Executor from "./scheduler.ts"
 
-/** Code that a run called threw a value that is not a run error. */
+/** The error for code that a run called and that threw an unexpected value: a bug. */
 export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
   override get message(): string {
     return messageOf(this.cause)
   }
 }
 
-/** The run ended with an answer that does not have the shape of its `output`: that of a step that was not asked for it. */
+/**
+ * The error for a run that ended with an answer that does not match its `output`, because the answering step was not
+ * asked for that format.
+ */
 export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ readonly detail: string }> {
   override get message(): string {
     return `The answer does not match the output schema: ${this.detail}`

@@ -10,7 +10,7 @@ import { OptionsError } from "../Options.ts"
 import type * as Task from "../task/Task.ts"
 import type { Conductor, RunOptions, RunResult } from "./Conductor.ts"
 
-/** Errors that prevent a run from beginning: its journal, or its options. */
+/** Errors that prevent a run from starting: an unusable journal, or invalid options. */
 export type Unusable = JournalError | JournalMismatch | OptionsError
 
 /** Why a run has no end among its events. */
@@ -20,12 +20,12 @@ const unusable = ({ error, runId }: RunResult): Unusable =>
     : new JournalError({ journal: "of the run", reason: { _tag: "Missing", run: runId } })
 
 /**
- * The events of a run, which starts when the stream does and is interrupted when the stream is. They are buffered until
+ * Returns the events of a run as a stream. The run starts and is interrupted with the stream. Events are buffered until
  * they are read; the last is `run-finished`.
  *
  * **Details**
  *
- * If a run cannot begin, or a journal cannot read its events, the stream fails instead of ending silently.
+ * If the run cannot start, or its events cannot be read from the journal, the stream fails.
  *
  * **Example**
  *

@@ -1,12 +1,12 @@
 /**
- * Telemetry: the events of runs as spans of Effect's `Tracer`, which OpenTelemetry exporters read.
+ * Telemetry: converts the events of runs to spans of Effect's `Tracer`, which OpenTelemetry exporters read.
  *
  * Each run, round, step, call and tool is a span, named and attributed by the semantic conventions for generative AI
- * (`gen_ai.*`; the operations `invoke_workflow`, `plan`, `invoke_agent`, `chat` and `execute_tool`). Attributes they do
- * not define are under `divisi.*`. Texts of people and models are left out unless `content` is true.
+ * (`gen_ai.*`; the operations `invoke_workflow`, `plan`, `invoke_agent`, `chat` and `execute_tool`). Other attributes
+ * are under `divisi.*`. Questions and answers are omitted unless `content` is true.
  *
- * Tokens and cost are attributes of calls alone, so that they can be summed. They are absent from answers that a
- * resumed run takes from its record (`divisi.replayed`) or a run takes from a cache (`divisi.cached`).
+ * Only spans of calls have tokens and cost, so that these can be summed. Answers that a resumed run takes from its
+ * record (`divisi.replayed`) or that come from a cache (`divisi.cached`) have neither.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -51,9 +51,9 @@ import { endTool, keyOf, startTool } from "./ToolSpans.ts"
 
 /** Options for recording spans. */
 export interface Options {
-  /** Whether questions, subtasks, completions and answers are recorded; false by default. */
+  /** Whether to record questions, subtasks, completions and answers. Default: `false`. */
   readonly content?: boolean | undefined
-  /** The vendor of a worker, e.g. `openai` or `gcp.gemini`, for `gen_ai.provider.name`; left out by default. */
+  /** Returns the vendor of a worker, e.g. `openai` or `gcp.gemini`, for `gen_ai.provider.name`. Omitted by default. */
   readonly provider?: ((worker: string) => string | undefined) | undefined
 }
 
@@ -66,7 +66,7 @@ const table = Tables.table({
   parent: Tables.anObject
 } satisfies Tables.ShapeOf<RecorderOptions>)
 
-/** Makes spans of any number of runs at once, for `RunOptions.telemetry`. */
+/** Creates spans for any number of concurrent runs, for `RunOptions.telemetry`. */
 export interface SpanRecorder extends ActiveSpans {
   readonly listener: Listener
   /** The number of open spans: 0 if no run is in progress. */
@@ -223,12 +223,12 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Of
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes spans of the events of runs, with a tracer at hand. Most programs use {@link listener}.
+ * Makes a recorder that creates spans with a given tracer. Most programs use {@link listener}.
  *
  * **Details**
  *
- * Runs become children of `parent`; a nested run is a child of its step. A span ends as its run, round or step does:
- * well, with the error of a failure or an exceeded budget, or interrupted. When a run ends, its state is dropped.
+ * Runs become children of `parent`; a nested run is a child of its step. A span ends with the status of its run, round
+ * or step: ok, an error, or interrupted. When a run ends, its state is dropped.
  *
  * **Example**
  *
@@ -302,8 +302,8 @@ const recorderOf = (tracer: Tracer.Tracer, options: RecorderOptions): SpanRecord
 }
 
 /**
- * Creates a listener that makes spans with the current tracer, under the current span. Pass it to a run directly, or
- * pass its recorder as `RunOptions.telemetry`: then the span of each part is current while user code runs.
+ * Makes a listener that creates spans with the current tracer, below the current span. Pass it to a run as `listener`,
+ * or pass its recorder as `RunOptions.telemetry`; then the span of each part is active while user code runs.
  *
  * **Example**
  *

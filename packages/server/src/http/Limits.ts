@@ -1,26 +1,26 @@
-/** Limits of what a client sends. They are checked before anything reads it. */
+/** Limits on requests. They are checked before a request is parsed. */
 
 import { Options as Tables } from "@divisi/core"
 
-/** Limits of requests. Sizes are in bytes of the body as it is after its encoding is undone. */
+/** Limits on requests. Sizes are in bytes of the decoded body. */
 export interface Limits {
-  /** A whole body; 32 MiB by default. */
+  /** A complete body. Default: 32 MiB. */
   readonly bodyBytes: number
-  /** A body without its inline images and files of 256 KiB and more; 8 MiB by default. */
+  /** A body without inline images and files of at least 256 KiB. Default: 8 MiB. */
   readonly plainBytes: number
-  /** A frame of a WebSocket, inline images and files included; 8 MiB by default. */
+  /** A WebSocket frame, including inline images and files. Default: 8 MiB. */
   readonly frameBytes: number
-  /** How deeply lists and objects are nested; 100 by default. */
+  /** The nesting depth of lists and objects. Default: 100. */
   readonly depth: number
-  /** Values and keys together; 200,000 by default. */
+  /** The number of values and keys together. Default: 200,000. */
   readonly values: number
-  /** One text; 4 MiB by default. */
+  /** One text. Default: 4 MiB. */
   readonly textBytes: number
-  /** One inline image or file, as base64 or a `data:` URL; 24 MiB by default. */
+  /** One inline image or file, as base64 or a `data:` URL. Default: 24 MiB. */
   readonly mediaBytes: number
-  /** Bodies in flight of all callers, from their first byte to the end of the response; 256 MiB by default. */
+  /** All bodies in flight, from their first byte to the end of the response. Default: 256 MiB. */
   readonly inFlightBytes: number
-  /** Bodies in flight of one caller; 96 MiB by default. */
+  /** The bodies in flight of one caller. Default: 96 MiB. */
   readonly callerInFlightBytes: number
 }
 
@@ -42,7 +42,7 @@ export const defaults: Limits = {
 /** The names of all limits. */
 export const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
-/** The limits that are not the default. */
+/** Limits that override the defaults. */
 export type Given = { readonly [K in keyof Limits]?: number | undefined }
 
 /** The table of {@link Given}, for `Options.check`. */
@@ -58,7 +58,7 @@ export const table = {
   callerInFlightBytes: Tables.whole(1)
 } satisfies Tables.ShapeOf<Limits>
 
-/** The limits of a server's options, with the default where none is given. */
+/** Returns the limits for a server's options, with defaults filled in. */
 export const of = ({
   limits = {},
   maxBodyBytes

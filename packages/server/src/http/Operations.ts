@@ -12,14 +12,17 @@ import * as Respond from "./Respond.ts"
 
 type Answer = typeof OwnSchemas.Operations.Type
 
-/** A key, its limits and its spending. Times are in milliseconds since 1970. */
+/** A key with its limits and spend. Times are in milliseconds since 1970. */
 export interface Key {
   readonly id: string
   readonly name: string
   readonly state: "valid" | "expired" | "revoked" | "damaged"
   readonly expires_at: number | null
   readonly rights: ReadonlyArray<string>
-  /** Limits in USD by UTC day, by UTC month and in all, and of requests and tokens a minute; absent ones do not hold. */
+  /**
+   * Limits in USD per UTC day, per UTC month and in total, and on requests and tokens per minute. An absent limit is
+   * unlimited.
+   */
   readonly limits: {
     readonly day_usd?: number
     readonly month_usd?: number
@@ -27,7 +30,7 @@ export interface Key {
     readonly requests_per_minute?: number
     readonly tokens_per_minute?: number
   }
-  /** USD of this day and month (UTC), and in all. */
+  /** The spend in USD of the current day and month (UTC), and in total. */
   readonly spent: { readonly day_usd: number; readonly month_usd: number; readonly total_usd: number }
 }
 
@@ -35,25 +38,25 @@ export interface Key {
 export interface Machine {
   readonly name: string
   readonly state: "healthy" | "draining" | "unreachable"
-  /** Runs in progress, if the database records them for this machine. */
+  /** The number of runs in progress; `null` if unknown. */
   readonly runs: number | null
-  /** Time since it reported, in milliseconds; `null` for a process that does not report. */
+  /** The time since its last heartbeat, in milliseconds; `null` for a process without heartbeats. */
   readonly seen_millis: number | null
 }
 
-/** Facts about keys and machines from the stores of the server. Absent ones are answered as `null`. */
+/** Data about keys and machines from the stores of the server. Absent fields are returned as `null`. */
 export interface Facts {
   readonly keys?: ReadonlyArray<Key> | null
   readonly machines?: ReadonlyArray<Machine> | null
 }
 
-/** Reads the facts at each request. */
+/** Reads the data for each request. */
 export type Read = Effect.Effect<Facts, ApiError>
 
 /** Dependencies of the endpoint. */
 export interface Context {
   readonly authenticate: Authenticate
-  /** Whether the server has no keys: then any caller, which is on this machine, may ask. */
+  /** Whether the server has no keys. If so, every caller, which is on this machine, has access. */
   readonly isKeyless: () => boolean
   readonly read: Read
   readonly isDraining: () => boolean

@@ -1,4 +1,4 @@
-/** The web pages that may use a server, by their origins. No page may by default. */
+/** The origins of web pages that may use a server. Default: none. */
 import { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ export type Origins = ReadonlySet<string>
 /** A scheme and a host with an optional port: of the web, or of an app such as `vscode-file://vscode-app`. */
 const form = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@*]{1,255}$/i
 
-/** The origin in the form that browsers send; `undefined` if the text is not an origin. */
+/** Normalizes an origin to the form that browsers send. Returns `undefined` if the text is not an origin. */
 export const read = (text: string): string | undefined => {
   const trimmed = text.trim().replace(/\/$/, "")
   if (!form.test(trimmed)) return undefined
@@ -19,10 +19,10 @@ export const read = (text: string): string | undefined => {
   return URL.canParse(trimmed) ? new URL(trimmed).origin : undefined
 }
 
-/** The set of origins that an option names. */
+/** Returns the origins in an option as a set. */
 export const of = (named: ReadonlyArray<string> = []): Origins => new Set(named.map((text) => read(text) ?? text))
 
-/** An origin for a message: bounded, and with printable characters only. */
+/** Returns an origin for use in a message: shortened, with printable characters only. */
 export const shown = (origin: string): string => read(origin) ?? "<origin>"
 
 /** The headers of a response to a page that may use the server. */
@@ -47,7 +47,7 @@ const preflight = ({ headers }: HttpServerRequest.HttpServerRequest, origin: str
     }
   })
 
-/** Opens an application to pages of the named origins; it stays closed to all others. */
+/** Wraps an application so that only pages of the given origins can use it (CORS). */
 export const open =
   (origins: Origins) =>
   <E, R>(

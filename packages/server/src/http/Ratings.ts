@@ -1,4 +1,4 @@
-/** How good an answer was, said by those who got it: `POST /v1/runs/{id}/rating`. */
+/** Ratings of answers by clients: `POST /v1/runs/{id}/rating`. */
 import { type Journal, Outcome, StepFailure, Transcript } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -22,20 +22,20 @@ import * as Runs from "./Runs.ts"
 
 /** A rating of a run or of one of its steps. */
 export interface Rating {
-  /** 0 to 1. */
+  /** The score, from 0 to 1. */
   readonly score: number
   readonly source: Outcome.Source
-  /** The step that is rated; the whole run when absent. */
+  /** The rated step. If absent, the whole run is rated. */
   readonly step?: { readonly round: number; readonly step: number } | undefined
-  /** The id of the key that rates. Its later rating of the same answer replaces this one. */
+  /** The id of the key of the rater. A later rating of the same answer by the same key replaces this one. */
   readonly rater: string
   /** The rater's comment, of at most {@link mostCharacters}. */
   readonly note?: string | undefined
-  /** When it was rated, in milliseconds since 1970. */
+  /** The time of the rating, in milliseconds since 1970. */
   readonly at: number
 }
 
-/** Keeps a rating of a run that was answered. */
+/** Stores a rating of a run that has an answer. */
 export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
 
 /** Dependencies of the endpoint. */
@@ -43,11 +43,11 @@ export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits
   readonly journal: Journal.Journal
   /** Absent if ratings are not stored. */
   readonly keep: Keep | undefined
-  /** With `"none"` no ratings are stored, as they are about stored runs. */
+  /** With `"none"`, runs are not stored, so ratings are not stored either. */
   readonly content?: ContentSetting.ContentSetting | undefined
 }
 
-/** The most characters of a note. */
+/** The maximum length of a note, in characters. */
 export const mostCharacters = 2_000
 
 const place = Schema.Struct({
@@ -155,7 +155,7 @@ const workerOf = (
   )
 }
 
-/** How often a key may change its mind about an answer. */
+/** How many ratings of the same answer a key may send. */
 export const mostPerAnswer = 16
 
 /** How many answers are remembered with the number of their ratings. */

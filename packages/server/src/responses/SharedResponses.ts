@@ -1,7 +1,7 @@
 /**
- * Background responses that servers share. Any server streams any of them: the parts of a response are a fold of its
- * run's journal, so they are the same for all readers, and its end is in the archive. One server executes the run and
- * renews its claim; if it dies, freezes or drains, another server claims the response and resumes the run.
+ * Background responses shared between servers. Any server can stream any response: its parts are a fold of its run's
+ * journal, so all readers see the same parts, and the final response is in the archive. One server executes the run and
+ * renews its claim; if that server crashes, freezes or drains, another one claims the response and resumes the run.
  */
 import { Journal, Transcript } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -24,14 +24,14 @@ import { read } from "./ResponsesReader.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which server executes which response. A claim ends after `leaseMillis` unless it is renewed. */
+/** Claims of servers on responses. A claim expires after `leaseMillis` unless it is renewed. */
 export interface Claims {
   readonly leaseMillis: number
   /** Adds a response, claimed by this server. */
   readonly add: (id: string) => Effect.Effect<void, ApiError>
-  /** Claims up to so many responses that no server has. */
+  /** Claims up to `count` unclaimed responses. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, ApiError>
-  /** Extends claims, and returns those that this server still has. */
+  /** Renews claims, and returns those that this server still holds. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ApiError>
   readonly release: (ids: ReadonlyArray<string>) => Effect.Effect<void, ApiError>
   /** Removes a response that has ended. */
@@ -41,7 +41,7 @@ export interface Claims {
 /** Settings of a server's shared responses. */
 export interface Shared {
   readonly claims: Claims
-  /** Returns an owner with its account and rights as they are now. Fails if its key does not exist any more. */
+  /** Returns the current account and rights of an owner. Fails if its key no longer exists. */
   readonly callerOf: (owner: string) => Effect.Effect<Caller, ApiError>
 }
 
@@ -60,15 +60,18 @@ type Begun = Pick<Archive.Record, "input" | "owner"> & { readonly about: About }
 
 /** The shared responses of a server. */
 export interface SharedResponses {
-  /** Hands a run over when the server drains: no call is begun, and those in flight end. */
+  /**
+   * The journal of the shared runs. While the server drains, it holds back new calls so that runs can be handed over
+   * when calls in flight have finished.
+   */
   readonly journal: Journal.Journal
-  /** Stores a response that this server has begun, and its end. */
+  /** Stores a response that this server has started, and its end. */
   readonly keep: (id: string, segment: Segment, begun: Omit<Begun, "about">) => Effect.Effect<void, ApiError>
-  /** Returns a response for a reader, with the parts so far. */
+  /** Returns a response with the parts so far. */
   readonly segmentOf: (about: About) => Effect.Effect<Segment>
-  /** Cancels a response, whichever server executes it. */
+  /** Cancels a response on any server. */
   readonly cancel: (id: string, begun: Begun) => Effect.Effect<void, ApiError>
-  /** Stops the run of a response that is about to be removed. */
+  /** Stops the run of a response that will be removed. */
   readonly stop: (id: string, about: About) => Effect.Effect<void, ApiError>
 }
 

@@ -1,4 +1,4 @@
-/** Why a run gave no answer, as an error for its client. */
+/** Converts a run without an answer to an error for its client. */
 
 import { FailedCall } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
@@ -11,7 +11,7 @@ interface Row {
   readonly kind: Kind
   /** The message, after the worker's name. Absent if the provider's text is about the client's own request. */
   readonly words?: string
-  /** Retry delay in milliseconds if the provider names none. */
+  /** The retry delay in milliseconds if the provider does not specify one. */
   readonly retryAfterMillis?: number
 }
 
@@ -60,22 +60,24 @@ const unknownModel =
 const rowOf = ({ _tag, detail = "" }: WorkerErrorReason): Row =>
   _tag === "InvalidRequest" && unknownModel.test(detail) ? misconfigured : rows[_tag]
 
-/** This server's words for a failed call; `undefined` if the provider's words are about the request itself. */
+/**
+ * Returns this server's message for a failed call; `undefined` if the provider's message is about the request itself.
+ */
 export const ownWords = (worker: string, reason: WorkerErrorReason): string | undefined => {
   const { words } = rowOf(reason)
   return words === undefined ? undefined : `${worker} ${words}`
 }
 
-/** This server's words for a failure of a model that is not named. */
+/** This server's message for a failure of an unnamed model. */
 export const unnamed = `A model behind this server ${account.words}`
 
-/** Whether an error without a worker, of an embedder or a nested run, is about an account of this server's. */
+/** Whether an error without a worker (of an embedder or a nested run) is about an account of this server. */
 export const isAboutAccount = (error: unknown): boolean => {
   const tag = FailedCall.fromThrown(error)?._tag
   return tag === "Authentication" || tag === "Quota"
 }
 
-/** A failed call as an error for its client; `runId` names the run, if there is one. */
+/** Converts a failed call to an error for the client. `runId` is the id of the run, if any. */
 export const ofWorker = (error: WorkerError, message: string, runId?: string | undefined): ApiError => {
   const { reason, worker } = error
   const { kind, retryAfterMillis } = rowOf(reason)
@@ -99,21 +101,21 @@ const workerErrorOf = (error: unknown): WorkerError | undefined => {
   return undefined
 }
 
-/** Error of a run whose clients have disconnected, or whose server is shutting down. */
+/** The error of a run that was stopped because its clients disconnected or the server is shutting down. */
 export const stopped = new ApiError({
   kind: "overloaded",
   message: "The run was stopped before it produced an answer. Retry the request.",
   retryAfterMillis: 1000
 })
 
-/** Error of a request that needs an unreachable database. */
+/** The error of a request that needs an unreachable database. */
 export const unreachable = new ApiError({
   kind: "overloaded",
   message: "The server's database is unreachable. Retry the request.",
   retryAfterMillis: 5000
 })
 
-/** Whether an error says, however deep, that a database cannot be reached. */
+/** Whether an error or one of its causes is about an unreachable database. */
 export const isUnreachable = (error: unknown): boolean => {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ("reason" in at && tagOf(at.reason) === "Unreachable") return true
@@ -121,7 +123,7 @@ export const isUnreachable = (error: unknown): boolean => {
   return false
 }
 
-/** The error behind a run that failed, was stopped or ran out of its budget. */
+/** Returns the error of a run that failed, was stopped or exceeded its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const message = detail ?? "The run ended without an answer."
   if (ending === "budget") {

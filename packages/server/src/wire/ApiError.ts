@@ -1,6 +1,5 @@
 /**
- * Errors of requests on all wires. Each wire has its own format; the meaning of a kind, and whether a retry can help,
- * are the same on all.
+ * Errors of requests. Each API has its own format; the kinds and whether a retry can help are the same for all.
  */
 import { Dialects } from "@divisi/provider-kit"
 import * as Data from "effect/Data"
@@ -15,38 +14,38 @@ const short = (text: string): string => (text.length > maxCharacters ? `${text.s
 
 interface Fields {
   readonly kind: Kind
-  /** For people, with what to do about it. It holds no secret. */
+  /** The message for display, with a remedy. It contains no secrets. */
   readonly message: string
-  /** The field of the request that it is about, e.g. `messages[2].content`. */
+  /** The invalid field of the request, e.g. `messages[2].content`. */
   readonly field?: string | undefined
-  /** When trying again makes sense, in milliseconds. */
+  /** The delay after which a retry makes sense, in milliseconds. */
   readonly retryAfterMillis?: number | undefined
-  /** For the operator's log, never sent: what a provider said. */
+  /** The provider's message, for the operator's log. Never sent to the client. */
   readonly providerMessage?: string | undefined
-  /** For the operator's log, never sent: why this server failed. */
+  /** The cause of a server error, for the operator's log. Never sent to the client. */
   readonly cause?: unknown
 }
 
-/** A request that gets no answer. */
+/** The error response to a request. */
 export class ApiError extends Data.TaggedError("ApiError")<Fields> {
   constructor(fields: Fields) {
     super({ ...fields, message: short(fields.message) })
   }
 
-  /** The status of its HTTP response. */
+  /** The HTTP status of the response. */
   get status(): number {
     return Dialects.Failures.forms[this.kind].status
   }
 }
 
-/** A request that cannot be read: names the field. */
+/** Makes the error for an invalid request, with the name of the field. */
 export const invalid = (field: string, message: string): ApiError =>
   new ApiError({ kind: "invalid-request", message, field })
 
 /** A retry cannot help: SDKs of OpenAI and Anthropic, which retry every status of 500 and above, read this header. */
 const final: ReadonlySet<Kind> = new Set(["upstream-account"])
 
-/** The headers that go with an error. */
+/** Returns the headers of an error response. */
 export const headers = ({ kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
   ...(retryAfterMillis !== undefined && { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }),
   ...(final.has(kind) && { "x-should-retry": "false" })
