@@ -51,8 +51,8 @@ export const learn = Command.make("learn", learnFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Learns from rated runs which worker is best for which kind of question. The resulting table is used only if recorded runs",
-      "support it: it must not be worse than the current one by the lower bound of a doubly robust estimate, and better on",
+      "Learns from rated runs which worker is best for which kind of question. The new table is used only if recorded",
+      "runs support it: it must not be worse than the current one by the lower bound of a doubly robust estimate, and better on",
       "the last fifth of the runs. From then on, runs without --policy use it for the workers in it. To choose it",
       "explicitly, use --policy learned, learned:within-2 or learned:half.",
       "",

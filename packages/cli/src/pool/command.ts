@@ -52,8 +52,8 @@ const record = Command.make("record", recordFlags, (input) =>
       "Asks every worker each question in a file, grades the answers and stores them in a folder, for divisi pool train.",
       "It prints the price first, and needs a limit with --max-cost unless all workers are free.",
       "",
-      "After Ctrl-C or a limit, rerun the same command to continue; no answer is paid for twice. The answers are stored only in the",
-      "folder. 30% of the questions are held out for the verdict, chosen by a hash of their text.",
+      "After Ctrl-C or a limit, rerun the same command to continue; no answer is paid for twice. The answers are stored",
+      "only in the folder. 30% of the questions are held out for the verdict, chosen by a hash of their text.",
       "",
       "Exit codes: 0 done, 1 failed or too many answers missing, 2 usage error, 3 stopped by a limit, 130 Ctrl-C, 143 SIGTERM."
     )
