@@ -1,4 +1,7 @@
-/** Numbers in English words: "forty-two" is 42, "three quarters" is 3/4, "a chance of 1 in 7" is 1/7. */
+/**
+ * Numbers in English words: "forty-two" is 42, "three quarters" is 3/4, "one thirty-sixth" is 1/36, "four and a half" is
+ * 4 1/2, "a chance of 1 in 7" is 1/7.
+ */
 
 const ones =
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(
@@ -55,9 +58,21 @@ const valueOf = (text: string): number | undefined => {
   return total + group
 }
 
+const afterTens = /^(.+?)[\s-]+(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/i
+
+/** The numerator and the denominator of "one thirty-sixth", of which "one thirty" was read as the numeral. */
+const ofTens = (whole: string, fraction: string): readonly [number, number] | undefined => {
+  const [, top, ten] = afterTens.exec(whole) ?? []
+  const [value, unit] = [top === undefined ? undefined : valueOf(top), denominators.get(fraction.toLowerCase())]
+  if (value === undefined || unit === undefined || unit < 3 || unit > 9) return undefined
+  return [value, values.get(ten!.toLowerCase())! + unit]
+}
+
 /** Replaces numbers in words with digits; "one" may be a pronoun and stays, unless the text is nothing else. */
 export const withDigits = (text: string): string =>
-  text.replace(spelled, (all: string, whole: string, fraction: string | undefined) => {
+  withMixed(text).replace(spelled, (all: string, whole: string, fraction: string | undefined) => {
+    const split = fraction === undefined ? undefined : ofTens(whole, fraction)
+    if (split !== undefined) return /s$/i.test(fraction!) === (split[0] === 1) ? all : split.join("/")
     const value = valueOf(whole)
     const isPronoun = /^one$/i.test(whole) && fraction === undefined && text.trim().length > 3
     if (value === undefined || isPronoun) return all
@@ -72,18 +87,42 @@ const chance = /(?<![\d.,/])(\d{1,6})\s+(?:in|out of)\s+(?:every\s+)?(\d[\d,]{0,
 export const withFractions = (sentence: string): string =>
   /\b(?:probabilit\w+|chances?|likelihood)\b/i.test(sentence) ? sentence.replace(chance, "$1/$2") : sentence
 
+const scaled = /(?<![\d.,/^])(\d{1,6}(?:\.\d{1,9})?) (thousand|million|billion)(?![\w-])/gi
+
+/** Replaces "2.5 million" with digits. */
+export const withScales = (text: string): string =>
+  text.replace(scaled, (_, digits: string, name: string) =>
+    String(Math.round(Number(digits) * 1e9 * scales[name.toLowerCase()]!) / 1e9)
+  )
+
+const mixed = new RegExp(
+  `(?<![\\w-])(${numeral}|\\d+) and (?:an? (half|third|quarter)|(one|two|three|four) (half|thirds?|quarters?|fifths?))(?![\\w-])`,
+  "gi"
+)
+
+/** Replaces "four and a half" with "4 1/2". */
+const withMixed = (text: string): string =>
+  text.replace(mixed, (all: string, whole: string, single?: string, count?: string, part?: string) => {
+    const value = /^\d/.test(whole) ? Number(whole) : valueOf(whole)
+    const [top, bottom] = [
+      single === undefined ? valueOf(count!)! : 1,
+      denominators.get((single ?? part)!.toLowerCase())!
+    ]
+    return value === undefined || top >= bottom ? all : `${value} ${top}/${bottom}`
+  })
+
 const onlyNumeral = new RegExp(
-  `^(?:\\\\text\\s*\\{)?\\s*(?:an? )?(?:${numeral}|${numeral}[\\s-]+${part}|${part})\\s*\\}?[.!]?$`,
+  `^(?:\\\\text\\s*\\{)?\\s*(?:minus |negative )?(?:an? )?(?:${numeral}|${numeral}[\\s-]+${part}|${part}|${numeral} and (?:a|one|two|three|four) ${part})\\s*\\}?[.!]?$`,
   "i"
 )
 
 /** The number that an answer is in words, and nothing else; the answer as it is, otherwise. */
 export const numeralOf = (text: string): string => {
   if (!onlyNumeral.test(text)) return text
-  const plain = text
-    .replace(/^\\text\s*\{|[}.!]+$/g, "")
-    .replace(/^\s*an? (?=\S+$)/i, "")
-    .trim()
+  const bare = text.replace(/^\\text\s*\{|[}.!]+$/g, "")
+  const positive = bare.replace(/^\s*(?:minus|negative) /i, "")
+  if (positive !== bare) return /^\d/.test(numeralOf(positive)) ? `-${numeralOf(positive)}` : text
+  const plain = bare.replace(/^\s*an? (?=\S+$)/i, "").trim()
   const alone = denominators.get(plain.toLowerCase())
   return alone === undefined ? withDigits(plain) : /s$/.test(plain) ? text : `1/${alone}`
 }

@@ -46,10 +46,14 @@ const maxLength = 2000
 // Units
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A unit that one side leaves out is passed over; 10 % is 10 and 0.1. */
+const hasPi = (expression: Expression) => some(expression, (node) => node.type === "symbol" && node.name === "pi")
+
+/** A unit that one side leaves out is passed over; 10 % is 10 and 0.1. Of an angle, a multiple of π is in radians. */
 const compareMeasured = (gold: Measured, answer: Measured, rules: Rules): Decision => {
   const names = [gold.unit.name, answer.unit.name].sort().join()
   if (names === "degree,radian") return compareValues(asAngle(gold), asAngle(answer))
+  if (names === ",degree" && (hasPi(gold.value) || hasPi(answer.value)))
+    return compareValues(asAngle(gold), asAngle(answer))
   if (!isSameUnit(gold.unit, answer.unit)) return no("text")
   const plain = decide(gold.value, inUnit(answer.value, answer.unit, gold.unit), rules)
   if (gold.unit.name === answer.unit.name) return plain
@@ -563,7 +567,9 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
     "does not exist"
   ],
   [/^(?:s=|x\\in ?)?(?:(?:there (?:is|are) )?no solutions?|none|\\emptyset|\\nothing|\\\{\\\})$/i, "\\emptyset"],
-  [/^\+?(?:infinity|\\infty)$/i, "\\infty"]
+  [/^\+?(?:infinity|\\infty)$/i, "\\infty"],
+  [/^diverge(?:s|nt)$/i, "divergent"],
+  [/^converge(?:s|nt)$/i, "convergent"]
 ]
 
 const phrase = (folded: string): string => phrases.find(([spellings]) => spellings.test(folded))?.[1] ?? folded

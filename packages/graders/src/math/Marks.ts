@@ -60,12 +60,13 @@ export const boxes = (text: string): ReadonlyArray<Statement> => {
 const joint =
   /^[\s$.]*(?:(?:,|;|\band\b|\bor\b|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)[\s$]*)+(?:[a-zA-Z](?:_\{?\w+\}?)?\s*=\s*)?$/
 
-/** With the name before it, where one is given: `x = \boxed{5}`. */
+/** With the name before it, where one is given: `x = \boxed{5}`, or the bound `n \le \boxed{5}`. */
 const named = (text: string, { content, start }: Statement): string => {
-  const name = /(?:^|[\s$(,[])((?![ei]\s*=)[a-zA-Z](?:_\{?\w+\}?)?)\s*=\s*$/.exec(
-    text.slice(Math.max(0, start - 16), start)
-  )?.[1]
-  return name === undefined || content.includes("=") ? content : `${name} = ${content}`
+  const [, name, sign] =
+    /(?:^|[\s$(,[])((?![ei]\s*=)[a-zA-Z](?:_\{?\w+\}?)?)\s*(=|[<>≤≥]|\\(?:le|ge)(?:q|qslant)?(?![a-z]))\s*$/.exec(
+      text.slice(Math.max(0, start - 24), start)
+    ) ?? []
+  return name === undefined || /[=<>]/.test(content) ? content : `${name} ${sign} ${content}`
 }
 
 /** Boxes, those with nothing but commas, "and" or "or" between them as one. */

@@ -16,7 +16,7 @@ import {
   objects,
   type Span
 } from "../internal/assertion/Assertion.ts"
-import { withDigits } from "../internal/numerals.ts"
+import { withDigits, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
@@ -29,6 +29,7 @@ import {
   sentence,
   withLetterUnit,
   withoutContrast,
+  withWordAnswer,
   words
 } from "./Prose.ts"
 
@@ -50,7 +51,7 @@ const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
 
 /** "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
 const foreignLabel = new RegExp(
-  `(?:(?<!\\p{L})(?:${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|quindi|tedy|jadi|então|dus))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
+  `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|quindi|tedy|jadi|então|dus))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
   "giu"
 )
 
@@ -270,6 +271,9 @@ const heading = new RegExp(
   "giu"
 )
 
+/** A sign of dollars that would begin a formula of words: "$5 per day and $20 in total". */
+const price = /(?<![\\$\w])\$(?=\d[\d,.]* [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}\$\d)/g
+
 /** With digits of ASCII, and with LaTeX's displays and headings as Markdown has them. */
 const inPlainSigns = (text: string): string => {
   const digits = /[\u0660-\uff19]/.test(text)
@@ -281,8 +285,9 @@ const inPlainSigns = (text: string): string => {
   const bare = digits.includes("</")
     ? digits.replace(/<\/?(?:b|strong)>/gi, "**").replace(/<\/?(?:i|em|u|p|span|div|br)\s*\/?>/gi, " ")
     : digits
-  if (!bare.includes("\\")) return bare
-  return bare
+  const priced = bare.includes("$") ? bare.replace(price, "") : bare
+  if (!priced.includes("\\")) return priced
+  return priced
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
     .replace(display, (_, side) => (side === "begin" ? "\\[" : "\\]"))
     .replace(heading, "$1: ")
@@ -293,7 +298,7 @@ const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```
 
 /** How a sentence begins that states a number in words: "So the number of triangles is four". */
 const statement =
-  /\b(?:is|are|equals|to be|(?:we|i) (?:get|find|have|obtain)|has|contains|answer|total|result)(?: (?:exactly|precisely|just|therefore|thus|a total of))?\s*[:*_]*\s*$/i
+  /(?:^[\s*_]*|\b(?:is|are|equals|to be|(?:we|i) (?:get|find|have|obtain)|has|contains|takes?|needs?|costs?|answer|total|result)(?: (?:exactly|precisely|just|therefore|thus|a total of))?\s*[:*_]*\s*)$/i
 
 /** With digits for the number in words of the last sentence, where that has one alone and states it. */
 const withNumerals = (text: string): string => {
@@ -306,12 +311,34 @@ const withNumerals = (text: string): string => {
   return text.slice(0, at) + digits + text.slice(at + last.length)
 }
 
+const scientific = /(?<=\d\s?[×x*·]\s?10|(?<![\w.])10)(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g
+
+const ratio =
+  /(\bratio\b[^.\n]{0,80}?\b(?:is|equals|be)(?: exactly)?[\s*]+)(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)(?=[*.!]*\s*$)/i
+
+/** With numbers in one notation where prose has them otherwise: "two to the tenth", "2 to 3", "1 million", "10⁻⁵". */
+const withPlainNumbers = (text: string): string =>
+  withScales(withNumerals(text))
+    .replace(
+      scientific,
+      (digits) => `^{${[...digits].map((one) => (one === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(one))).join("")}}`
+    )
+    .replace(ratio, "$1$2:$3")
+
+/** The answer of prose in words: "The function is even.", "Yes, since both are." */
+const inWords = (text: string): string | undefined => {
+  const found = withWordAnswer(text)
+  if (found === undefined) return undefined
+  const plain = masked(found.text, [found])
+  return isAsserted(plain, found) && !isRetracted(plain, found.end) ? found.content : undefined
+}
+
 /** What prose says that marks nothing, where its last sentence with a value in it asserts it. */
 const inProse = (written: string): string | undefined => {
-  const text = withNumerals(written)
+  const text = withPlainNumbers(written)
   const said = text.slice(0, lastValueEnd(text))
   const found = asserted(said)
-  if (found === undefined) return undefined
+  if (found === undefined) return inWords(text)
   const content = found.replace(/^≈ /, "").replace(/ \\text\{.*\}$/, "")
   const start = said.lastIndexOf(content)
   if (start === -1) return said.length === text.length ? found : undefined
@@ -325,6 +352,13 @@ const joinedScript = /(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p
 
 /** Whether a text is of a script without spaces between words, with a value in it. */
 const isJoined = (text: string): boolean => joinedScript.test(text) && /[\d$\\]/.test(text)
+
+/** Signs before a value that is all there is: "= 15", "~15". */
+const withoutSign = (text: string): string =>
+  text
+    .replace(/^~[^~\n]{1,40}~\s*(?:→|->|=>)?\s*(?=[-\d])/, "")
+    .replace(/^=\s*(?=[-−\d\\$])/, "")
+    .replace(/^~\s*(?=\d)/, "≈ ")
 
 const approximately = /^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i
 
@@ -358,7 +392,9 @@ const fromLabel = (content: string): string => {
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = withoutContrast(withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text)))))))
+  const said = withoutSign(
+    withoutContrast(withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text)))))))
+  )
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
   const clear = claims.filter((one) => one.isMark || isClear(said, one))

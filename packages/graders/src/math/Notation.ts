@@ -106,6 +106,7 @@ const thousands: ReadonlyArray<Rule> = [
 ]
 
 const spacing: ReadonlyArray<Rule> = [
+  [/^\s*~\s*(?=\d)/, "≈ "],
   [/^\s*\\(?:therefore|implies|Rightarrow|Longrightarrow)(?![a-zA-Z])/, ""],
   [
     /\\begin\s*\{(?:align|aligned|equation|gather|split)\*?\}|\\end\s*\{(?:align|aligned|equation|gather|split)\*?\}/g,

@@ -106,7 +106,8 @@ class Reader extends AtomReader {
   protected product(): Expression {
     let result = this.factors()
     for (;;) {
-      if (this.take("symbol", "*")) result = { type: "multiply", items: [result, this.signedFactors()] }
+      if (this.take("symbol", "*"))
+        result = { type: "multiply", items: [result, this.is("symbol", "-") ? this.signedFactors() : this.factors()] }
       else if (this.take("symbol", "/")) result = { type: "divide", left: result, right: this.signedFactors() }
       else if (this.take("command", "bmod")) result = remainder(result, this.signedFactors())
       else return this.withUnit(result)

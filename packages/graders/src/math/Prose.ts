@@ -20,7 +20,7 @@ export const formulas = /\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]|\$([^$\n]+?)\$|\\
 
 /** What makes a formula no answer when it stands right before it. */
 const doubted =
-  /\b(?:could|might|may|maybe|perhaps|possibly|probably|guess\w*|tried|try|not|never|cannot|can't|isn't|unsure|least|most|than|between|if|suppose|assume|either|neither|nor|unless)\b[^.;,]{0,25}$/i
+  /\b(?:could|might|may|maybe|perhaps|possibly|probably|guess\w*|tried|try|not|never|cannot|can't|isn't|unsure|least|most|than|between|if|suppose|assume|either|neither|nor|unless)\b(?![^:]*\b(?:works?|namely|i\.e|suffices?):)[^.;,]{0,25}$/i
 
 /** What makes it none behind it. */
 const rejected =
@@ -36,7 +36,9 @@ const lastRow = (formula: string): string =>
           .split("\\\\")
           .filter((row) => row.trim() !== "")
           .at(-1) ?? formula
-      ).replace(/&/g, "")
+      )
+        .replace(/&/g, "")
+        .replace(/^\s*=\s*/, "")
 
 /** Equations or inequalities at the end of a sentence that are one answer: "$x < -1$ or $x > 3$". */
 const run = (last: string): string | undefined => {
@@ -121,7 +123,7 @@ const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rathe
 
 /** Words that stand before a value and leave it as it is. */
 const lead =
-  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|got|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
+  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|got|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
 
 /** Words and signs that stand behind a value: a remark in brackets, a dash, a smile, a verb, a word that counts. */
 const trail =
@@ -142,7 +144,7 @@ const counted = (text: string): string =>
     text
   )?.[1] ??
   /^\[(-?\d[\d.]*)\]$/.exec(text)?.[1] ??
-  /^\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*)$/u.exec(text)?.[1] ??
+  /^\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*(?:\s?[€£¥%])?)$/u.exec(text)?.[1] ??
   (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
   text
 
@@ -190,6 +192,9 @@ const conclusions = new RegExp(conclusion.source, "giu")
 /** The position of the last concluding word; -1 without one. */
 const lastConclusion = (text: string): number => [...text.matchAll(conclusions)].at(-1)?.index ?? -1
 
+/** Words behind the last of several numbers, if it is their total: "12 on Monday and 9 on Tuesday, 21 in all". */
+const total = /^(?:\s+\p{L}+){0,2}?\s+(?:altogether|in total|in all|overall|total)[.!]?$/u
+
 /** The one number of the last sentence, where it is said plainly; with its unit. */
 const onlyNumber = (text: string): string | undefined => {
   const sentence = lastSentence(text)
@@ -198,14 +203,20 @@ const onlyNumber = (text: string): string | undefined => {
   const last = whole.replace(/\([^()]*\)|（[^（）]*）/g, "").replace(because, "")
   if (hedge.test(last) || foreignHedge.test(last)) return undefined
   const outside = [...last.matchAll(number)]
+  const source = outside.length > 0 ? last : whole
   const plain = outside.length > 0 ? outside : [...whole.matchAll(number)]
-  const all = plain.length > 0 ? plain : [...last.matchAll(powers)]
-  const concluded = all.length > 1 ? lastConclusion(last.slice(0, all.at(-1)!.index)) : -1
+  const raised = [...source.matchAll(powers)]
+  const isPart = ({ index }: RegExpExecArray) =>
+    raised.some((one) => one.index <= index && index < one.index + one[0].length)
+  const all = plain.every(isPart) ? raised : plain
+  const concluded = all.length > 1 ? lastConclusion(source.slice(0, all.at(-1)!.index)) : -1
   const later = concluded === -1 ? all : all.filter(({ index }) => index > concluded)
-  const found = later.every(([one]) => one === later[0]![0]) ? later.slice(-1) : later
+  const end = all.at(-1)
+  const isTotal = all.length > 1 && total.test(source.slice(end!.index + end![0].length))
+  const found = isTotal || later.every(([one]) => one === later[0]![0]) ? later.slice(-1) : later
   if (found.length !== 1) return undefined
   const [match] = found
-  const said = `${match![0]}${unitBehind(last.slice(match!.index + match![0].length))}`
+  const said = `${match![0]}${unitBehind(source.slice(match!.index + match![0].length))}`
   return about.test(last) ? `≈ ${said}` : said
 }
 
@@ -218,7 +229,8 @@ const reckoned = (text: string): string | undefined => {
 }
 
 /** A short sentence, as opposed to a formula with a word in it. */
-export const isSentence = (text: string): boolean => /^\p{Lu}\p{Ll}+[ ,:]/u.test(text) && words(text) > 0
+export const isSentence = (text: string): boolean =>
+  /^\p{Lu}\p{Ll}+(?:['’]\p{Ll}+)?[ ,:]/u.test(text) && words(text) > 0
 
 /** Words that leave open whether a sentence is true. */
 const doubt =
@@ -238,11 +250,13 @@ const stated = (text: string): string | undefined => {
   )
   const last = whole.replace(because, "").replace(contrastInside, " ")
   const assignments =
-    /(?:solutions?|pair|values?|for|with|when|at|is|are|have|get|obtain|find|gives?|yields?|so|thus|hence|therefore),?:? ((?:(?:[-−]?[\d./]+ ?[<≤] ?)?[a-z] ?(?:[=<>≤≥]|[<>]=) ?[-−]?[\d./√π]+(?:,? (?:and|or) |, |(?=[.!]?$))){1,4})[.!]?$/.exec(
+    /(?:solutions?|pair|values?|for|with|when|where|at|is|are|need|have|get|obtain|find|gives?|yields?|so|thus|hence|therefore),?:? ((?:(?:[-−]?[\d./]+ ?[<≤] ?)?[a-z] ?(?:[=<>≤≥]|[<>]=) ?[-−]?[\d./√π]+(?:,? (?:and|or) |, |(?=[.!]?$))){1,4})[.!]?$/.exec(
       last
     )?.[1]
   if (assignments !== undefined && !doubt.test(last)) return assignments
-  const point = /(?:point|at|is|are|vertex|coordinates?)\s+(\(-?[\d/.√]+(?:,\s*-?[\d/.√]+)+\))[.!]?$/.exec(last)?.[1]
+  const point = /(?:point|at|is|are|vertex|coordinates?)\s+(\([-−]?[\d/.√]+(?:,\s*[-−]?[\d/.√]+)+\))[.!]?$/.exec(
+    last
+  )?.[1]
   if (point !== undefined && !doubt.test(last)) return point
   const end = /^[\s\S]*\b(?:is|are|equals)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
   return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end)
@@ -259,6 +273,54 @@ const emphasised = (text: string): string | undefined => {
   return words(value) <= 3 && /\d|\\|\$|[√π∞]/.test(value) ? withLetterUnit(value) : undefined
 }
 
+/** An answer in words, as the predicate of a short sentence: "The function is even." */
+const predicate =
+  /^\W*(?:(?:so|thus|hence|therefore|then|finally|consequently|in conclusion),? )?(?:the|this|that|it|its|both|our|his|her|\$?[a-zA-Z]\$?|f\(x\))(?: [\p{L}'’]+){0,5}? (?:is|are|was|will be|must be)(?: (?:thus|therefore|hence|always|indeed|clearly|then|called|named|on|in|an?|the|on an?)){0,2} (\p{L}{2,}(?:[ -]\p{L}{3,})?)[.!*]*$/iu
+
+const quantity =
+  "(?<=\\b(?:series|integral|sequence|product|sum|limit|it|function|expression)(?: \\$[^$\\n]{1,60}\\$)?(?: therefore| thus| hence)?) "
+
+/** Verbs that a sign or an adjective can replace. */
+const verbs: ReadonlyArray<readonly [said: RegExp, value: string]> = [
+  [/(?<= )(?:diverges|tends|goes|approaches|grows) to (?:negative|minus) infinity[.!*]*$/i, "$-\\infty$"],
+  [/(?<= )(?:diverges|tends|goes|approaches|grows) to (?:positive |plus )?infinity[.!*]*$/i, "$\\infty$"],
+  [new RegExp(`${quantity}diverges[.!*]*$`, "i"), "divergent"],
+  [new RegExp(`${quantity}converges[.!*]*$`, "i"), "convergent"],
+  [new RegExp(`${quantity}does(?: not|n['’]t) exist[.!*]*$`, "i"), "does not exist"]
+]
+
+const none =
+  /\b(?:(?:has|have) )?no (?:real |integer |rational |complex |such |positive |valid |further )?(?:solutions?|roots?)(?: exists?)?[.!*]*$/i
+
+const opening = /^\W*(yes|no|true|false)\b(?=[,;:.!—–*]|$)/i
+
+/** A text with the answer that it gives in words as a predicate: "The series is divergent" for "The series diverges". */
+export const withWordAnswer = (
+  text: string
+): { readonly text: string; readonly start: number; readonly end: number; readonly content: string } | undefined => {
+  const last = lastSentence(text)
+  if (last === undefined || /\d/.test(text) || doubt.test(last.replace(/does not exist/i, ""))) return undefined
+  const from = text.lastIndexOf(last)
+  const put = (index: number, verb: string, content: string) => {
+    const start = from + index + verb.length
+    return { text: `${text.slice(0, from + index)}${verb}${content}`, start, end: start + content.length, content }
+  }
+  const nothing = none.exec(last)
+  if (nothing !== null) return put(nothing.index, /^ha/i.test(nothing[0]) ? "is " : "", "$\\emptyset$")
+  for (const [said, value] of verbs) {
+    const index = last.search(said)
+    if (index !== -1) return put(index, last[index] === " " ? " is " : "is ", value)
+  }
+  const first = opening.exec(text)
+  if (first !== null && !/[.!?\n]\s+\S/.test(text)) {
+    return { text, start: first[0].length - first[1]!.length, end: first[0].length, content: first[1]! }
+  }
+  const word = predicate.exec(last)?.[1]
+  if (word === undefined) return undefined
+  const start = from + last.lastIndexOf(word)
+  return { text, start, end: start + word.length, content: word }
+}
+
 /** What is said to be reached somewhere: "The minimum is $17$, attained at $x = 4$". */
 const reached = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
@@ -268,6 +330,14 @@ const reached = (text: string): string | undefined => {
   return match === null || doubt.test(last) ? undefined : match[1]
 }
 
+/** A point said by its coordinates, each in its own formula: "$x=4$ and $y=-2$". */
+const coordinates = (last: string): string | undefined =>
+  doubt.test(last)
+    ? undefined
+    : /\$x\s*=[^$=<>]{1,40}\$(?:,? and |, )\$y\s*=[^$=<>]{1,40}\$(?:(?:,? and |, )\$z\s*=[^$=<>]{1,40}\$)?(?=[.!]?$)/.exec(
+        last
+      )?.[0]
+
 /** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
 export const asserted = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
@@ -276,7 +346,7 @@ export const asserted = (text: string): string | undefined => {
   const shown = [...last.matchAll(formulas)].at(-1)
   if (shown !== undefined) {
     const behind = last.slice(shown.index + shown[0].length)
-    return stated(text) ?? reached(text) ?? run(last) ?? reckoned(behind) ?? lastFormula(text)
+    return coordinates(last) ?? stated(text) ?? reached(text) ?? run(last) ?? reckoned(behind) ?? lastFormula(text)
   }
   return stated(text) ?? reckoned(text) ?? onlyNumber(text) ?? lastFormula(text)
 }

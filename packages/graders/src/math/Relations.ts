@@ -33,6 +33,16 @@ type List = Extract<Expression, { readonly type: "list" }>
 // Names of values
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The name of a derivative: `\frac{dy}{dx}`, `\frac{d}{dx} f(x)`, `\frac{\partial z}{\partial x}`. */
+const isDifferential = (expression: Expression): boolean =>
+  expression.type === "symbol"
+    ? /^(?:d|partial)$/.test(expression.name)
+    : expression.type === "multiply" &&
+      expression.items.length === 2 &&
+      expression.items[0]!.type === "symbol" &&
+      /^(?:d|partial)$/.test(expression.items[0]!.name) &&
+      expression.items[1]!.type === "symbol"
+
 const isFunctionName = (expression: Expression): boolean =>
   expression.type === "symbol" && /^(?:[fghuFGHPEVST]|Pr)(?:_\w+)?'*$/.test(expression.name)
 
@@ -52,6 +62,8 @@ export const isLabel = (expression: Expression): boolean => {
       const [first, ...rest] = expression.items
       return (isFunctionName(first!) && rest.length === 1) || expression.items.every(isLabel)
     }
+    case "divide":
+      return isDifferential(expression.left) && isDifferential(expression.right) && expression.right.type === "multiply"
     default:
       return false
   }
@@ -70,12 +82,18 @@ const isOfMatrix = ({ operands: [left, ...values] }: Relation): boolean =>
 const isAssignment = ({ comparisons, operands }: Relation): boolean =>
   comparisons.length === 1 && (comparisons[0] === "=" || comparisons[0] === "in") && isLabel(operands[0]!)
 
+/** Without the formula that a chain of equations names what it is of by: `V = lwh = 8 \\cdot 8 \\cdot 10 = 640`. */
+const withoutFormula = (values: ReadonlyArray<Expression>): ReadonlyArray<Expression> => {
+  const from = values.findIndex((value) => variables(value).length === 0)
+  return from > 0 && values.slice(from).every((value) => variables(value).length === 0) ? values.slice(from) : values
+}
+
 /** What a chain of equations says a value is: `x = 2 + 3 = 5` says it twice. */
 const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => {
   const { comparisons, operands } = relation
   if (comparisons.length === 1 && comparisons[0] === "in" && isLabel(operands[0]!)) return [operands[1]!]
   if (comparisons.some((comparison) => comparison !== "=")) return undefined
-  if (isLabel(operands[0]!) || isTotal(operands[0]!) || isOfMatrix(relation)) return operands.slice(1)
+  if (isLabel(operands[0]!) || isTotal(operands[0]!) || isOfMatrix(relation)) return withoutFormula(operands.slice(1))
   return isLabel(operands.at(-1)!) && variables(operands[0]!).length === 0 ? operands.slice(0, -1) : operands
 }
 

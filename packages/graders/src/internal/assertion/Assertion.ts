@@ -120,8 +120,15 @@ const isFreed = (gap: string, until: English.Until): boolean => {
   return until !== "conclusion" || !aside.test(before)
 }
 
-/** What is said before an answer, without brackets and without what the answer stands in place of. */
-const plainBefore = (said: string): string => said.replace(/\([^()]*\)/g, " ").replace(insteadOf, " ")
+const certain =
+  /\b(?:(?:there is|there['’]s|we have|i have|without) (?:no |any |a )?|beyond (?:all |any |a )?|no )(?:doubt|question)\b(?: that|[:,])?/gi
+
+/** The text before an answer without brackets, denied alternatives and words of certainty. */
+const plainBefore = (said: string): string =>
+  said
+    .replace(/\([^()]*\)/g, " ")
+    .replace(insteadOf, " ")
+    .replace(certain, (all) => (/\b(?:no|without|beyond)\b/i.test(all) ? " " : all))
 
 /** Whether what is said before an answer, in its sentence, keeps it from being asserted. */
 const isDoubted = (said: string): boolean => {

@@ -15,7 +15,7 @@ const stating = list(`
   leaving makes make made making becomes become became comes come came coming totals totaling totalling totaled sums
   amounts simplifies simplify simplified simplifying reduces reduce reduced evaluates evaluate evaluated evaluating
   produces produce produced results resulting reaches reach reached arrive arrives arrived ends end needs need needed
-  takes take took costs cost pays pay paid earns earn earned receives receive received contains contain holds hold remains
+  takes take took costs cost pays pay paid earns earn earned receives receive received walked ran travelled traveled travelling traveling moved moves moving flew flies flying drove rode covered weighed lasted contains contain holds hold remains
   remain remaining travels travel walks walk runs run weighs weigh lasts last requires require uses use used sells sell sold
   buys buy bought spends spend spent saves save saved scores scored eats eat ate reads read drives drive measures measure
   determine determined attains attained occurs occur happens lies located expressed written rewrite rewritten rounds rounded
@@ -58,8 +58,13 @@ export const isCommitted = (before: string, behind: string): boolean => {
 const conjunction =
   /^[\s$*_)\]}]*(?:o|ou|or|oder|of|eller|sau|lub|nebo|alebo|ili|tai|vagy|veya|hoặc|atau|au|или|або|ή|y|e|et|und|en|och|og|i|a|и|та|και)(?!\p{L})/iu
 
+/** Words behind the total of several numbers. */
+const total =
+  /^[\s$*_)\]}]*(?:\p{L}+\s+)?(?:in total|altogether|in all|overall|insgesamt|au total|en tout|en total|in totale|no total|in totaal|totalt)\W*$/iu
+
 /** Whether a value is part of a subject that a predicate follows: "The value 5 drops out". */
 export const isSubject = (before: string, behind: string): boolean =>
+  !total.test(behind) &&
   !conjunction.test(behind) &&
   !/[:：=]\W*$/.test(before) &&
   /^[\s$*_)\]}]*\p{L}/u.test(behind) &&
