@@ -210,6 +210,68 @@ describe("fork", () => {
     assert.deepStrictEqual([called.length, third.spend.calls], [1, 1])
   })
 
+  it("begins within a nested run, and leaves the others as they are", async () => {
+    const { called, member } = team()
+    let planned = 0
+    const plan = policy("nested", ({ self, task }) => {
+      planned += 1
+      if (self) return { steps: [step(2, [], { subtask: "One." }), step(2, [], { subtask: "Two." }), step(1, [0, 1])] }
+      return { steps: [step(0), step(1, [0]), step(1, [1], { subtask: `For ${task.id}` })] }
+    })
+    const options = { pool: [member("a"), member("b")], policy: plan, self: { maxDepth: 1 } }
+    const journal = memoryJournal()
+    const first = await conduct({ ...options, journal, runId: "first", question, seed: 3 })
+    assert.deepStrictEqual([first.spend.calls, planned], [7, 3])
+    const run = async (cut: object, more: object = {}) => {
+      called.length = 0
+      planned = 0
+      const given = { ...options, transcript: first.transcript, ...cut, ...more }
+      const result = await fork(given as unknown as Parameters<typeof fork>[0])
+      assert.strictEqual(result.ending, "answered", result.detail)
+      const [one, two] = result.transcript.rounds[0]!.steps
+      return { result, one: one!.nested!, two: two!.nested!, called: [...called], planned }
+    }
+    const [before] = first.transcript.rounds
+    const at = { round: 0, step: 1, nested: { round: 0, step: 1 } }
+
+    // The step, the one that follows in its run, and the last step of the outer run.
+    const same = await run({ at })
+    assert.deepStrictEqual([same.called, same.result.spend.calls, same.planned], [["b", "b", "b"], 3, 0])
+    assert.deepStrictEqual(same.result.transcript.forkOf, { runId: "first", ...at })
+    assert.strictEqual(same.one.rounds[0]?.steps[2]?.text, before!.steps[0]!.nested!.rounds[0]!.steps[2]!.text)
+    assert.strictEqual(same.two.rounds[0]?.steps[0]?.text, before!.steps[1]!.nested!.rounds[0]!.steps[0]!.text)
+    assert.strictEqual(same.two.runId, `${same.result.runId}/0.1`)
+    assert.strictEqual(same.two.parent?.runId, same.result.runId)
+
+    const answered = await run({ at, answer: "Given." })
+    assert.deepStrictEqual(answered.called, ["b", "b"])
+    assert.strictEqual(answered.two.rounds[0]?.steps[1]?.text, "Given.")
+    const changed = await run({ at, change: { worker: "a", subtask: "Another." } })
+    assert.deepStrictEqual(changed.called, ["a", "b", "b"])
+    assert.strictEqual(changed.two.rounds[0]?.workflow?.steps[1]?.subtask, "Another.")
+    // Another policy plans nothing that the record has.
+    const other = { policy: policy("other", () => assert.fail("the plans are in the record")) }
+    const replanned = await run({ at: { round: 0, step: 1, nested: { round: 0, step: 2 } } }, other)
+    assert.deepStrictEqual(replanned.called, ["b", "b"])
+    const last = await run({ at: { round: 0, step: 2 } }, other)
+    assert.deepStrictEqual([last.called, last.result.spend.calls], [["b"], 1])
+
+    // A fork in a journal, and a fork of that fork.
+    const written = await fork({ ...options, journal, runId: "first", forkId: "second", at })
+    assert.strictEqual(written.spend.calls, 3)
+    const read = await decodeTranscript(encodeTranscript(written.transcript))
+    assert.deepStrictEqual(read.forkOf, { runId: "first", ...at })
+    const third = await fork({
+      ...options,
+      journal,
+      runId: "second",
+      forkId: "third",
+      at: { round: 0, step: 0, nested: { round: 0, step: 2 } }
+    })
+    assert.strictEqual(third.spend.calls, 2)
+    assert.deepStrictEqual((await resume({ ...options, journal, runId: "third" })).answer, third.answer)
+  })
+
   it("forks a run of a journal, and is resumed from it", async () => {
     const { called, member } = team()
     const journal = memoryJournal()
@@ -242,6 +304,7 @@ describe("fork", () => {
     [{ at: { round: 0, step: 9 } }, "has no step 9 in round 0"],
     [{ at: { round: 0, step: 0, item: "1" } }, 'has no item "1"'],
     [{ at: { round: 0, step: 0 }, change: { worker: "bb" } }, 'worker "bb" is not in the pool'],
+    [{ at: { round: 0, step: 0, nested: { round: 0, step: 0 } } }, "There is no nested run in step 0 of round 0."],
     [{ at: 3 }, "{ round, step }"]
   ] as const)("refuses %j", async (cut, why) => {
     const { member } = team()

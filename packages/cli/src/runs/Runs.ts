@@ -112,7 +112,9 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
 const placeIn = ({ at }: ForkInput) => {
   const place = Transcript.readPlace(Option.getOrElse(at, () => ""))
   return place === undefined
-    ? Effect.fail(usage("--at: expected the round and the step, as in 0.2, or 0.2[1] for an item."))
+    ? Effect.fail(
+        usage("--at: expected the round and the step, as in 0.2, 0.2[1] for an item, or 0.2/0.1 in a nested run.")
+      )
     : Effect.succeed(place)
 }
 

@@ -89,7 +89,11 @@ export const resumeFlags = {
 export const forkFlags = {
   ...team,
   id,
-  at: text("at", "<step>", "Step to fork at, as round.step, both counted from 0: 0.2, or 0.2[1] for an item"),
+  at: text(
+    "at",
+    "<step>",
+    "Step to fork at, as round.step, both counted from 0: 0.2, 0.2[1] for an item, 0.2/0.1 in a nested run"
+  ),
   answer: text("answer", "<text>", "Use this text as the step's answer instead of calling a worker"),
   answerFile: text("answer-file", "<file>", "File with the text to use as the step's answer"),
   worker: text("worker", "<id>", "Worker to use for the step"),

@@ -59,6 +59,8 @@ export interface ForkOf {
   readonly step: number
   /** The item of the step, if the step runs for items. */
   readonly item?: string
+  /** The step of the run that is nested in the step. */
+  readonly nested?: Omit<ForkOf, "runId">
 }
 
 /** The step that a nested run belongs to. */

@@ -356,13 +356,18 @@ export interface Place {
   readonly step: number
   /** The item, if the step runs per item: `"3"`, or `"3.1"` in a nested list. */
   readonly item?: string | undefined
+  /** The place in the run that is nested in the step. */
+  readonly nested?: Place | undefined
 }
 
-/** The text form of a place: `0.2`, or `0.2[3.1]` for an item. */
-export const placePattern = /^(\d{1,6})\.(\d{1,6})(?:\[(\d[\d.]{0,60})\])?$/
+const placed = /(\d{1,6})\.(\d{1,6})(?:\[(\d[\d.]{0,60})\])?/
+
+/** The text form of a place: `0.2`, `0.2[3.1]` for an item, or `0.2/0.1` for step 1 of the run nested in step 2. */
+export const placePattern = new RegExp(`^${placed.source}(?:/${placed.source}){0,15}$`)
 
 /**
- * Parses a place: round and step, with an optional item in brackets; `undefined` for any other text.
+ * Parses a place: round and step, with an optional item in brackets and an optional place in the nested run after a
+ * slash; `undefined` for any other text.
  *
  * **Example**
  *
@@ -370,12 +375,16 @@ export const placePattern = /^(\d{1,6})\.(\d{1,6})(?:\[(\d[\d.]{0,60})\])?$/
  * import { Transcript } from "@divisi/core"
  *
  * Transcript.readPlace("0.2[1]") // => { round: 0, step: 2, item: "1" }
+ * Transcript.readPlace("0.2/0.1") // => { round: 0, step: 2, nested: { round: 0, step: 1 } }
  * Transcript.readPlace("2") // => undefined
  * ```
  */
 export const readPlace = (text: string): Place | undefined => {
-  const [, round, step, item] = placePattern.exec(text) ?? []
-  return round === undefined ? undefined : { round: Number(round), step: Number(step), ...defined({ item }) }
+  if (!placePattern.test(text)) return undefined
+  return text.split("/").reduceRight<Place | undefined>((nested, part) => {
+    const [, round, step, item] = placed.exec(part)!
+    return { round: Number(round), step: Number(step), ...defined({ item, nested }) }
+  }, undefined)
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -22,15 +22,19 @@ export const Parent = schemaOf<RunEventModels.Parent>()(
   Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int, item: Schema.optionalKey(Schema.String) })
 )
 
+type Place = Omit<RunEventModels.ForkOf, "runId">
+
+const place = {
+  round: Schema.Int,
+  step: Schema.Int,
+  item: Schema.optionalKey(Schema.String),
+  nested: Schema.optionalKey(Schema.suspend((): Schema.Codec<Place> => Place))
+}
+
+const Place = Schema.Struct(place)
+
 /** The step from which a run was forked. */
-export const ForkOf = schemaOf<RunEventModels.ForkOf>()(
-  Schema.Struct({
-    runId: Schema.String,
-    round: Schema.Int,
-    step: Schema.Int,
-    item: Schema.optionalKey(Schema.String)
-  })
-)
+export const ForkOf = schemaOf<RunEventModels.ForkOf>()(Schema.Struct({ runId: Schema.String, ...place }))
 
 /** Why a run ended. */
 export const Ending = schemaOf<RunEventModels.Ending>()(

@@ -140,8 +140,8 @@ const conductUntyped = (
         onUnconfirmedCall: options.onUnconfirmedCall
       })
       const own = options.policy ?? (yield* defaultPolicyOf(pool))
-      const fork = nesting === undefined && resume?.transcript.forkOf !== undefined ? resume.transcript : undefined
-      const policy = fork === undefined || past === undefined ? own : past.forkPolicyOf(own, fork)
+      const plans = resume && past?.forkedPlans(resume.transcript, runId)
+      const policy = plans === undefined || past === undefined ? own : past.forkPolicyOf(own, plans)
       const state: State = {
         runId,
         options,
@@ -155,7 +155,7 @@ const conductUntyped = (
         depth: nesting?.depth ?? 0,
         rounds: [],
         past: [],
-        recursion: maxRounds(fork === undefined ? options : { ...options, policy }) - 1,
+        recursion: maxRounds(plans === undefined ? options : { ...options, policy }) - 1,
         revisions: options.revisions ?? defaultRevisions,
         revised: undefined,
         toolNames: journaled?.recording.tools ?? tools,
@@ -169,7 +169,7 @@ const conductUntyped = (
       // With `onResult` the run is forked, and nothing interrupts it before it has begun.
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
-      started(state, nesting?.parent, fork?.forkOf)
+      started(state, nesting?.parent, nesting === undefined ? resume?.transcript.forkOf : undefined)
       const spanned = within(context, { type: "run", runId }, runRounds(state))
       const rounds = recording === undefined ? spanned : Effect.andThen(stopped(recording), spanned)
       const exit = yield* Effect.exit(interruptible(inTime(state, nesting, rounds)))

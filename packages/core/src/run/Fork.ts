@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
+import { placeOf, withItems } from "../events/items.ts"
 import { waiting } from "../events/OpenRecord.ts"
 import type { ForkOf } from "../events/RunEvent.ts"
 import type { LostCall, Place, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
@@ -21,7 +22,9 @@ import { byOrdinals, type StepInput, type Workflow } from "../workflow/Workflow.
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The step at which a run is forked, and the changes to it. */
+/**
+ * The step at which a run is forked, and the changes to it. With `at.nested` it is a step of the run nested in a step.
+ */
 export interface Cut {
   readonly at: Place
   /** The answer of the step. If set, no worker is called for it. */
@@ -116,8 +119,8 @@ const changed = (
   )
 }
 
-/** Cuts the transcript of a run at a step. The fork is resumed from the result. */
-export const cut = (
+/** Cuts a run at a step: the record of the run under another id, without everything that follows from the step. */
+const cutAt = (
   transcript: Transcript,
   of: Cut,
   ids: ReadonlyArray<string>,
@@ -131,32 +134,25 @@ export const cut = (
   const item = record.items?.find((one) => one.item === at.item)
   if (at.item !== undefined && item === undefined)
     return wrong(`Step ${at.step} of round ${at.round} has no item "${at.item}".`)
-  if (answer !== undefined && at.item === undefined && record.items !== undefined)
+  const isWhole = at.nested === undefined
+  if (isWhole && answer !== undefined && at.item === undefined && record.items !== undefined)
     return wrong(`Step ${at.step} runs for items; name the item that gets the answer, as in { item: "0" }.`)
-  const workflow = changed(round.workflow, of, ids)
+  const workflow = isWhole ? changed(round.workflow, of, ids) : Result.succeed(round.workflow)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
-  const worker = ids[workflow.success.steps[at.step]!.worker]
-  if (answer !== undefined && worker === undefined)
-    return wrong(`Step ${at.step} is a nested run; to answer it, also change its worker.`)
   const others = followers(workflow.success, at.step, at.item)
-  const given = (one: StepRecord): StepRecord => ({
-    ...waiting(one.step, one.worker),
-    ...defined({ item: one.item }),
-    worker: worker ?? one.worker,
-    state: "answered",
-    text: answer ?? "",
-    finishReason: "stop",
-    paid: free,
-    cached: true
-  })
+  const given = isWhole
+    ? answered(of, ids[workflow.success.steps[at.step]!.worker])
+    : within(item ?? record, of, ids, runId)
+  if (Result.isFailure(given)) return Result.fail(given.failure)
   const steps = freeRound(round, runId).steps.map((step, index) => {
     const prefix = others.get(index)
     if (prefix === undefined) return step
-    if (index !== at.step || answer === undefined) return without(step, prefix)
-    if (item === undefined) return given(step)
-    return { ...without(step, prefix), items: [...(without(step, prefix).items ?? []), given(item)] }
+    const replaced = index === at.step ? given.success : undefined
+    if (replaced === undefined) return without(step, prefix)
+    if (item === undefined) return replaced(step)
+    return { ...without(step, prefix), items: [...(without(step, prefix).items ?? []), replaced(item)] }
   })
-  const { answer: _, detail: __, durationMillis: ___, ending: ____, parent: _____, spend: ______, ...run } = transcript
+  const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...run } = transcript
   const { answer: _a, confirmed: _b, criticAnswers: _c, endedAt: _d, grade: _e, revisions: _f, ...begun } = round
   const last: RoundRecord = {
     ...freeRound(begun as RoundRecord, runId),
@@ -165,26 +161,113 @@ export const cut = (
     confirmed: false
   }
   const rounds = [...transcript.rounds.slice(0, at.round).map((one) => freeRound(one, runId)), last]
-  const forkOf: ForkOf = defined({ runId: transcript.runId, ...at })
-  return Result.succeed({ ...run, runId, forkOf, rounds })
+  return Result.succeed({ ...run, runId, rounds })
+}
+
+/** The record of the step at the cut, or of its item; `undefined` if the step is started again. */
+type Replaced = ((record: StepRecord) => StepRecord) | undefined
+
+/** The step has the answer that is given, and calls no worker. */
+const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Result<Replaced, OptionsError> => {
+  if (answer === undefined) return Result.succeed(undefined)
+  if (worker === undefined) return wrong(`Step ${at.step} is a nested run; to answer it, also change its worker.`)
+  return Result.succeed((record) => ({
+    ...waiting(record.step, record.worker),
+    ...defined({ item: record.item }),
+    worker,
+    state: "answered",
+    text: answer,
+    finishReason: "stop",
+    paid: free,
+    cached: true
+  }))
+}
+
+/** The step continues the run that is nested in it, which is cut in turn. */
+const within = (
+  { nested }: StepRecord,
+  { at, ...of }: Cut,
+  ids: ReadonlyArray<string>,
+  parent: string
+): Result.Result<Replaced, OptionsError> => {
+  if (nested === undefined) {
+    const which = at.item === undefined ? "" : `item ${at.item} of `
+    return wrong(`There is no nested run in ${which}step ${at.step} of round ${at.round}.`)
+  }
+  const runId = `${parent}/${at.round}.${placeOf(at.step, at.item)}`
+  return Result.map(
+    cutAt(nested, { ...of, at: at.nested! }, ids, runId),
+    (cut): Replaced =>
+      (record) => ({
+        ...waiting(record.step, record.worker),
+        ...defined({ item: record.item, startedAt: record.startedAt, without: record.without }),
+        nested: { ...cut, ...(nested.parent && { parent: { ...nested.parent, runId: parent } }) }
+      })
+  )
+}
+
+/** Cuts the transcript of a run at a step: the record from which the fork is resumed. */
+export const cut = (
+  transcript: Transcript,
+  of: Cut,
+  ids: ReadonlyArray<string>,
+  runId: string
+): Result.Result<Transcript, OptionsError> => {
+  const { parent: _, ...whole } = transcript
+  const forkOf: ForkOf = defined({ runId: transcript.runId, ...of.at }) as ForkOf
+  return Result.map(cutAt(whole, of, ids, runId), (run) => ({ ...run, forkOf }))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // The policy
 // -------------------------------------------------------------------------------------------------------------------
 
+/** A run of a fork whose first plans are those of the record, and its last round with such a plan. */
+export interface Recorded {
+  readonly rounds: ReadonlyArray<RoundRecord>
+  readonly last: number
+  /** Whether it has ended with an answer that does not follow from the cut: it has no other rounds. */
+  readonly isWhole: boolean
+}
+
+/** Whether a step or an item follows from the step at which its round was cut. */
+const isCutOff = ({ workflow }: RoundRecord, at: Place, { item, step }: StepRecord): boolean => {
+  const prefix = workflow === undefined ? undefined : followers(workflow, at.step, at.item).get(step)
+  return prefix !== undefined && (prefix === "" || `${item}.`.startsWith(`${prefix}.`))
+}
+
+/** Returns the plans of a fork, or of a run nested in it, that are taken from the record. */
+export const recordedIn = (fork: Transcript, id: string): Recorded | undefined =>
+  fork.forkOf === undefined ? undefined : recordedAt(fork, fork.forkOf, id)
+
+const recordedAt = ({ ending, rounds, runId }: Transcript, at: Place | undefined, id: string): Recorded | undefined => {
+  const last = at?.round ?? rounds.length - 1
+  if (runId === id)
+    return { rounds, last, isWhole: at === undefined && (ending === "answered" || ending === "refused") }
+  for (const round of rounds.slice(0, last + 1)) {
+    for (const record of withItems(round.steps)) {
+      const { item, nested, step } = record
+      if (nested === undefined || !`${id}/`.startsWith(`${nested.runId}/`)) continue
+      if (at === undefined || round.round < last || !isCutOff(round, at, record))
+        return recordedAt(nested, undefined, id)
+      const isAtCut = step === at.step && item === at.item && at.nested !== undefined
+      return isAtCut ? recordedAt(nested, at.nested, id) : undefined
+    }
+  }
+  return undefined
+}
+
 /**
  * Returns the policy of a fork: it returns the recorded plans and revisions up to the forked step, and delegates later
  * rounds to the policy.
  */
-export const policyOf = (policy: Policy, { forkOf, rounds }: Transcript): Policy => {
-  if (forkOf === undefined) return policy
-  const recorded = (round: number) => (round <= forkOf.round ? rounds[round] : undefined)
+export const policyOf = (policy: Policy, { isWhole, last, rounds }: Recorded): Policy => {
+  const recorded = (round: number) => (round <= last ? rounds[round] : undefined)
   const revised = new Map<number, number>()
   const revise = (context: Revising): Effect.Effect<Revision> | undefined => {
     const round = context.round - 1
     const index = revised.get(round) ?? 0
-    const record = round < forkOf.round ? rounds[round]?.revisions?.[index] : undefined
+    const record = round < last || isWhole ? rounds[round]?.revisions?.[index] : undefined
     if (record === undefined) return undefined
     revised.set(round, index + 1)
     const { answer, decision, notes } = record
@@ -197,12 +280,14 @@ export const policyOf = (policy: Policy, { forkOf, rounds }: Transcript): Policy
   return {
     ...policy,
     maxSteps: Math.max(policy.maxSteps ?? 0, ...rounds.map(({ workflow }) => workflow?.steps.length ?? 0)),
-    recursion: Math.max(policy.recursion ?? 0, forkOf.round),
+    recursion: Math.max(policy.recursion ?? 0, last),
     propose: (context) => {
-      const { answer, isOwn, notes, probability, workflow } = recorded(context.round) ?? {}
-      if (workflow === undefined) return Policies.propose(policy, context)
-      const own = isOwn === true ? answer : undefined
-      return Effect.succeed(defined({ workflow, notes, probability, answer: own }))
+      const record = recorded(context.round)
+      if (record?.workflow === undefined) return Policies.propose(policy, context)
+      const { isOwn, notes, probability, workflow } = record
+      const answer = isOwn === true ? record.answer : undefined
+      const isLast = isWhole && context.round === last ? true : record.isLast
+      return Effect.succeed(defined({ workflow, notes, probability, answer, isLast }))
     },
     revise: (context) => revise(context) ?? Policies.revise(policy, policy, context)
   }

@@ -17,7 +17,7 @@ import * as Recording from "./Recording.ts"
 import { unusable, wrongId } from "./UnusableRun.ts"
 
 export { recordedOf } from "../journal/RecordedRun.ts"
-export { policyOf as forkPolicyOf } from "./Fork.ts"
+export { policyOf as forkPolicyOf, recordedIn as forkedPlans } from "./Fork.ts"
 
 /** A run with its journal. */
 export type Begun =

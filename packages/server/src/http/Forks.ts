@@ -41,7 +41,10 @@ const names = Object.keys(fields)
 const placeOf = (value: unknown, field: string): Fork["at"] => {
   const place = Transcript.readPlace(Json.text(value, field))
   if (place !== undefined) return place
-  throw invalid(field, `${field} must be the round and the step, as in "0.2", or "0.2[1]" for an item.`)
+  throw invalid(
+    field,
+    `${field} must be the round and the step, as in "0.2", "0.2[1]" for an item, or "0.2/0.1" in a nested run.`
+  )
 }
 
 const storable = (value: unknown, field: string): string => {
