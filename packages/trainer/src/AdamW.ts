@@ -3,7 +3,7 @@
  */
 import type { OptimizerSettings } from "./Engine.ts"
 
-/** Weights, their moments, and the sum of their gradients since the last step, where there is one. */
+/** Weights, their moments, and the sum of their gradients since the last step, if any. */
 export interface Parameters {
   readonly weights: Float64Array
   readonly first: Float64Array
@@ -12,8 +12,8 @@ export interface Parameters {
 }
 
 /**
- * Makes a step with the gradients, downwards: changes weights and moments. `step` is its number, from 1. Returns the norm
- * of the whole gradient before it was cut.
+ * Makes a gradient descent step in place: updates weights and moments. `step` counts from 1. Returns the norm of the
+ * gradient before clipping.
  *
  * **Example**
  *

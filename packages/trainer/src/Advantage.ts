@@ -1,13 +1,13 @@
 /**
  * Advantages: how much better a completion is than its group (paper, section 2).
  *
- * Shapes are in the names: `G` the members of a group, `R` the rounds of a rollout.
+ * Suffixes of names are shapes: `G` is the members of a group, `R` the rounds of a rollout.
  */
 import type { AdvantageConfig } from "./TrainingConfig.ts"
 
 /** The advantages of a group. */
 export interface Advantages {
-  /** For each member. */
+  /** The advantage of each member. */
   readonly advantages_G: ReadonlyArray<number>
   /** Whether all rewards are equal; the advantages are then all 0. */
   readonly isZeroVariance: boolean
@@ -19,7 +19,7 @@ const tolerance = 1e-9
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
- * The mean, and the standard deviation over all members (divided by their number, not by one less).
+ * The mean and the population standard deviation.
  *
  * **Example**
  *
@@ -40,8 +40,8 @@ export const moments = (values: ReadonlyArray<number>): { readonly mean: number;
  *
  * **Details**
  *
- * The reward less the group's mean, divided by the group's standard deviation. By setting the deviation is left out, or
- * the mean is that of the other members.
+ * The reward minus the group's mean, divided by the group's standard deviation. Settings can omit the division, or use
+ * the mean of the other members.
  *
  * **Example**
  *
@@ -72,9 +72,9 @@ export const ofGroup = (
  *
  * **Details**
  *
- * Each round is normalised by itself, over the rollouts that had it. The first round of a group with recursive rounds
- * is multiplied by `recursionDiscount`. The factor is on the advantages: on the rewards it would cancel out in the
- * division by their deviation.
+ * Each round is normalized separately, over the rollouts that have it. The first round of a group with recursive rounds
+ * is multiplied by `recursionDiscount`. The factor applies to the advantages, because on the rewards it would cancel
+ * out in the normalization.
  *
  * **Example**
  *
@@ -94,7 +94,7 @@ export const ofRounds = (
   config: Pick<AdvantageConfig, "baseline" | "divideByStd" | "recursionDiscount">
 ): {
   readonly advantages_G_R: ReadonlyArray<ReadonlyArray<number>>
-  /** For each round. */
+  /** Whether all rewards are equal, by round. */
   readonly isZeroVariance_R: ReadonlyArray<boolean>
 } => {
   const rounds = Math.max(0, ...rewards_G_R.map((rewards_R) => rewards_R.length))

@@ -1,7 +1,7 @@
 /**
- * Curricula: the question at each place of a phase, its workers, and its number of rounds.
+ * Curricula: the question at each position of a phase, its workers, and its number of rounds.
  *
- * The choice at a position depends on that position alone, so a resumed run continues as if it had never stopped.
+ * The choice depends only on the position, so a resumed run continues as if it had never stopped.
  */
 
 import { Callback, Seed } from "@divisi/core"
@@ -18,16 +18,16 @@ import type { GrpoConfig, PoolConfig, RecursionConfig } from "./TrainingConfig.t
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A question with its pool and rounds. A group of rollouts is made of it. */
+/** A question with its pool and rounds, for a group of rollouts. */
 export interface Question {
-  /** The place in the source. */
+  /** The position in the source. */
   readonly index: number
   readonly task: Task
   readonly kind: string
   readonly pool: WorkerPool.WorkerPool
-  /** Rounds after the first; 0 for none. */
+  /** The number of rounds after the first. */
   readonly extraRounds: number
-  /** The seed of everything random about the question. */
+  /** The seed of the question. */
   readonly seed: number
 }
 
@@ -35,7 +35,7 @@ export interface Question {
 export interface Parts {
   readonly tasks: TaskSource
   readonly pool: WorkerPool.WorkerPool
-  /** Whether a part of the pool is held out for tests. The ids are in alphabetical order. */
+  /** Whether a subset of the pool is held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
 }
 
@@ -43,7 +43,7 @@ export interface Parts {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** No part of the pool may be drawn, or none was found. */
+/** The error if no subset of the pool can be sampled. */
 export class CurriculumError extends Data.TaggedError("CurriculumError")<{ readonly detail: string }> {
   override get message(): string {
     return `No question could be made: ${this.detail}.`
@@ -59,12 +59,12 @@ const maxDraws = 1000
 const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
 
 /**
- * The part of a pool that a question gets.
+ * Returns the subset of a pool for a question.
  *
  * **Details**
  *
- * With `"random"`, how many workers is drawn first, evenly from `min` to `max` (and at most all), then which and in
- * what order. A set that is held out is drawn again, in whatever order it came.
+ * With `"random"`, the number of workers is sampled uniformly from `min` to `max` (at most all), then the workers and
+ * their order. A held-out set is sampled again.
  *
  * **Example**
  *
@@ -108,8 +108,8 @@ export const drawPool = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * How many recursive rounds the question at a place has. Of any row of places the share has them to within one, so half
- * of an iteration is half of it, and not half by chance.
+ * Returns the number of recursive rounds of the question at a position. In any range of consecutive positions, the
+ * number of questions with recursive rounds matches `share` to within one.
  *
  * **Example**
  *
@@ -147,7 +147,7 @@ const poolOf = ({ isHeldOut, pool }: Parts, config: PoolConfig, seed: number) =>
     (error) => error instanceof CurriculumError
   )
 
-/** The question at a place of a phase. */
+/** Returns the question at a position of a phase. */
 export const question = Effect.fnUntraced(function* (
   parts: Parts,
   config: Pick<GrpoConfig, "pool" | "recursion">,

@@ -1,9 +1,9 @@
 /**
- * Engines: they hold the weights of a policy in training.
+ * Engines hold the weights of a policy in training.
  *
- * An engine has four functions, those of the Tinker API: it samples, computes gradients, steps the optimiser, and saves
- * and loads. Everything else (groups, rewards, advantages, schedules, curricula) belongs to the trainer, and is the
- * same for every engine, local or remote.
+ * An engine has the four functions of the Tinker API: it samples, computes gradients, steps the optimizer, and saves
+ * and loads. Everything else (groups, rewards, advantages, schedules, curricula) is part of the trainer, and is the
+ * same for all engines, local or remote.
  */
 import type { Message } from "@divisi/core/Message"
 import * as Data from "effect/Data"
@@ -14,21 +14,21 @@ import type * as Scope from "effect/Scope"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Converts text to tokens: an engine only handles token ids. */
+/** Converts between text and tokens. Engines only handle token ids. */
 export interface Tokenizer {
-  /** The tokens of a prompt: messages in the model's chat template, up to where the model's turn begins. */
+  /** Returns the tokens of a prompt: the messages in the model's chat template, up to the start of the model's turn. */
   readonly render: (messages: ReadonlyArray<Message>) => ReadonlyArray<number>
-  /** The tokens of a text that the model writes, without an end. */
+  /** Returns the tokens of a text without an end token. */
   readonly encode: (text: string) => ReadonlyArray<number>
   readonly decode: (tokens: ReadonlyArray<number>) => string
   /** The token that ends the model's turn. */
   readonly endToken: number
 }
 
-/** A request to sample. The temperature is 1 and no token is left out, so samples follow the policy exactly. */
+/** A sampling request. The temperature is 1 and all tokens are allowed, so samples follow the policy exactly. */
 export interface SampleRequest {
   readonly prompt: ReadonlyArray<number>
-  /** The most tokens of one completion, its end included. */
+  /** The maximum number of tokens of a completion, including the end token. */
   readonly maxTokens: number
   /** The number of completions of the prompt. Default: 1. */
   readonly count?: number | undefined
@@ -36,45 +36,45 @@ export interface SampleRequest {
   readonly seed: number
 }
 
-/** A completion that was sampled. */
+/** A sampled completion. */
 export interface Sample {
-  /** The token that ends it included, where `reason` is `stop`. */
+  /** The tokens, including the end token if `reason` is `stop`. */
   readonly tokens: ReadonlyArray<number>
-  /** Natural logarithm of the probability that the sampler gave each token; as long as `tokens`. */
+  /** The natural logarithm of the sampler's probability of each token. Same length as `tokens`. */
   readonly logProbs: ReadonlyArray<number>
   readonly reason: "stop" | "length"
 }
 
-/** A snapshot of the weights, to sample from. Later steps of the optimiser do not change it. */
+/** A snapshot of the weights to sample from. Later optimizer steps do not change it. */
 export interface Sampler {
-  /** Optimiser steps that its weights have seen; a rollout is stamped with it. */
+  /** The number of optimizer steps of its weights. It is recorded in each rollout. */
   readonly version: number
   readonly sample: (request: SampleRequest) => Effect.Effect<ReadonlyArray<Sample>, EngineError>
 }
 
-/** Numbers of a completion, one for each of its tokens. */
+/** One number per token of a completion. */
 export type PerToken = ReadonlyArray<number> | Float32Array
 
-/** One completion to learn from. Position `i` of every array belongs to `completion[i]`. */
+/** A training example. Position `i` of every array belongs to `completion[i]`. */
 export interface Datum {
-  /** Not learned. Data that share one array as their prompt may be computed together. */
+  /** The prompt, which is not trained on. Data that share the same prompt array may be computed together. */
   readonly prompt: ReadonlyArray<number>
-  /** The tokens to learn; at least one. */
+  /** The tokens to train on; at least one. */
   readonly completion: ReadonlyArray<number>
   /**
-   * The factor of each token's loss. Default: 1. Losses are summed over all tokens and data, so any averaging has to be
-   * part of the weights.
+   * The factor of each token's loss. Default: 1. Losses are summed over all tokens and data, so averaging must be part
+   * of the weights.
    */
   readonly weights?: PerToken | undefined
-  /** Needed by every loss but `crossEntropy`. */
+  /** Required by all losses except `crossEntropy`. */
   readonly advantages?: PerToken | undefined
-  /** Log-probabilities of the policy that sampled the completion; needed by the losses with a ratio. */
+  /** The log-probabilities of the policy that sampled the completion. Required by losses with a ratio. */
   readonly logProbs?: PerToken | undefined
 }
 
 /**
- * The loss to minimise: the weighted sum over tokens of a term in which `p` is the probability under the weights, `q`
- * that under the sampler (`logProbs`), `A` the advantage, and `r = p / q`.
+ * The loss to minimize: the weighted sum of a term over tokens, where `p` is the probability under the weights, `q` the
+ * probability under the sampler (`logProbs`), `A` the advantage, and `r = p / q`.
  */
 export type Loss =
   /** `-log p`: supervised learning. */
@@ -84,8 +84,8 @@ export type Loss =
   /**
    * `-min(r A, clip(r, 1 - low, 1 + high) A)`: PPO's and GRPO's objective (paper section 2). The clips are distances
    * from
-   * 1. With `entropy` above 0, that many times the entropy of the policy's distribution at each token is added to the
-   * objective.
+   * 1. With `entropy` above 0, the entropy of the policy at each token, multiplied by `entropy`, is added to the
+   *    objective.
    */
   | {
       readonly type: "clippedRatio"
@@ -93,7 +93,7 @@ export type Loss =
       readonly high: number
       readonly entropy?: number | undefined
     }
-  /** As `clippedRatio`, where `r` is the geometric mean of the ratios of all tokens of the completion (GSPO). */
+  /** Like `clippedRatio`, but `r` is the geometric mean of the ratios of all tokens of the completion (GSPO). */
   | {
       readonly type: "sequenceRatio"
       readonly low: number
@@ -104,9 +104,9 @@ export type Loss =
 /** The name of a {@link Loss}. */
 export type LossName = Loss["type"]
 
-/** The result of a pass, for each datum in order. */
+/** The result of a pass, by datum. */
 export interface Pass {
-  /** Log-probabilities of the completion's tokens under the present weights, before any step. */
+  /** The log-probabilities of the completion's tokens under the current weights, before any step. */
   readonly logProbs: ReadonlyArray<PerToken>
   /** Entropy of the distribution at each token, in nats, if the engine computes it. */
   readonly entropies?: ReadonlyArray<PerToken> | undefined
@@ -114,24 +114,24 @@ export interface Pass {
   readonly loss?: number | undefined
 }
 
-/** One step of AdamW (Loshchilov and Hutter 2019), on the sum of the gradients since the last one. */
+/** Settings for a step of AdamW (Loshchilov and Hutter 2019), on the sum of the gradients since the last step. */
 export interface OptimizerSettings {
   readonly learningRate: number
-  /** 0.9 by default. */
+  /** Default: 0.9. */
   readonly beta1?: number | undefined
-  /** 0.999 by default, as in the paper. */
+  /** Default: 0.999, as in the paper. */
   readonly beta2?: number | undefined
-  /** 1e-8 by default. */
+  /** Default: 1e-8. */
   readonly epsilon?: number | undefined
-  /** Decoupled from the gradient; 0 by default. */
+  /** Decoupled weight decay. Default: 0. */
   readonly weightDecay?: number | undefined
-  /** The norm to which the whole gradient is cut; 0, the default, cuts nothing. */
+  /** The norm to which the gradient is clipped. Default: 0, no clipping. */
   readonly maxGradientNorm?: number | undefined
 }
 
-/** The result of an optimiser step. */
+/** The result of an optimizer step. */
 export interface OptimizerStep {
-  /** Steps so far, this one included. */
+  /** The number of steps so far, including this one. */
   readonly version: number
   /** The norm of the gradient before clipping, if the engine reports it. */
   readonly gradientNorm?: number | undefined
@@ -140,20 +140,22 @@ export interface OptimizerStep {
 /** The capabilities of an engine. */
 export interface Capabilities {
   readonly losses: ReadonlyArray<LossName>
-  /** Whether the losses with a ratio take `entropy`. */
+  /** Whether the losses with a ratio support `entropy`. */
   readonly entropy: boolean
-  /** Whether the same calls in the same order give the same bits. */
+  /** Whether the same calls in the same order give bitwise equal results. */
   readonly deterministic: boolean
-  /** The most tokens of a prompt and a completion together. */
+  /** The maximum number of tokens of a prompt and a completion together. */
   readonly contextTokens: number
-  /** Formats that {@link Engine.export} writes. */
+  /** The formats that {@link Engine.export} supports. */
   readonly exports: ReadonlyArray<ExportFormat>
 }
 
 /** A model as a file (`gguf`), or an adapter for one (`gguf-lora`; `peft`, a folder of safetensors). */
 export type ExportFormat = "gguf" | "gguf-lora" | "peft"
 
-/** A saved training state: weights, optimiser and random state. Plain data, stored in a run's folder. */
+/**
+ * A reference to a saved training state (weights, optimizer and random state). Plain data, stored in a run's folder.
+ */
 export interface Saved {
   /** The engine's reference to the state: a path relative to the folder it was saved in, or an address. */
   readonly reference: string
@@ -162,41 +164,44 @@ export interface Saved {
 
 /** The prices of an engine, in USD per million tokens. */
 export interface EnginePricing {
-  /** For prompts that are sampled from (once for each request), and for tokens that are only looked at. */
+  /** For prompts of sampling requests (once per request), and for tokens of forward passes. */
   readonly prefillPerMillion: number
   readonly samplePerMillion: number
-  /** For prompts and completions that are learned from. */
+  /** For prompts and completions that are trained on. */
   readonly trainPerMillion: number
-  /** The source of the price, with its date (ISO). */
+  /** The source of the price, with its ISO date. */
   readonly source?: string | undefined
   readonly date?: string | undefined
 }
 
-/** The owner of the weights: samples, learns and saves. */
+/** Holds the weights: samples, trains and saves. */
 export interface Engine {
-  /** For people and for the record, e.g. `jax` or `tinker`. */
+  /** The name of the engine, e.g. `jax` or `tinker`. */
   readonly name: string
-  /** The model that is trained, for people and for the record. */
+  /** The name of the model that is trained. */
   readonly model: string
   readonly capabilities: Capabilities
-  /** With it, the engine's tokens count towards the cost of a run and its limit. Absent for an engine of one's own. */
+  /**
+   * The prices of the engine. If present, its tokens count towards the cost of a run and its limit. Absent for a local
+   * engine.
+   */
   readonly pricing?: EnginePricing | undefined
   readonly tokenizer: Tokenizer
-  /** The present weights, to sample from, until the scope closes. */
+  /** A sampler with the current weights, until the scope closes. */
   readonly sampler: Effect.Effect<Sampler, EngineError, Scope.Scope>
-  /** Log-probabilities under the present weights; no gradient. */
+  /** Returns log-probabilities under the current weights, without a gradient. */
   readonly forward: (data: ReadonlyArray<Datum>) => Effect.Effect<Pass, EngineError>
-  /** Adds the gradient of the loss to the sum since the last step. Data that fail add nothing. */
+  /** Adds the gradient of the loss to the sum since the last step. If it fails, nothing is added. */
   readonly forwardBackward: (data: ReadonlyArray<Datum>, loss: Loss) => Effect.Effect<Pass, EngineError>
-  /** Changes the weights by the gradients so far, and forgets these. */
+  /** Updates the weights with the accumulated gradients, and resets them. */
   readonly step: (settings: OptimizerSettings) => Effect.Effect<OptimizerStep, EngineError>
-  /** Saves weights, optimiser and random state under a name, into a folder if the engine writes files. */
+  /** Saves weights, optimizer and random state under a name, in a folder if the engine writes files. */
   readonly save: (name: string, folder: string) => Effect.Effect<Saved, EngineError>
   /** Restores a saved state. The engine then continues exactly as it did after saving. */
   readonly load: (saved: Saved, folder: string) => Effect.Effect<void, EngineError>
   /**
-   * Writes the present weights as a file that other programs run. Texts of `about` go into the metadata of a GGUF by
-   * their keys, e.g. the `ConductorForm` that the model was trained in; formats without metadata leave them out.
+   * Exports the current weights to a file for other programs. `about` is added to the metadata of a GGUF, e.g. the
+   * `ConductorForm` that the model was trained with; formats without metadata ignore it.
    */
   readonly export: (
     format: ExportFormat,
@@ -209,23 +214,23 @@ export interface Engine {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why an engine refused or failed. `detail` says what to do about it. */
+/** Why an engine refused a request or failed. `detail` includes the remedy. */
 export type EngineErrorReason =
-  /** The request makes no sense to this engine: a loss it lacks, arrays of unequal length, no tokens. */
+  /** The engine does not support the request: an unknown loss, arrays of unequal length, no tokens. */
   | { readonly _tag: "InvalidRequest"; readonly detail: string }
-  /** More tokens than the context holds, or more memory than there is. */
+  /** The request exceeds the context or the available memory. */
   | { readonly _tag: "TooLarge"; readonly detail: string }
-  /** Key refused. */
+  /** The key was rejected. */
   | { readonly _tag: "Authentication"; readonly detail: string }
   | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number | undefined }
   /** The engine is unreachable. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
-  /** A session, model or saved state that is no longer there. */
+  /** A session, model or saved state that no longer exists. */
   | { readonly _tag: "Expired"; readonly detail: string }
-  /** The engine's own failure. */
+  /** An internal failure of the engine. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
-/** An engine refused or failed. */
+/** The error of an engine that refused a request or failed. */
 export class EngineError extends Data.TaggedError("EngineError")<{
   readonly engine: string
   readonly doing: "sample" | "forward" | "forwardBackward" | "step" | "save" | "load" | "export" | "open"
@@ -235,7 +240,7 @@ export class EngineError extends Data.TaggedError("EngineError")<{
     return `The ${this.engine} engine could not ${verbs[this.doing]}: ${this.reason.detail}`
   }
 
-  /** Whether the same request may go through later. */
+  /** Whether the same request may succeed later. */
   get isRetryable(): boolean {
     return this.reason._tag === "RateLimited" || this.reason._tag === "Unreachable"
   }

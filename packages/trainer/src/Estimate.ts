@@ -1,9 +1,9 @@
 /**
- * Estimates: what a training run will cost and how long it will take, before anything is spent.
+ * Estimates the cost and duration of a training run before anything is spent.
  *
- * A run is simulated many times, from the usage of a few rollouts and from price tables. Quantities that are unknown in
- * advance (the length of workflows, the number of recursive rounds) are sampled each time, so the result is a range. An
- * unknown price is reported, and never counted as 0.
+ * A run is simulated many times, based on the usage of a few rollouts and on price tables. Quantities that are unknown
+ * in advance (the length of workflows, the number of recursive rounds) are sampled each time, so the result is a range.
+ * An unknown price is reported, and is never counted as 0.
  */
 
 import { Seed, Options as Tables } from "@divisi/core"
@@ -25,56 +25,56 @@ export type { CallSample, RolloutSample, Samples } from "./estimate/Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The price and time of an engine per token. */
+/** The price and speed of an engine per token. */
 export interface EngineRates {
-  /** USD per million tokens; all 0 for an engine of one's own. Absent when unknown. */
+  /** USD per million tokens; 0 for a local engine. Absent if unknown. */
   readonly pricing?: EnginePricing | undefined
-  /** Absent when unknown. */
+  /** Absent if unknown. */
   readonly speed?: { readonly secondsPerSampledToken: number; readonly secondsPerTrainedToken: number } | undefined
 }
 
 /** Inputs of an estimate. */
 export interface Options {
   readonly config: TrainingConfig
-  /** The usage of at least one rollout: see {@link rehearse}. */
+  /** The usage of at least one rollout (see {@link rehearse}). */
   readonly samples: Samples
   readonly workers: ReadonlyArray<Pick<Worker, "id" | "pricing">>
   readonly engine: EngineRates
-  /** Seconds per call, from the fastest to the slowest plausible mean; absent if unknown. */
+  /** The range of plausible mean seconds per call; absent if unknown. */
   readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
-  /** Tokens of an example with its prompt and all its completions, by the name of its source. */
+  /** The tokens of an example (its prompt and all completions), by source name. */
   readonly examples?: Readonly<Record<string, { readonly tokens: number }>> | undefined
-  /** Tasks of each held-out evaluation. */
+  /** The number of tasks in each held-out evaluation. */
   readonly evaluationTasks?: number | undefined
-  /** 300 by default. */
+  /** Default: 300. */
   readonly simulations?: number | undefined
-  /** The config's by default. */
+  /** Default: the seed of the config. */
   readonly seed?: number | undefined
 }
 
 /** The estimated cost and time of a run. */
 export interface Estimate {
-  /** The iterations of all phases; fewer when the run reaches its limit of cost before. */
+  /** The iterations of all phases; fewer if the run reaches its cost limit first. */
   readonly iterations: Range.Range
-  /** Iterations when nothing stops the run. */
+  /** The number of iterations if nothing stops the run. */
   readonly plannedIterations: number
   readonly rollouts: Range.Range
   readonly calls: Range.Range
   readonly workerTokens: { readonly input: Range.Range; readonly output: Range.Range }
   readonly engineTokens: { readonly prefill: Range.Range; readonly sampled: Range.Range; readonly trained: Range.Range }
-  /** USD, as far as prices are known. `engine` is absent when its price is unknown. */
+  /** The cost in USD, as far as prices are known. `engine` is absent if its price is unknown. */
   readonly costUsd: {
     readonly workers: Range.Range
     readonly engine?: Range.Range | undefined
     readonly total: Range.Range
   }
-  /** Workers without a price, with their share of all calls. Their cost comes on top. */
+  /** Workers without a price, with their share of all calls. Their cost is not included. */
   readonly unpriced: ReadonlyArray<{ readonly worker: string; readonly share: number }>
-  /** Absent when it is not known how quick the engine or the workers are. */
+  /** The duration; absent if the speed of the engine or the workers is unknown. */
   readonly seconds?: Range.Range | undefined
   /** The part taken by the workers' calls, many of them concurrent; absent if the workers' speed is unknown. */
   readonly workerSeconds?: Range.Range | undefined
-  /** The share of simulations that reach the limit of cost. */
+  /** The share of simulations that reach the cost limit. */
   readonly stopped: number
   /** The costs that the figures do not include, in sentences. */
   readonly missing: ReadonlyArray<string>
@@ -84,7 +84,7 @@ export interface Estimate {
 // Measuring
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The tokens of an example: its prompt with each of its completions. */
+/** Returns the tokens of an example: its prompt with each of its completions. */
 export const exampleTokens = (
   tokenizer: Pick<Tokenizer, "render" | "encode">,
   { completions, messages }: Example
@@ -94,9 +94,9 @@ export const exampleTokens = (
 }
 
 /**
- * Measures the speed of a free engine: it samples a group of completions of a prompt and computes a gradient, each
- * twice. The first time does not count, because an engine may compile then. No step is made, but the gradient stays in
- * the engine, so use a disposable one.
+ * Measures the speed of a free engine: samples a group of completions of a prompt and computes a gradient, each twice.
+ * Only the second time counts, because an engine may compile during the first. No step is made, but the gradient
+ * remains in the engine, so use a disposable one.
  */
 export const measureSpeed = (
   engine: Engine,
@@ -190,14 +190,14 @@ const check = (options: Options): void => {
  *
  * **Details**
  *
- * The same options give the same estimate. In each simulation it is drawn how many steps workflows have on average (1
- * to the most that is allowed), how many can be read at the beginning, how far token counts are off, which share of
- * recursive rounds and of further groups is used, and how long calls take. The limit of cost of the config stops a
- * simulation as it would stop the run; as there, an engine's bill counts towards it where it has prices.
+ * Equal options give equal estimates. Each simulation samples the mean number of steps per workflow (from 1 to the
+ * maximum), the share of completions that can be parsed at the start, the error of token counts, the shares of
+ * recursive rounds and extra groups, and the duration of calls. The cost limit of the config stops a simulation as it
+ * would stop the run, including the cost of an engine with prices.
  *
  * **Gotchas**
  *
- * Answers from a cache and retries of failed calls are not foreseen.
+ * Cached answers and retries of failed calls are not considered.
  */
 export const make = (options: Options): Estimate => {
   check(options)

@@ -1,5 +1,5 @@
 /**
- * Sources of examples for supervised learning: prompts with completions that are to be learned.
+ * Sources of examples for supervised learning: prompts with target completions.
  */
 
 import { Seed } from "@divisi/core"
@@ -12,18 +12,18 @@ import type { GroupRecord, RolloutRecord } from "./RolloutRecord.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of a text with its own weight. */
+/** A part of a text with a separate weight. */
 export interface Span {
-  /** The offset of its first character, and the one behind its last. */
+  /** The offset of its first character. `end` is exclusive. */
   readonly start: number
   readonly end: number
   readonly weight: number
 }
 
-/** A text that is to be learned. */
+/** A target text. */
 export interface ExampleCompletion {
   readonly text: string
-  /** The weight of everything that no span covers; 1 by default. */
+  /** The weight of the text outside all spans. Default: 1. */
   readonly weight?: number | undefined
   /**
    * Later spans take precedence if they overlap. A token has the weight of the span that contains its first character.
@@ -39,9 +39,9 @@ export interface Example {
 
 /** An endless sequence of examples. */
 export interface ExampleSource {
-  /** For the record. */
+  /** The name of the source, for the records of a run. */
   readonly name: string
-  /** The example at a place (from 0), the same for the same seed. */
+  /** Returns the example at a position, from 0. Equal seeds give equal examples. */
   readonly example: (seed: number, index: number) => Effect.Effect<Example>
 }
 
@@ -50,7 +50,7 @@ export interface ExampleSource {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A source from a function of the seed and the place.
+ * Makes a source from a function of the seed and the position.
  *
  * **Example**
  *
@@ -76,7 +76,7 @@ export const make = (
     })
 })
 
-/** A source from a list, e.g. of recorded workflows: the whole list in a random order, again and again. */
+/** Makes a source from a list, e.g. of recorded workflows. It repeats the whole list in random order. */
 export const fromExamples = (name: string, examples: ReadonlyArray<Example>): ExampleSource => {
   if (examples.length === 0) throw new RangeError(`Source ${name} has no examples. Add at least one.`)
   return make(name, (seed, index) => {
@@ -86,12 +86,12 @@ export const fromExamples = (name: string, examples: ReadonlyArray<Example>): Ex
 }
 
 /**
- * Examples from the rollouts of a run: for each question, the different first completions that were right.
+ * Makes examples from the rollouts of a run: for each question, the distinct first completions that were correct.
  *
  * **Details**
  *
- * Rollouts store the question and the pool, not the prompt: `render` writes the prompt again, in this run's form or
- * another.
+ * Rollouts store the question and the pool, not the prompt. `render` creates the prompt again, in the same or another
+ * form.
  *
  * **Example**
  *
@@ -120,7 +120,7 @@ export const ofRollouts = (
 // Tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The offset in the decoded text at which each token begins. */
+/** Returns the offset of each token in the decoded text. */
 export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyArray<number>): ReadonlyArray<number> => {
   const begins: Array<number> = []
   let length = 0
@@ -137,7 +137,7 @@ export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyAr
 const weightAt = ({ spans = [], weight = 1 }: ExampleCompletion, offset: number): number =>
   spans.findLast(({ end, start }) => offset >= start && offset < end)?.weight ?? weight
 
-/** The completions of an example as data: each ends with the token that ends a turn. */
+/** Converts the completions of an example to training data. Each ends with the end token. */
 export const toData = (example: Example, tokenizer: Tokenizer): ReadonlyArray<Datum> => {
   const prompt = tokenizer.render(example.messages)
   return example.completions.map((completion) => {

@@ -1,8 +1,8 @@
 /**
- * The losses of `Engine` in plain numbers: what every engine computes, as a reference to test one against, and the
- * inside of engines whose weights are lists in memory.
+ * Reference implementation of the losses of `Engine` in plain numbers, for testing engines and for engines whose
+ * weights are arrays in memory.
  *
- * Shapes are in the names: `T` the tokens of one completion.
+ * The suffix `T` in names stands for the tokens of one completion.
  */
 import type { Datum, Loss, PerToken } from "./Engine.ts"
 
@@ -10,11 +10,11 @@ import type { Datum, Loss, PerToken } from "./Engine.ts"
 export interface Terms {
   /** The weighted sum over the tokens. */
   readonly loss: number
-  /** The derivative of the loss by the log-probability of each token. */
+  /** The derivative of the loss with respect to the log-probability of each token. */
   readonly slopes_T: Float64Array
-  /** The derivative of the loss by the entropy at each token. */
+  /** The derivative of the loss with respect to the entropy at each token. */
   readonly entropySlopes_T: Float64Array
-  /** Whether the ratio of a token is where the clip stops its gradient. */
+  /** Whether clipping stops the gradient of a token. */
   readonly clipped_T: ReadonlyArray<boolean>
 }
 
@@ -29,7 +29,7 @@ const at = (values: PerToken | undefined, index: number, otherwise: number) =>
   values === undefined ? otherwise : values[index]!
 
 /**
- * The loss of one completion whose tokens have these log-probabilities and entropies under the present weights.
+ * Returns the loss of a completion, given the log-probabilities and entropies of its tokens under the current weights.
  *
  * **Example**
  *
@@ -80,8 +80,8 @@ export const of = (loss: Loss, datum: Datum, logProbs_T: PerToken, entropies_T: 
 }
 
 /**
- * Why a datum cannot be learned from with a loss, or looked at without one, where there are as many tokens as `size`;
- * `undefined` when it can.
+ * Returns why a datum is invalid for a loss (or for a forward pass without one) with a vocabulary of `size` tokens;
+ * `undefined` if it is valid.
  *
  * **Example**
  *

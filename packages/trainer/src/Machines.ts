@@ -1,7 +1,7 @@
 /**
- * Rollouts on several machines. One machine trains: it lists the groups of each iteration, with the version of the
- * weights, and samples for all. The others claim groups, execute their workflows and store the graded rollouts, of which
- * the first stays. A group of weights that are no longer used is dropped before it is paid for.
+ * Rollouts on several machines. One machine trains: it lists the groups of each iteration with the version of the
+ * weights, and does the sampling for all. The others claim groups, execute their workflows and store the graded
+ * rollouts; the first stored result is used. A group for outdated weights is dropped before it is paid for.
  */
 import { createHash } from "node:crypto"
 import { type Budget, Journal } from "@divisi/core"
@@ -19,7 +19,7 @@ import type { TrainingConfig } from "./TrainingConfig.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tasks that machines claim for a while, and answer. `PostgresTasks` of `@divisi/cluster` is one. */
+/** A shared list of tasks that machines claim and complete. `PostgresTasks` of `@divisi/cluster` implements it. */
 export interface SharedTasks {
   readonly leaseMillis: number
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, MachinesError>
@@ -30,33 +30,33 @@ export interface SharedTasks {
   readonly remove: Effect.Effect<void, MachinesError>
 }
 
-/** The stores that machines share. */
+/** The stores shared by the machines. */
 export interface Machines {
   /** The name of the training: machines with the same name share it. */
   readonly name: string
-  /** Opens a list of tasks, and adds some. */
+  /** Opens a list of tasks and adds tasks to it. */
   readonly open: (list: string, keys: ReadonlyArray<string>) => Effect.Effect<SharedTasks, MachinesError>
-  /** Named texts. */
+  /** Shared texts by name. */
   readonly notes: {
     readonly get: (name: string) => Effect.Effect<string | undefined, MachinesError>
     readonly set: (name: string, text: string) => Effect.Effect<void, MachinesError>
     readonly remove: (name: string) => Effect.Effect<void, MachinesError>
   }
   readonly journal: Journal.Journal
-  /** The account of the training, with its cost limit. Without one given, the limit stays as it is. */
+  /** The account of the training. If `maxCostUsd` is given, sets its cost limit. */
   readonly account: (maxCostUsd?: number | undefined) => Effect.Effect<Budget.Ledger, MachinesError>
-  /** Reads what all machines have spent, for `spent` of the account. */
+  /** Reads the spend of all machines, for `spent` of the account. */
   readonly refresh: Effect.Effect<void, MachinesError>
 }
 
-/** The shared stores cannot be used. */
+/** The error for shared stores that cannot be used. */
 export class MachinesError extends Data.TaggedError("MachinesError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** A list of groups to make. */
+/** A list of groups. */
 export interface OpenList {
   readonly list: string
   readonly phase: number
@@ -64,19 +64,19 @@ export interface OpenList {
   readonly version: number
 }
 
-/** A training as its machines see it. */
+/** The state of a training that its machines share. */
 export interface State {
   readonly config: TrainingConfig
   readonly isOver: boolean
   readonly open: ReadonlyArray<OpenList>
 }
 
-/** The wait before another look at the database, in milliseconds. */
+/** The polling interval of the database, in milliseconds. */
 export const lookMillis = 100
 
 const stateName = "state"
 
-/** Returns a training; `undefined` if it has not begun. */
+/** Returns the state of a training; `undefined` if it has not started. */
 export const stateOf = ({ notes }: Machines): Effect.Effect<State | undefined, MachinesError> =>
   Effect.map(notes.get(stateName), (text) => (text === undefined ? undefined : JSON.parse(text)))
 
@@ -84,7 +84,10 @@ export const stateOf = ({ notes }: Machines): Effect.Effect<State | undefined, M
 // Rollouts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The runs of rollouts in the shared journal. The claim of a group decides who makes them, so it takes over. */
+/**
+ * Returns the journal for the runs of rollouts. Runs are always taken over, because the claim of a group decides which
+ * machine executes them.
+ */
 export const keptIn = ({ journal, name }: Machines, phase: number) => {
   const names = new Map<string, Set<string>>()
   const kept: Kept = {
@@ -114,11 +117,11 @@ const plain = ({ sample, ...round }: Rollout["rounds"][number]) => ({
   sample: { ...sample, tokens: Array.from(sample.tokens), logProbs: Array.from(sample.logProbs) }
 })
 
-/** The rollouts of a group as text. */
+/** Encodes the rollouts of a group as text. */
 export const encode = ({ rollouts }: Group): string =>
   JSON.stringify(rollouts.map((rollout) => ({ ...rollout, rounds: rollout.rounds.map(plain) })))
 
-/** Reads the rollouts of a group. Equal prompts are one array, as they were sampled. */
+/** Decodes the rollouts of a group. Equal prompts share one array, as when they were sampled. */
 export const decode = (text: string): ReadonlyArray<Rollout> => {
   const rollouts: ReadonlyArray<Rollout> = JSON.parse(text)
   const prompts = new Map<string, ReadonlyArray<number>>()
@@ -137,7 +140,7 @@ export const decode = (text: string): ReadonlyArray<Rollout> => {
 // Claims
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Claims groups of a list and makes them, so many at once, until `isDone`. Claims that are lost stop their group. */
+/** Claims groups of a list and makes them concurrently until `isDone`. If a claim is lost, its group is stopped. */
 export const makeGroups = <E>(
   tasks: SharedTasks,
   concurrency: number,
@@ -205,7 +208,7 @@ const serve = (machines: Machines, sampler: Sampler): Effect.Effect<void> => {
   return Effect.asVoid(Effect.retry(serving, Schedule.spaced("1 second"))) as Effect.Effect<void>
 }
 
-/** Weights that another machine samples from. A database that is unreachable is waited for. */
+/** A sampler that delegates to another machine. If the database is unreachable, it waits. */
 export const remote = ({ notes, open }: Machines, version: number): Sampler => ({
   version,
   sample: (request) => {
@@ -238,21 +241,21 @@ export interface Wanted<E> {
   readonly sampler: Sampler
   readonly positions: ReadonlyArray<number>
   readonly concurrency: number
-  /** Makes a group on this machine. */
+  /** Makes a group of rollouts on this machine. */
   readonly make: (position: number) => Effect.Effect<Group, E>
-  /** Called for each group that is there. */
+  /** Called for each completed group. */
   readonly onGroup: Effect.Effect<void, E>
 }
 
-/** The machines of a training, for the one that trains. */
+/** The machines of a training, as seen by the training machine. */
 export interface Lead {
   readonly ledger: Budget.Ledger
   readonly kept: KeptRollouts
-  /** Returns the rollouts of some positions, whichever machine makes them. */
+  /** Returns the rollouts of some positions, made on any machine. */
   readonly groups: <E>(wanted: Wanted<E>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Rollout>>, E | MachinesError>
 }
 
-/** Opens the machines of a training for the one that trains. */
+/** Opens the shared stores of a training for the training machine. */
 export const lead = Effect.fnUntraced(function* (
   machines: Machines,
   config: TrainingConfig,

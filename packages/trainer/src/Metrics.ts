@@ -1,30 +1,32 @@
 /**
- * Metrics: the results of an iteration. One record per iteration, one JSON line each in the run's folder.
+ * Metrics: the results of an iteration. The run's folder has one JSON line per iteration.
  *
- * Everything but `seconds`, `at` and `criticalPathSeconds` is the same for the same run, killed and resumed or not.
- * (With a response cache that outlives the process, what was asked before costs nothing the second time.)
+ * Everything except `seconds`, `at` and `criticalPathSeconds` is reproducible, even if the run is killed and resumed.
+ * (With a persistent response cache, repeated calls cost nothing.)
  */
 
 /** The fields of all records. */
 interface Base {
-  /** Counts from 0 over all phases of the run. */
+  /** The index over all phases of the run, from 0. */
   readonly iteration: number
   readonly phase: string
-  /** Counts from 0 within the phase. */
+  /** The index within the phase, from 0. */
   readonly phaseIteration: number
-  /** Optimiser steps that the engine has made, those of this iteration included. */
+  /** The number of optimizer steps so far, including this iteration. */
   readonly version: number
   /** The learning rate of the last step. */
   readonly learningRate: number
   /** The norm of the last step's gradient before clipping, if the engine reports it. */
   readonly gradientNorm?: number | undefined
-  /** The weighted sum that was minimised, over all steps of the iteration. */
+  /** The minimized weighted sum, over all steps of the iteration. */
   readonly loss?: number | undefined
-  /** Tokens that were learned from, and tokens of their prompts. */
+  /** The number of trained completion tokens, and of their prompt tokens. */
   readonly tokens: { readonly completion: number; readonly prompt: number }
-  /** USD that the run has cost so far, without work that was done twice. */
+  /** The cost of the run so far in USD, without repeated work. */
   readonly costUsd: number
-  /** USD of this iteration's tokens at the engine, if it has prices; without evaluations. Part of `costUsd`. */
+  /**
+   * The cost of this iteration's tokens at the engine in USD, if it has prices; without evaluations. Part of `costUsd`.
+   */
   readonly engineCostUsd?: number | undefined
   /** Milliseconds since 1970. */
   readonly at: number
@@ -41,22 +43,22 @@ export interface WarmStartMetrics extends Base {
   readonly type: "warm-start"
   readonly examples: number
   readonly completions: number
-  /** Mean negative log-probability of a token, in nats, by the weights of the examples and without. */
+  /** The mean negative log-probability of a token in nats, weighted and unweighted. */
   readonly weightedLoss: number
   readonly tokenLoss: number
 }
 
-/** The results of one round, over all rollouts that had it. */
+/** The results of one round, over all rollouts that reached it. */
 export interface RoundMetrics {
   readonly round: number
   readonly completions: number
   readonly rewardMean: number
   readonly rewardStd: number
-  /** Share of completions that could be read as a workflow. */
+  /** The share of completions that could be parsed as a workflow. */
   readonly parsed: number
-  /** Share of completions whose answer was right. */
+  /** The share of completions with a correct answer. */
   readonly correct: number
-  /** Share of completions that accept the previous answer. */
+  /** The share of completions that confirm the previous answer. */
   readonly confirmed: number
 }
 
@@ -67,11 +69,11 @@ export interface KindMetrics {
   readonly rewardMean: number
   readonly parsed: number
   readonly correct: number
-  /** Mean steps of the workflows that could be read, of all rounds. */
+  /** The mean number of steps of valid workflows, over all rounds. */
   readonly steps: number
-  /** Workflows that could be read, by their number of steps. */
+  /** Valid workflows by number of steps. */
   readonly stepCounts: Readonly<Record<string, number>>
-  /** Steps given to each worker, by id. Shares are these over their sum. */
+  /** The number of steps of each worker, by id. */
   readonly workers: Readonly<Record<string, number>>
 }
 
@@ -80,7 +82,7 @@ export interface KindMetrics {
  * steps, without the subtasks.
  */
 export interface Shapes {
-  /** Entropy over the shapes of the plans that could be read, in nats; 0 if all have one shape. */
+  /** The entropy of the shapes of valid plans in nats; 0 if all have the same shape. */
   readonly entropy: number
   /** The most frequent shape, as in `gpt > o3(0)`: a step of gpt, then one of o3 that sees step 0. */
   readonly most: string
@@ -93,51 +95,54 @@ export interface GrpoMetrics extends Base {
   readonly type: "grpo"
   readonly groups: number
   readonly rollouts: number
-  /** Rollouts left out because of failures that the policy did not cause. */
+  /** The number of rollouts dropped because of failures that the policy did not cause. */
   readonly dropped: number
-  /** Those of them that were lost to failures of workers, and how many to which worker and class of failure. */
+  /** The number of these that were lost to worker failures. `lostTo` counts them by worker and class of failure. */
   readonly lost?: number
   readonly lostTo?: Readonly<Record<string, number>>
-  /** Groups that there was something to learn from. Absent in records of older versions. */
+  /** The number of groups with a training signal. Absent in records of older versions. */
   readonly taught?: number
-  /** Over rollouts, of their last round, penalties included. */
+  /** The mean reward of the rollouts' last round, after penalties. */
   readonly rewardMean: number
   readonly rewardStd: number
-  /** Share of rollouts whose last round could be read. */
+  /** The share of rollouts whose last completion could be parsed. */
   readonly parsed: number
-  /** Share of rollouts whose last answer was right. */
+  /** The share of rollouts whose last answer was correct. */
   readonly correct: number
   readonly rounds: ReadonlyArray<RoundMetrics>
   /** Mean steps of the workflows that could be read, of all rounds. */
   readonly steps: number
   readonly kinds: Readonly<Record<string, KindMetrics>>
-  /** Absent if no plan could be read, and in records of older versions. */
+  /** Absent if no plan was valid, and in records of older versions. */
   readonly shapes?: Shapes | undefined
-  /** Mean entropy of the policy at a token, in nats, under the weights of each step, if the engine reports it. */
+  /** The mean entropy of the policy at a token in nats, under the weights of each step, if the engine reports it. */
   readonly entropy?: number | undefined
-  /** Mean negative log-probability of a sampled token: an estimate of the same that every engine gives. */
+  /**
+   * The mean negative log-probability of a sampled token: an estimate of the entropy that is available for every
+   * engine.
+   */
   readonly surprisal: number
-  /** Groups, by round, all of whose rewards were equal. */
+  /** The number of groups with equal rewards, counted per round. */
   readonly zeroVariance: number
-  /** Groups that replaced groups of equal rewards. */
+  /** The number of groups that replaced groups with equal rewards. */
   readonly resampled: number
-  /** Share of tokens whose gradient the clip stopped. */
+  /** The share of tokens whose gradient was stopped by clipping. */
   readonly clipped: number
-  /** Mean of `r - 1 - log r`: an estimate of the divergence from the sampler. */
+  /** The mean of `r - 1 - log r`: an estimate of the divergence from the sampler. */
   readonly samplerDivergence: number
-  /** Mean estimate of the divergence from the weights with which the phase began, where `kl` is set. */
+  /** The estimated mean divergence from the weights at the start of the phase, if `kl` is set. */
   readonly referenceDivergence?: number | undefined
-  /** Optimiser steps between the sampler and the first step of the iteration. */
+  /** The number of optimizer steps between the sampler and the first step of the iteration. */
   readonly lag: number
-  /** Mean tokens of a completion, and the share that reached the limit. */
+  /** The mean number of tokens of a completion, and the share of completions that reached the limit. */
   readonly completionTokens: number
   readonly truncated: number
-  /** Calls of workers, those that failed, and those whose answer came from the cache. */
+  /** The number of worker calls: total, failed, and answered from the cache. */
   readonly calls: { readonly total: number; readonly failed: number; readonly cached: number }
   readonly workerTokens: { readonly input: number; readonly output: number }
-  /** USD of this iteration's worker calls. */
+  /** The cost of this iteration's worker calls in USD. */
   readonly iterationCostUsd: number
-  /** Mean seconds of the critical path of a rollout's workflows. */
+  /** The mean duration of the critical path of a rollout's workflows, in seconds. */
   readonly criticalPathSeconds: number
 }
 

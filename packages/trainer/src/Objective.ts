@@ -1,8 +1,8 @@
 /**
- * Objectives: they turn settings into the loss and the weights that an engine minimises.
+ * Objectives convert settings to the loss and the weights that an engine minimizes.
  *
- * An engine sums over tokens; every mean is in the weights that are made here. Shapes are in the names: `N` completions
- * of one optimiser step, `T` the tokens of each.
+ * An engine sums over tokens; all averaging is in the weights. Suffixes of names are shapes: `N` is the completions of
+ * one optimizer step, `T` the tokens of each.
  */
 import type { Capabilities, Datum, Loss, PerToken } from "./Engine.ts"
 import * as LossTerms from "./LossTerms.ts"
@@ -13,7 +13,7 @@ import type { ObjectiveConfig } from "./TrainingConfig.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The loss of an engine that a setting asks for.
+ * Returns the engine's loss for a setting.
  *
  * **Example**
  *
@@ -28,7 +28,7 @@ export const lossOf = ({ entropy, loss }: Pick<ObjectiveConfig, "loss" | "entrop
   loss.type === "importanceSampling" || entropy === 0 ? loss : { ...loss, entropy }
 
 /**
- * Why an engine cannot minimise an objective; `undefined` when it can.
+ * Returns why an engine cannot minimize an objective; `undefined` if it can.
  *
  * **Example**
  *
@@ -57,21 +57,24 @@ export const obstacle = (
 // Weights and advantages of tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A completion to be weighed. */
+/** A completion whose tokens are weighted. */
 export interface Weighed {
-  /** Its tokens. */
+  /** The number of its tokens. */
   readonly length: number
-  /** The first token of the three lists; `undefined` if there are no lists, and the whole completion is thought. */
+  /**
+   * The index of the first token of the three lists; `undefined` if there are no lists, so that the whole completion
+   * counts as thought.
+   */
   readonly listsFrom?: number | undefined
 }
 
 /**
- * The weights of all tokens of an optimiser step.
+ * Returns the weights of all tokens of an optimizer step.
  *
  * **Details**
  *
- * They add up to 1. With `"completion"` every completion gets the same sum, with `"token"` every token of the same part
- * gets the same weight. The setting gives the ratio of the parts (thought and lists).
+ * They add up to 1. With `"completion"`, every completion has the same sum; with `"token"`, every token of the same
+ * part has the same weight. The setting defines the ratio of the parts (thought and lists).
  *
  * **Example**
  *
@@ -102,8 +105,7 @@ export const weights = (
 }
 
 /**
- * The advantage of each token of a completion, with the penalty for leaving the reference where `kl` is not 0: that
- * many times `log q - log p_reference` is taken off at each token.
+ * Returns the advantage of each token of a completion, minus the KL penalty: `kl * (log q - log p_reference)`.
  *
  * **Example**
  *
@@ -127,12 +129,12 @@ export const tokenAdvantages = (
 // Distance from the sampler
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The distance of a pass's weights from the sampler's. */
+/** The distance between the weights of a pass and those of the sampler. */
 export interface Distance {
   readonly tokens: number
-  /** Tokens at which the clip stopped the gradient. */
+  /** The number of tokens at which clipping stopped the gradient. */
   readonly clipped: number
-  /** Sum of `r - 1 - log r` over tokens. */
+  /** The sum of `r - 1 - log r` over tokens. */
   readonly divergence: number
 }
 

@@ -1,8 +1,8 @@
 /**
- * Rollouts: runs of the Conductor to learn from.
+ * Rollouts: runs of the Conductor for training.
  *
- * A rollout is one run with a language policy whose model is the engine's sampler, graded and rewarded round by round.
- * The response cache, budgets, retries and reassignment are core's. A group is the rollouts of one question.
+ * A rollout is a run with a language policy whose model is the engine's sampler, graded and rewarded round by round.
+ * Response cache, budgets, retries and reassignment come from core. A group consists of the rollouts of one question.
  */
 import {
   type Budget,
@@ -35,14 +35,14 @@ import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 
 /** One completion of a rollout, with its result. */
 export interface Round extends RoundMeasures {
-  /** The same array for all completions that were sampled together. */
+  /** The prompt. Completions that were sampled together share the same array. */
   readonly prompt: ReadonlyArray<number>
   readonly sample: Sample
   readonly text: string
   readonly result: Grader.Result
-  /** Penalties included. */
+  /** The reward after penalties. */
   readonly reward: number
-  /** Why it could not be read, or why there is no answer. */
+  /** Why it could not be parsed, or why there is no answer. */
   readonly detail?: string | undefined
   readonly workflow?: Workflow.Workflow | undefined
   readonly answer?: string | undefined
@@ -50,16 +50,16 @@ export interface Round extends RoundMeasures {
   readonly grade?: Grader.Grade | undefined
 }
 
-/** A run of the Conductor to learn from. */
+/** A run of the Conductor for training. */
 export interface Rollout {
-  /** The member of its group, from 0. */
+  /** The index within its group, from 0. */
   readonly member: number
   readonly rounds: ReadonlyArray<Round>
-  /** Why it is left out: a failure that is not the policy's. */
+  /** Why it was dropped: a failure that the policy did not cause. */
   readonly dropped?: string | undefined
-  /** The worker whose failure it was lost to, and the class of the failure: `openai:gpt-5: Overloaded`. */
+  /** The worker whose failure caused the loss, and the class of the failure: `openai:gpt-5: Overloaded`. */
   readonly lostTo?: string | undefined
-  /** USD of earlier attempts that were lost. */
+  /** The cost in USD of earlier, lost attempts. */
   readonly abandonedCostUsd: number
 }
 
@@ -70,13 +70,13 @@ export interface Group {
   readonly rollouts: ReadonlyArray<Rollout>
 }
 
-/** The storage of rollouts, so that their answers are not paid for again if the process ends before they do. */
+/** The storage of rollouts in progress, so that their answers are not paid for again after a crash. */
 export interface Kept {
-  /** The journal of a rollout, by the id of its run. */
+  /** Returns the journal of a rollout, by run id. */
   readonly journalOf: (run: string) => Journal.Journal
-  /** Called for each of its calls that is paid. */
+  /** Called for each paid call. */
   readonly pay: (run: string, costUsd: number) => void
-  /** Called for a run that was lost to a failure of a worker. */
+  /** Called for a run that was lost to a worker failure. */
   readonly lose: (run: string) => void
 }
 
@@ -89,13 +89,16 @@ export interface Options {
   readonly grader: Grader.Grader
   /** The account of the whole training. */
   readonly ledger: Budget.Ledger
-  /** Nowhere by default. A rollout is found again by its question, its member, and the version of the weights. */
+  /**
+   * Stores rollouts in progress. By default, they are not stored. A rollout is identified by its question, its index in
+   * the group, and the version of the weights.
+   */
   readonly kept?: Kept | undefined
-  /** A permit for each completion that is sampled at once. */
+  /** Limits the number of completions that are sampled concurrently. */
   readonly sampling: Semaphore.Semaphore
-  /** A permit for each rollout whose workflow runs. */
+  /** Limits the number of rollouts whose workflows run concurrently. */
   readonly running: Semaphore.Semaphore
-  /** Makes the policy of a model; a `LanguagePolicy` with the configured prompt by default. */
+  /** Makes the policy of a model. Default: a `LanguagePolicy` with the configured prompt. */
   readonly policy?: ((model: Worker) => Policy.Policy) | undefined
 }
 
@@ -103,7 +106,7 @@ export interface Options {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The training's limit of cost would be exceeded. */
+/** The error for a call that would exceed the training's cost limit. */
 export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
   readonly limitUsd: number
   readonly spentUsd: number
@@ -113,7 +116,9 @@ export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
   }
 }
 
-/** The policy never asked for a completion, so there is nothing to learn from: a mistake in how it is set up. */
+/**
+ * The error for a policy that never requested a completion, so that there is no training signal: a configuration error.
+ */
 export class RolloutError extends Data.TaggedError("RolloutError")<{
   readonly task: string
   readonly detail: string
@@ -136,7 +141,8 @@ export type RolloutFailure =
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The reward of the paper, less the configured penalties for calls, time, steps that wait and money; at least 0.
+ * Returns the reward of the paper minus the configured penalties for calls, time, sequential steps and cost; at least
+ * 0.
  *
  * **Example**
  *
@@ -440,12 +446,12 @@ const runUntilGraded = Effect.fnUntraced(function* (
 })
 
 /**
- * Makes the rollouts of a question.
+ * Makes the rollouts of one question.
  *
  * **Details**
  *
- * The first completions are sampled in one request. A run that fails is data, and `failures` decides its reward. Only
- * failures of the engine and the training's limit of cost are errors.
+ * The first completions are sampled in one request. A failed run is data, and `failures` decides its reward. Only
+ * engine failures and the training's cost limit are errors.
  *
  * **Example**
  *

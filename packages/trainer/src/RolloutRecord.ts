@@ -1,5 +1,5 @@
 /**
- * Rollouts as they are written down: one line for each group (the question and its pool), then one for each completion.
+ * The file format of rollouts: one line per group (the question and its pool), then one per completion.
  *
  * A rollout with recursive rounds has one line per round. Dropped rollouts also have lines, without an advantage.
  */
@@ -11,19 +11,19 @@ export interface GroupRecord {
   readonly type: "group"
   readonly iteration: number
   readonly phase: string
-  /** Counts from 0 within the iteration. */
+  /** The index within the iteration, from 0. */
   readonly group: number
-  /** Position in the source of tasks. */
+  /** The position in the source of tasks. */
   readonly index: number
   readonly task: string
   readonly kind: string
   readonly messages: ReadonlyArray<Message>
   readonly reference?: string | undefined
-  /** The ids of the workers that this question had, by ordinal. */
+  /** The ids of the question's workers, by index. */
   readonly pool: ReadonlyArray<string>
-  /** Rounds that its rollouts may have. */
+  /** The maximum number of rounds of its rollouts. */
   readonly rounds: number
-  /** Optimiser steps that the sampler had seen. */
+  /** The number of optimizer steps of the sampler's weights. */
   readonly samplerVersion: number
   /** Whether it was dropped because all rewards of its first round were equal. */
   readonly zeroVariance: boolean
@@ -35,40 +35,40 @@ export interface CompletionRecord {
   readonly iteration: number
   readonly phase: string
   readonly group: number
-  /** The member of the group, from 0. */
+  /** The index within the group, from 0. */
   readonly rollout: number
-  /** 0 for the first round. */
+  /** The index of the round, from 0. */
   readonly round: number
   readonly task: string
   readonly kind: string
-  /** Tokens of the prompt. */
+  /** The number of tokens of the prompt. */
   readonly promptTokens: number
   readonly completion: string
   readonly tokens: ReadonlyArray<number>
   readonly logProbs: ReadonlyArray<number>
-  /** `length` when the completion reached the limit, and was not read. */
+  /** `length` if the completion reached the limit and was not parsed. */
   readonly reason: "stop" | "length"
   readonly result: "unreadable" | "wrong" | "correct"
-  /** Penalties included. Absent when the rollout was dropped. */
+  /** The reward after penalties. Absent if the rollout was dropped. */
   readonly reward?: number | undefined
-  /** Absent when the rollout or its group was dropped. */
+  /** Absent if the rollout or its group was dropped. */
   readonly advantage?: number | undefined
-  /** Why it was dropped, or why it could not be read. */
+  /** Why it was dropped, or why it could not be parsed. */
   readonly detail?: string | undefined
   readonly workflow?: Workflow.Workflow | undefined
   /** The ids of the workers of the steps, in their order. */
   readonly workers?: ReadonlyArray<string> | undefined
   readonly answer?: string | undefined
-  /** Whether it accepted the previous answer. */
+  /** Whether it confirmed the previous answer. */
   readonly confirmed: boolean
   readonly grade?: Grader.Grade | undefined
-  /** USD of this round's worker calls. */
+  /** The cost of this round's worker calls in USD. */
   readonly costUsd: number
   readonly calls: number
   readonly failedCalls: number
   readonly cachedCalls: number
   readonly workerTokens: { readonly input: number; readonly output: number }
-  /** The longest chain of this round's steps, in milliseconds. Differs from run to run, as clocks do. */
+  /** The duration of the critical path of this round's steps, in milliseconds. Not reproducible. */
   readonly criticalPathMillis: number
 }
 

@@ -1,9 +1,9 @@
 /**
- * The folder of a training run: written so that it can be killed at any moment, and read by whatever shows a run.
+ * The folder of a training run. The process can be killed at any moment without damaging it.
  *
- * A checkpoint exists as a whole or not at all. Metrics are appended, and those after the last checkpoint are cut off
- * when the run is resumed. The rollouts of an iteration are one file. `RunLayout` describes the layout. Disk damage is
- * detected by checksums, and a run resumes from its last intact checkpoint.
+ * Checkpoints are written atomically. Metrics are appended, and metrics after the last checkpoint are removed when the
+ * run is resumed. Each iteration has one file of rollouts. `RunLayout` describes the layout. Disk damage is detected by
+ * checksums, and a run resumes from its last intact checkpoint.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -26,22 +26,22 @@ import { type TrainingConfig, version } from "./TrainingConfig.ts"
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a folder cannot be trained in, or read. */
+/** Why a folder cannot be used. */
 export type RunFolderErrorReason =
-  /** There is no run in it. */
+  /** It does not contain a run. */
   | { readonly _tag: "NoRun" }
-  /** There is one already. */
+  /** It already contains a run. */
   | { readonly _tag: "AlreadyThere" }
-  /** Another process trains it. */
+  /** Another process is training in it. */
   | { readonly _tag: "Locked"; readonly holder?: Lock.Holder | undefined }
-  /** It was written by a version that this one does not know. */
+  /** It was written by an unsupported version. */
   | { readonly _tag: "Version"; readonly found: unknown }
-  /** Its disk has no room left. */
+  /** The disk is full. */
   | { readonly _tag: "Full" }
   /** It cannot be written or read. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
-/** A run's folder cannot be used. */
+/** The error for a run folder that cannot be used. */
 export class RunFolderError extends Data.TaggedError("RunFolderError")<{
   readonly folder: string
   readonly reason: RunFolderErrorReason
@@ -115,8 +115,8 @@ const readLines = <A>(folder: string, file: string, options?: JsonLines.ReadOpti
   within(folder, Stream.runCollect(JsonLines.read(file, options))) as Effect.Effect<ReadonlyArray<A>, RunFolderError>
 
 /**
- * The metrics of a run so far, one for each iteration, in order. A torn last line is left out, and so are damaged ones,
- * which are logged.
+ * Returns the metrics of a run so far, in order of iterations. An incomplete last line is ignored. Damaged lines are
+ * ignored and logged.
  */
 export const readMetrics = Effect.fnUntraced(function* (
   folder: string
@@ -148,13 +148,13 @@ const numbered = (folder: string, pattern: RegExp): ReadonlyArray<number> =>
 const rolloutPattern = /^(\d{6,})\.jsonl\.gz$/
 const checkpointPattern = /^(\d{6,})$/
 
-/** The iterations whose rollouts are there, in order. */
+/** Returns the iterations with stored rollouts, in order. */
 export const rolloutIterations = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.rollouts), rolloutPattern))
 
 /**
- * The rollouts of one iteration: groups, each before its completions. A file that a crash has cut is read as far as it
- * goes.
+ * Returns the rollouts of one iteration: each group, followed by its completions. A file that was truncated by a crash
+ * is read up to that point.
  */
 export const readRollouts = (
   folder: string,
@@ -162,7 +162,7 @@ export const readRollouts = (
 ): Effect.Effect<ReadonlyArray<RolloutRecord>, RunFolderError> =>
   readLines(folder, path.join(folder, Layout.rolloutsOf(iteration)))
 
-/** The checkpoints that are there, in order. */
+/** Returns the existing checkpoints, in order. */
 export const checkpoints = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.checkpoints), checkpointPattern))
 
@@ -178,13 +178,13 @@ export const readBest = (folder: string): Effect.Effect<Layout.Best | undefined,
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run's folder that this process alone writes to. */
+/** A run folder that this process has locked for writing. */
 export interface RunFolder {
   readonly folder: string
   readonly config: TrainingConfig
   /** The run's state at its last checkpoint; `undefined` before the first. */
   readonly state: Layout.TrainerState | undefined
-  /** The run's spending so far, including work that was lost to a crash. */
+  /** The run's spend so far, including work that was lost in a crash. */
   readonly spent: Layout.Spent
   readonly appendMetrics: (metrics: Metrics) => Effect.Effect<void, RunFolderError>
   readonly writeRollouts: (
@@ -192,8 +192,8 @@ export interface RunFolder {
     records: ReadonlyArray<RolloutRecord>
   ) => Effect.Effect<void, RunFolderError>
   /**
-   * Has the engine save itself and writes a checkpoint, whole or not at all; older ones make room, the best one aside.
-   * There must be none of that iteration yet.
+   * Saves the engine and writes a checkpoint atomically. Older checkpoints except the best one are deleted. Fails if
+   * the iteration already has a checkpoint.
    */
   readonly checkpoint: (
     engine: Engine,
@@ -201,11 +201,11 @@ export interface RunFolder {
   ) => Effect.Effect<Layout.TrainerState, RunFolderError | EngineError>
   /** The folder in which the engine saves the weights at the start of a phase. It is created if it does not exist. */
   readonly referenceFolder: Effect.Effect<string, RunFolderError>
-  /** Writes the run's spending; `isDurable` if it has to survive a system crash as well. */
+  /** Writes the run's spend. With `isDurable`, it also survives a system crash. */
   readonly writeSpent: (spent: Layout.Spent, isDurable: boolean) => Effect.Effect<void, RunFolderError>
 }
 
-/** Returns the folder in which the engine saved itself at a checkpoint. */
+/** Returns the folder with the engine's state of a checkpoint. */
 export const checkpointFolder = ({ folder }: Pick<RunFolder, "folder">, checkpoint: number): string =>
   path.join(folder, Layout.checkpointOf(checkpoint))
 

@@ -14,9 +14,9 @@
  * reference/               the weights with which a phase began, where its objective needs them
  * ```
  *
- * Each of the JSON files and each line of metrics has its own checksum (`Sealed` of `@divisi/files`), and a
- * `TrainerState` has those of the files next to it. If a checkpoint does not match, it is renamed to `000010.damaged`
- * when the run is resumed, and the run continues from the one before.
+ * Each JSON file and each line of metrics has a checksum (`Sealed` of `@divisi/files`), and a `TrainerState` contains
+ * the checksums of the files next to it. If a checkpoint is damaged when the run is resumed, it is renamed, e.g. to
+ * `000010.damaged`, and the run continues from the previous one.
  *
  * Iterations count from 0 over all phases; checkpoint `n` is the state after `n` iterations, so 0 is the start.
  */
@@ -28,40 +28,40 @@ export interface Best {
   readonly score: number
 }
 
-/** A place in the source of a phase, by the phase's index. */
+/** A position in the source of a phase. */
 export interface Mark {
   readonly phase: number
   readonly position: number
 }
 
-/** The spending of a run. */
+/** The spend of a run. */
 export interface Spent {
   /** USD, without payments for stored rollouts after the mark: those are recorded with their answers. */
   readonly costUsd: number
   readonly mark: Mark
 }
 
-/** The progress of a run: the part of a checkpoint that is not the engine's. */
+/** The progress of a run: the part of a checkpoint that is independent of the engine. */
 export interface TrainerState {
   readonly version: 1
   readonly engine: Saved
-  /** Iterations that are done. */
+  /** The number of completed iterations. */
   readonly iteration: number
-  /** The index of the current phase, and the number of its iterations that are done. */
+  /** The index of the current phase. `phaseIteration` is the number of its completed iterations. */
   readonly phase: number
   readonly phaseIteration: number
   /** Position in the phase's source: the index of the next question or example. */
   readonly position: number
   /** The engine's state at the start of the phase, if the objective needs it. */
   readonly reference?: Saved | undefined
-  /** USD spent on these iterations, without work that was lost. */
+  /** USD spent on these iterations, without lost work. */
   readonly costUsd: number
   readonly best?: Best | undefined
   /** The SHA-256 of each file needed to resume from here, by its path within the run's folder. */
   readonly files: Readonly<Record<string, string>>
 }
 
-/** The name of an iteration's or checkpoint's file: six digits. */
+/** Returns the name of an iteration's or checkpoint's file: six digits. */
 export const number = (iteration: number): string => String(iteration).padStart(6, "0")
 
 export const config = "config.json"
@@ -73,11 +73,11 @@ export const keptRollouts = "rollouts.sqlite"
 export const reference = "reference"
 export const checkpoints = "checkpoints"
 export const rollouts = "rollouts"
-/** Within a checkpoint's folder. */
+/** The name of the state file in a checkpoint's folder. */
 export const state = "trainer.json"
 
-/** The rollouts of one iteration. */
+/** Returns the path of the rollouts of an iteration. */
 export const rolloutsOf = (iteration: number): string => `${rollouts}/${number(iteration)}.jsonl.gz`
 
-/** The folder of one checkpoint. */
+/** Returns the path of a checkpoint's folder. */
 export const checkpointOf = (iteration: number): string => `${checkpoints}/${number(iteration)}`

@@ -1,5 +1,5 @@
 /**
- * A sampler as a worker: present weights wherever a model is wanted, such as in the policy of a held-out evaluation.
+ * A worker that samples from the current weights, e.g. for the policy of a held-out evaluation.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -14,11 +14,11 @@ import type { Engine, EngineError, Sample, Sampler, Tokenizer } from "./Engine.t
 export interface Options {
   readonly sampler: Sampler
   readonly engine: Pick<Engine, "tokenizer">
-  /** `sampler` by default. */
+  /** Default: `sampler`. */
   readonly id?: string | undefined
   /** The maximum number of tokens of an answer, if the request sets no limit. Default: 1,024. */
   readonly maxTokens?: number | undefined
-  /** The answer that a sample and its decoded text give; the text by default. */
+  /** Returns the answer for a sample and its decoded text. Default: the text. */
   readonly textOf?: ((sample: Sample, text: string) => string) | undefined
 }
 
@@ -37,7 +37,7 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
   }
 }
 
-/** The text of a sample, without the token that ends it. */
+/** Returns the text of a sample, without the end token. */
 export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): string =>
   decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
 
@@ -53,13 +53,13 @@ const table = Tables.table(
 )
 
 /**
- * Makes a worker of a sampler. It costs nothing, samples at a temperature of 1 and takes a seed (0 without one).
+ * Makes a worker from a sampler. It costs nothing, samples at a temperature of 1 and supports seeds (default 0).
  *
  * **Details**
  *
- * No response cache keeps its answers: other runs have other weights under the same name. Its answers carry their
- * `Sample` and the tokens of the prompt as `echo`, so that a policy's completion gives its tokens, also where a journal
- * gives it again, and a server returns them (`return_token_ids`).
+ * Its answers are never cached, because other runs have other weights under the same name. Its answers include the
+ * `Sample` and the prompt tokens as `echo`, so that a completion's tokens are available even if it comes from a
+ * journal, and a server can return them (`return_token_ids`).
  *
  * **Example**
  *

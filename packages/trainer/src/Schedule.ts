@@ -7,13 +7,13 @@ import type { ScheduleConfig } from "./TrainingConfig.ts"
 const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(schedule.warmUpRatio * steps)
 
 /**
- * The factor of the peak learning rate at a step.
+ * Returns the factor of the peak learning rate at a step.
  *
  * **Details**
  *
- * `step` counts from 0. The warm-up rises linearly and reaches 1 at its last step; what follows is 1, or half a cosine
- * from 1 down to `finalRatio`, which it would reach one step behind the last: a rate of 0 would teach nothing, and the
- * rollouts of its step are paid for.
+ * `step` counts from 0. The warm-up rises linearly and reaches 1 at its last step. After it, the factor is constant, or
+ * follows half a cosine from 1 down to `finalRatio`, which it would reach one step after the last, because a step with
+ * a rate of 0 would be wasted.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * Sources of tasks: an endless, numbered sequence of questions that is the same for the same seed.
+ * Sources of tasks: endless, numbered sequences of questions that depend only on a seed.
  *
- * A position in a source is a number, so that a resumed run continues with the very next question.
+ * A position in a source is a number, so a resumed run continues with the next question.
  */
 
 import { Seed } from "@divisi/core"
@@ -15,17 +15,17 @@ import * as Effect from "effect/Effect"
 
 /** An endless sequence of tasks. */
 export interface TaskSource {
-  /** For the record. */
+  /** The name of the source, for the records of a run. */
   readonly name: string
-  /** The task at a place (from 0), the same for the same seed. */
+  /** Returns the task at a position, from 0. Equal seeds give equal tasks. */
   readonly task: (seed: number, index: number) => Effect.Effect<Task>
   /** Returns the kind of a task, for metrics. */
   readonly kind: (task: Task) => string
-  /** The workers of a task that comes with its own; the training's by default. */
+  /** Returns the pool of a task that has its own. Default: the pool of the training. */
   readonly pool?: ((task: Task) => WorkerPool | undefined) | undefined
 }
 
-/** A source with the share of an iteration's questions that it gives. */
+/** A source with its share of an iteration's questions. */
 export interface Share {
   readonly source: TaskSource
   /** Relative to the other shares. */
@@ -40,7 +40,7 @@ export interface Share {
 export const kindOf = ({ metadata }: Task): string => String(metadata?.family ?? metadata?.kind ?? "task")
 
 /**
- * A source from a function of the seed and the place.
+ * Makes a source from a function of the seed and the position.
  *
  * **Example**
  *
@@ -70,7 +70,7 @@ export const make = (
 })
 
 /**
- * A source from a list: the whole list in a random order, again and again, each time in another order.
+ * Makes a source from a list. It repeats the whole list, each time in a different random order.
  *
  * **Example**
  *
@@ -103,7 +103,7 @@ export const fromTasks = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Mixes sources: each place draws one of them, with a probability by its share.
+ * Mixes sources: at each position, one of them is sampled with a probability proportional to its share.
  *
  * **Example**
  *
@@ -142,12 +142,12 @@ export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
 }
 
 /**
- * Leaves out tasks, e.g. by difficulty: each place draws tasks until one is wanted.
+ * Filters tasks, e.g. by difficulty: at each position, tasks are sampled until one is accepted.
  *
  * **Gotchas**
  *
- * After `maxDraws` draws (100 by default) the last one is taken, wanted or not: a filter that wants nothing does not
- * hang a run.
+ * After `maxDraws` attempts (default 100) the last task is used even if it is not accepted, so that a filter that
+ * rejects everything does not block a run.
  */
 export const filter = (source: TaskSource, isWanted: (task: Task) => boolean, maxDraws = 100): TaskSource => ({
   ...source,

@@ -1,9 +1,9 @@
 /**
- * Telemetry: a training run as metrics of Effect's `Metric`, which OpenTelemetry exporters read.
+ * Telemetry: records a training run with Effect's `Metric`, which OpenTelemetry exporters read.
  *
  * Gauges show the results of the last iteration, counters the sums since the run started. Names begin with
- * `divisi.training.*`; the workers' tokens use the semantic conventions' `gen_ai.client.token.usage`. Every series
- * names its run and phase. It contains no text of models or users.
+ * `divisi.training.*`; the workers' tokens use the semantic conventions' `gen_ai.client.token.usage`. Every series is
+ * labeled with its run and phase. It contains no text of models or users.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -18,9 +18,9 @@ import type { Listener } from "./TrainingEvent.ts"
 interface Reading {
   readonly name: string
   readonly description: string
-  /** In the notation of UCUM, as OpenTelemetry asks: `1` is a share or a plain number. */
+  /** The unit in UCUM notation, as in OpenTelemetry. `1` is a share or a plain number. */
   readonly unit: string
-  /** Not recorded when the engine does not report it. */
+  /** Not recorded if the engine does not report it. */
   readonly value: number | undefined
   readonly attributes?: Readonly<Record<string, string>> | undefined
 }
@@ -157,7 +157,7 @@ export const record = (run: string, metrics: Metrics): Effect.Effect<void> => {
   return Effect.andThen(gauges, recordAll(counters, makeCounter, run, metrics.phase))
 }
 
-/** A listener that records the results of each iteration, in the registry that is current at its creation. */
+/** Makes a listener that records the results of each iteration in the current registry of metrics. */
 export const listener: Effect.Effect<Listener> = Effect.map(Effect.context<never>(), (context) => {
   let run = "run"
   return (event) => {

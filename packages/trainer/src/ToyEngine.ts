@@ -1,9 +1,9 @@
 /**
- * A toy engine: a softmax over a table, small enough to check by hand and quick enough for every test.
+ * A toy engine: a softmax over a table, small enough to check by hand and fast enough for every test.
  *
  * The logits of a token are the sum of two rows: one for the last few tokens, and one for these together with the whole
  * prompt. The first learns the form of completions, the second the answer to a prompt. Gradients are exact, sums are in
- * double precision and everything is deterministic. It is to engines what `ScriptedWorker` is to workers, and keeps
+ * double precision and everything is deterministic. It is to engines what `ScriptedWorker` is to workers, and passes
  * their contract (`@divisi/testkit/engines`).
  */
 import * as fs from "node:fs/promises"
@@ -33,15 +33,18 @@ import * as LossTerms from "./LossTerms.ts"
 
 /** Options of a toy engine. */
 export interface Options {
-  /** Texts that are one token each, besides every byte; the longest that fits is taken. */
+  /** Texts that become one token each, in addition to single bytes. The longest match is used. */
   readonly pieces?: ReadonlyArray<string> | undefined
-  /** The number of preceding tokens that decide about the next one. Default: 4. */
+  /** The number of preceding tokens that determine the next one. Default: 4. */
   readonly order?: number | undefined
-  /** The most tokens of a prompt and a completion together; 16,384 by default: bytes are many. */
+  /**
+   * The maximum number of tokens of a prompt and a completion together. Default: 16,384, because tokens are mostly
+   * single bytes.
+   */
   readonly contextTokens?: number | undefined
-  /** The deviation of the logits before training. Default: 0, which makes all tokens equally likely. */
+  /** The standard deviation of the logits before training. Default: 0, which makes all tokens equally likely. */
   readonly noise?: number | undefined
-  /** The seed of the noise; 0 by default. */
+  /** The seed of the noise. Default: 0. */
   readonly seed?: number | undefined
   readonly name?: string | undefined
 }
@@ -70,7 +73,7 @@ interface State {
 const endToken = 256
 
 /**
- * A tokenizer of bytes and given pieces.
+ * Makes a tokenizer for bytes and the given pieces.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * The trainer: it runs the phases of a training over an engine and keeps the run in a folder.
+ * The trainer: runs the phases of a training with an engine and stores the run in a folder.
  *
- * A run can be stopped, killed or run out of money at any moment. Resumed from its last checkpoint, it comes to the
- * same result. It reports its progress only through its events (`TrainingEvent`).
+ * A run can be stopped or killed, or can reach its cost limit, at any moment. Resuming it from its last checkpoint
+ * gives the same result. Progress is reported only through events (`TrainingEvent`).
  */
 import { Budget, Callback, type Grader, Seed, Options as Tables } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -38,38 +38,38 @@ import type { Ending, Listener } from "./TrainingEvent.ts"
 
 /** The inputs of a held-out evaluation. */
 export interface EvaluationContext {
-  /** Iterations that are done. */
+  /** The number of completed iterations. */
   readonly iteration: number
-  /** The present weights. */
+  /** The current weights. */
   readonly sampler: Sampler
   /** The sampler as a model, for a `LanguagePolicy`. */
   readonly model: Worker
   readonly engine: Engine
 }
 
-/** The parts of a run that are code and not data. They have to be the same when the run is resumed. */
+/** The parts of a run that are code, not data. They must be the same when the run is resumed. */
 export interface Parts {
   readonly engine: Engine
   readonly pool: WorkerPool
   readonly grader: Grader.Grader
-  /** By the names that phases call them. */
+  /** The sources of tasks, by the names used in phases. */
   readonly tasks?: Readonly<Record<string, TaskSource>> | undefined
-  /** By the names that phases call them. */
+  /** The sources of examples, by the names used in phases. */
   readonly examples?: Readonly<Record<string, ExampleSource>> | undefined
   /** Creates the policy of a model, if it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
   readonly policy?: ((model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy) | undefined
-  /** Parts of the pool that are held out for tests. The ids are in alphabetical order. */
+  /** Whether a subset of the pool is held out for tests. The ids are in alphabetical order. */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
   /**
-   * An engine for the reference of a KL penalty. Without it, the engine's own initial weights are saved, and swapped in
-   * for the reference.
+   * An engine for the reference of a KL penalty. By default, the engine's initial weights are saved and loaded when the
+   * reference is needed.
    */
   readonly reference?: Engine | undefined
-  /** Any measures of the present weights, every `evaluateEvery` iterations. */
+  /** Measures the current weights, every `evaluateEvery` iterations. */
   readonly evaluate?:
     | ((context: EvaluationContext) => Effect.Effect<Readonly<Record<string, number>>, unknown>)
     | undefined
-  /** The measure by which a checkpoint is best; `score` by default. */
+  /** The measure that determines the best checkpoint. Default: `score`. */
   readonly bestBy?: string | undefined
 }
 
@@ -77,15 +77,15 @@ export interface Parts {
 export interface ConfigInput {
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly name?: string | undefined
-  /** 1 by default. */
+  /** Default: 1. */
   readonly seed?: number | undefined
   /** Default: every 10 iterations, retaining the last 2. */
   readonly checkpoints?: Partial<TrainingConfig["checkpoints"]> | undefined
-  /** 0, never, by default. */
+  /** Default: 0, never. */
   readonly evaluateEvery?: number | undefined
-  /** True by default. */
+  /** Default: `true`. */
   readonly recordRollouts?: boolean | undefined
-  /** The most that workers, and an engine that has prices, may cost in all. */
+  /** The maximum total cost of workers and of an engine with prices, in USD. */
   readonly maxCostUsd?: number | undefined
   readonly versions?: Readonly<Record<string, string>> | undefined
 }
@@ -94,9 +94,9 @@ export interface ConfigInput {
 export interface Options {
   readonly folder: string
   readonly listener?: Listener | undefined
-  /** Asks the run to stop: work that can be done again is given up, and a checkpoint is saved. */
+  /** Stops the run: work that can be repeated is abandoned, and a checkpoint is saved. */
   readonly signal?: AbortSignal | undefined
-  /** The stores that several machines share: they make the rollouts together ({@link work}). One machine by default. */
+  /** Shared stores, for making rollouts on several machines ({@link work}). Default: one machine. */
   readonly machines?: Machines.Machines | undefined
 }
 
@@ -105,9 +105,9 @@ export interface Result {
   readonly ending: Ending
   /** Iterations that are done. */
   readonly iteration: number
-  /** USD that the run has spent, lost work included. */
+  /** The spend of the run in USD, including lost work. */
   readonly spentUsd: number
-  /** The phases that taught nothing, and why, of a run that is finished; empty otherwise. */
+  /** The phases of a finished run without a training signal, with the reason; empty otherwise. */
   readonly unlearned: ReadonlyArray<Unlearned>
 }
 
@@ -116,7 +116,7 @@ export interface Result {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The whole configuration of a run with these parts, as {@link start} writes it into the folder.
+ * Returns the complete configuration of a run, as {@link start} writes it to the folder.
  *
  * **Example**
  *
@@ -303,11 +303,11 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
 })
 
 /**
- * Starts a training run in a folder without one, and runs it to its end.
+ * Starts a training run in a folder without a run, and runs it to its end.
  *
  * **Details**
  *
- * A run that was stopped or reached its limit of cost succeeds with that ending, and can be resumed.
+ * If the run is stopped or reaches its cost limit, the effect succeeds with that ending, and the run can be resumed.
  *
  * **Example**
  *
@@ -356,8 +356,8 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
  *
  * **Gotchas**
  *
- * Give the parts that the run was started with: the same sources, engine and workers. Their names and the workers' ids
- * are checked; what they do cannot be.
+ * Pass the parts that the run was started with: the same sources, engine and workers. Only their names and the workers'
+ * ids are checked.
  *
  * **Example**
  *
@@ -451,12 +451,13 @@ const workOn = Effect.fnUntraced(function* (
 })
 
 /**
- * Makes rollouts for a training that another machine leads, until that is over. Returns at once if it is over already.
+ * Makes rollouts for a training on another machine until that training ends. Returns immediately if it has already
+ * ended.
  *
  * **Details**
  *
- * Waits for a training that has not begun. Its configuration must be that of the machine that trains; only the
- * tokenizer of the engine is used.
+ * If the training has not started, waits for it. The configuration must be the same as on the training machine; only
+ * the tokenizer of the engine is used.
  */
 export const work = (
   parts: Parts,

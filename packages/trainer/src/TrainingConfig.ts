@@ -1,11 +1,10 @@
 /**
- * The configuration of a training run: one plain value with everything that decides its course, written into the run's
- * folder before the first step.
+ * The configuration of a training run: plain data with everything that determines the run, written to the run's folder
+ * before the first step.
  *
  * Parts that are not data (the engine, the pool, the tasks, the grader) are passed to the trainer separately, and
- * appear here by name. A run is a list of phases, each with its own settings. The defaults are the paper's. Compared
- * with the textbook method, a critic network and a synchronised reference model are left out (paper section 2: no KL
- * term).
+ * appear here by name. A run is a list of phases, each with its own settings. The defaults are the paper's. Unlike the
+ * textbook method, there is no critic network and no synchronized reference model (paper section 2: no KL term).
  */
 
 import { Options, type Prompt, type WorkflowText } from "@divisi/core"
@@ -16,23 +15,23 @@ import { grpoTable, warmStartTable } from "./internal/tables.ts"
 // Optimiser
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The change of the learning rate over the steps of a phase. */
+/** The learning rate schedule of a phase. */
 export type ScheduleConfig =
-  /** The same throughout, after the warm-up. */
+  /** Constant after the warm-up. */
   | { readonly type: "constant"; readonly warmUpRatio: number }
-  /** Down to `finalRatio` of the peak along half a cosine, after the warm-up. */
+  /** Half a cosine down to `finalRatio` of the peak, after the warm-up. */
   | { readonly type: "cosine"; readonly warmUpRatio: number; readonly finalRatio: number }
 
 /** AdamW and its schedule. */
 export interface OptimizerConfig {
-  /** The peak. */
+  /** The peak learning rate. */
   readonly learningRate: number
   readonly schedule: ScheduleConfig
   readonly beta1: number
   readonly beta2: number
   readonly epsilon: number
   readonly weightDecay: number
-  /** The norm to which a gradient is cut; 0 cuts nothing. */
+  /** The norm to which a gradient is clipped; 0 disables clipping. */
   readonly maxGradientNorm: number
 }
 
@@ -40,13 +39,16 @@ export interface OptimizerConfig {
 // Objective
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The handling of a group that teaches nothing because all its rewards are equal. */
+/** The handling of groups without a training signal, in which all rewards are equal. */
 export type ZeroVariance =
-  /** It is left out of the gradient. */
+  /** The group is excluded from the gradient. */
   | { readonly type: "drop" }
-  /** It stays, with advantages of 0: nothing but an entropy bonus or a KL penalty acts on it. */
+  /** The group is included with advantages of 0, so that only an entropy bonus or a KL penalty has an effect. */
   | { readonly type: "keep" }
-  /** Further questions are asked in its stead, at most `maxExtra` times as many groups as an iteration has. */
+  /**
+   * The group is replaced by another question. The number of extra groups is at most `maxExtra` times the groups of an
+   * iteration.
+   */
   | { readonly type: "resample"; readonly maxExtra: number }
 
 /** The conversion of rewards to advantages. */
@@ -57,12 +59,13 @@ export interface AdvantageConfig {
   readonly divideByStd: boolean
   readonly zeroVariance: ZeroVariance
   /**
-   * The groups that count as equal: those of equal rewards, or also those whose answers are all right or all wrong,
-   * regardless of unreadable ones (the filter of DAPO, Yu et al. 2025). `"correctness"` is for policies that still
-   * write much unreadable text. While no plan is right, rewards prefer the shortest, because it has fewer errors.
+   * Which groups count as equal: those with equal rewards (`"reward"`), or those whose readable answers are all correct
+   * or all wrong (`"correctness"`, the filter of DAPO, Yu et al. 2025). Use `"correctness"` for policies that still
+   * write many invalid plans: as long as no plan gives a correct answer, rewards favor the shortest plan, because it
+   * contains fewer errors.
    */
   readonly equalBy: "reward" | "correctness"
-  /** The factor of a first round's advantages if a recursive round follows it. */
+  /** The factor on the first round's advantages if a recursive round follows. */
   readonly recursionDiscount: number
 }
 
@@ -72,16 +75,19 @@ export interface ObjectiveConfig {
     | { readonly type: "clippedRatio"; readonly low: number; readonly high: number }
     /** The clipped geometric mean of a completion's ratios. */
     | { readonly type: "sequenceRatio"; readonly low: number; readonly high: number }
-    /** The ratio without a clip: REINFORCE. */
+    /** The ratio without clipping: REINFORCE. */
     | { readonly type: "importanceSampling" }
   /**
    * The order of averaging: over the tokens of each completion and then over completions, or over all tokens of a step
    * at once.
    */
   readonly mean: "completion" | "token"
-  /** Times the entropy of the policy, added to the objective; 0 for none. */
+  /** The coefficient of the policy's entropy in the objective; 0 for none. */
   readonly entropy: number
-  /** Times the divergence from the weights with which the phase began, subtracted from the reward of each token. */
+  /**
+   * The coefficient of the divergence from the weights at the start of the phase, which is subtracted from the reward
+   * of each token.
+   */
   readonly kl: number
   /** The factors of the tokens in a completion's parts: the text before the three lists, and the lists. */
   readonly weights: { readonly thought: number; readonly lists: number }
@@ -92,26 +98,26 @@ export interface ObjectiveConfig {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Settings for the runs of rollouts. Rounds and seeds are set by the training itself. A critic and a function that
- * reassigns steps are left out, because a training is written as JSON.
+ * Settings for the runs of rollouts. Rounds and seeds are set by the training itself. A critic and a `reassign`
+ * function are not supported, because the configuration is written as JSON.
  */
 export interface RolloutRunSettings
   extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
-  /** The most steps of a workflow. */
+  /** The maximum number of steps of a workflow. */
   readonly maxSteps: number
-  /** Whether another worker takes over a step that failed for good. */
+  /** Whether another worker takes over a step that failed permanently. */
   readonly reassign?: "never" | "next" | undefined
 }
 
 /**
- * The handling of rollouts in which a worker failed for a cause outside the plan (it is unreachable, overloaded, out of
- * quota, has a defect), after its calls were retried and its steps reassigned.
+ * The handling of rollouts in which a worker failed for a reason unrelated to the plan (unreachable, overloaded, out of
+ * quota, a defect), after retries and reassignment.
  */
 export interface FailureConfig {
   /**
    * `"retry"`, the default, runs the rollout again: `retries` times, then drops it. `"drop"` drops it. `"wrong"` counts
-   * it as wrong, for pools in which the reliability of workers is to be learned. A failure that a plan can cause (a
-   * context that is too long, filtered content) is always wrong.
+   * it as wrong, so that the policy learns which workers are reliable. A failure that a plan can cause (a context that
+   * is too long, filtered content) always counts as wrong.
    */
   readonly lost: "wrong" | "drop" | "retry"
   readonly retries: number
@@ -119,54 +125,59 @@ export interface FailureConfig {
 
 /** Penalties subtracted from the reward of an answer. All default to 0, as in the paper. */
 export interface PenaltyConfig {
-  /** For each call of a worker. */
+  /** The penalty for each call of a worker. */
   readonly perCall: number
-  /** For each second of the critical path. */
+  /** The penalty for each second of the critical path. */
   readonly perSecond: number
-  /** The penalty for each step of the longest chain. It makes plans run steps concurrently without measuring time. */
+  /** The penalty for each step of the longest chain. It favors concurrent steps without depending on measured time. */
   readonly perCriticalStep: number
   readonly perUsd: number
 }
 
 /** Settings for making rollouts. */
 export interface RolloutConfig {
-  /** The paper's setting and its ablations: examples, subtasks, access, descriptions, or another template. */
+  /**
+   * The prompt: the paper's setting and its ablations (examples, subtasks, access, descriptions), or another template.
+   */
   readonly prompt: Prompt.ConductorOptions
   /**
-   * Steps, limits, workers' settings, retries. A budget is one rollout's, the policy's own calls and tokens included.
+   * Steps, limits, workers' settings, retries. The budget is per rollout, including the policy's own calls and tokens.
    */
   readonly run: RolloutRunSettings
   /**
-   * The reading of completions. Default: `"thought-then-strict"`. A completion that Python could not read has the
-   * reward 0, as in the paper (section 2). Tolerant reading would reward the slips that it forgives, so they would not
-   * be unlearned.
+   * How completions are parsed. Default: `"thought-then-strict"`. A completion that Python could not parse has the
+   * reward 0, as in the paper (section 2). A tolerant parser would reward the errors that it accepts, so the policy
+   * would not unlearn them.
    */
   readonly reading: WorkflowText.Mode
   /**
-   * Whether the Conductor is offered as a worker of its own pool. Default: `false`. A step assigned to it becomes a run
-   * of its own on the same account, in which it is not offered again. Its text there is sampled, paid for and shown to
-   * the steps that see it, but not learned: its reward would belong to another plan.
+   * Whether the Conductor is a worker in its own pool. Default: `false`. A step assigned to it becomes a nested run on
+   * the same account, without further nesting. Completions in nested runs are sampled and paid for, but not trained on,
+   * because their reward would belong to another plan.
    */
   readonly self: boolean
-  /** The most tokens of a completion. One that reaches the limit is not read. */
+  /** The maximum number of tokens of a completion. A completion that reaches the limit is not parsed. */
   readonly maxTokens: number
-  /** Whether the rollouts of a group ask workers with the same seeds, so that equal calls have equal answers. */
+  /** Whether the rollouts of a group use the same worker seeds, so that equal calls have equal answers. */
   readonly sharedAnswers: boolean
   readonly failures: FailureConfig
   readonly penalties: PenaltyConfig
-  /** Groups that are sampled at once. */
+  /** The number of groups that are sampled concurrently. */
   readonly samplingConcurrency: number
-  /** Rollouts whose workflows run at once. Sampling waits when as many more groups are sampled and not yet run. */
+  /**
+   * The number of rollouts whose workflows run concurrently. Sampling pauses while that many sampled groups are waiting
+   * to run.
+   */
   readonly runConcurrency: number
 }
 
-/** Which part of the pool a question gets. */
+/** The workers of a question. */
 export type PoolConfig =
-  /** All of it, in its order. */
+  /** The whole pool, in its order. */
   | { readonly type: "fixed" }
-  /** All of it, ordinals shuffled for each question. */
+  /** The whole pool, shuffled for each question. */
   | { readonly type: "shuffled" }
-  /** A random `min` to `max` of it, ordinals shuffled for each question; never one of `heldOut`, in any order. */
+  /** A random subset of `min` to `max` workers, shuffled for each question; never one of `heldOut`. */
   | {
       readonly type: "random"
       readonly min: number
@@ -178,11 +189,11 @@ export type PoolConfig =
 export interface RecursionConfig {
   /** The share of an iteration's groups that have recursive rounds. */
   readonly share: number
-  /** Rounds after the first. */
+  /** The number of rounds after the first. */
   readonly rounds: number
   /**
-   * The share of workers, 0 to 1, that are unreachable in questions with recursive rounds, although the prompt lists
-   * them: a policy learns to call others if a round has no answer. The same for all rollouts of a question. Default: 0.
+   * The share of workers, from 0 to 1, that are simulated as unreachable in questions with recursive rounds, so that
+   * the policy learns to call others if a round has no answer. The same for all rollouts of a question. Default: 0.
    */
   readonly outages?: number | undefined
 }
@@ -191,35 +202,35 @@ export interface RecursionConfig {
 // Phases
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Supervised learning on completions that are given. */
+/** Supervised learning on given completions. */
 export interface WarmStartConfig {
   readonly type: "warm-start"
   /** Unique within a run. */
   readonly name: string
-  /** The examples, by the name under which they are handed over. */
+  /** The name of the source of examples, as in `Parts.examples`. */
   readonly examples: string
   readonly steps: number
-  /** Examples of one step. An example is a prompt with all its completions. */
+  /** The number of examples per step. An example is a prompt with all its completions. */
   readonly batch: number
   readonly optimizer: OptimizerConfig
 }
 
-/** Reinforcement learning by groups of rollouts. */
+/** Reinforcement learning with groups of rollouts. */
 export interface GrpoConfig {
   readonly type: "grpo"
   /** Unique within a run. */
   readonly name: string
-  /** The tasks, by the name under which they are handed over. */
+  /** The name of the source of tasks, as in `Parts.tasks`. */
   readonly tasks: string
   readonly iterations: number
-  /** Questions, and so groups, of an iteration. */
+  /** The number of questions (and groups) per iteration. */
   readonly questions: number
-  /** Completions of each question. */
+  /** The number of completions per question. */
   readonly groupSize: number
-  /** Optimiser steps of an iteration, each over its share of the groups. */
+  /** The number of optimizer steps per iteration, each on its share of the groups. */
   readonly minibatches: number
   /**
-   * By how many optimiser steps the sampler of an iteration may be behind when its first step is made; 0 is on-policy.
+   * The number of optimizer steps by which the sampler may lag behind the first step of an iteration; 0 is on-policy.
    */
   readonly offPolicySteps: number
   readonly optimizer: OptimizerConfig
@@ -237,17 +248,17 @@ export type PhaseConfig = WarmStartConfig | GrpoConfig
 // Run
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of everything that is written into a run's folder. */
+/** The version of the run folder's format. */
 export const version = 1
 
-/** Everything that decides the course of a run. Plain JSON. */
+/** Everything that determines a run, as plain JSON. */
 export interface TrainingConfig {
   readonly version: typeof version
   readonly name: string
   readonly seed: number
-  /** The engine and model, as they name themselves. */
+  /** The names of the engine and the model. */
   readonly engine: { readonly name: string; readonly model: string }
-  /** The ids of the workers, by ordinal, with their descriptions, and whether what they cost is play money. */
+  /** The workers, by index, with their ids and descriptions, and whether their prices are play money. */
   readonly pool: ReadonlyArray<{
     readonly id: string
     readonly description?: string | undefined
@@ -256,12 +267,12 @@ export interface TrainingConfig {
   readonly grader: string
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly checkpoints: {
-    /** Iterations between two checkpoints. */
+    /** The number of iterations between checkpoints. */
     readonly every: number
     /** The number of recent checkpoints to retain, in addition to the best one. */
     readonly keep: number
   }
-  /** Iterations between two held-out evaluations; 0 for none. */
+  /** The number of iterations between held-out evaluations; 0 for none. */
   readonly evaluateEvery: number
   /** Whether rollouts are written into the folder. */
   readonly recordRollouts: boolean
@@ -269,7 +280,7 @@ export interface TrainingConfig {
    * The maximum total cost of the run in USD. At the limit, the run stops at a checkpoint. It can be raised on resume.
    */
   readonly maxCostUsd?: number | undefined
-  /** Versions of what wrote the run: packages and Node. */
+  /** The versions of packages and Node. */
   readonly versions: Readonly<Record<string, string>>
 }
 
@@ -277,7 +288,7 @@ export interface TrainingConfig {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A partial group of settings. Values with a `type`, and lists, are given as a whole. */
+/** A partial group of settings. Values with a `type`, and lists, must be complete. */
 export type Settings<A> = A extends ReadonlyArray<unknown> | { readonly type: string }
   ? A
   : A extends object
@@ -295,7 +306,7 @@ export const defaultOptimizer: OptimizerConfig = {
   maxGradientNorm: 1
 }
 
-/** GRPO as in the paper: the group's mean and deviation, groups that teach nothing left out. */
+/** GRPO as in the paper: group mean and standard deviation; groups with equal rewards are dropped. */
 export const defaultAdvantage: AdvantageConfig = {
   baseline: "group",
   divideByStd: true,
@@ -351,13 +362,13 @@ const merge = <A>(defaults: A, settings: unknown): A =>
 export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
 
 /**
- * A phase of reinforcement learning: the paper's, with the settings that are given.
+ * Makes a phase of reinforcement learning with the paper's defaults.
  *
  * **Details**
  *
- * 200 iterations of 4 questions with 64 completions each, one optimiser step per iteration, strictly on-policy. That is
- * the default because overlap only pays where workers are slower than the engine and the engine's machine is not
- * theirs; the embedded engine samples on the cores that compute its gradients.
+ * Default: 200 iterations of 4 questions with 64 completions each, one optimizer step per iteration, strictly
+ * on-policy. Off-policy overlap is useful only if workers are slower than the engine and run on another machine; the
+ * embedded engine samples on the same cores that compute its gradients.
  *
  * **Example**
  *
@@ -398,7 +409,8 @@ const withDefaults = (input: GrpoInput): GrpoConfig => ({
 })
 
 /**
- * The paper's fine-tuning for recursion: 20 iterations in which half of the questions get a recursive round.
+ * Makes the paper's fine-tuning phase for recursion: 20 iterations in which half of the questions have a recursive
+ * round.
  *
  * **Example**
  *
@@ -417,7 +429,7 @@ export const recursion = (input: GrpoInput = {}): GrpoConfig =>
   })
 
 /**
- * A phase of supervised learning.
+ * Makes a phase of supervised learning.
  *
  * **Example**
  *

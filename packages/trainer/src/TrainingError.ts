@@ -1,4 +1,4 @@
-/** The errors of a training run. Its saved state is intact, and it can be resumed. */
+/** The errors of a training run. Its saved state is intact, and the run can be resumed. */
 import type { Callback } from "@divisi/core"
 import * as Data from "effect/Data"
 import type { CurriculumError } from "./Curriculum.ts"
@@ -7,14 +7,14 @@ import type { MachinesError } from "./Machines.ts"
 import type { RolloutError } from "./Rollout.ts"
 import type { RunFolderError } from "./RunFolder.ts"
 
-/** The configuration and the parts do not go together. */
+/** The error for a configuration that does not match the parts. */
 export class ConfigError extends Data.TaggedError("ConfigError")<{ readonly detail: string }> {
   override get message(): string {
     return `The run cannot be trained as it is configured: ${this.detail}.`
   }
 }
 
-/** The held-out evaluation failed. */
+/** The error of a failed held-out evaluation. */
 export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   readonly iteration: number
   readonly detail: string
@@ -24,7 +24,7 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   }
 }
 
-/** The workers are down: rollouts in a row were lost to their failures. */
+/** The error for an outage of the workers: consecutive rollouts were lost to their failures. */
 export class OutageError extends Data.TaggedError("OutageError")<{
   readonly iteration: number
   /** The number of consecutive failures among rollouts that called a worker. */

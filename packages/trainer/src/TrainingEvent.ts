@@ -1,5 +1,5 @@
 /**
- * Training events: everything that happens in a training run, in its order.
+ * Training events: everything that happens in a training run, in order.
  *
  * The terminal view and telemetry are folds of this one stream. Events are plain JSON values; `at` is the wall clock in
  * milliseconds since 1970.
@@ -16,27 +16,27 @@ export type Ending =
   | { readonly type: "finished" }
   /** Its signal was aborted. It can be resumed. */
   | { readonly type: "stopped" }
-  /** It reached its limit of cost. It can be resumed with a higher one. */
+  /** It reached its cost limit. It can be resumed with a higher limit. */
   | { readonly type: "cost-limit"; readonly limitUsd: number; readonly spentUsd: number }
 
-/** One thing that happened in a run. */
+/** An event of a training run. */
 export type TrainingEvent = { readonly at: number } & (
   | {
       readonly type: "training-started"
       readonly config: TrainingConfig
       readonly folder: string
-      /** Iterations that were done before, when the run is resumed. */
+      /** The number of iterations completed before, if the run is resumed. */
       readonly iteration: number
-      /** Iterations of all phases. */
+      /** The number of iterations of all phases. */
       readonly iterations: number
     }
   | { readonly type: "phase-started"; readonly phase: string; readonly index: number; readonly iterations: number }
-  /** The rollouts of a question are done. */
+  /** The rollouts of a question are complete. */
   | {
       readonly type: "group-finished"
       readonly iteration: number
       readonly phase: string
-      /** Groups of this iteration: those that are done, and all of them. */
+      /** The number of completed groups of this iteration, and of all its groups. */
       readonly done: number
       readonly total: number
       readonly costUsd: number
@@ -46,12 +46,12 @@ export type TrainingEvent = { readonly at: number } & (
   | {
       readonly type: "training-finished"
       readonly ending: Ending
-      /** Present if phases taught nothing. */
+      /** Present if phases had no training signal. */
       readonly unlearned?: ReadonlyArray<Unlearned>
       readonly iteration: number
       readonly costUsd: number
     }
 )
 
-/** Takes events as they happen. It must not throw and should be quick: the run waits for it. */
+/** Receives events as they happen. It must not throw and should return quickly, because the run waits for it. */
 export type Listener = (event: TrainingEvent) => void

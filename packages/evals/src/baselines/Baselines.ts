@@ -1,12 +1,12 @@
 /**
- * Baselines: what a Conductor is compared with, by name.
+ * Named baselines to compare a Conductor with.
  *
- * Each is a policy, or a few, run by the same Conductor as everything else, so cost, tokens and failures are counted
- * alike. Some learn first, from samples recorded on other tasks than those they are measured on.
+ * Each consists of one or more policies that the same Conductor runs, so cost, tokens and failures are counted in the
+ * same way. Some are trained first, on samples from tasks outside the evaluation.
  *
  * A list of baselines is written `name[:number][@worker]`, separated by commas, e.g.
- * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list names none, it takes
- * the best worker of the recorded samples, or without samples the pool's first.
+ * `single,self-consistency:5,best-of:3@openai:gpt-5`. If a baseline needs a worker and the list does not specify one,
+ * it uses the best worker of the recorded samples, or the pool's first worker if there are no samples.
  */
 import { Baselines, Embedder, Options as Tables } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
@@ -27,22 +27,25 @@ import * as Smoothie from "./smoothie.ts"
 /** A policy to compare with. */
 export interface Baseline {
   readonly policy: Policy.Policy
-  /** A factor on the output tokens that a call may use; 1 when absent. */
+  /** A factor on the output token limit of a call. Default: 1. */
   readonly outputTokensFactor?: number | undefined
 }
 
 /** Inputs for creating baselines. */
 export interface Options<E> {
   readonly pool: WorkerPool
-  /** Runs policies on training tasks. Called for single workers once, and for what a baseline wants to try. */
+  /**
+   * Runs policies on training tasks. Called once for the single workers, and for the policies that a baseline tries
+   * out.
+   */
   readonly record?: Record<E> | undefined
-  /** `Embedder.hashed()` by default. */
+  /** Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
-  /** The seed of what is learned; 0 by default. */
+  /** The seed for training. Default: 0. */
   readonly seed?: number | undefined
 }
 
-/** A baseline as an entry of a list asks for it. */
+/** An entry of a list of baselines. */
 export interface Named {
   readonly text: string
   readonly name: string
@@ -54,7 +57,7 @@ export interface Named {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A list of baselines cannot be read, or one of them cannot be made. */
+/** The error for a list of baselines that cannot be parsed, or a baseline that cannot be created. */
 export class BaselineError extends Data.TaggedError("BaselineError")<{
   readonly baseline: string
   readonly detail: string
@@ -88,7 +91,7 @@ export interface Entry {
   readonly number?: { readonly meaning: string; readonly default: number } | undefined
   /** Whether a worker may be named. */
   readonly takesWorker: boolean
-  /** Whether it cannot be made without recorded samples. */
+  /** Whether it requires recorded samples. */
   readonly learns: boolean
 }
 
@@ -207,7 +210,7 @@ const rows: ReadonlyArray<Row> = [
 
 const rowOf = (name: string): Row | undefined => rows.find((row) => row.name === name)
 
-/** All baselines there are, for lists and help texts. */
+/** All available baselines, for lists and help texts. */
 export const table: ReadonlyArray<Entry> = rows.map(({ make: _, ...entry }) => entry)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -241,7 +244,7 @@ const readOne = (text: string): Result.Result<Named, BaselineError> => {
 }
 
 /**
- * Reads a list of baselines.
+ * Parses a list of baselines.
  *
  * **Example**
  *
@@ -256,7 +259,7 @@ const readOne = (text: string): Result.Result<Named, BaselineError> => {
 export const read = (list: string): Result.Result<ReadonlyArray<Named>, BaselineError> =>
   Result.all([...new Set(list.split(",").map((part) => part.trim()))].filter((part) => part !== "").map(readOne))
 
-/** Whether any of them cannot be made without recorded samples. */
+/** Whether any of them requires recorded samples. */
 export const needRecording = (named: ReadonlyArray<Named>): boolean => named.some(({ name }) => rowOf(name)!.learns)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -300,12 +303,12 @@ const check = <E>(named: Named, { pool, record }: Options<E>): Effect.Effect<voi
 }
 
 /**
- * Creates baselines, including their learning if needed.
+ * Creates baselines, and trains them if needed.
  *
  * **Details**
  *
- * Single workers are recorded once, if `record` is there, and shared by all. The same seed, samples and embedder give
- * the same policies. A learned policy knows workers by their ids: it works with any part of the pool.
+ * If `record` is set, single workers are recorded once for all baselines. Equal seeds, samples and embedders give equal
+ * policies. A trained policy refers to workers by id, so it works with any subset of the pool.
  *
  * **Example**
  *

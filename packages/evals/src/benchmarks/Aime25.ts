@@ -41,7 +41,7 @@ const table = {
  *
  * **Gotchas**
  *
- * One problem is 3.3 points: answer each at least 16 times, and let errors be clustered by problem. Some copies hold
+ * One problem is worth 3.3 points, so answer each at least 16 times, and cluster errors by problem. Some copies contain
  * only half of the exam.
  */
 export const make = (options: Options = {}): Graded => {

@@ -1,9 +1,9 @@
 /**
- * Benchmarks: where records come from, how a record becomes a task, and who grades the answers.
+ * Benchmarks: the source of the records, the conversion of a record to a task, and the grader.
  *
- * Loading a benchmark gives its tasks and all that is needed to load the very same ones again: files with checksums,
- * the seed, and a hash of the ids. It also gives the licence and terms, to be shown. Tasks of a confidential benchmark
- * may be run, but {@link shareable} keeps their text out of everything that is shared.
+ * Loading a benchmark returns its tasks and the information needed to load the same tasks again: files with checksums,
+ * the seed, and a hash of the ids. It also returns the license and terms for display. Tasks of a confidential benchmark
+ * may be run, but {@link shareable} removes their text from shared files.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -22,34 +22,34 @@ import * as Shots from "./Shots.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A set of tasks that policies are measured on. */
+/** A set of tasks for evaluating policies. */
 export interface Benchmark {
   /** Its name in commands, e.g. `math500`. */
   readonly id: string
   readonly title: string
-  /** The source of the records: files of a hub, or local paths. */
+  /** The source of the records: files on a hub, or local paths. */
   readonly source: Dataset.HubFiles | string | ReadonlyArray<string>
   readonly licence: string
-  /** Further terms that the authors set for users. */
+  /** Additional terms of the authors. */
   readonly terms?: string | undefined
   /** Whether its questions must not be published. */
   readonly isConfidential?: boolean | undefined
   /** Whether the hub asks for a token. */
   readonly isGated?: boolean | undefined
-  /** The field of a task's metadata that samples are stratified by. */
+  /** The metadata field by which samples are stratified. */
   readonly stratum?: string | undefined
-  /** Names the wording of its prompts, for reports. */
+  /** The name of its prompt format, for reports. */
   readonly prompt: string
   /** The number of answers per question for a meaningful score; 1 if absent. */
   readonly epochs?: number | undefined
   /**
-   * The task of a record; `undefined` for a record that does not belong. It throws only for a record of another shape,
-   * which ends the loading with the record's number.
+   * Converts a record to a task; `undefined` for a record that is not part of the benchmark. It throws only for a
+   * record of an unexpected shape; loading then fails with the record's number.
    */
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
-  /** Returns the oddity of a record that is used nevertheless, e.g. `two options are equal`. */
+  /** Returns a warning about a record that is used anyway, e.g. `two options are equal`. */
   readonly oddityOf?: ((record: Dataset.Record) => string | ReadonlyArray<string> | undefined) | undefined
-  /** The reply that shows a record as an example of `shots`; a benchmark without it has no examples. */
+  /** Returns the reply for a record that is used as a few-shot example. Without it, a benchmark has no examples. */
   readonly exampleOf?: ((record: Dataset.Record, task: Task.Task) => string) | undefined
   /** The source of examples. Default: the benchmark's other tasks. */
   readonly examplesFrom?: Benchmark | undefined
@@ -62,13 +62,13 @@ export interface Graded extends Benchmark {
 
 /** Options for loading a benchmark. */
 export interface LoadOptions extends Dataset.Options {
-  /** Files of this machine instead of the benchmark's own. */
+  /** Local files to use instead of the benchmark's own. */
   readonly files?: ReadonlyArray<string> | undefined
-  /** The revision of the hub's data set, instead of the benchmark's own; only a commit never changes. */
+  /** The revision of the data set, instead of the benchmark's own. Only a commit is immutable. */
   readonly revision?: string | undefined
-  /** These tasks and no others. */
+  /** The ids of the tasks to load. */
   readonly ids?: ReadonlyArray<string> | undefined
-  /** The maximum number of tasks. The seed samples them, with a share for each stratum. */
+  /** The maximum number of tasks, sampled with the seed and stratified. */
   readonly limit?: number | undefined
   /** The seed of the sample. Default: 0. */
   readonly seed?: number | undefined
@@ -76,11 +76,12 @@ export interface LoadOptions extends Dataset.Options {
   readonly trained?: Selection.Trained | undefined
   readonly onOverlap?: "refuse" | "drop" | undefined
   /**
-   * The number of solved examples before each question, as earlier turns of the conversation. Default: 0, at most 64.
-   * The seed chooses them, from the question's stratum if it has enough, and never the question itself.
+   * The number of solved examples before each question, as earlier turns of the conversation. Default: 0; at most 64.
+   * They are sampled with the seed, from the question's stratum if it has enough, and never include the question
+   * itself.
    */
   readonly shots?: number | undefined
-  /** Files of this machine to take the examples from, instead of the benchmark's own split for them. */
+  /** Local files with examples, instead of the benchmark's own split for examples. */
   readonly shotsFrom?: ReadonlyArray<string> | undefined
 }
 
@@ -107,7 +108,7 @@ const loadTable = Tables.table(
 export interface Loaded {
   readonly tasks: ReadonlyArray<Task.Task>
   readonly provenance: Provenance
-  /** Notices about the files, in sentences: duplicate questions, odd records. */
+  /** Warnings about the files, as sentences, e.g. about duplicate questions. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -117,10 +118,10 @@ export interface Provenance {
   readonly prompt: string
   readonly licence: string
   readonly terms?: string | undefined
-  /** The name of the hub's data set, when there is one. */
+  /** The name of the data set on the hub, if any. */
   readonly dataset?: string | undefined
   readonly revision?: string | undefined
-  /** The commit that the revision meant when its files were fetched, if the hub said so. */
+  /** The commit of the revision at the time of the download, if the hub reported it. */
   readonly commit?: string | undefined
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
   /** The number of tasks in the files. */
@@ -133,19 +134,19 @@ export interface Provenance {
   readonly shots?: ShotsRecord | undefined
 }
 
-/** Which examples were shown before each question. */
+/** The few-shot examples shown before each question. */
 export interface ShotsRecord {
   readonly count: number
   readonly seed: number
-  /** The files that hold them. */
+  /** The files with the examples. */
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string }>
   /** The paths of the files, if they were given by path. */
   readonly from?: ReadonlyArray<string> | undefined
-  /** A hash of the examples that could be chosen. */
+  /** A hash of the available examples. */
   readonly idsSha256: string
 }
 
-/** A record does not have the shape that its benchmark expects. */
+/** The error for a record of an unexpected shape. */
 export class RecordError extends Data.TaggedError("RecordError")<{
   readonly benchmark: string
   readonly file: string
@@ -396,22 +397,22 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
 // Combinators
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A benchmark with this grader instead of its own. */
+/** Returns the benchmark with another grader. */
 export const withGrader = (benchmark: Benchmark, grader: Verdict.AnswerGrader): Graded => ({ ...benchmark, grader })
 
-/** A task as it may be written to a file that others see. */
+/** A task in the form in which it may be shared. */
 export interface Shareable {
   readonly id: string
   readonly promptSha256: string
-  /** Absent for a confidential benchmark, as are the answers. */
+  /** Absent for a confidential benchmark, like the answers. */
   readonly question?: string | undefined
   readonly reference?: string | undefined
 }
 
 /**
- * The part of a task that may be shared: for a confidential benchmark, its id and a hash alone.
+ * Returns the part of a task that may be shared: for a confidential benchmark, only its id and a hash.
  *
- * Answers quote questions, so leave out a confidential benchmark's answers as well: see `isConfidential`.
+ * Answers may quote questions, so do not share answers of a confidential benchmark either (see `isConfidential`).
  */
 export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   const promptSha256 = sha256(JSON.stringify(task.messages))
@@ -421,7 +422,7 @@ export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   return { id: task.id, promptSha256, question, reference }
 }
 
-/** The licence and terms of a benchmark, in a sentence or two for people. */
+/** Returns the license and terms of a benchmark as text for display. */
 export const notice = ({ isConfidential, licence, terms, title }: Benchmark): string =>
   [
     `${title}: ${licence}.`,

@@ -1,4 +1,4 @@
-/** The benchmarks that have a name, for command lines that say which one they want. */
+/** The built-in benchmarks by name, for command lines. */
 
 import { Options as Tables } from "@divisi/core"
 import type { Sandbox } from "@divisi/graders"
@@ -17,13 +17,13 @@ import * as Rlpr from "./Rlpr.ts"
 /** Answer formats: in `<answer>` tags, in a box of LaTeX, on a last line, or as a program. The paper trains on tags. */
 export type Format = "tags" | "box" | "line" | "program"
 
-/** Which form of a benchmark. */
+/** Settings of a benchmark. */
 export interface Settings {
   /** The sandbox that runs programs. Default: a shared one (`Sandboxes.shared`). */
   readonly sandbox?: Sandbox.Sandbox | undefined
-  /** The first of {@link formats} by default. */
+  /** Default: the first of {@link formats}. */
   readonly format?: Format | undefined
-  /** The first of {@link splits} by default. */
+  /** Default: the first of {@link splits}. */
   readonly split?: string | undefined
 }
 
@@ -115,18 +115,18 @@ const entries: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   )
 ])
 
-/** Every name that {@link named} knows. */
+/** All names that {@link named} accepts. */
 export const names: ReadonlyArray<string> = [...entries.keys()]
 
 /** Returns the answer formats of a benchmark, its own first; empty for an unknown name. */
 export const formats = (name: string): ReadonlyArray<Format> => entries.get(name)?.formats ?? []
 
-/** The splits of a benchmark, the one that is measured on first; none for a name that is unknown. */
+/** Returns the splits of a benchmark, the evaluation split first; empty for an unknown name. */
 export const splits = (name: string): ReadonlyArray<string> => entries.get(name)?.splits ?? []
 
 /**
- * Returns the benchmark of a name with its grader, or `undefined` if the name is unknown. Throws if the benchmark does
- * not have the requested format or split.
+ * Returns a benchmark by name, with its grader, or `undefined` if the name is unknown. Throws if the benchmark does not
+ * have the requested format or split.
  *
  * **Example**
  *

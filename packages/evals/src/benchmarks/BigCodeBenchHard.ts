@@ -11,8 +11,8 @@ const instruction =
   "Complete the following function. Reply with a self-contained Python script in a markdown code block: the imports, and the whole function."
 
 /**
- * Makes the benchmark. Its solutions are programs: `CodeGrader.bigCodeBench` is the grader that
- * runs them, and `Benchmarks.named` puts both together.
+ * Makes the benchmark. Answers are programs. `CodeGrader.bigCodeBench` runs and grades them; `Benchmarks.named` returns
+ * the benchmark with this grader.
  */
 export const make = (): Benchmark => ({
   id: "bigcodebench-hard",

@@ -1,8 +1,8 @@
 /**
- * Data sets: files of records, on disk or on a hub, read as streams.
+ * Data sets: files of records, on disk or on a hub, that are read as streams.
  *
- * A file from a hub is fetched once, streamed to a cache folder and known by its SHA-256, which is checked again
- * whenever it is used. JSON lines (also gzipped) and Parquet are read a piece at a time.
+ * A file from a hub is downloaded once to a cache folder. Its SHA-256 is verified on every use. JSON Lines (optionally
+ * gzipped) and Parquet are read in chunks.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -24,7 +24,7 @@ export type Record = Row
 /** Files of a data set on a hub that serves them as `<endpoint>/datasets/<id>/resolve/<revision>/<file>`. */
 export interface HubFiles {
   readonly dataset: string
-  /** A branch, tag or commit; `main` by default. Only a commit stays what it is. */
+  /** A branch, tag or commit. Default: `main`. Only a commit is immutable. */
   readonly revision?: string | undefined
   readonly files: ReadonlyArray<string>
   /** SHA-256 by file, if known beforehand. */
@@ -33,28 +33,28 @@ export interface HubFiles {
 
 /** Options for finding and storing files. */
 export interface Options {
-  /** The folder for files of a hub. Default: `DIVISI_DATASETS`, or `divisi/datasets` in this user's cache folder. */
+  /** The folder for downloaded files. Default: `DIVISI_DATASETS`, or `divisi/datasets` in this user's cache folder. */
   readonly cacheFolder?: string | undefined
-  /** Sent to the hub alone. `HF_TOKEN` of the environment by default. */
+  /** The access token, sent only to the hub. Default: the environment variable `HF_TOKEN`. */
   readonly token?: string | undefined
-  /** The hub's address. `HF_ENDPOINT` of the environment by default, else the public hub. */
+  /** The address of the hub. Default: the environment variable `HF_ENDPOINT`, or the public hub. */
   readonly endpoint?: string | undefined
 }
 
-/** A file on this machine, and what is known of it. */
+/** A local file with its metadata. */
 export interface LocalFile {
   readonly path: string
-  /** As its data set names it. */
+  /** The file's name in the data set. */
   readonly name: string
   readonly sha256: string
   readonly bytes: number
-  /** The commit that its hub served, if reported: the meaning of a branch or tag on that day. */
+  /** The commit that the hub served, if reported. */
   readonly commit?: string | undefined
 }
 
-/** A data set cannot be read. */
+/** The error for a data set that cannot be read. */
 export class DatasetError extends Data.TaggedError("DatasetError")<{
-  /** The file or address. */
+  /** The file or URL. */
   readonly source: string
   readonly reason: "not-found" | "gated" | "network" | "checksum" | "format" | "reader"
   readonly detail: string
@@ -77,7 +77,7 @@ export class DatasetError extends Data.TaggedError("DatasetError")<{
 // Local files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A file of this machine with its checksum. */
+/** Returns a local file with its checksum. */
 export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
   Effect.mapBoth(Checksum.ofFile(file), {
     onSuccess: (digest): LocalFile => ({ path: file, name: path.basename(file), ...digest }),
@@ -88,7 +88,7 @@ export const local = (file: string): Effect.Effect<LocalFile, DatasetError> =>
 // Files of a hub
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the URL of a file of a hub. */
+/** Returns the URL of a file on a hub. */
 export const url = ({ dataset, revision }: HubFiles, file: string, endpoint?: string): string =>
   Hub.url({ kind: "dataset", repository: dataset, revision, file }, endpoint)
 
@@ -164,7 +164,7 @@ const download = Effect.fnUntraced(function* (hub: HubFiles, name: string, optio
   return yield* checked(file, address, expected)
 })
 
-/** Fetches the files of a data set that are not in the cache yet, one after another. */
+/** Downloads the files of a data set that are not yet in the cache, one after another. */
 export const fetchFiles = (
   hub: HubFiles,
   options: Options = {}
@@ -218,7 +218,7 @@ async function* parquet(file: string): AsyncGenerator<Row> {
 }
 
 /**
- * The records of a file: Parquet by its name, else JSON lines.
+ * Streams the records of a file. Files named `*.parquet` are Parquet, all others JSON Lines.
  *
  * **Example**
  *

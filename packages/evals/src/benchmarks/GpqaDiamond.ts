@@ -1,8 +1,9 @@
 /**
  * GPQA-Diamond: 198 multiple choice questions of biology, chemistry and physics, written by experts.
  *
- * Its authors ask that questions are not put in plain text on the web, so it is confidential: reports name ids and
- * hashes. The right option's place follows from the seed and the record's id, so it is the same in every process.
+ * Its authors ask users not to publish the questions as plain text, so the benchmark is confidential: reports contain
+ * only ids and hashes. The position of the correct option is derived from the seed and the record's id, so it is the
+ * same in every process.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -12,11 +13,11 @@ import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./choices.ts"
 import * as Row from "./Row.ts"
 
-/** How the options are ordered, and how the letter is asked for. */
+/** The order of the options, and the answer format. */
 export interface Options {
-  /** On a last line (default), or in tags as in training for the paper. */
+  /** The answer format: on a last line (default), or in tags as in training for the paper. */
   readonly format?: ChoiceFormat | undefined
-  /** The seed of the order; 42 by default. */
+  /** The seed for the order. Default: 42. */
   readonly seed?: number | undefined
 }
 

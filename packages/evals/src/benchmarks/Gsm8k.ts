@@ -1,4 +1,4 @@
-/** GSM8K: word problems of grade school, whose answers are whole numbers. */
+/** GSM8K: grade school word problems whose answers are integers. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { IntegerGrader } from "@divisi/graders/math"
@@ -31,7 +31,7 @@ const table = {
   format: Tables.oneOf("line", "tags")
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes the benchmark: the test split's 1,319 problems. Examples are of its training split. */
+/** Makes the benchmark from the 1,319 problems of the test split. Few-shot examples come from the training split. */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Gsm8k.make", options, table)
   return { ...ofSplit("test", options), examplesFrom: ofSplit("train", options) }

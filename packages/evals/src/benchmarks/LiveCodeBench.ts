@@ -1,4 +1,4 @@
-/** LiveCodeBench: problems of programming contests, in slices by when they were held. */
+/** LiveCodeBench: problems from programming contests, in slices by date. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LiveCodeBenchProblem } from "@divisi/graders/code"
@@ -6,16 +6,16 @@ import * as Result from "effect/Result"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** `v1` holds the 400 problems of the first release, `v6` the 175 of the last. */
+/** `v1` contains the 400 problems of the first release, `v6` the 175 problems added by the last. */
 export type Slice = "v1" | "v2" | "v3" | "v4" | "v5" | "v6"
 
-/** Which contests. */
+/** Selects the contests. */
 export interface Options {
-  /** The slices; `["v1"]` by default. A release holds all slices up to its own. */
+  /** The slices. Default: `["v1"]`. A release contains all slices up to its own. */
   readonly slices?: ReadonlyArray<Slice> | undefined
-  /** Contests from this day on (ISO date). */
+  /** Only contests on or after this day (ISO date). */
   readonly from?: string | undefined
-  /** Contests up to this day, itself included. */
+  /** Only contests on or before this day. */
   readonly to?: string | undefined
 }
 
@@ -28,7 +28,7 @@ const sliceFiles: Readonly<Record<Slice, string>> = {
   v6: "test6.jsonl"
 }
 
-/** All slices of a release: `release("v3")` is v1, v2 and v3. */
+/** Returns all slices of a release: `release("v3")` returns v1, v2 and v3. */
 export const release = (last: Slice): ReadonlyArray<Slice> => {
   const slices = Object.keys(sliceFiles) as ReadonlyArray<Slice>
   return slices.slice(0, slices.indexOf(last) + 1)
@@ -54,8 +54,8 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the benchmark. Its solutions are programs: `CodeGrader.liveCodeBench` is the grader that
- * runs them, and `Benchmarks.named` puts both together.
+ * Makes the benchmark. Answers are programs. `CodeGrader.liveCodeBench` runs and grades them; `Benchmarks.named`
+ * returns the benchmark with this grader.
  */
 export const make = (options: Options = {}): Benchmark => {
   Tables.check("LiveCodeBench.make", options, table)

@@ -1,4 +1,4 @@
-/** MATH500: 500 problems of competition mathematics, with answers in LaTeX. */
+/** MATH500: 500 competition mathematics problems with answers in LaTeX. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { MathGrader } from "@divisi/graders/math"
@@ -24,8 +24,8 @@ const table = {
  *
  * **Gotchas**
  *
- * The paper's set-up trains on part of these 500 rows: give the ids that were trained on to `Benchmark.load`, which
- * refuses to evaluate them.
+ * The paper trains on part of these 500 rows. Pass the training ids to `Benchmark.load`, which refuses to evaluate
+ * them.
  *
  * **Example**
  *

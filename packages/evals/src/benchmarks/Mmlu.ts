@@ -1,4 +1,4 @@
-/** MMLU: multiple choice questions of 57 subjects. */
+/** MMLU: multiple choice questions from 57 subjects. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders"
@@ -7,9 +7,9 @@ import type { Graded } from "./Benchmark.ts"
 import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./choices.ts"
 import * as Row from "./Row.ts"
 
-/** Which split, and how the letter is asked for. */
+/** The split, and the answer format. */
 export interface Options {
-  /** Which split; `test` by default. The paper's set-up trains on `auxiliary_train` and validates on `validation`. */
+  /** The split. Default: `test`. The paper trains on `auxiliary_train` and validates on `validation`. */
   readonly split?: "test" | "validation" | "dev" | "auxiliary_train" | undefined
   /** The format of the letter: on a last line (default), or in tags as in training for the paper. */
   readonly format?: ChoiceFormat | undefined
@@ -32,8 +32,8 @@ const table = {
  *
  * **Details**
  *
- * About one label in fifteen is known to be wrong, most in virology. The files are sorted by subject: a `limit` samples
- * every subject. Rows carry no ids of their own, so a task is named by a hash of its question and options.
+ * About one in fifteen labels is known to be wrong, most of them in virology. The files are sorted by subject, so a
+ * `limit` samples every subject. Rows do not have ids, so the id of a task is a hash of its question and options.
  */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Mmlu.make", options, table)

@@ -1,4 +1,4 @@
-/** RLPR: questions of many fields from the web, with short reference answers. */
+/** RLPR: web questions from many fields, with short reference answers. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { RlprGrader } from "@divisi/graders/math"
@@ -20,13 +20,19 @@ const splitOf = (question: string): Split => {
   return at < 0.6 ? "train" : at < 0.8 ? "validation" : "test"
 }
 
-/** Which rule, which questions, and which references. */
+/** The grading rule, the split, and the references. */
 export interface Options {
-  /** `test` by default. */
+  /** Default: `test`. */
   readonly split?: Split | undefined
-  /** `strict` by default; `paper` is the lenient rule that reported figures are likely to be based on. Print both. */
+  /**
+   * The grading rule. Default: `strict`. `paper` is the lenient rule that published figures are probably based on.
+   * Report both.
+   */
   readonly rule?: "strict" | "paper" | undefined
-  /** Longer references are left out, as they cannot be graded by rules; 30 by default. */
+  /**
+   * The maximum length of a reference. Default: 30. Longer references are excluded, because they cannot be graded by
+   * rules.
+   */
   readonly maxReferenceLength?: number | undefined
 }
 
@@ -50,9 +56,7 @@ const table = {
   maxReferenceLength: Tables.whole(0)
 } satisfies Tables.ShapeOf<Options>
 
-/**
- * Makes the benchmark. Its records bring a system message of their own, which is not sent: the tags are asked for here.
- */
+/** Makes the benchmark. The system message in its records is not sent; the prompt asks for the answer tags instead. */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Rlpr.make", options, table)
   const { maxReferenceLength = 30, rule = "strict", split = "test" } = options

@@ -1,10 +1,10 @@
-/** Which tasks of a benchmark are used: given ones, a seeded sample of every subject, and none that was trained on. */
+/** Selects the tasks of a benchmark: by id, as a stratified sample, and without training data. */
 import * as Task from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { fraction, sha256 } from "../internal/digest.ts"
 
-/** Why a selection is refused. */
+/** The error for an invalid selection. */
 export class SelectionError extends Data.TaggedError("SelectionError")<{
   readonly reason: "unknown-ids" | "overlap" | "empty" | "limit" | "shots"
   readonly ids: ReadonlyArray<string>
@@ -26,10 +26,10 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
   }
 }
 
-/** A hash of the tasks' ids, the same in any order. */
+/** Returns a hash of the tasks' ids, independent of their order. */
 export const hash = (tasks: ReadonlyArray<Task.Task>): string => sha256(...tasks.map(({ id }) => id).sort())
 
-/** The tasks of these ids, in their order; an unknown id is refused. */
+/** Returns the tasks with these ids, in the given order. An unknown id is an error. */
 export const only = (
   tasks: ReadonlyArray<Task.Task>,
   ids: ReadonlyArray<string>
@@ -63,8 +63,8 @@ const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<numb
 }
 
 /**
- * Returns a seeded sample in which every subject has its share. The position of a task depends only on the seed and its
- * id, so neither the order of the file nor the process matters.
+ * Returns a seeded, stratified sample. The position of a task depends only on the seed and its id, so neither the order
+ * of the file nor the process matters.
  *
  * **Example**
  *
@@ -92,7 +92,7 @@ export const sample = (
   return groups.flatMap((group, index) => shuffled(group, options.seed).slice(0, counts[index]))
 }
 
-/** Cuts tasks in parts by a seed; the last part takes what rounding leaves over. */
+/** Splits tasks into parts with a seed. The last part receives the remainder after rounding. */
 export const split = (
   tasks: ReadonlyArray<Task.Task>,
   options: { readonly shares: ReadonlyArray<number>; readonly seed: number }
@@ -111,12 +111,12 @@ export const split = (
 /** Training data: ids, or tasks. For tasks, the questions are compared as well. */
 export type Trained = ReadonlyArray<string | Task.Task>
 
-/** The same for tasks that ask the same, white space aside. */
+/** Returns a key that is equal for tasks with the same question, ignoring whitespace. */
 export const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
 /**
- * Returns the tasks that were not used in training. If any was used, the selection fails, unless `onOverlap` is `drop`.
- * A task with the same question as a training task counts as used, whatever its id.
+ * Returns the tasks that were not used in training. If there is an overlap, the selection fails, unless `onOverlap` is
+ * `drop`. A task with the same question as a training task counts as used even if its id differs.
  */
 export const withoutTrained = (
   tasks: ReadonlyArray<Task.Task>,

@@ -1,8 +1,8 @@
 /**
- * Few-shot examples: solved tasks that are put before each question as earlier turns of the conversation.
+ * Few-shot examples: solved tasks before each question, as earlier turns of the conversation.
  *
- * The order of the examples follows from the seed and their ids alone, so that every question of a stratum gets the same
- * ones, and a question never sees itself.
+ * The order of the examples depends only on the seed and their ids, so all questions of a stratum get the same
+ * examples. A question is never its own example.
  */
 import type { Message } from "@divisi/core/Message"
 import type * as Task from "@divisi/core/Task"
@@ -16,16 +16,16 @@ export interface Example {
   readonly reply: string
 }
 
-/** How many examples, and which. */
+/** The number of examples, and how they are selected. */
 export interface Options {
   /** The examples before each question, from 1 to {@link most}. */
   readonly count: number
   readonly seed: number
-  /** The field of a task's metadata in which an example should agree with its question. */
+  /** The metadata field in which examples should match their question. */
   readonly by?: string | undefined
 }
 
-/** The largest number of examples. */
+/** The maximum number of examples. */
 export const most = 64
 
 const withExamples = (task: Task.Task, examples: ReadonlyArray<Example>): Task.Task => {
@@ -45,8 +45,8 @@ const withExamples = (task: Task.Task, examples: ReadonlyArray<Example>): Task.T
 }
 
 /**
- * Puts examples before the questions of tasks: first those of the same stratum, then others. Fails if there are too few
- * examples that ask something else than a question.
+ * Adds examples before the questions of tasks, preferring the same stratum. Fails if there are too few examples other
+ * than the question itself.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * Your own benchmarks: a file of JSON lines with `question`, `answer` and, unless one grader is for all, `grader`.
- * Lines may also have `id`, `system`, `subject`, and `options` (or `choices`), which are shown with letters and graded by
- * letter. Other fields are reported, and not read.
+ * User-defined benchmarks: a JSON Lines file with `question`, `answer` and, unless all rows have the same grader,
+ * `grader`. Rows may also have `id`, `system`, `subject`, and `options` (or `choices`), which are shown with letters
+ * and graded by letter. Other fields are ignored with a notice.
  */
 
 import path from "node:path"
@@ -15,13 +15,13 @@ import { ask, type ChoiceFormat, equalOptions, letterAt, letterReply } from "./c
 import * as AnswerOptions from "./options.ts"
 import * as Row from "./Row.ts"
 
-/** The file, and what else is known of the benchmark. */
+/** The file, and properties of the benchmark. */
 export interface Options {
   /** JSON lines, gzipped or not, or Parquet. */
   readonly file: string
-  /** Names the benchmark; the file's name by default. */
+  /** The name of the benchmark. Default: the file's name. */
   readonly id?: string | undefined
-  /** The grader of rows that name none: a name (see `Graders.names`), or a grader; `text` by default. */
+  /** The grader of rows without one: a name (see `Graders.names`) or a grader. Default: `text`. */
   readonly grader?: string | Verdict.AnswerGrader | undefined
   /** The format of the letter in rows with options: on a last line (default), or in tags. */
   readonly format?: ChoiceFormat | undefined
@@ -105,8 +105,8 @@ const answerOf = (row: Row.Row): string => {
 }
 
 /**
- * Makes a benchmark of a file. A default grader that does not exist throws at once; one that a record names is reported
- * with the record.
+ * Makes a benchmark from a file. Throws if the default grader does not exist. An unknown grader of a row is reported
+ * with the row when the file is loaded.
  *
  * **Example**
  *

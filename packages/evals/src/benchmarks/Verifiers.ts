@@ -1,10 +1,10 @@
 /**
- * Environments of Prime Intellect's verifiers (0.4 and later, `verifiers.v1`) as benchmarks: a taskset's tasks, graded by
- * its own rewards.
+ * Environments of Prime Intellect's verifiers (0.4 and later, `verifiers.v1`) as benchmarks: tasks of a taskset, graded
+ * by its own rewards.
  *
- * A Python process loads the taskset and grades; it speaks JSON lines and ends with the scope. The code of a taskset runs
- * with the rights of this process: load only what you trust. Tasks that need tools or a container are refused, as answers
- * here are texts.
+ * A Python process loads the taskset and grades answers; it communicates in JSON Lines and is stopped when the scope
+ * closes. The code of a taskset runs with the permissions of this process, so load only trusted code. Tasks that need
+ * tools or a container are rejected, because answers are texts.
  */
 import type { ChildProcess } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -25,17 +25,17 @@ import { bridge } from "./verifiersBridge.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which taskset, and with what. */
+/** The taskset and its settings. */
 export interface Options {
-  /** The id of a taskset that is installed in the Python: `gsm8k-v1`. */
+  /** The id of an installed taskset, e.g. `gsm8k-v1`. */
   readonly taskset: string
-  /** The interpreter; `DIVISI_PYTHON` of the environment by default, else `python3`. */
+  /** The Python interpreter. Default: the environment variable `DIVISI_PYTHON`, or `python3`. */
   readonly python?: string | undefined
-  /** The largest number of tasks; 1,000 by default. */
+  /** The maximum number of tasks. Default: 1,000. */
   readonly limit?: number | undefined
-  /** The taskset's own settings, as its config class names them. */
+  /** The settings of the taskset, as defined by its config class. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
-  /** The time to load all tasks, and to grade one answer, in milliseconds; 300,000 by default. */
+  /** The time limit for loading all tasks and for grading one answer, in milliseconds. Default: 300,000. */
   readonly timeoutMillis?: number | undefined
 }
 
@@ -50,7 +50,7 @@ const table = Tables.table(
   { required: ["taskset"] }
 )
 
-/** An environment cannot be used. */
+/** The error for an environment that cannot be used. */
 export class VerifiersError extends Data.TaggedError("VerifiersError")<{
   readonly taskset: string
   readonly reason: "python" | "package" | "environment" | "unsupported" | "timeout" | "ended"
@@ -201,10 +201,10 @@ const tasksOf = (taskset: string, rows: ReadonlyArray<Row>): ReadonlyArray<Task.
 }
 
 /**
- * Loads a taskset as a suite of an evaluation. Its process ends with the scope.
+ * Loads a taskset as a suite for an evaluation. Its process is stopped when the scope closes.
  *
  * An answer's score is the weighted sum of the taskset's rewards, divided by the sum of the positive weights; it is
- * correct with a score of 1. An answer of which no reward can be computed without a runtime has no verdict.
+ * correct with a score of 1. If no reward of an answer can be computed without a runtime, the answer has no verdict.
  */
 export const load = (
   options: Options

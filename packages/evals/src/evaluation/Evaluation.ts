@@ -1,9 +1,9 @@
 /**
- * Evaluations: policies on the same tasks, at equal terms, to a report.
+ * Evaluations: measure policies on the same tasks under equal conditions, and write a report.
  *
- * Every sample is one run of a Conductor with the same budget. Its seed follows from task and epoch, and is the same
- * for every policy. Answers are stored as they arrive. An evaluation that was killed, or stopped by its cost limit,
- * resumes if it is run again in the same folder, and pays for no answer twice.
+ * Every sample is one run of a Conductor with the same budget. Its seed is derived from task and epoch, and is the same
+ * for every policy. Answers are stored as they arrive. If an evaluation was killed or stopped at its cost limit,
+ * running it again in the same folder resumes it, and no answer is paid for twice.
  */
 
 import path from "node:path"
@@ -36,76 +36,71 @@ import { usd } from "./sampling.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tasks, with their grader and their source. */
+/** Tasks with their grader and source. */
 export interface Suite {
   readonly record: Report.BenchmarkRecord
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Verdict.AnswerGrader
 }
 
-/** A policy that is evaluated. */
+/** A policy to evaluate. */
 export interface Entry {
   readonly policy: Policy
-  /** Whether it is there to be compared with. */
+  /** Whether it is a baseline. */
   readonly isBaseline?: boolean | undefined
-  /** A digest of its source, such as its module. A folder with samples of another source is not resumed. */
+  /** A digest of its source code. A folder with samples of a different source is not resumed. */
   readonly digest?: string | undefined
-  /** The output tokens per call, as a multiple of the other policies' limit; 1 if absent. */
+  /** The output token limit per call, as a multiple of the other policies' limit. Default: 1. */
   readonly outputTokensFactor?: number | undefined
 }
 
-/** The settings that all policies share. */
+/** The settings shared by all policies. */
 export interface Terms {
-  /** Answers of every policy to every task; 1 by default. */
+  /** The number of answers per policy and task. Default: 1. */
   readonly epochs?: number | undefined
   /**
-   * Settings of a run. Its budget is that of one question; the seeds of all samples follow from its `seed`, 0 by
-   * default. Without `maxOutputTokens`, a call may write as much as its worker's own setting allows, or 8,192 tokens
-   * (fewer if the limit of the model is lower). A critic sees the answers, so one that knows the references discloses
-   * them.
+   * The settings of a run. Its budget is per question. The seeds of all samples are derived from its `seed` (default
+   * 0). Without `maxOutputTokens`, the limit of a call is the worker's own setting, or 8,192 tokens (fewer if the
+   * model's limit is lower). A critic with access to the references may disclose them to the policy.
    */
   readonly run?: RunSettings | undefined
-  /** The confidence of the intervals; 0.95 by default. */
+  /** The confidence level of the intervals. Default: 0.95. */
   readonly confidence?: number | undefined
 }
 
 /** Options of an evaluation. */
 export interface Options extends Terms {
   readonly suites: ReadonlyArray<Suite>
-  /** The first is the one that the others are compared with. */
+  /** The policies. The others are compared with the first. */
   readonly policies: ReadonlyArray<Entry>
   readonly pool: WorkerPool
-  /** The folder for all files: see `ReportFile`. It is created if it does not exist. */
+  /** The output folder (see `ReportFile`). It is created if it does not exist. */
   readonly folder: string
-  /** The most that may be paid in USD, over all runs of this evaluation. It is never exceeded. */
+  /** The maximum total cost of this evaluation in USD. It is never exceeded. */
   readonly maxCostUsd?: number | undefined
-  /** Runs at once; 8 by default. */
+  /** The number of concurrent runs. Default: 8. */
   readonly concurrency?: number | undefined
-  /**
-   * USD already paid for this evaluation elsewhere, e.g. for the samples that baselines learned from. It counts towards
-   * the limit.
-   */
+  /** USD already spent for this evaluation, e.g. on training baselines. It counts towards the limit. */
   readonly paidElsewhereUsd?: number | undefined
-  /** Whether samples that the infrastructure lost before are tried again; false by default. */
+  /** Whether to retry samples that are missing because of an infrastructure failure. Default: `false`. */
   readonly retryMissing?: boolean | undefined
-  /** The store of answers. Default: `answers.sqlite` in the folder. Evaluations that share a store save calls. */
+  /** The store of answers. Default: `answers.sqlite` in the folder. Sharing a store between evaluations saves calls. */
   readonly store?: ResponseCache.Store | undefined
-  /** Whether no call is made: samples that the store has not every answer of are missing. False by default. */
+  /** Whether to make no calls. Samples for which the store lacks an answer are then missing. Default: `false`. */
   readonly isOffline?: boolean | undefined
   /**
-   * The stores that several machines share, which then make the samples together. All of them need the same options.
-   * `store`, `onTranscript`, `retryMissing` and `paidElsewhereUsd` do not apply.
+   * Shared stores, for making the samples on several machines. All machines need the same options. `store`,
+   * `onTranscript`, `retryMissing` and `paidElsewhereUsd` have no effect.
    */
   readonly machines?: Shared.Machines | undefined
-  /** The seed of a sample; by default one that follows from the seed of `run`, the task and the epoch. */
+  /** Returns the seed of a sample. Default: derived from the seed of `run`, the task and the epoch. */
   readonly sampleSeed?: ((sample: Pick<Report.Sample, "benchmark" | "task" | "epoch">) => number) | undefined
-  /** Versions of what answers, for the report. */
+  /** Versions of packages and models, for the report. */
   readonly versions?: Readonly<Record<string, string>> | undefined
   /** Called at the start and after each sample. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
-   * Called with the whole record of each run that is made. If it fails, the sample does not count, and no further one is
-   * begun.
+   * Called with the transcript of each run. If it fails, the sample does not count, and no further sample is started.
    */
   readonly onTranscript?:
     | ((
@@ -118,9 +113,9 @@ export interface Options extends Terms {
 /** The result of an evaluation. */
 export interface Evaluated {
   readonly report: Report.Report
-  /** As they may be shared: see `ReportFile`. */
+  /** The samples in the form in which they may be shared (see `ReportFile`). */
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The call that the cost limit did not allow, when that ended it. */
+  /** The call that the cost limit refused, if that stopped the evaluation. */
   readonly stoppedBy?: Usage.BudgetExceeded | undefined
 }
 
@@ -133,7 +128,7 @@ export type { Progress }
 // Suites
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A benchmark that was loaded, as part of an evaluation. */
+/** Makes a suite from a loaded benchmark. */
 export const suite = (benchmark: Graded, { provenance, tasks }: Loaded): Suite => ({
   record: {
     ...provenance,
@@ -146,7 +141,7 @@ export const suite = (benchmark: Graded, { provenance, tasks }: Loaded): Suite =
   grader: benchmark.grader
 })
 
-/** Tasks that were made, not loaded. `prompt` names how they are asked. */
+/** Makes a suite from generated tasks. `prompt` is the name of the prompt format. */
 export const madeSuite = (options: {
   readonly id: string
   readonly title: string
@@ -155,7 +150,7 @@ export const madeSuite = (options: {
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Verdict.AnswerGrader
   readonly seed: number
-  /** The field of the tasks' metadata that defines the strata of samples. */
+  /** The metadata field that defines the strata of samples. */
   readonly stratum?: string | undefined
 }): Suite => ({
   record: {
@@ -349,7 +344,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
   return state
 })
 
-/** Errors before the first sample, or of the disk. */
+/** Errors before the first sample, and disk errors. */
 export type RunError =
   | Tables.OptionsError
   | Plan.EvaluationError
@@ -384,19 +379,19 @@ const table = Tables.table(
 )
 
 /**
- * Evaluates policies, and writes `results.json` and `samples.jsonl` to the folder.
+ * Evaluates policies and writes `results.json` and `samples.jsonl` to the folder.
  *
  * **Details**
  *
- * If it is run again in the same folder, it resumes, including the runs in progress. Policies, benchmarks and epochs
- * may then be added, and the cost limit raised. The report of a resumed evaluation equals that of an uninterrupted one,
- * except for measured times. If it is interrupted, or reaches its cost limit, the report covers the samples made so
- * far.
+ * Running it again in the same folder resumes it, including the runs in progress. Policies, benchmarks and epochs may
+ * then be added, and the cost limit raised. The report of a resumed evaluation equals that of an uninterrupted one,
+ * except for measured times. If the evaluation is interrupted or reaches its cost limit, the report covers the samples
+ * so far.
  *
  * **Gotchas**
  *
- * A call that is under way when the process is killed counts as paid at its worst case, for the cost limit and not for its
- * policy, and is made again. Workers should not depend on what they were asked before.
+ * A call in flight when the process is killed is repeated; the lost call counts at its worst case towards the cost
+ * limit, but not towards the policy's cost. Workers must not depend on previous requests.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * Recordings: the answers of policies to tasks, and their scores. Baselines and profiles are learned from them.
+ * Recordings: scored answers of policies to tasks. Baselines and profiles learn from them.
  *
- * A recording is made by the same Conductor as everything else, so what learning costs is counted like anything else.
+ * The same Conductor makes recordings, so the cost of learning is counted in the same way as other costs.
  */
 
 import { Budget, Grader, ResponseCache, type RunEvent, StepFailure, Options as Tables, Transcript } from "@divisi/core"
@@ -14,33 +14,33 @@ import * as Effect from "effect/Effect"
 export interface Sample {
   readonly task: Task
   readonly policy: string
-  /** Absent when the run gave no answer. */
+  /** Absent if the run has no answer. */
   readonly answer?: string | undefined
-  /** 0 to 1; absent when the infrastructure failed, which says nothing about the policy. */
+  /** The score, from 0 to 1; absent if the infrastructure failed, which is not evidence about the policy. */
   readonly score?: number | undefined
   /** The cost of the run in USD. */
   readonly costUsd: number
   readonly durationMillis: number
 }
 
-/** Runs policies over tasks that may be learned from: one sample, or more, for each policy and task. */
+/** Runs policies on training tasks. Returns one or more samples per policy and task. */
 export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<ReadonlyArray<Sample>, E>
 
 /** Tasks, graders and workers of a recording. */
 export interface Options extends Omit<Conductor.Options, "policy"> {
-  /** Tasks to learn from; never those on which the policies are then measured. */
+  /** Training tasks. They must not be used to evaluate the policies. */
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Grader.Grader
-  /** Runs at once; 4 by default. */
+  /** The number of concurrent runs. Default: 4. */
   readonly concurrency?: number | undefined
-  /** An account for all that is really paid. */
+  /** An account for the actual spend. */
   readonly ledger?: Budget.Ledger | undefined
   /**
-   * The store of answers. A cached answer is not paid again, but counts at its full cost for learning, so that the same
-   * answers give the same result.
+   * The store of answers. A cached answer is not paid for again, but counts at its full cost for learning, so that
+   * equal answers give equal results.
    */
   readonly store?: ResponseCache.Store | undefined
-  /** Whether no call is made, and whatever the store has not is lost; false by default. */
+  /** Whether to make no calls. Answers that are not in the store are then missing. Default: `false`. */
   readonly isOffline?: boolean | undefined
 }
 
@@ -123,7 +123,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
 })
 
 /**
- * Records by running: each policy on each task once.
+ * Makes a recorder that runs each policy once on each task.
  *
  * **Example**
  *

@@ -1,7 +1,8 @@
 /**
- * Grades the answers of an evaluation again without calling a worker: after a grader was fixed, or with another one.
+ * Grades the answers of an evaluation again without calling workers, for example after a grader was fixed.
  *
- * The report is then as if the answers had been graded so from the start. Samples without an answer stay as they are.
+ * The report is the same as if the answers had been graded this way from the start. Samples without an answer are
+ * unchanged.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -15,13 +16,13 @@ import { EvaluationError, type Suite } from "./Evaluation.ts"
 import * as Journal from "./journal.ts"
 import { regraded, usd } from "./sampling.ts"
 
-/** Which evaluation to grade again, and how. */
+/** The evaluation to grade again, and the graders. */
 export interface Options {
   /** The folder of the evaluation. */
   readonly folder: string
   /** All its benchmarks, with the graders to use. */
   readonly suites: ReadonlyArray<Suite>
-  /** Answers that are graded at once; 4 by default. */
+  /** The number of answers to grade concurrently. Default: 4. */
   readonly concurrency?: number | undefined
 }
 
@@ -31,12 +32,12 @@ export interface Change {
   readonly after: Report.Sample
 }
 
-/** The new report, and what changed. */
+/** The new report, and the changes. */
 export interface Regraded {
   readonly report: Report.Report
-  /** As they may be shared. */
+  /** The samples in the form in which they may be shared. */
   readonly samples: ReadonlyArray<Report.Sample>
-  /** Answers that were graded again. */
+  /** The number of answers that were graded again. */
   readonly graded: number
   readonly changes: ReadonlyArray<Change>
 }
@@ -102,7 +103,7 @@ const table = Tables.table(
   { required: ["folder", "suites"] }
 )
 
-/** Grades all answers of an evaluation again, and rewrites its report. All files are replaced at once, at the end. */
+/** Grades all answers of an evaluation again and rewrites its report. All files are replaced together, at the end. */
 export const regrade = (options: Options) =>
   Effect.scoped(
     Effect.gen(function* () {

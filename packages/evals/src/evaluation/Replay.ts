@@ -1,8 +1,8 @@
 /**
- * Replay: recorded runs as training data, and as a pool of workers that answers from them without a network.
+ * Replay: converts recorded runs to training data, or to a pool that answers from them without a network.
  *
- * A transcript does not hold what a policy was shown or what a worker was sent, because both follow from it: the same
- * pure functions render them again. So a record is right as long as the prompt's options are those of the run.
+ * A transcript does not store the messages to policies and workers, because the same pure functions render them again.
+ * A record is therefore correct only if the prompt options are those of the run.
  */
 import { Grader, Prompt, StepFailure, Options as Tables, Transcript, Workflow, WorkflowText } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -31,15 +31,15 @@ export interface Decision {
   readonly task: string
   readonly policy: string
   readonly round: number
-  /** The workers of the pool, by ordinal. */
+  /** The ids of the pool's workers, by index. */
   readonly pool: ReadonlyArray<string>
   readonly prompt: ReadonlyArray<Message>
   readonly completion: string
-  /** Absent when the completion could not be read. */
+  /** Absent if the completion could not be parsed. */
   readonly workflow?: Workflow.Workflow | undefined
   /**
-   * The reward as the paper defines it: 0 when the workflow could not be read, 0.5 when the run's answer was wrong, 1
-   * when it was right.
+   * The reward of the paper: 0 if the workflow could not be parsed, 0.5 if the run's answer was wrong, 1 if it was
+   * correct.
    */
   readonly reward: number
 }
@@ -55,18 +55,18 @@ export interface WorkerAnswer {
   readonly completion: string
   readonly reasoning?: string | undefined
   readonly usage: Usage
-  /** 1 when the run's final answer was right, else 0. */
+  /** 1 if the run's final answer was correct, otherwise 0. */
   readonly reward: number
 }
 
 /** Prompt settings of the recorded policy. */
 export interface Options {
   readonly grader: Grader.Grader
-  /** The prompt's options in the recorded runs. */
+  /** The prompt options of the recorded runs. */
   readonly prompt?: Prompt.ConductorOptions | undefined
-  /** 5 by default. */
+  /** Default: 5. */
   readonly maxSteps?: number | undefined
-  /** Whether the Conductor was offered as a worker of its own pool. */
+  /** Whether the Conductor was a worker in its own pool. */
   readonly self?: boolean | undefined
 }
 
@@ -212,17 +212,18 @@ const decisionsOf = (
   })
 
 /**
- * Returns the decisions of policies as training data: one record for each completion, including unreadable ones.
+ * Returns the decisions of policies as training data: one record per completion, including completions that could not
+ * be parsed.
  *
  * **Details**
  *
- * The workflows of policies written in code are included as texts, so that a model can learn from a router or a
- * baseline. Workflows that end in a majority vote have no text, and are left out. So are runs with an outage
- * (`StepFailure.outagesOf`), which say nothing about the policy.
+ * Workflows of policies in code are included as text, so that a model can learn from a router or a baseline. Workflows
+ * with a majority vote have no text form and are omitted, as are runs with an outage (`StepFailure.outagesOf`), which
+ * are not evidence about the policy.
  *
  * **Gotchas**
  *
- * Records quote questions. Keep those of a confidential benchmark to yourself, and train on no test set.
+ * Records contain questions. Do not share records of a confidential benchmark, and do not train on a test set.
  */
 export const decisions = (
   transcripts: ReadonlyArray<Transcript.Transcript>,
@@ -281,8 +282,8 @@ const callsOf = (transcript: Transcript.Transcript): ReadonlyArray<Call> =>
   })
 
 /**
- * Returns the answers of workers as training data: one record for each answered step, with the reward of its run. Omits
- * runs with an outage.
+ * Returns the answers of workers as training data: one record per answered step, with the reward of its run. Omits runs
+ * with an outage.
  */
 export const answers = (
   transcripts: ReadonlyArray<Transcript.Transcript>,
@@ -312,7 +313,7 @@ export const answers = (
     (lists) => lists.flat()
   )
 
-/** Records as JSON lines. */
+/** Encodes records as JSON Lines. */
 export const encode = (records: ReadonlyArray<Decision | WorkerAnswer>): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("")
 
@@ -356,14 +357,13 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
 }
 
 /**
- * The pool as it was recorded: each worker gives the answers that it gave in the transcripts, and no other.
+ * Returns a pool whose workers give only the answers recorded in the transcripts.
  *
  * **Details**
  *
  * An answer is looked up by the messages sent to the worker. If the same messages were sent several times, the answers
- * are returned in their order, and then from the first again. Failed steps fail again. A call that was not recorded
- * fails with a `WorkerError` (`InvalidRequest`) that gives this reason, and is not retried. Prices and descriptions are
- * the given pool's.
+ * are returned in order, and then starting over. Failed steps fail again. A call that was not recorded fails with a
+ * `WorkerError` (`InvalidRequest`) and is not retried. Prices and descriptions are those of the given pool.
  *
  * **Example**
  *
@@ -394,8 +394,8 @@ export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript.Tra
 }
 
 /**
- * The pool without its models: every call fails. With the response cache of an earlier run, cached calls are answered
- * from there, and all others fail with a `WorkerError` that gives this reason.
+ * Returns the pool with all calls disabled. With the response cache of an earlier run, cached calls are answered from
+ * the cache; all others fail with a `WorkerError`.
  */
 export const offline = (pool: WorkerPool): WorkerPool => ({
   workers: Arr.map(pool.workers, (worker) => recorded(worker, []))

@@ -1,9 +1,9 @@
 /**
- * Evaluations in the log format of inspect_ai (version 2), so that `inspect view` and `read_eval_log` open them.
+ * Converts evaluations to the log format of inspect_ai (version 2), for `inspect view` and `read_eval_log`.
  *
- * A log of inspect is of one task and one model, so each policy on each benchmark is a log. The workers of a run are in
- * the usage by model; its steps are metadata of the sample. Questions and answers of a confidential benchmark are left
- * out, as in `samples.jsonl`.
+ * An inspect log is for one task and one model, so there is one log per policy and benchmark. The workers of a run
+ * appear in the usage by model; its steps are metadata of the sample. Questions and answers of a confidential benchmark
+ * are omitted, as in `samples.jsonl`.
  *
  * Source: inspect_ai 0.3, `inspect_ai/log/_log.py`.
  */
@@ -17,11 +17,11 @@ export interface Options {
   readonly samples: ReadonlyArray<Report.Sample>
   /** Returns the task of a sample. If it is `undefined`, the prompt's hash replaces the question. */
   readonly taskOf: (sample: Report.Sample) => Task.Task | undefined
-  /** When the evaluation was made, in milliseconds since 1970. */
+  /** The time of the evaluation, in milliseconds since 1970. */
   readonly createdMillis: number
 }
 
-/** A log, and the name of its file as inspect names it. */
+/** A log with its file name in inspect's format. */
 export interface File {
   readonly name: string
   readonly log: Readonly<Record<string, unknown>>
@@ -207,7 +207,7 @@ const table = Tables.table(
 )
 
 /**
- * The logs of an evaluation, one for each policy on each benchmark.
+ * Returns the logs of an evaluation, one per policy and benchmark.
  *
  * **Example**
  *

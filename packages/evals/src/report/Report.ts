@@ -1,9 +1,8 @@
 /**
- * Reports: what an evaluation found, as plain JSON values with a version.
+ * Reports: the results of an evaluation, as plain JSON with a version.
  *
- * A report holds the data for every table and picture. Its samples, one line each, hold the data to compute the report
- * again: {@link make} is a function of them. An unknown value is `null`, never 0. A report quotes nothing of a
- * confidential benchmark.
+ * A report contains the data for all tables and charts. It can be recomputed from its samples with {@link make}. An
+ * unknown value is `null`, never 0. A report does not contain texts of a confidential benchmark.
  */
 import type { Budget, RunEvent, Topology, Workflow } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
@@ -24,18 +23,18 @@ export type Figure = number | null
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The outcome of one step of a run. */
+/** The result of one step of a run. */
 export interface Step {
   /** From 0. */
   readonly round: number
   readonly step: number
-  /** The id of who answered it. */
+  /** The id of the worker that answered. */
   readonly worker: string
   readonly state: "answered" | "failed" | "skipped"
   readonly access: Workflow.Access
-  /** The subtask sent to the worker; absent for a confidential benchmark, empty if it was only the question. */
+  /** The subtask sent to the worker; empty if it was the plain question, absent for a confidential benchmark. */
   readonly subtask?: string | undefined
-  /** Calls of it that failed, each tried again or given up. */
+  /** The number of failed calls, retried or not. */
   readonly failedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -43,16 +42,16 @@ export interface Step {
   readonly millis: Figure
 }
 
-/** Why a sample has no score: for a reason that says nothing about the policy. */
+/** Why a sample has no score. The reason is never evidence about the policy. */
 export interface Missing {
-  /** `worker`: calls failed for a reason that says nothing about the answer. `grader`: it reached no verdict. */
+  /** `worker`: calls failed for a reason unrelated to the answer. `grader`: the grader failed. */
   readonly cause: "worker" | "grader" | "harness"
-  /** For a worker, which reason. */
+  /** The class of the worker's error. */
   readonly reason?: WorkerErrorReason["_tag"] | undefined
   readonly message: string
 }
 
-/** One answer of one policy to one task. Its policy, benchmark, task and epoch name it. */
+/** One answer of one policy to one task. It is identified by policy, benchmark, task and epoch. */
 export interface Sample {
   readonly version: typeof version
   readonly benchmark: string
@@ -67,40 +66,43 @@ export interface Sample {
   /** The SHA-256 of the task's messages. */
   readonly promptSha256: string
   readonly ending: RunEvent.Ending
-  /** The whole final answer; absent if the run gave no answer, and for a confidential benchmark. */
+  /** The complete final answer; absent if the run has no answer, or for a confidential benchmark. */
   readonly answer?: string | undefined
   readonly answerSha256?: string | undefined
-  /** The answer as the grader read it; absent under the same conditions as `answer`. */
+  /** The answer as extracted by the grader; absent under the same conditions as `answer`. */
   readonly extracted?: string | undefined
-  /** These four are absent when the sample is missing. */
+  /** This and the next three fields are absent if the sample is missing. */
   readonly score?: number | undefined
   readonly correct?: boolean | undefined
-  /** The rung that decided; `unparsed` if the text contains no answer, `no-answer` if the run returned none. */
+  /**
+   * The grading rule that decided; `unparsed` if the text does not contain an answer, `no-answer` if the run has no
+   * answer.
+   */
   readonly rung?: string | undefined
-  /** Whether no answer could be read, which counts as wrong. */
+  /** Whether no answer could be extracted, which counts as wrong. */
   readonly isUnparsed?: boolean | undefined
-  /** Present when the infrastructure lost the sample, which is then in no mean. */
+  /** Present if the sample was lost because of the infrastructure. Such samples are excluded from means. */
   readonly missing?: Missing | undefined
-  /** Why the run ended without an answer, or before its end; such a sample may still be scored. */
+  /** Why the run ended without an answer or was cut short. Such a sample may still have a score. */
   readonly failure?: string | undefined
-  /** The cost of the run if every call is paid for, including those that another policy had paid for before. */
+  /** The cost of the run with all of its calls, including calls that were already paid for by another policy. */
   readonly costUsd: number
-  /** The number of calls with unknown price, which are missing from `costUsd`. */
+  /** The number of calls without a known price, which `costUsd` does not include. */
   readonly unpricedCalls: number
   readonly inputTokens: number
   readonly outputTokens: number
   /** An impossible value that a vendor reported, e.g. `outputTokens: -90`. An estimate is used instead. */
   readonly misreported?: string | undefined
-  /** Calls of workers and policies, failed ones included. */
+  /** The number of calls of workers and policies, including failed ones. */
   readonly calls: number
   readonly failedCalls: number
-  /** The wall time that the run takes when no call is found in a store: its completions and its critical path. */
+  /** The duration of the run without cached calls: its completions and its critical path. */
   readonly millis: number
   readonly rounds: number
   readonly steps: ReadonlyArray<Step>
-  /** The shape of the last workflow that had steps; `empty` when none had any. */
+  /** The shape of the last workflow with steps; `empty` if no workflow had steps. */
   readonly shape: Topology.Shape
-  /** The indices in `steps` that decided how long that workflow took, and how long it took. */
+  /** The critical path of that workflow, as indices in `steps`, and its duration. */
   readonly criticalPath: { readonly steps: ReadonlyArray<number>; readonly millis: number }
 }
 
@@ -108,18 +110,18 @@ export interface Sample {
 // Configuration
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Everything that was chosen: the same configuration, tasks and answers give the same report. */
+/** The configuration of the evaluation. Equal configurations, tasks and answers give equal reports. */
 export interface Config {
-  /** The policies in their order; the first is the one that the others are compared with. */
+  /** The policies in order. The others are compared with the first. */
   readonly policies: ReadonlyArray<PolicyChoice>
-  /** Answers of every policy to every task. */
+  /** The number of answers per policy and task. */
   readonly epochs: number
   readonly seed: number
   /** The budget of one question, the same for every policy. */
   readonly perQuestion: Budget.Limits
   readonly maxSteps: number
   readonly recursion: number
-  /** The most output tokens of a call; when absent, what each worker's own setting says, or 8,192 at most. */
+  /** The output token limit of a call. If absent, each worker's own setting, or at most 8,192. */
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
   /** Other settings of the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */
@@ -127,7 +129,7 @@ export interface Config {
   readonly confidence: number
 }
 
-/** A policy as it was asked for. */
+/** A policy of the evaluation. */
 export interface PolicyChoice {
   readonly name: string
   readonly isBaseline: boolean
@@ -135,14 +137,12 @@ export interface PolicyChoice {
   readonly digest?: string | undefined
 }
 
-/** A benchmark as it was loaded. */
+/** A loaded benchmark. */
 export interface BenchmarkRecord extends Provenance {
   readonly title: string
-  /**
-   * The benchmark as requested, if that shows the source of its records: a name, or a path on the machine it ran on.
-   */
+  /** The benchmark as requested, if it identifies the source: a name, or a path on the machine of the evaluation. */
   readonly requested?: string | undefined
-  /** The grader that was asked for, of a file of the user's: a name, or the path of a module. */
+  /** The requested grader for a user's file: a name, or the path of a module. */
   readonly requestedGrader?: string | undefined
   /** The requested part of the benchmark, if it is not the default for evaluation. */
   readonly split?: string | undefined
@@ -150,7 +150,7 @@ export interface BenchmarkRecord extends Provenance {
   readonly grader: string
   /** A digest of the source of the grader, such as its module, if known. */
   readonly graderDigest?: string | undefined
-  /** The field of a task's metadata that is each sample's `stratum`. */
+  /** The metadata field that each sample's `stratum` comes from. */
   readonly stratum?: string | undefined
 }
 
@@ -167,7 +167,7 @@ export interface Plan {
   readonly config: Config
   readonly benchmarks: ReadonlyArray<BenchmarkRecord>
   readonly pool: ReadonlyArray<WorkerRecord>
-  /** Packages and the runtime, by name. */
+  /** The versions of packages and the runtime, by name. */
   readonly versions: Readonly<Record<string, string>>
 }
 
@@ -175,7 +175,7 @@ export interface Plan {
 // Results
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The mean score, and how sure it is: see `Statistics.Score`. */
+/** The mean score and its uncertainty (see `Statistics.Score`). */
 export interface Score {
   readonly mean: Figure
   /** Clustered by question. */
@@ -185,13 +185,13 @@ export interface Score {
   readonly method: "wilson" | "student" | "bootstrap"
   readonly confidence: number
   readonly questions: number
-  /** Scored ones, those without a readable answer included. */
+  /** The number of scored samples, including those without a readable answer. */
   readonly samples: number
   readonly correct: number
   readonly unparsed: number
-  /** Scored as wrong, as the run gave no answer at all. */
+  /** The number of samples scored as wrong because the run has no answer. */
   readonly unanswered: number
-  /** Lost by the infrastructure, and in no mean. */
+  /** The number of samples that were lost because of the infrastructure. They are excluded from means. */
   readonly missing: number
   /** The number of missing samples for each reason. */
   readonly missingBy: Readonly<Record<string, number>>
@@ -199,7 +199,7 @@ export interface Score {
   readonly minimumDetectable: Figure
 }
 
-/** A distribution of something measured for each sample. */
+/** The distribution of a measured value over samples. */
 export interface Spread {
   readonly total: number
   readonly mean: Figure
@@ -221,25 +221,31 @@ export interface Cell {
   readonly policy: string
   readonly benchmark: string
   readonly score: Score
-  /** The chance that of `k` answers one is right, and that all are; for `k` from 1 to the number of epochs. */
+  /**
+   * The probability that at least one of `k` answers is correct, and that all are, for `k` from 1 to the number of
+   * epochs.
+   */
   readonly passAt: ReadonlyArray<{ readonly k: number; readonly any: Figure; readonly all: Figure }>
   readonly costUsd: Spread
   readonly unpricedCalls: number
   readonly inputTokens: Spread
   readonly outputTokens: Spread
-  /** In how many runs a vendor reported usage that cannot be, and what it said in the first; absent where none did. */
+  /**
+   * The number of runs with an impossible usage report, and the first such report; absent if all reports were
+   * plausible.
+   */
   readonly misreported?: { readonly runs: number; readonly first: string } | undefined
   readonly millis: Spread
   readonly calls: Spread
   readonly failedCalls: number
-  /** Steps of a run that were carried out. */
+  /** The number of executed steps per run. */
   readonly steps: Spread
-  /** The number of runs by their number of steps, which is the name. In ascending order. */
+  /** The number of runs by number of steps, in ascending order. `name` is the number of steps. */
   readonly stepCounts: ReadonlyArray<Share>
-  /** The workers that carried out the steps, by the number of steps. */
+  /** The workers by number of executed steps. */
   readonly workers: ReadonlyArray<Share>
   readonly shapes: ReadonlyArray<Share>
-  /** The rungs that decided the verdicts. */
+  /** The grading rules that decided the verdicts. */
   readonly rungs: ReadonlyArray<Share>
   readonly strata: ReadonlyArray<{
     readonly stratum: string
@@ -253,12 +259,12 @@ export interface Cell {
 /** The results of a policy over all benchmarks, each with the same weight, as in the tables of the paper. */
 export interface Overall {
   readonly policy: string
-  /** Not known while a benchmark has no score. */
+  /** `null` if a benchmark does not have a score. */
   readonly mean: Figure
   readonly standardError: Figure
   readonly low: Figure
   readonly high: Figure
-  /** The cost of one question, even if it is a mean over benchmarks. */
+  /** The mean cost of one question. */
   readonly costUsd: Figure
   readonly tokens: Figure
   readonly millis: Figure
@@ -267,7 +273,7 @@ export interface Overall {
   readonly missing: number
 }
 
-/** A policy against another, question by question: see `Statistics.Difference`. */
+/** A paired comparison of two policies (see `Statistics.Difference`). */
 export interface Comparison {
   readonly benchmark: string
   readonly policy: string
@@ -280,12 +286,12 @@ export interface Comparison {
   readonly confidence: number
   readonly correlation: Figure
   readonly p: Figure
-  /** By Holm, over all comparisons of the report. */
+  /** The p-value adjusted with Holm's method over all comparisons of the report. */
   readonly pAdjusted: Figure
   readonly test: "mcnemar" | "sign-flip"
-  /** Questions that both have a score for. */
+  /** The number of questions for which both have a score. */
   readonly questions: number
-  /** On how many of these the first does better, worse or the same. */
+  /** The number of these questions on which the first is better, worse or equal. */
   readonly better: number
   readonly worse: number
   readonly same: number
@@ -293,55 +299,58 @@ export interface Comparison {
 }
 
 /**
- * A policy against self-consistency of the best single worker at equal generated tokens: the most frequent of as many
- * answers per question as the output tokens of the policy pay for.
+ * A comparison of a policy with majority voting by the best single worker, where the worker may generate as many output
+ * tokens as the policy used.
  */
 export interface EqualBudget {
   readonly benchmark: string
   readonly policy: string
   /** The worker with the best single answers in this evaluation. */
   readonly worker: string
-  /** Mean output tokens of the policy per question, those of its own model included. */
+  /** The mean output tokens of the policy per question, including those of its own model. */
   readonly tokens: Figure
   /** Mean output tokens of one answer of the worker. */
   readonly workerTokens: Figure
-  /** The answers per question that the tokens of the policy pay for, to two decimals; at least 1. */
+  /** The number of answers per question that fit into the policy's tokens, to two decimals; at least 1. */
   readonly paid: number
   /**
-   * The answers per question that were compared: fewer than `paid` if the evaluation has no more. A number that is not
-   * whole is interpolated.
+   * The number of answers per question that were compared; lower than `paid` if the evaluation has fewer. Fractions are
+   * interpolated.
    */
   readonly votes: number
-  /** The mean score of these votes. */
+  /** The mean score of the majority votes. */
   readonly score: Figure
-  /** The mean score of the policy minus that of the votes, over the same questions, with its interval. */
+  /** The difference between the mean scores of the policy and the votes, over the same questions, with its interval. */
   readonly mean: Figure
   readonly low: Figure
   readonly high: Figure
   readonly confidence: number
-  /** By Holm, over all verdicts of the report. */
+  /** The p-value adjusted with Holm's method over all verdicts of the report. */
   readonly pAdjusted: Figure
   readonly questions: number
   readonly minimumDetectable: Figure
-  /** A policy whose interval is below this difference in score is not worth it; absent in reports of older versions. */
+  /**
+   * If the whole interval is below this score difference, the policy is not worth it. Absent in reports of older
+   * versions.
+   */
   readonly margin?: number | undefined
   readonly verdict: "worth-it" | "not-worth-it" | "undecided"
 }
 
 /** The extent to which an evaluation was completed. */
 export interface Extent {
-  /** `stopped`: by its cost limit, or by a person. */
+  /** `stopped`: at its cost limit, or by a person. */
   readonly status: "complete" | "stopped"
-  /** Samples that there are, of those that were planned. */
+  /** The number of existing samples. `planned` is the number of planned ones. */
   readonly samples: number
   readonly planned: number
   /** USD paid in total, with each call counted once; it may be less than the sum of the samples' costs. */
   readonly paidUsd: number
-  /** The limit of it, when there was one. */
+  /** The cost limit, if any. */
   readonly maxCostUsd?: number | undefined
 }
 
-/** All that an evaluation found. */
+/** The complete results of an evaluation. */
 export interface Report extends Plan {
   readonly version: typeof version
   readonly extent: Extent
@@ -358,7 +367,7 @@ export interface Report extends Plan {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The report of samples. The order of the samples does not matter; the same samples give the same report.
+ * Makes the report of samples. The order of the samples does not matter.
  *
  * **Details**
  *
@@ -395,7 +404,7 @@ export const make = (plan: Plan, samples: ReadonlyArray<Sample>, extent: Extent)
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Samples in the one order that files hold them in: by benchmark, task, epoch and policy. */
+/** Returns the samples in the order of `samples.jsonl`: by benchmark, task, epoch and policy. */
 export const sorted = (samples: ReadonlyArray<Sample>): ReadonlyArray<Sample> =>
   [...samples].sort(
     (a, b) =>

@@ -1,8 +1,8 @@
 /**
- * Two reports side by side: the same policies before and after a change, or policies of two evaluations.
+ * Compares two reports: the same policies before and after a change, or policies of two evaluations.
  *
- * If both have samples of the same tasks, the comparison is paired, question by question. Two tasks are the same if id
- * and prompt are equal.
+ * If both have samples of the same tasks, the comparison is paired, question by question. Two tasks are the same if
+ * their id and prompt are equal.
  */
 import { Options as Tables } from "@divisi/core"
 import { compared, corrected } from "./compared.ts"
@@ -17,7 +17,7 @@ export interface Side {
 /** The pairs of policies to compare, if their names differ. */
 export interface Options {
   readonly policies?: ReadonlyArray<readonly [first: string, second: string]> | undefined
-  /** 0.95 by default. */
+  /** Default: 0.95. */
   readonly confidence?: number | undefined
 }
 
@@ -28,19 +28,19 @@ export interface Row {
   readonly second: string
   readonly firstMean: Figure
   readonly secondMean: Figure
-  /** Over all samples of each. */
+  /** The mean cost over all samples of each report. */
   readonly firstCostUsd: Figure
   readonly secondCostUsd: Figure
-  /** The second minus the first, on the tasks that both have; absent if they share no task. */
+  /** The second minus the first, on the shared tasks; absent if there are no shared tasks. */
   readonly paired?: Comparison | undefined
 }
 
 /** The differences between two reports. */
 export interface Diff {
   readonly rows: ReadonlyArray<Row>
-  /** Tasks that both have, and those that one has. */
+  /** The number of tasks in both reports, and in only one of them. */
   readonly tasks: { readonly both: number; readonly onlyFirst: number; readonly onlySecond: number }
-  /** Names of the settings in which the reports differ: with any, the comparison is not fair. */
+  /** The settings in which the reports differ. If there are any, the comparison is not fair. */
   readonly terms: ReadonlyArray<{ readonly name: string; readonly first: unknown; readonly second: unknown }>
 }
 
@@ -117,7 +117,7 @@ const table = {
   confidence: Tables.number(0.5, 1 - Number.EPSILON)
 } satisfies Tables.ShapeOf<Options>
 
-/** Compares two reports: policies of the same name, unless pairs are given. */
+/** Compares two reports. By default, policies with the same name are compared. */
 export const make = (first: Side, second: Side, options: Options = {}): Diff => {
   Tables.check("ReportDiff.make", options, table)
   const [a, b] = [first, second].map(({ samples }) => new Set(samples.map(taskKey)))

@@ -1,8 +1,9 @@
 /**
- * Reports on disk: `results.json` and `samples.jsonl`, which may be shared, in the folder of an evaluation.
+ * Reports on disk: the shareable files `results.json` and `samples.jsonl` in the folder of an evaluation.
  *
- * Of a confidential benchmark the samples hold hashes of prompts and answers and no text. The other files of the folder
- * (`journal.jsonl`, `answers.sqlite`, and `runs.sqlite` while runs are under way) are the evaluation's own, hold everything, and are not for sharing.
+ * For a confidential benchmark, the samples contain hashes of prompts and answers instead of text. The other files in
+ * the folder (`journal.jsonl`, `answers.sqlite`, and `runs.sqlite` during runs) are private to the evaluation and
+ * contain all texts. Do not share them.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -23,7 +24,7 @@ export const names = {
   runs: "runs.sqlite"
 } as const
 
-/** A report cannot be read or written. */
+/** The error for a report that cannot be read or written. */
 export class ReportError extends Data.TaggedError("ReportError")<{
   readonly file: string
   readonly reason: "not-found" | "full" | "unwritable" | "foreign" | "damaged" | "newer"
@@ -44,7 +45,7 @@ export class ReportError extends Data.TaggedError("ReportError")<{
   }
 }
 
-/** The samples of a report as others may see them, in their order. */
+/** Returns the samples of a report in the form in which they may be shared, in order. */
 export const shareable = (
   report: Report.Report,
   samples: ReadonlyArray<Report.Sample>
@@ -100,7 +101,7 @@ const reading = <A>(file: string, read: () => Promise<A>): Effect.Effect<A, Repo
     }
   })
 
-/** Reads the results of a folder, or of a `results.json`. */
+/** Reads the results from a folder or a `results.json` file. */
 export const read = (file: string): Effect.Effect<Report.Report, ReportError> => {
   const at = isFolder(file) ? path.join(file, names.results) : file
   return reading(at, async () =>

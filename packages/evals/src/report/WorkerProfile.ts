@@ -1,9 +1,8 @@
 /**
- * Worker profiles: what each worker turned out to be good at, from what was recorded: an evaluation's samples, or
- * transcripts of any runs.
+ * Worker profiles: the strengths of each worker, estimated from an evaluation's samples or from transcripts.
  *
- * If a worker answered alone, the score is its own. In a team, only the team's score is known, so it is reported
- * separately. Counts are small, so estimates are shrunk towards a mean, and have intervals.
+ * If a worker answered alone, the score is its own. For a team, only the team's score is known, so it is reported
+ * separately. Because counts are small, estimates are shrunk towards a mean and have intervals.
  */
 import { Callback, Grader, StepFailure, Transcript } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -22,7 +21,7 @@ import { figure } from "./summary.ts"
 /** The version of profiles on disk. */
 export const version = 1
 
-/** One call of a worker, and how the run that it was part of ended. */
+/** One call of a worker, with the result of its run. */
 export interface Observation {
   readonly worker: string
   /** The kind of the task. */
@@ -30,20 +29,20 @@ export interface Observation {
   readonly question: string
   /** The score of the run, 0 to 1; absent if it has no score, e.g. after an outage. */
   readonly score?: number | undefined
-  /** Whether the run was this one call. */
+  /** Whether the run consisted only of this call. */
   readonly isAlone: boolean
   readonly isAnswered: boolean
   readonly millis?: number | undefined
-  /** Absent when the price is unknown. */
+  /** Absent if the price is unknown. */
   readonly costUsd?: number | undefined
 }
 
-/** The share of right answers of a worker. */
+/** The share of a worker's correct answers. */
 export interface Rate {
   readonly questions: number
   readonly samples: number
   readonly mean: Figure
-  /** The mean, shrunk towards prior knowledge: strongly for few samples, hardly for many. */
+  /** The mean, shrunk towards a prior: strongly for few samples, hardly for many. */
   readonly estimate: number
   readonly low: Figure
   readonly high: Figure
@@ -52,20 +51,20 @@ export interface Rate {
 /** The strengths of one worker. */
 export interface WorkerProfile {
   readonly worker: string
-  /** Its share of right answers when it answers alone. */
+  /** The share of correct answers if it answers alone. */
   readonly alone: Rate
   /** The same by kind of task, best estimate first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
-  /** The share of right answers of teams with this worker. */
+  /** The share of correct answers of teams with this worker. */
   readonly inTeams: Rate
   readonly calls: number
   readonly failed: number
   readonly medianMillis: Figure
-  /** Mean price of a call. */
+  /** The mean price of a call. */
   readonly costUsd: Figure
 }
 
-/** Profiles as a file holds them. */
+/** The file format of profiles. */
 export interface Profiles {
   readonly version: typeof version
   readonly workers: ReadonlyArray<WorkerProfile>
@@ -76,7 +75,7 @@ export interface Profiles {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Profiles workers from an evaluation's samples.
+ * Makes profiles from an evaluation's samples.
  *
  * **Details**
  *
@@ -114,13 +113,13 @@ const observed = (step: Transcript.StepRecord, run: Omit<Observation, "worker" |
 })
 
 /**
- * Profiles workers from transcripts. A grader decides which runs were right; without a grader, only times and prices
- * are reported.
+ * Makes profiles from transcripts. A grader decides which runs were correct; without a grader, profiles contain only
+ * times and prices.
  *
  * **Details**
  *
- * The kind of a task is what its metadata calls its family or subject, unless `kindOf` says otherwise. Steps that the
- * Conductor gave to itself are left out.
+ * The kind of a task is the family or subject in its metadata, or the result of `kindOf`. Steps that the Conductor
+ * assigned to itself are omitted.
  */
 export const fromTranscripts = Effect.fnUntraced(function* (
   transcripts: ReadonlyArray<Transcript.Transcript>,
@@ -205,7 +204,7 @@ const profileOf = (worker: string, observations: ReadonlyArray<Observation>, ove
 }
 
 /**
- * Profiles from observations, best worker first.
+ * Makes profiles from observations, best worker first.
  *
  * **Details**
  *
@@ -258,7 +257,9 @@ const effort = ({ costUsd, medianMillis }: WorkerProfile): string => {
   return parts.length === 0 ? "" : `About ${parts.join(" and ")} a call.`
 }
 
-/** A profile in a line, for a prompt: what it is good and weak at, what a call takes. It does not name the worker. */
+/**
+ * Describes a profile in one line for a prompt: strengths, weaknesses, and the cost of a call. The worker is not named.
+ */
 export const describe = (profile: WorkerProfile): string => {
   const { alone, kinds } = profile
   const known = kinds.filter(({ rate }) => rate.samples >= fewest)
@@ -294,7 +295,7 @@ export const describePool = (pool: WorkerPool, profiles: Profiles): WorkerPool =
   return { workers: Arr.map(pool.workers, (worker) => described(worker, lines)) }
 }
 
-/** A policy that is shown profiles; the workers that carry out its workflows are the same. */
+/** Returns a policy that sees the profiles as descriptions. Its workflows run on the original workers. */
 export const shown = (policy: Policy.Policy, profiles: Profiles): Policy.Policy => ({
   ...policy,
   propose: (context) => Policy.propose(policy, { ...context, pool: describePool(context.pool, profiles) })

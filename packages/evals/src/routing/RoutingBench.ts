@@ -1,9 +1,9 @@
 /**
- * Routers compared on recorded outcomes: they learn from one part of the questions and answer the other.
+ * Compares routers on recorded outcomes: they are trained on one part of the questions and tested on the other.
  *
- * If the split is by question, all kinds of the second part are known. If it is by kind, all are unknown, as for a user
- * whose questions differ from those that a router was trained on. A router is useful if it gains on the first and loses
- * nothing on the second. Every difference is paired: both answered the same questions.
+ * If the split is by question, all kinds in the test part are known. If it is by kind, all are unknown, as for a user
+ * whose questions differ from the training data. A router is useful if it gains on the first split and does not lose on
+ * the second. All differences are paired.
  */
 
 import { Callback, type Embedder, Seed, Options as Tables } from "@divisi/core"
@@ -31,23 +31,26 @@ export type Split = (typeof splits)[number]
 /** The results of a policy over all splits. */
 export interface Standing {
   readonly policy: string
-  /** Mean score, 0 to 1. */
+  /** The mean score, from 0 to 1. */
   readonly score: number
-  /** Mean USD for a question; `null` where prices are unknown. */
+  /** The mean cost of a question in USD; `null` if prices are unknown. */
   readonly costUsd: number | null
-  /** Mean score less that of the worker that was best on the training questions. */
+  /** The mean score minus that of the worker that was best on the training questions. */
   readonly differenceToBestSingle: number
-  /** Its standard error, clustered by question, or by kind where kinds are kept apart; `null` for a single one. */
+  /** Its standard error, clustered by question, or by kind if the split is by kind; `null` for a single cluster. */
   readonly differenceError: number | null
   /**
-   * Quality at equal cost: mean score minus that of a random mix of fixed workers with the same cost. The mix is chosen
-   * on the training questions. A contender that costs more than the most expensive mix is compared with that mix.
+   * Quality at equal cost: the mean score minus that of a random mix of fixed workers with the same cost. The mix is
+   * chosen on the training questions. A policy that costs more than the most expensive mix is compared with that mix.
    * `null` if prices are unknown.
    */
   readonly differenceAtEqualCost: number | null
   /** Its standard error, clustered as `differenceError`. */
   readonly differenceAtEqualCostError: number | null
-  /** Cost at equal quality: mean USD of the cheapest such mix that has this score; `null` where none has, or prices are unknown. */
+  /**
+   * Cost at equal quality: the mean USD of the cheapest such mix with this score; `null` if no mix reaches it, or
+   * prices are unknown.
+   */
   readonly costAtEqualScoreUsd: number | null
 }
 
@@ -58,20 +61,20 @@ export interface Options {
   readonly routers: ReadonlyArray<Contender>
   /** The number of random splits. Default: 10. */
   readonly repeats?: number | undefined
-  /** 0 by default; the same seed parts the questions alike. */
+  /** The seed of the splits. Default: 0. */
   readonly seed?: number | undefined
   /**
-   * The most questions of a kind that are learned from; all by default. The worker that differences are to is the best on
-   * all of them nevertheless, so that what `best-single` loses is what is lost by choosing it from so few.
+   * The maximum number of training questions per kind. Default: all. Differences are still relative to the best worker
+   * on all training questions, so the loss of `best-single` is the loss from choosing with so few questions.
    */
   readonly perKind?: number | undefined
-  /** Names of the policies that are wanted; all by default. */
+  /** The names of the policies to compare. Default: all. */
   readonly only?: ReadonlyArray<string> | undefined
-  /** Called when a part of the splits is done. */
+  /** Called after each part of the splits. */
   readonly onProgress?: ((done: number, all: number) => void) | undefined
 }
 
-/** The outcomes cannot be parted, or there is nothing to compare. */
+/** The error for outcomes that cannot be split or compared. */
 export class RoutingBenchError extends Data.TaggedError("RoutingBenchError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -89,8 +92,8 @@ const testShare = 0.3
 const leastAnswered = 0.5
 
 /**
- * The questions that can be compared on: those that all workers have a score for. Workers that have a score for less than
- * half of the questions are left out before; and then the rarest of the others, where that leaves more scores in all.
+ * Returns the questions for which all workers have a score. Workers with scores for less than half of the questions are
+ * excluded first, and then the workers with the fewest scores, as long as that increases the total number of scores.
  */
 export const comparable = <A extends Pick<Question, "scores">>(
   questions: ReadonlyArray<A>
@@ -234,7 +237,7 @@ const table = Tables.table(
  *
  * The best single worker is the one that was best on the training questions of a split. Routers come first, in their
  * order. Questions with the same text are never on both sides. If the split is by kind, questions without a kind are
- * left out.
+ * omitted.
  */
 export const run = (
   questions: ReadonlyArray<Question>,

@@ -1,8 +1,8 @@
 /**
- * Statistics of scores: how sure a mean is, whether two policies differ, and how small a difference could be seen.
+ * Statistics of scores: the uncertainty of a mean, whether two policies differ, and the smallest detectable difference.
  *
  * Samples of one question are not independent, so standard errors are clustered by question. An answer that could not
- * be read counts as wrong; a sample that the infrastructure lost is missing, and both are counted.
+ * be parsed counts as wrong; a sample lost because of the infrastructure is missing. Both are counted.
  */
 
 import { uniformInt } from "pure-rand/distribution/uniformInt"
@@ -18,15 +18,15 @@ import { mcnemar, signFlip } from "./tests.ts"
 /** One graded answer. */
 export interface Sample {
   readonly question: string
-  /** 0 to 1; absent when the infrastructure failed, which says nothing about the answer. */
+  /** The score, from 0 to 1; absent if the infrastructure failed. */
   readonly score?: number | undefined
-  /** Whether no answer could be read, which scores 0. */
+  /** Whether no answer could be extracted, which scores 0. */
   readonly isUnparsed?: boolean | undefined
-  /** Names what the question shares with others, e.g. a passage; the question itself when absent. */
+  /** An identifier shared by related questions, e.g. of a passage. Default: the question itself. */
   readonly cluster?: string | undefined
 }
 
-/** From the lower to the upper end. */
+/** The lower and the upper end. */
 export interface Interval {
   readonly low: number
   readonly high: number
@@ -34,38 +34,38 @@ export interface Interval {
   readonly confidence: number
 }
 
-/** The mean of a benchmark, and how sure it is. */
+/** The mean score of a benchmark with its uncertainty. */
 export interface Score {
-  /** Not a number when nothing was scored. */
+  /** `NaN` if there are no scored samples. */
   readonly mean: number
-  /** Clustered; not a number with fewer than two clusters. */
+  /** The clustered standard error; `NaN` with fewer than two clusters. */
   readonly standardError: number
   readonly interval: Interval
   readonly questions: number
-  /** Scored samples, those without a readable answer included. */
+  /** The number of scored samples, including those without a readable answer. */
   readonly samples: number
   readonly unparsed: number
-  /** Samples that the infrastructure lost; they are in no mean. */
+  /** The number of samples lost because of the infrastructure. They are excluded from means. */
   readonly missing: number
   /**
-   * The smallest difference from another policy that a comparison detects four times in five: see
-   * {@link minimumDetectable}. `NaN` if there are too few questions to detect any.
+   * The smallest difference from another policy that a comparison detects with 80% power (see {@link
+   * minimumDetectable}). `NaN` if there are too few questions to detect any.
    */
   readonly minimumDetectable: number
 }
 
 /** The difference between two policies on the same questions. */
 export interface Difference {
-  /** Mean of the first minus mean of the second. */
+  /** The mean of the first minus the mean of the second. */
   readonly mean: number
   readonly standardError: number
   readonly interval: Interval
-  /** The correlation of the questions' mean scores: high when both find the same questions hard. */
+  /** The correlation of the questions' mean scores; high if both fail on the same questions. */
   readonly correlation: number
-  /** Two-sided. */
+  /** The two-sided p-value. */
   readonly p: number
   readonly test: "mcnemar" | "sign-flip"
-  /** Questions that both have a score for. */
+  /** The number of questions for which both have a score. */
   readonly questions: number
   /**
    * The least true difference that `test` finds four times in five, at 5 %, with as many questions on which the two
