@@ -6,9 +6,9 @@ if (!Machines.isPossible()) console.warn("Not tested: machines needs initdb, pg_
 // `pnpm durability machines` is the long form.
 it.skipIf(!Machines.isPossible())(
   "runs of a cluster end once each, and no received answer is paid for twice, under faults",
-  { timeout: 200_000 },
+  { timeout: 400_000 },
   async () => {
-    const options = { seed: 1, runs: 60, faults: 4, servers: 3, limitSeconds: 120 }
+    const options = { seed: 1, runs: 60, faults: 4, servers: 3, limitSeconds: 300 }
     const { answered, problems } = await Machines.run(options, () => {})
     expect(problems).toEqual([])
     expect(answered).toBe(60)

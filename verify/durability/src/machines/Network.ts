@@ -20,17 +20,30 @@ export interface Network {
   readonly close: () => void
 }
 
-const bridge = "divisi"
+/** The names of a process, so that two trials on one machine keep apart: its bridge, and machines with a number behind. */
+const prefix = "divisi"
+const bridge = `${prefix}${process.pid}`
+const nameOf = (machine: number) => `${bridge}-${machine}`
 
-const nameOf = (machine: number) => `${bridge}${machine}`
+/** A subnet for this process. */
+const subnet = `10.${64 + ((process.pid >> 8) & 127)}.${process.pid & 255}`
 
-const remove = (count: number) => {
-  for (let machine = 0; machine < count; machine++) {
-    // A link is removed some time after its namespace otherwise.
-    ip("link", "del", nameOf(machine))
-    ip("netns", "del", nameOf(machine))
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
   }
-  ip("link", "del", bridge)
+}
+
+/** Removes what this process made, and what others left that have ended. */
+const remove = () => {
+  const names = (listed: string) => [...listed.matchAll(new RegExp(`\\b${prefix}(\\d+)(?:-\\w+)?`, "g"))]
+  const isOurs = ([, pid]: RegExpMatchArray) => Number(pid) === process.pid || !isAlive(Number(pid))
+  // A link is removed some time after its namespace otherwise.
+  for (const found of names(ip("-o", "link").stdout)) if (isOurs(found)) ip("link", "del", found[0])
+  for (const found of names(ip("netns", "list").stdout)) if (isOurs(found)) ip("netns", "del", found[0])
 }
 
 /** Whether this system allows it. */
@@ -42,8 +55,8 @@ export const isPossible = (): boolean => {
 
 /** Creates the machines. */
 export const open = (count: number): Network => {
-  const [gateway, addressOf] = ["10.99.7.1", (machine: number) => `10.99.7.${machine + 10}`]
-  remove(count)
+  const [gateway, addressOf] = [`${subnet}.1`, (machine: number) => `${subnet}.${machine + 10}`]
+  remove()
   ipOrThrow("link", "add", bridge, "type", "bridge")
   ipOrThrow("addr", "add", `${gateway}/24`, "dev", bridge)
   ipOrThrow("link", "set", bridge, "up")
@@ -61,6 +74,6 @@ export const open = (count: number): Network => {
     addressOf,
     within: (machine) => ["ip", "netns", "exec", nameOf(machine)],
     setCut: (machine, isCut) => ipOrThrow("link", "set", nameOf(machine), isCut ? "down" : "up"),
-    close: () => remove(count)
+    close: remove
   }
 }
