@@ -12,7 +12,9 @@ import type { Report } from "./Report.ts"
 const page = "docs/own-pool.md"
 
 /** The most that is loaded before the first run, in KB: raise it only with a reason in the commit. */
-const mostKilobytes = 78
+const mostKilobytes = 81
+
+const sourcefile = "team.js"
 
 const script = (text: string): string => /```js title="team\.mjs"\n(.*?)```/s.exec(text)?.[1] ?? ""
 
@@ -28,7 +30,7 @@ const loadedWith = (outputs: Metafile["outputs"], file: string, found = new Set<
 
 const kilobytes = async (contents: string, splitting: boolean): Promise<number> => {
   const { metafile, outputFiles } = await build({
-    stdin: { contents, resolveDir: path.join(root, "packages/gym"), sourcefile: "team.js" },
+    stdin: { contents, resolveDir: path.join(root, "packages/gym"), sourcefile },
     bundle: true,
     splitting,
     format: "esm",
@@ -40,7 +42,9 @@ const kilobytes = async (contents: string, splitting: boolean): Promise<number> 
     logLevel: "silent"
   })
   const { outputs } = metafile
-  const [entry = ""] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint !== undefined) ?? []
+  // Each module that is loaded on demand is an entry point, too.
+  const [entry] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(sourcefile)) ?? []
+  if (entry === undefined) throw new Error("esbuild wrote no output for the page's script")
   const loaded = [...loadedWith(outputs, entry)].map((file) => path.basename(file))
   const bytes = outputFiles
     .filter((file) => loaded.includes(path.basename(file.path)))
