@@ -569,7 +569,11 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
   [/^(?:s=|x\\in ?)?(?:(?:there (?:is|are) )?no solutions?|none|\\emptyset|\\nothing|\\\{\\\})$/i, "\\emptyset"],
   [/^\+?(?:infinity|\\infty)$/i, "\\infty"],
   [/^diverge(?:s|nt)$/i, "divergent"],
-  [/^converge(?:s|nt)$/i, "convergent"]
+  [/^converge(?:s|nt)$/i, "convergent"],
+  [/^odd (?:function|number|integer)$/i, "odd"],
+  [/^even (?:function|number|integer)$/i, "even"],
+  [/^prime number$/i, "prime"],
+  [/^composite number$/i, "composite"]
 ]
 
 const phrase = (folded: string): string => phrases.find(([spellings]) => spellings.test(folded))?.[1] ?? folded
@@ -579,7 +583,7 @@ const indianGroups = /^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$/
 
 /** Operators that begin a chain of equations whose end is its value: an integral, a sum, a limit. */
 const operators =
-  /^[\s$]*(?:\\(?:\[|displaystyle))?\s*\\(?:i{0,3}nt|oint|sum|prod|lim|det|dim|Pr|operatorname)(?![a-zA-Z])/
+  /^[\s$]*(?:\\(?:\[|displaystyle))?\s*(?:\\(?:i{0,3}nt|oint|sum|prod|lim|det|dim|Pr|operatorname|angle)(?![a-zA-Z])|[∫∑∏∠]|det\s*\(|E\s*\[|\\?[dt]?frac\s*\{\s*d\s*\}\s*\{\s*d[a-z]\s*\}|d[a-z]\/d[a-z]\s*=)/
 
 /** The result of a chain of equations that begins with an operator: `\int x\,dx = \frac{x^2}{2} + C`. */
 const resultOf = (answer: string): string => {
@@ -592,6 +596,11 @@ const resultOf = (answer: string): string => {
   }
   return answer.slice(from)
 }
+
+/** The end of a chain of equations in plain text that names a quantity: "F = ma = 10 kg · 5 m/s² = 50 N". */
+const chainResult = /^\s*[a-zA-Zα-ωΔ][\w ]{0,40}\s=(?:[^=<>≤≥≈]{1,80}=){1,6}\s*([^=<>≤≥≈]{1,40}?)\.?$/
+
+const withUnit = /^[-−]?\d[\d.,]*\s*[a-zA-ZΩµ°€£$]{1,4}(?:[·/][a-zA-Z]{1,4})?(?:\^\{?-?\d\}?|[²³])?$/
 
 /** Compares two answers as they are written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
@@ -607,7 +616,10 @@ export const decideText = (gold: string, answer: string, rules: Rules): Decision
   if (isTime.test(a) && other !== undefined) return verdict(sameTime(a) === other.slice(0, -2), "text")
   if (isTimes(a, b, rules)) return verdict(sameTime(a) === sameTime(b), "text")
   const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
-  return best(
+  const decision = best(
     goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))
   )
+  const result = decision.correct ? undefined : chainResult.exec(answer)?.[1]
+  const isResult = result !== undefined && (decision.rung === "none" || withUnit.test(result))
+  return isResult ? decideText(gold, result, rules) : decision
 }

@@ -111,7 +111,8 @@ export const tagged = (text: string): ReadonlyArray<Statement> => {
 
 const key = /["'](?:final[_ ]?)?(?:answer|ans|result|solution)["']\s*:\s*/gi
 
-const quoted = /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
+const quoted =
+  /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(?:\{\s*["']value["']\s*:\s*)?(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
 
 /** A JSON string's text. LaTeX that is not escaped stays as it is. */
 const unescaped = (text: string): string => {

@@ -16,7 +16,7 @@ import {
   objects,
   type Span
 } from "../internal/assertion/Assertion.ts"
-import { withDigits, withScales } from "../internal/numerals.ts"
+import { numeralOf, withDigits, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
@@ -159,6 +159,9 @@ interface Reading {
 const isDeniedIn = (text: string, { end, from, start }: Span & { readonly from: number }): boolean =>
   isDeniedAbroad(text.slice(start, end), /[^\d]*$/.exec(text.slice(Math.max(from, end - 200), end))![0])
 
+/** A doubt that trails off behind a value: "42... or so I'd like to believe". */
+const trailing = /(?:\.\.\.|…)\s*(?:or|but|if|maybe|perhaps|though|well|unless|i|we|no|wait|hmm)\b/i
+
 const read = (text: string): Reading => {
   const marks = marksOf(text)
   const labels = [...labelled(text), ...before(text)]
@@ -176,7 +179,10 @@ const read = (text: string): Reading => {
             ...one,
             isFinal: true,
             isMark: false,
-            isHeld: isAsserted(plain, { start: one.from, end: one.end }) && !isDeniedIn(text, one)
+            isHeld:
+              isAsserted(plain, { start: one.from, end: one.end }) &&
+              !isDeniedIn(text, one) &&
+              !trailing.test(one.content)
           }
         ]
   })
@@ -272,7 +278,7 @@ const heading = new RegExp(
 )
 
 /** A sign of dollars that would begin a formula of words: "$5 per day and $20 in total". */
-const price = /(?<![\\$\w])\$(?=\d[\d,.]* [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}\$\d)/g
+const price = /(?<![\\$\w])\$(?=\d[\d,.]*(?: [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}| ?[=+−–×÷*/-] ?)\$\d)/g
 
 /** With digits of ASCII, and with LaTeX's displays and headings as Markdown has them. */
 const inPlainSigns = (text: string): string => {
@@ -298,18 +304,30 @@ const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```
 
 /** How a sentence begins that states a number in words: "So the number of triangles is four". */
 const statement =
-  /(?:^[\s*_]*|\b(?:is|are|equals|to be|(?:we|i) (?:get|find|have|obtain)|has|contains|takes?|needs?|costs?|answer|total|result)(?: (?:exactly|precisely|just|therefore|thus|a total of))?\s*[:*_]*\s*)$/i
+  /(?:^[\s*_]*|\b(?:is|are|equals|to be|(?:we|i) (?:get|find|have|obtain)|has|contains|takes?|needs?|costs?|leaves?|runs?|walks?|earns?|gets?|makes?|answer|total|result)(?: (?:exactly|precisely|just|therefore|thus|a total of))?\s*[:*_]*\s*)$/i
+
+/** A predicate at the end of a sentence with other numbers in it: "The remainder of its division by 9 is four". */
+const stating = /(\b(?:is|are|equals|leaves)\s+)([a-z][a-z -]{2,60}?)([.!]?)$/
 
 /** With digits for the number in words of the last sentence, where that has one alone and states it. */
 const withNumerals = (text: string): string => {
   const last = lastSentence(text)
-  if (last === undefined || /[\d$\\]/.test(last) || last.length > 300) return text
+  if (last === undefined || last.length > 300) return text
+  if (/[\d$\\]/.test(last)) {
+    const ended = last.replace(stating, (all, before, words, after) =>
+      /^\d/.test(numeralOf(words)) ? `${before}${numeralOf(words)}${after}` : all
+    )
+    return ended === last ? text : text.slice(0, text.lastIndexOf(last)) + ended
+  }
   const digits = withDigits(last)
   const numbers = [...digits.matchAll(/\d+/g)]
   if (numbers.length === 0 || numbers.length > 2 || !statement.test(digits.slice(0, numbers[0]!.index))) return text
   const at = text.lastIndexOf(last)
   return text.slice(0, at) + digits + text.slice(at + last.length)
 }
+
+const chance =
+  /\b(one|two|three|four|five|six|seven|eight|nine) (?:in|out of) (two|three|four|five|six|seven|eight|nine|ten|twelve|twenty)(?= (?:chance|probability)\b)/gi
 
 const scientific = /(?<=\d\s?[×x*·]\s?10|(?<![\w.])10)(⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g
 
@@ -318,7 +336,7 @@ const ratio =
 
 /** With numbers in one notation where prose has them otherwise: "two to the tenth", "2 to 3", "1 million", "10⁻⁵". */
 const withPlainNumbers = (text: string): string =>
-  withScales(withNumerals(text))
+  withScales(withNumerals(text.replace(chance, (_, top, bottom) => `${withDigits(top)}/${withDigits(bottom)}`)))
     .replace(
       scientific,
       (digits) => `^{${[...digits].map((one) => (one === "⁻" ? "-" : "⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(one))).join("")}}`
@@ -336,6 +354,7 @@ const inWords = (text: string): string | undefined => {
 /** What prose says that marks nothing, where its last sentence with a value in it asserts it. */
 const inProse = (written: string): string | undefined => {
   const text = withPlainNumbers(written)
+  if (/^\W*(?:true|false)\b\s*[.:;,—–]/i.test(text)) return inWords(text)
   const said = text.slice(0, lastValueEnd(text))
   const found = asserted(said)
   if (found === undefined) return inWords(text)
@@ -344,7 +363,7 @@ const inProse = (written: string): string | undefined => {
   if (start === -1) return said.length === text.length ? found : undefined
   const span = { start, end: start + content.length }
   const plain = masked(text, [span])
-  if (!isAsserted(plain, span)) return undefined
+  if (!isAsserted(plain, span)) return inWords(text)
   return said.length < text.length && isRetracted(plain, span.end) ? undefined : found
 }
 
@@ -421,7 +440,7 @@ export const extract = (text: string): string | undefined => {
     const found = inProse(rest)
     return found === undefined || mentions.some(({ content }) => isSame(content, found)) ? undefined : found
   }
-  if (words(said) > 3) return inProse(said)
+  if (words(said) > 3 || /(?:so|thus|hence|therefore),? \$[^$\n]+\$\.?$/i.test(said)) return inProse(said)
   if (words(said) <= 3 && said.includes("\n") && !said.includes("\\[") && !said.includes("$$")) {
     const last = lastSentence(said)!
     const found = /\d/.test(last) ? /=\s*([^=\n]{1,80})$/.exec(last)?.[1] : undefined

@@ -32,9 +32,20 @@ export const measured = (expression: Expression): Measured => {
   }
 }
 
+const lastName = (expression: Expression): string => {
+  const last = expression.type === "multiply" ? expression.items.at(-1) : undefined
+  return last?.type === "symbol" ? last.name : ""
+}
+
 /** `5 m` beside `5\text{ m}`: a letter behind a number may be the symbol of a unit. */
 export const withLetterUnit = (one: Measured, other: Measured): Measured => {
-  if (one.unit.name !== "" || other.unit.name === "" || one.value.type !== "multiply") return one
+  if (one.unit.name !== "" || other.unit.name === "") return one
+  if (one.value.type === "divide" && one.value.right.type === "symbol" && isKnown(one.value.right.name)) {
+    const top = withLetterUnit({ value: one.value.left, unit: none }, other)
+    const read = /^[a-zA-Z]$/.test(one.value.right.name) && top.unit.name !== ""
+    return read ? { value: top.value, unit: unitOf(`${lastName(one.value.left)}/${one.value.right.name}`) } : one
+  }
+  if (one.value.type !== "multiply") return one
   const last = one.value.items.at(-1)
   const items = one.value.items.slice(0, -1)
   if (last?.type !== "symbol" || !isKnown(last.name) || items.some((item) => variables(item).length > 0)) return one

@@ -52,7 +52,10 @@ const unicode: ReadonlyArray<Rule> = [
   [/φ|ϕ/g, "\\phi "],
   [/α/g, "\\alpha "],
   [/β/g, "\\beta "],
-  [/λ/g, "\\lambda "]
+  [/λ/g, "\\lambda "],
+  [/σ/g, "\\sigma "],
+  [/μ(?![a-zA-Z])/g, "\\mu "],
+  [/ω/g, "\\omega "]
 ]
 
 const vulgar: Readonly<Record<string, string>> = Object.fromEntries(
@@ -147,6 +150,9 @@ const plainSpelling: ReadonlyArray<Rule> = [
   [/(?<=\d)\s*"/g, "''"],
   [/(?<![a-zA-Z\d\\])(\d+)([CP])(\d+)(?!\d)/g, (_, n, kind, k) => chosen(n, kind, k)],
   [/^([CP])\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)(?=\s*(?:=|$))/g, (_, kind, n, k) => chosen(n, kind, k)],
+  [/(?<![\w.])(\d+(?:\.\d+)?)[eE]([+-]?\d{1,3})(?=\s+\\?[a-zA-Z])/g, "$1*10^{$2}"],
+  [/(?<=\d)\s*(USD|EUR|GBP)$/g, "\\text{ $1}"],
+  [/(?<=\d\s*)(?:\\Omega(?![a-zA-Z])|Ω)/g, "\\text{Ω}"],
   [/\+\/-\s*(?=\d)/g, "\\pm "],
   [/\\(?:permil|textperthousand)(?![a-zA-Z])/g, "‰"],
   [/(?<=\\equiv[^=]*)\\(?:bmod|mod)\s*\{?\s*(\d+)\s*\}?\s*$/g, "\\pmod{$1}"],

@@ -201,7 +201,9 @@ class Reader extends AtomReader {
     const next = this.peek()?.type === "number" ? this.product() : undefined
     const isSmaller =
       next?.type === "quantity" &&
-      [quantity, next].every(({ of, unit }) => of.type === "number" && /^(?:second|metre|month)$/.test(unit.name)) &&
+      [quantity, next].every(
+        ({ of, unit }) => of.type === "number" && /^(?:second|metre|month|dollar|euro)$/.test(unit.name)
+      ) &&
       next.unit.name === quantity.unit.name &&
       Rational.compare(next.unit.scale, quantity.unit.scale) < 0
     if (!isSmaller) {

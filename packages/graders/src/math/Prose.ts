@@ -20,7 +20,7 @@ export const formulas = /\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]|\$([^$\n]+?)\$|\\
 
 /** What makes a formula no answer when it stands right before it. */
 const doubted =
-  /\b(?:could|might|may|maybe|perhaps|possibly|probably|guess\w*|tried|try|not|never|cannot|can't|isn't|unsure|least|most|than|between|if|suppose|assume|either|neither|nor|unless)\b(?![^:]*\b(?:works?|namely|i\.e|suffices?):)[^.;,]{0,25}$/i
+  /\b(?:could|might|may|maybe|perhaps|possibly|probably|guess\w*|tried|try|not|never|cannot|can't|isn't|unsure|least|most|than|between(?![^.;,]*\b(?:is|equals|are)\b)|if|suppose|assume|either|neither|nor|unless)\b(?![^:]*\b(?:works?|namely|i\.e|suffices?):)[^.;,]{0,25}$/i
 
 /** What makes it none behind it. */
 const rejected =
@@ -69,10 +69,11 @@ export const words = (text: string): number =>
   ).filter((word) => !/^(?:sin|cos|tan|cot|sec|csc|log|ln|exp|sqrt|pi|and|or|inf|infty|oo|arc\w+)$/i.test(word)).length
 
 const number =
-  /(?<![\w.^_,/])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+ \d+\/\d+(?=\W|$)|\d+\/\d+(?=\W|$)|\d+(?:\.\d+)?[eE][+-]?\d+(?=\W|$)|\d{1,2}:[0-5]\d(?:\s?[ap]\.?m\b\.?)?(?=\W|$)|\d{1,3} \d{3}(?=\s?(?:[€£]|euros?\b))|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d)(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
+  /(?<![\w.^_,/√])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+ \d+\/\d+(?=\W|$)|\d+\/\d+(?=\W|$)|\d+(?:\.\d+)?[eE][+-]?\d+(?=\W|$)|\d{1,2}:[0-5]\d(?:\s?[ap]\.?m\b\.?)?(?=\W|$)|\d{1,3} \d{3}(?=\s?(?:[€£]|euros?\b))|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d|\s?[π√])(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
 
-/** A power in plain text, where there is no other number. */
-const powers = /(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
+/** A power, a root or a multiple of π in plain text, where there is no other number. */
+const powers =
+  /(?<![\w.^_,/])[-−]?\d*(?:√\d+|π)(?:\/\d+)?(?![\w^√π/])|(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
 
 /** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
 const hedge =
@@ -94,7 +95,7 @@ export const lastValueEnd = (text: string): number => {
   let end = commented === -1 ? text.length : Math.max(0, text.length - 400) + commented
   for (let steps = 0; steps < 12; steps++) {
     const part = text.slice(Math.max(0, end - 600), end)
-    const begin = Math.max(0, part.trimEnd().search(/(?:\n|[.!?]\s|[。！？।])[^\n。！？।]*$/))
+    const begin = [...part.replace(/[\s.!?。！？।]+$/, "").matchAll(/\n|[.!?]\s|[。！？।]/g)].at(-1)?.index ?? 0
     const cut = part.slice(begin === 0 ? 0 : begin + 1)
     if (/[\d$\\]|[∞π√∅]/.test(cut)) return end
     if (begin === 0) break
@@ -123,7 +124,7 @@ const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rathe
 
 /** Words that stand before a value and leave it as it is. */
 const lead =
-  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|got|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
+  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|(?:i|we) (?:got|get|have|find|obtain)|it['’]s|it is|that['’]s|got|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
 
 /** Words and signs that stand behind a value: a remark in brackets, a dash, a smile, a verb, a word that counts. */
 const trail =
@@ -143,7 +144,7 @@ const counted = (text: string): string =>
   /^(?:\\?(?:gcd|lcm|operatorname\{[a-z]+\})\s*\([^()]*\)|\|[^|=]+\||\$\|[^|=]+\|)(?:[^\n]*)=\s*(-?\d[\d.,]*)\$?\.?$/i.exec(
     text
   )?.[1] ??
-  /^\[(-?\d[\d.]*)\]$/.exec(text)?.[1] ??
+  /^\[\[?(-?\d[\d.]*)\]?\]$/.exec(text)?.[1] ??
   /^\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*(?:\s?[€£¥%])?)$/u.exec(text)?.[1] ??
   (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
   text
@@ -192,6 +193,19 @@ const conclusions = new RegExp(conclusion.source, "giu")
 /** The position of the last concluding word; -1 without one. */
 const lastConclusion = (text: string): number => [...text.matchAll(conclusions)].at(-1)?.index ?? -1
 
+/** One quantity in two units: "1 hour and 35 minutes", "3 dollars and 50 cents". */
+const compound =
+  /(?<![\d.,])\d+ (?:hours?|h) (?:and )?\d+ (?:minutes?|mins?)\b|(?<![\d.,])\d+ (?:minutes?|mins?) (?:and )?\d+ (?:seconds?|secs?)\b|(?<![\d.,])\d+ (?:feet|foot|ft) (?:and )?\d+ (?:inch(?:es)?)\b|(?<![\d.,])\d+ (?:dollars?|euros?) (?:and )?\d+ cents?\b/
+
+/** The same quantity once more, at the end: "that is 95 minutes". */
+const restated = /(?:,\s*(?:that is|i\.e\.|namely)|\si\.e\.),?\s+(-?\d[\d,.]*(?: [a-z]+)?)[.!]?$/
+
+const months = "January|February|March|April|May|June|July|August|September|October|November|December"
+
+const date = new RegExp(
+  `\\b(?:${months}) \\d{1,2}(?:st|nd|rd|th)?\\b|\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:${months})\\b`
+)
+
 /** Words behind the last of several numbers, if it is their total: "12 on Monday and 9 on Tuesday, 21 in all". */
 const total = /^(?:\s+\p{L}+){0,2}?\s+(?:altogether|in total|in all|overall|total)[.!]?$/u
 
@@ -213,18 +227,24 @@ const onlyNumber = (text: string): string | undefined => {
   const later = concluded === -1 ? all : all.filter(({ index }) => index > concluded)
   const end = all.at(-1)
   const isTotal = all.length > 1 && total.test(source.slice(end!.index + end![0].length))
+  const twofold = compound.exec(source)
+  if (twofold !== null && all.length === 2 && twofold[0].includes(all[0]![0]) && !about.test(last)) return twofold[0]
+  const again = all.length === 1 ? undefined : restated.exec(whole)?.[1]
+  if (again !== undefined) return again
+  const dated = all.length === 1 ? date.exec(source)?.[0] : undefined
+  if (dated !== undefined) return dated
   const found = isTotal || later.every(([one]) => one === later[0]![0]) ? later.slice(-1) : later
   if (found.length !== 1) return undefined
   const [match] = found
   const said = `${match![0]}${unitBehind(source.slice(match!.index + match![0].length))}`
-  return about.test(last) ? `≈ ${said}` : said
+  return about.test(last) ? `≈ ${said}` : withLetterUnit(said)
 }
 
 /** The result at the end of a calculation in the last sentence. */
 const reckoned = (text: string): string | undefined => {
   const last = lastSentence(text)
   if (last === undefined || hedge.test(last)) return undefined
-  const match = /=\s*(-?(?:\\?[$€£])?[\d,]*\.?\d+(?:\s?[°%]|\s+[a-z]+)?)\s*[.!]?$/.exec(last)?.[1]
+  const match = /=\s*(-?(?:\\?[$€£])?(?:\d*√\d+|\d*π|[\d,]*\.?\d+)(?:\s?[°%]|\s+[a-z]+)?)\s*[.!]?$/.exec(last)?.[1]
   return match
 }
 
@@ -238,8 +258,10 @@ const doubt =
 
 /** In prose, a letter that stands apart behind a number is a unit where there is one of that name: "14 m". */
 export const withLetterUnit = (said: string): string =>
-  said.replace(/^(\*{0,2}[\d.,]*\d) ([a-zA-Z])(?=\*{0,2}$)/, (all, value, letter) =>
-    isKnown(letter) ? `${value} \\text{ ${letter}}` : all
+  said.replace(/^(\*{0,2}[\d.,]*\d) ([a-zA-Z])(?:\/([a-zA-Z]{1,3}))?(?=\*{0,2}$)/, (all, value, letter, divisor) =>
+    isKnown(letter) && (divisor === undefined || isKnown(divisor))
+      ? `${value} \\text{ ${letter}${divisor === undefined ? "" : `/${divisor}`}}`
+      : all
   )
 
 /** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
@@ -248,17 +270,22 @@ const stated = (text: string): string | undefined => {
     /\s\([^()\d]*\)(?=[.!]?$)|\s\([^()]{0,40}=[^()]{0,40}\)(?=[.!]?$)/,
     ""
   )
-  const last = whole.replace(because, "").replace(contrastInside, " ")
+  const short = whole.replace(because, "")
+  const last = (/[\d$\\]/.test(short) ? short : whole).replace(contrastInside, " ")
   const assignments =
     /(?:solutions?|pair|values?|for|with|when|where|at|is|are|need|have|get|obtain|find|gives?|yields?|so|thus|hence|therefore),?:? ((?:(?:[-−]?[\d./]+ ?[<≤] ?)?[a-z] ?(?:[=<>≤≥]|[<>]=) ?[-−]?[\d./√π]+(?:,? (?:and|or) |, |(?=[.!]?$))){1,4})[.!]?$/.exec(
       last
     )?.[1]
   if (assignments !== undefined && !doubt.test(last)) return assignments
-  const point = /(?:point|at|is|are|vertex|coordinates?)\s+(\([-−]?[\d/.√]+(?:,\s*[-−]?[\d/.√]+)+\))[.!]?$/.exec(
+  const interval = /\b(?:interval|domain|range|is)\s+([[(][-−]?[\d./√π∞]+,\s*[-−+]?[\d./√π∞]+[\])])[.!]?$/.exec(
+    last
+  )?.[1]
+  if (interval !== undefined && !doubt.test(last)) return interval
+  const point = /(?:point|at|is|are|vertex|coordinates?|=)\s+(\([-−]?[\d/.√]+(?:,\s*[-−]?[\d/.√]+)+\))[.!]?$/.exec(
     last
   )?.[1]
   if (point !== undefined && !doubt.test(last)) return point
-  const end = /^[\s\S]*\b(?:is|are|equals)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
+  const end = /^[\s\S]*\b(?:is|are|equals|gives|yields|left with)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
   return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end)
     ? undefined
     : withLetterUnit(end)
@@ -270,12 +297,13 @@ const emphasised = (text: string): string | undefined => {
   const found = /(?:^|[^*])\*\*([^*\n]{1,80})\*\*(?:\s*\([^()]*\))?[\s.!。✅✓]*(?:,[^*]*)?$/.exec(last)?.[1]
   if (found === undefined || doubt.test(last) || foreignHedge.test(last)) return undefined
   const value = behindLead(/^(?:[^=]*\b(?:is|are|equals)\s+)?(.*?)\.?$/.exec(found)![1]!)
+  if (/^[A-J]$/.test(value) && /\b(?:option|choice|answer)\b/i.test(last)) return value
   return words(value) <= 3 && /\d|\\|\$|[√π∞]/.test(value) ? withLetterUnit(value) : undefined
 }
 
 /** An answer in words, as the predicate of a short sentence: "The function is even." */
 const predicate =
-  /^\W*(?:(?:so|thus|hence|therefore|then|finally|consequently|in conclusion),? )?(?:the|this|that|it|its|both|our|his|her|\$?[a-zA-Z]\$?|f\(x\))(?: [\p{L}'’]+){0,5}? (?:is|are|was|will be|must be)(?: (?:thus|therefore|hence|always|indeed|clearly|then|called|named|on|in|an?|the|on an?)){0,2} (\p{L}{2,}(?:[ -]\p{L}{3,})?)[.!*]*$/iu
+  /(?:^\W*(?:(?:so|thus|hence|therefore|then|finally|consequently|in conclusion),? )?|[,;] (?:and )?(?:so|thus|hence|therefore) |^(?:Since|Because|As|By|From)\b[^;.!?]*, )(?!if\b)[^,;.!?]{1,80}? (?:is|are|was|will be|must be)(?: (?:thus|therefore|hence|always|indeed|clearly|then|called|named|on|in|an?|the|on an?)){0,2} \*{0,2}(\p{L}{2,}(?:[ -]\p{L}{3,})?)[.!*]*$/iu
 
 const quantity =
   "(?<=\\b(?:series|integral|sequence|product|sum|limit|it|function|expression)(?: \\$[^$\\n]{1,60}\\$)?(?: therefore| thus| hence)?) "
@@ -292,6 +320,9 @@ const verbs: ReadonlyArray<readonly [said: RegExp, value: string]> = [
 const none =
   /\b(?:(?:has|have) )?no (?:real |integer |rational |complex |such |positive |valid |further )?(?:solutions?|roots?)(?: exists?)?[.!*]*$/i
 
+/** "Infinitely many", of solutions. */
+const endless = /\b(?:has|have|there are) (infinitely many)(?: solutions?)?[.!*]*$/i
+
 const opening = /^\W*(yes|no|true|false)\b(?=[,;:.!—–*]|$)/i
 
 /** A text with the answer that it gives in words as a predicate: "The series is divergent" for "The series diverges". */
@@ -299,7 +330,7 @@ export const withWordAnswer = (
   text: string
 ): { readonly text: string; readonly start: number; readonly end: number; readonly content: string } | undefined => {
   const last = lastSentence(text)
-  if (last === undefined || /\d/.test(text) || doubt.test(last.replace(/does not exist/i, ""))) return undefined
+  if (last === undefined || doubt.test(last.replace(/does not exist/i, ""))) return undefined
   const from = text.lastIndexOf(last)
   const put = (index: number, verb: string, content: string) => {
     const start = from + index + verb.length
@@ -311,8 +342,13 @@ export const withWordAnswer = (
     const index = last.search(said)
     if (index !== -1) return put(index, last[index] === " " ? " is " : "is ", value)
   }
+  const many = endless.exec(last)
+  if (many !== null) {
+    const at = from + many.index + many[0].indexOf(many[1]!)
+    return { text, start: at, end: at + many[1]!.length, content: many[1]! }
+  }
   const first = opening.exec(text)
-  if (first !== null && !/[.!?\n]\s+\S/.test(text)) {
+  if (first !== null && (!/[.!?\n]\s+\S/.test(text) || /^[.!*]/.test(text.slice(first[0].length)))) {
     return { text, start: first[0].length - first[1]!.length, end: first[0].length, content: first[1]! }
   }
   const word = predicate.exec(last)?.[1]
@@ -338,8 +374,13 @@ const coordinates = (last: string): string | undefined =>
         last
       )?.[0]
 
+/** Where a formula is defined, behind it: "for $x \\neq 1$". */
+const condition =
+  /,? (?:for|where|when|with|provided(?: that)?) (?:all )?\$[^$\n]{0,40}(?:\\(?:neq?|geq?|leq?|in)(?![a-z])|[≠<>≤≥])[^$\n]{0,40}\$(?=[.!]?$)/
+
 /** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
-export const asserted = (text: string): string | undefined => {
+export const asserted = (written: string): string | undefined => {
+  const text = /\$[^$]+\$[^$]*\$/.test(written) ? written.replace(condition, "") : written
   const last = lastSentence(text) ?? ""
   const bold = last.includes("**") ? emphasised(text) : undefined
   if (bold !== undefined) return bold

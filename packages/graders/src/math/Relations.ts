@@ -54,7 +54,7 @@ export const isLabel = (expression: Expression): boolean => {
     case "text":
       return true
     case "call":
-      return expression.name === "abs" && isLabel(expression.of)
+      return /^(?:abs|sin|cos|tan|det)$/.test(expression.name) && isLabel(expression.of)
     case "tuple":
     case "ratio":
       return expression.items.every(isLabel)
@@ -84,8 +84,9 @@ const isAssignment = ({ comparisons, operands }: Relation): boolean =>
 
 /** Without the formula that a chain of equations names what it is of by: `V = lwh = 8 \\cdot 8 \\cdot 10 = 640`. */
 const withoutFormula = (values: ReadonlyArray<Expression>): ReadonlyArray<Expression> => {
-  const from = values.findIndex((value) => variables(value).length === 0)
-  return from > 0 && values.slice(from).every((value) => variables(value).length === 0) ? values.slice(from) : values
+  const isKnown = (value: Expression) => variables(value).length === 0 && !some(value, ({ type }) => type === "text")
+  const from = values.findIndex(isKnown)
+  return from > 0 && values.slice(from).every(isKnown) ? values.slice(from) : values
 }
 
 /** What a chain of equations says a value is: `x = 2 + 3 = 5` says it twice. */

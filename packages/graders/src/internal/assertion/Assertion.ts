@@ -11,6 +11,7 @@ import { isCommitted, isCommittedAbroad, isSubject } from "./commitment.ts"
 import * as English from "./english.ts"
 import { patternsIn } from "./languages.ts"
 import {
+  bound,
   complement,
   hearsay,
   insteadOf,
@@ -141,7 +142,7 @@ const isDoubted = (said: string): boolean => {
       if (!isFreed(before.slice(end), until)) return true
     }
   }
-  if (whoever.test(before)) return true
+  if (whoever.test(before) || bound.test(before)) return true
   for (const { end } of [...hearsay(before), ...slip(before)]) {
     if (!isFreed(before.slice(end), "turn")) return true
   }
@@ -179,9 +180,16 @@ const isOddRemark = (behind: string): boolean => {
   )
 }
 
+/** A doubt that trails off right behind an answer. */
+const trailing = /^[\s□*_)\]}$]*(?:\.\.\.|…)\s*(?:or|if|maybe|perhaps|though|unless)\b/i
+
+/** A difference, not a value: "18 years younger than his father". */
+const compared = /^[\s□.*_)\]}$]*(?:\p{L}+\s+){0,2}\p{L}+er than\b/u
+
 /** Whether what the sentence of an answer says behind it denies it. */
 const isDenied = (text: string): boolean => {
-  const behind = text.replace(/\([^()]*=[^()]*\)/g, " ")
+  if (compared.test(text)) return true
+  const behind = text.replace(/\([^()]*=[^()]*\)|\(\d+ would [^()]*\)/g, " ")
   const inBrackets = /^[\s□.*_)\]}]*\(([^()□\d]{1,40})\)/.exec(behind)?.[1]?.trim()
   if (inBrackets !== undefined && /\p{L}/u.test(inBrackets)) {
     if (!English.remark.test(inBrackets) || English.dubious.test(inBrackets)) return true
@@ -297,7 +305,7 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   const before = sentenceBefore(text, start)
   const { mark, said } = sentenceBehind(text, end)
   if (/[?？؟]/.test(mark)) return false
-  if (isDoubted(before) || isDenied(said)) return false
+  if (isDoubted(before) || isDenied(said) || trailing.test(text.slice(end, end + 24))) return false
   const predicate = /^[\s□.*_)\]}$]*(?:is|was|are|seems?|looks?)\s+(\w+)/.exec(said)?.[1]
   if (predicate !== undefined && !English.predicates.has(predicate.toLowerCase())) return false
   const held = before.slice(lastTurn(before))

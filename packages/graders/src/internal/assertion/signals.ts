@@ -185,6 +185,10 @@ export const whoever =
 export const complement =
   /^[\s*_"“(>-]*(?:that(?=\s(?:the|this|it|our|a|an)\b)|dass|daß|que|che|dat|att|at|że|že|да|что|що|ότι|hogy|että|că|rằng|bahwa)\s(?![^,]*(?:is why|means))/iu
 
+/** A bound in other languages, right before a value: "inférieure à", "größer als". */
+export const bound =
+  /(?<!\p{L})(?:(?:inf|sup)[eé]rieure?s? [àa]|(?:moins|plus) de|plus (?:petite?|grande?) que|(?:inferior|superior)e?(?:es)? a|(?:menor|mayor|maior)(?:es)? (?:que|do que|a)|(?:menos|más|mais) de|(?:minore|maggiore) (?:di|a)|(?:meno|più) di|(?:kleiner|größer|weniger|mehr|höher|niedriger) als|(?:kleiner|groter|minder|meer) dan|(?:mindre|större|større|færre|fler|flere|mer|mere) (?:än|end|enn)|(?:mniejsz\p{L}+|większ\p{L}+|mniej|więcej) niż|(?:menší|větší|méně|více|väčší|menej|viac) než|(?:меньше|больше|менее|более)(?: чем)?|(?:менше|більше)(?: ніж)?|(?:μικρότερ\p{L}+|μεγαλύτερ\p{L}+) (?:από|του)|mai (?:mic|mică|mare|puțin|mult) (?:decât|de)|(?:kurang|lebih) (?:kecil |besar )?dari|(?:nhỏ|lớn|ít|nhiều) hơn)[\s$\\([*:]*□{0,2}[\s$\\([*:]*$/iu
+
 /** "Instead of 5": what the answer is not. */
 export const insteadOf =
   /(?<![\p{L}])(?:instead of|rather than|statt|anstatt|anstelle von|au lieu de|plutôt que|en (?:lugar|vez) de|invece di|anziché|em vez de|ao invés de|in plaats van|istället för|i stedet for|în loc de|zamiast|místo|miesto|umjesto|umesto|вместо|замість|αντί για)\s+\S*[\d□]\S*/giu
