@@ -69,6 +69,19 @@ export const meant = (asked: string): ReadonlyArray<string> => {
   return [...names, ...names.filter((name) => name.endsWith(":latest")).map((name) => name.slice(0, -":latest".length))]
 }
 
+/**
+ * Returns the name among `names` that a request refers to, or `undefined`. {@link meant} has the candidates; a name in
+ * another case (`Divisi`) counts if only one name matches.
+ */
+export const named = (asked: string, names: ReadonlyArray<string>): string | undefined => {
+  const all = meant(asked)
+  const exact = all.find((name) => names.includes(name))
+  if (exact !== undefined) return exact
+  const lower = all.map((name) => name.toLowerCase())
+  const alike = names.filter((name) => lower.includes(name.toLowerCase()))
+  return alike.length === 1 ? alike[0] : undefined
+}
+
 /** Returns the problem with the aliases as a clause, or `undefined` if all of them refer to existing models. */
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })

@@ -23,7 +23,8 @@ export interface Offer {
 
 /** Makes an offer. */
 export const make = (models: Models.Options, turns: Turn.Options): Offer => {
-  const names = new Set(Models.names(models))
+  const names = Models.names(models)
+  const known = new Set(names)
   const idle = Deferred.makeUnsafe<void>()
   let isRetired = false
   let running = 0
@@ -35,7 +36,7 @@ export const make = (models: Models.Options, turns: Turn.Options): Offer => {
     turns,
     modelOf: (asked) => {
       const [name] = Choice.ofModel(asked)
-      return names.has(name) ? name : Models.meant(name).find((one) => names.has(one))
+      return known.has(name) ? name : Models.named(name, names)
     },
     use: (run) =>
       Effect.suspend(() => {

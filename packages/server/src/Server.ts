@@ -324,7 +324,7 @@ export const make = Effect.fnUntraced(function* (
   const models = known((url, { models, workers }) => {
     const id = namedIn(url)
     const names = Models.names(offer.models, workers).filter((name) => Models.mayName(name, models))
-    if (Models.meant(id).some((name) => names.includes(name))) return Respond.json(modelOf(id, startedAt))
+    if (Models.named(id, names) !== undefined) return Respond.json(modelOf(id, startedAt))
     if (id !== "") return Respond.error(errorsOf(url), notFound(`Model "${id}" does not exist.`, "model"))
     const data = names.map((name) => modelOf(name, startedAt))
     const page = { object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id }

@@ -298,8 +298,6 @@ describe("a request that fails", () => {
         assert.deepStrictEqual([type, error.type], ["error", "invalid_request_error"])
         return error.message
       }
-      const { max_tokens: _, ...unlimited } = ask("Hm")
-      assert.match(await post(unlimited), /^max_tokens is missing; it must be/)
       assert.match(await post({ ...ask("Hm"), messages: [] }), /^messages must contain/)
       const odd = { role: "user", content: [{ type: "input_audio" }] }
       assert.match(await post({ ...ask("Hm"), messages: [odd] }), /^messages\.0\.content\.0\.type must be/)

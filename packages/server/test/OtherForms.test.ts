@@ -394,8 +394,66 @@ const further: ReadonlyArray<Row> = [
   ]
 ]
 
+const rules = ({ messages }: Request) =>
+  messages.flatMap(({ content, role }) => (role === "system" || role === "developer" ? [content] : []))
+const heat = ({ temperature }: Request) => temperature ?? "absent"
+const thinkConfig = { thinking_config: { thinking_budget: 0 } }
+
+/** Settings and rules in the fields and objects of other vendors. */
+const placed: ReadonlyArray<Row> = [
+  ...["system", "instructions", "systemInstruction", "system_instruction", "system_prompt", "preamble"].map(
+    (field): Row => [`rules in ${field}`, chat, { [field]: "Be brief." }, rules, ["Be brief."]]
+  ),
+  ["rules of Gemini", chat, { systemInstruction: { parts: [{ text: "Be brief." }] } }, rules, ["Be brief."]],
+  ["rules of OpenAI on Messages", "messages", { instructions: "Be brief." }, rules, ["Be brief."]],
+  [
+    "rules of Messages on Responses",
+    "responses",
+    { system: [{ type: "text", text: "Be brief." }] },
+    rules,
+    ["Be brief."]
+  ],
+  ...["generation_config", "config", "parameters", "options", "extra_body", "additionalModelRequestFields"].map(
+    (name): Row => [
+      `settings within ${name}`,
+      chat,
+      { [name]: { temperature: 0.5, max_output_tokens: 50 } },
+      (request) => [heat(request), most(request)],
+      [0.5, 50]
+    ]
+  ),
+  ["a field beside a container", chat, { temperature: 0.1, generationConfig: { temperature: 0.5 } }, heat, 0.1],
+  ["a field beside extra_body", chat, { temperature: 0.1, extra_body: { temperature: 0.5 } }, heat, 0.5],
+  ["thinking_config", chat, thinkConfig, reasoning, { type: "off" }],
+  ["thinking_config in generation_config", chat, { generation_config: thinkConfig }, reasoning, { type: "off" }],
+  [
+    "a level of Gemini",
+    chat,
+    { generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } },
+    reasoning,
+    { type: "effort", effort: "low" }
+  ],
+  [
+    "a schema of Gemini in snake case",
+    chat,
+    { generation_config: { response_mime_type: "application/json", response_schema: schema } },
+    output,
+    "json-schema"
+  ],
+  ["a choice of true", chat, { tools: [look], tool_choice: true }, choice, "required"],
+  ["a choice of false", chat, { tools: [look], tool_choice: false }, choice, "absent"],
+  [
+    "Bedrock's choice",
+    chat,
+    { toolConfig: { tools: [{ toolSpec: { name: "look" } }], toolChoice: { any: {} } } },
+    choice,
+    "required"
+  ],
+  ["no limit on Messages", "messages", { max_tokens: undefined }, most, "absent"]
+]
+
 describe("a request with", () => {
-  it.each([...contents, ...calls, ...lost, ...tools, ...settings, ...further])(
+  it.each([...contents, ...calls, ...lost, ...tools, ...settings, ...further, ...placed])(
     "%s",
     (_, path, body, seen, expected) => {
       const a = worker("a", said('{"city":"Ulm"}'))

@@ -6,6 +6,7 @@ import { begin, type ChatState, whole, write } from "./ChatWriter.ts"
 
 export const chat: Wire<ChatState> = {
   name: "chat",
+  conversation: "messages",
   said: ["messages", "tools"],
   read,
   begin,

@@ -19,7 +19,7 @@ const messagesOf = (
   const [list, field] = Turns.listIn(body, ["messages", "input"])
   const messages = Turns.read(list, field, "chat", reading, tools)
   if (!isReadonlyArrayNonEmpty(messages)) throw invalid("messages", "messages must contain at least one message.")
-  return messages
+  return Turns.withRules(body, reading, messages)
 }
 
 /** Reads a request. Throws an `ApiError`. */

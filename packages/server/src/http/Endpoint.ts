@@ -16,6 +16,7 @@ import * as Idempotent from "../segment/Idempotent.ts"
 import type { Segment, Segments } from "../segment/Segments.ts"
 import * as Turn from "../segment/Turn.ts"
 import { ApiError } from "../wire/ApiError.ts"
+import * as Canonical from "../wire/Canonical.ts"
 import type { Headers } from "../wire/Choice.ts"
 import { isHousekeeping } from "../wire/Housekeeping.ts"
 import type { JsonObject } from "../wire/Json.ts"
@@ -258,7 +259,8 @@ const begin = Effect.fnUntraced(function* <State>(
   const { owner } = caller
   /** Between the parts of a large request others get their turns. */
   const pause = bytes < Body.largeBytes ? Effect.void : Effect.yieldNow
-  const body = yield* json
+  const given = yield* json
+  const body = yield* Body.attempt(() => Canonical.of(given, wire.conversation))
   yield* pause
   const recalled = yield* keeping.recall(body, owner, caller)
   const request = yield* Body.attempt(() => wire.read(recalled, headers))

@@ -8,9 +8,10 @@ import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
 import type * as Models from "../Models.ts"
 import type { ApiError } from "../wire/ApiError.ts"
+import * as Canonical from "../wire/Canonical.ts"
 import type { Request } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
-import { readCounted } from "./MessagesReader.ts"
+import { read } from "./MessagesReader.ts"
 
 /** Estimate if no worker can count: four characters per token. */
 const estimated = ({ messages, tools }: Request): number => {
@@ -33,7 +34,7 @@ const count = Effect.fnUntraced(function* (
   const caller = yield* context.authenticate(incoming.headers)
   return yield* Endpoint.withBody(context, incoming, caller.owner, (body) =>
     Body.attempt(() => {
-      const request = readCounted(body, incoming.headers)
+      const request = read(Canonical.of(body, "messages"), incoming.headers)
       return tokensOf(request, Endpoint.teamOf(context.offer(), caller, request))
     })
   )

@@ -6,6 +6,7 @@ import { begin, type MessagesState, whole, write } from "./MessagesWriter.ts"
 
 export const messages: Wire<MessagesState> = {
   name: "messages",
+  conversation: "messages",
   said: ["system", "messages", "tools"],
   read,
   begin,

@@ -3,7 +3,6 @@ import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
-import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
@@ -20,11 +19,10 @@ const messagesOf = (
   reading: Reading.Reading,
   tools: ReadonlyArray<Tools.Offered>
 ): Request["messages"] => {
-  const system = Content.textOf(body.system, "system", reading, "system")
   const [list, field] = Turns.listIn(body, ["messages", "input"])
   const said = Turns.read(list, field, "messages", reading, tools)
   if (!isReadonlyArrayNonEmpty(said)) throw invalid("messages", "messages must contain at least one message.")
-  return system === "" ? said : [{ role: "system", content: system }, ...said]
+  return Turns.withRules(body, reading, said)
 }
 
 /** The states of runs that blocks of thinking carry. */
@@ -39,8 +37,8 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads what both a message and a count of tokens begin with. Throws an `ApiError`. */
-export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Request => {
+/** Reads a request. Without `max_tokens`, which Anthropic demands, the limits of the workers apply. Throws an `ApiError`. */
+export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.dotted)
   const model = Json.name(body.model, "model")
   const { toolChoice, tools } = Tools.read(body, reading)
@@ -59,12 +57,4 @@ export const readCounted = (body: Json.JsonObject, headers: Choice.Headers): Req
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
     notices: reading.notices
   }
-}
-
-/** Reads a request. `max_tokens` has to be there, as at Anthropic, by its name or by OpenAI's. Throws an `ApiError`. */
-export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
-  if ((body.max_tokens ?? body.max_completion_tokens ?? body.max_output_tokens) == null) {
-    Json.whole(1)(undefined, "max_tokens")
-  }
-  return readCounted(body, headers)
 }

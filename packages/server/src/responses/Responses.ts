@@ -7,6 +7,7 @@ import { begin, type ResponsesState, whole, write } from "./ResponsesWriter.ts"
 export const responses: Wire<ResponsesState> = {
   name: "responses",
   // A response repeats its tools, and is written by them.
+  conversation: "input",
   said: ["input"],
   read,
   begin,

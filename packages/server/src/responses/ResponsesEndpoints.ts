@@ -7,6 +7,7 @@ import * as Endpoint from "../http/Endpoint.ts"
 import * as Respond from "../http/Respond.ts"
 import { tokensOf } from "../messages/CountTokens.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
+import * as Canonical from "../wire/Canonical.ts"
 import type { JsonObject } from "../wire/Json.ts"
 import * as ResponseObject from "./ResponseObject.ts"
 import * as ResponseStore from "./ResponseStore.ts"
@@ -136,14 +137,19 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
     Effect.gen(function* () {
       const caller = yield* context.authenticate(request.headers)
       return yield* Endpoint.withBody(context, request, caller.owner, (body) =>
-        Effect.flatMap(store.recall(body, caller.owner), (recalled) =>
-          Body.attempt(() => {
-            const asked = read(recalled, request.headers)
-            return {
-              object: "response.input_tokens",
-              input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
-            }
-          })
+        Effect.flatMap(
+          Effect.flatMap(
+            Body.attempt(() => Canonical.of(body, "input")),
+            (body) => store.recall(body, caller.owner)
+          ),
+          (recalled) =>
+            Body.attempt(() => {
+              const asked = read(recalled, request.headers)
+              return {
+                object: "response.input_tokens",
+                input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
+              }
+            })
         )
       )
     })

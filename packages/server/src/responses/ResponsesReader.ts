@@ -3,7 +3,6 @@ import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
 import * as Choice from "../wire/Choice.ts"
-import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import * as Preferences from "../wire/Preferences.ts"
 import * as Reading from "../wire/Reading.ts"
@@ -20,8 +19,7 @@ const messagesOf = (
   const [list, field] = Turns.listIn(body, ["input", "messages"])
   const said = Turns.read(list, field, "responses", reading, tools)
   if (!isReadonlyArrayNonEmpty(said)) throw invalid("input", "input must contain at least one message.")
-  const instructions = Content.textOf(body.instructions, "instructions", reading, "system")
-  return instructions === "" ? said : [{ role: "system", content: instructions }, ...said]
+  return Turns.withRules(body, reading, said)
 }
 
 /** The states that items of reasoning carry. */

@@ -215,6 +215,7 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
   if (Json.isObject(value) && (typeof value.type === "string" || typeof value.text === "string")) {
     return partOf(value, field, reading, role)
   }
+  if (Json.isObject(value) && Array.isArray(value.parts)) return partsOf(value.parts, field, reading, role)
   if (typeof value === "number" || typeof value === "boolean") return textPart(String(value))
   // A tool may give anything: it is passed on as it is written.
   if (role === "tool") return textPart(JSON.stringify(value))

@@ -136,8 +136,9 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
     if (field.refusal !== undefined) throw invalid(field.name, field.refusal)
     reading.notice(`${field.name} is not supported and was ignored.`)
   }
-  if (Array.isArray(body.modalities) && body.modalities.some((mode) => mode !== "text")) {
-    throw invalid("modalities", "modalities must contain only text, because this server returns only text.")
+  const modes = typeof body.modalities === "string" ? [body.modalities] : body.modalities
+  if (Array.isArray(modes) && modes.some((mode) => String(mode).toLowerCase() !== "text")) {
+    throw invalid("modalities", 'modalities must be ["text"], because this server returns only text.')
   }
   if (Array.isArray(body.include) && body.include.includes(probabilities)) {
     throw invalid("include", `include must not contain ${probabilities}: ${noProbabilities}`)
@@ -220,6 +221,15 @@ const reasoning = (value: unknown, field: string): Reasoning | undefined => {
   return Json.optional(level, `${field}.effort`, effort)
 }
 
+/** `thinking_config` of Gemini: a budget, or a level. */
+const thinkingConfig = (value: unknown, field: string): Reasoning | undefined => {
+  const config = Json.object(value, field)
+  return (
+    Json.optional(config.thinking_budget ?? config.thinkingBudget, `${field}.thinking_budget`, budget) ??
+    Json.optional(config.thinking_level ?? config.thinkingLevel, `${field}.thinking_level`, effort)
+  )
+}
+
 /** A switch of chat templates (Qwen, GLM and others in vLLM and SGLang). */
 const switched = (value: unknown): Reasoning | undefined => (Json.asFlag(value) === false ? { type: "off" } : undefined)
 
@@ -234,6 +244,7 @@ const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undef
     preference(reading, body.reasoning_effort, "reasoning_effort", effort) ??
     preference(reading, output.effort, "output_config.effort", effort) ??
     preference(reading, body.thinking_budget, "thinking_budget", budget) ??
+    preference(reading, body.thinking_config, "thinking_config", thinkingConfig) ??
     switched(body.enable_thinking) ??
     switched(template.enable_thinking)
   )
@@ -252,22 +263,6 @@ const demand = <A>(
   return undefined
 }
 
-/** The limit of tokens in the fields of Gemini, Bedrock, Ollama, the AI SDK and Hugging Face. */
-const otherLimit = (body: Json.JsonObject): number | undefined => {
-  const inner = (name: string) => (Json.isObject(body[name]) ? (body[name] as Json.JsonObject) : {})
-  const places: Readonly<Record<string, unknown>> = {
-    maxTokens: body.maxTokens,
-    max_new_tokens: body.max_new_tokens,
-    num_predict: body.num_predict,
-    n_predict: body.n_predict,
-    "generationConfig.maxOutputTokens": inner("generationConfig").maxOutputTokens,
-    "inferenceConfig.maxTokens": inner("inferenceConfig").maxTokens,
-    "options.num_predict": inner("options").num_predict
-  }
-  const [field, value] = Object.entries(places).find(([, value]) => value != null) ?? []
-  return field === undefined ? undefined : tokens(value, field)
-}
-
 /** Whether an entry of the tool choice asks for one call at a time. */
 const parallelIn = (choice: unknown): boolean | undefined =>
   Json.isObject(choice) && choice.disable_parallel_tool_use === true ? false : undefined
@@ -276,8 +271,7 @@ const parallelIn = (choice: unknown): boolean | undefined =>
 export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: number): Settings => {
   review(body, reading)
   return {
-    maxOutputTokens:
-      demand(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], tokens) ?? otherLimit(body),
+    maxOutputTokens: demand(body, ["max_completion_tokens", "max_output_tokens", "max_tokens"], tokens),
     temperature: preference(reading, body.temperature, "temperature", number(0, mostTemperature)),
     seed: preference(reading, body.seed, "seed", seed),
     stopSequences: demand(body, ["stop", "stop_sequences"], stops),

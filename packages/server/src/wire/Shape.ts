@@ -47,15 +47,11 @@ const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
 const isSchema = ({ anyOf, properties, type }: Json.JsonObject): boolean =>
   (type === "object" && Json.isObject(properties)) || (type === undefined && Array.isArray(anyOf))
 
-/** `generationConfig` of Gemini. */
-const geminiFormat = (value: unknown, field: string): Tool.OutputFormat | undefined => {
-  const { responseJsonSchema, responseMimeType, responseSchema } = Json.object(value, field)
-  return (
-    Json.optional(responseJsonSchema, `${field}.responseJsonSchema`, ofSchema) ??
-    Json.optional(responseSchema, `${field}.responseSchema`, (schema, at) => ofSchema(lowerTypes(schema), at)) ??
-    (responseMimeType === "application/json" ? { type: "json" } : undefined)
-  )
-}
+/** The shape in the fields of Gemini. */
+const geminiFormat = (body: Json.JsonObject): Tool.OutputFormat | undefined =>
+  Json.optional(body.response_json_schema, "response_json_schema", ofSchema) ??
+  Json.optional(body.response_schema, "response_schema", (schema, at) => ofSchema(lowerTypes(schema), at)) ??
+  (body.response_mime_type === "application/json" ? { type: "json" } : undefined)
 
 /** A format with a type. Some servers accept a schema with `json_object`. */
 const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
@@ -113,6 +109,6 @@ export const read = (body: Json.JsonObject): Tool.OutputFormat | undefined => {
     Json.optional(body.json_schema, "json_schema", ofSchema) ??
     // Ollama's own field: `json`, or a schema.
     Json.optional(body.format, "format", formatOf) ??
-    Json.optional(body.generationConfig, "generationConfig", geminiFormat)
+    geminiFormat(body)
   return output?.type === "text" ? undefined : output
 }

@@ -224,7 +224,7 @@ const isHosted = (tool: Json.JsonObject): boolean => {
 
 /** The tools of one entry. Namespaces hold tools, and no further namespaces. */
 const toolOf = (value: unknown, field: string, reading: Reading, namespace?: string | undefined): Tools => {
-  const tool = Json.object(value, field)
+  const tool = Json.object(typeof value === "string" ? Json.parsed(value) : value, field)
   const declarations = declarationsIn(tool)
   if (declarations !== undefined) {
     return listOf(declarations, field).map((one, at) =>
@@ -270,8 +270,11 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
   return []
 }
 
-const listOf = (value: unknown, field: string): ReadonlyArray<unknown> => {
+/** A list, its JSON in a text, an object with numbers as names (PHP), one tool, or tools by name. */
+const listOf = (given: unknown, field: string): ReadonlyArray<unknown> => {
+  const value = typeof given === "string" ? Json.parsed(given) : given
   if (!Json.isObject(value)) return Json.list(value, field)
+  if ("0" in value) return Object.values(value)
   const entries = Object.entries(value)
   const isNamed = typeof value.name === "string" || typeof value.type === "string"
   const isSet = !isNamed && entries.every(([name, tool]) => isToolOfSet(name, tool))
@@ -296,6 +299,8 @@ const modes: ReadonlyMap<unknown, Tool.ToolChoice> = new Map<unknown, Tool.ToolC
   ["auto", "auto"],
   ["none", "none"],
   ["required", "required"],
+  // LangChain's: https://docs.langchain.com/oss/python/langchain/models
+  [true, "required"],
   ["any", "required"],
   ["validated", "auto"]
 ])
@@ -333,7 +338,8 @@ const keyOf = (choice: Json.JsonObject): unknown => {
 }
 
 const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
-  if (value === "" || (Json.isObject(value) && Object.keys(value).length === 0)) return { tools, toolChoice: undefined }
+  if (value === "" || value === false || (Json.isObject(value) && Object.keys(value).length === 0))
+    return { tools, toolChoice: undefined }
   const mode = modeOf(value)
   if (mode !== undefined) return { tools, toolChoice: mode }
   if (typeof value === "string" && tools.some(({ definition }) => definition.name === value)) return only(tools, value)
@@ -402,7 +408,7 @@ export const ofResponse = ({
 /** Reads the tools of a request and the choice among them. Throws an `ApiError`. */
 export const read = (body: Json.JsonObject, reading: Reading): Choice => {
   const tools = offered(body, reading)
-  const field = isLegacy(body) ? "function_call" : body.tool_choice === undefined ? "toolConfig" : "tool_choice"
+  const field = isLegacy(body) ? "function_call" : "tool_choice"
   return (
     Json.optional(body[field], field, (value, field) => choiceOf(value, field, tools)) ?? {
       tools,

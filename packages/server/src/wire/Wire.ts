@@ -174,6 +174,8 @@ export type Written<State> = readonly [state: State, events: string]
 /** A wire. */
 export interface Wire<State> {
   readonly name: string
+  /** The field of a body that has the conversation. */
+  readonly conversation: "messages" | "input"
   /** The fields of a body of which all that counts is in the request that is read: the conversation. */
   readonly said: ReadonlyArray<string>
   /** Reads a request. Throws an `ApiError`. */

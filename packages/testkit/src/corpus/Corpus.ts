@@ -22,6 +22,7 @@ import { generateContent } from "./generateContent.ts"
 import { interrupted } from "./interrupted.ts"
 import { messages } from "./messages.ts"
 import { type Protocol, type Reply, type RequestRow, type ResponseRow, type Row, tools } from "./Row.ts"
+import { requestForms } from "./requestForms.ts"
 import { requests } from "./requests.ts"
 import { responses } from "./responses.ts"
 import { vendorForms } from "./vendorForms.ts"
@@ -40,6 +41,7 @@ export const rows: ReadonlyArray<Row> = [
   ...wireForms,
   ...vendorForms,
   ...requests,
+  ...requestForms,
   ...agentRequests,
   ...interrupted
 ]

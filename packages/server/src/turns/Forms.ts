@@ -1,0 +1,183 @@
+/** Messages in the forms of other vendors and frameworks, as messages with a role and a content. */
+import * as Json from "../wire/Json.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Roles
+// -------------------------------------------------------------------------------------------------------------------
+
+const own = ["user", "assistant", "system", "developer", "tool", "function"] as const
+
+/** Roles by the names of other vendors, of LangChain and of other frameworks. */
+export const roles: ReadonlyMap<unknown, string> = new Map([
+  ["human", "user"],
+  ["ai", "assistant"],
+  ["model", "assistant"],
+  ["bot", "assistant"],
+  ["chatbot", "assistant"],
+  ["gpt", "assistant"],
+  ["ipython", "tool"],
+  ["observation", "tool"],
+  ["tool_result", "tool"],
+  ["tool_response", "tool"],
+  ["tool_execution_result", "tool"],
+  ...own.map((role) => [role, role] as const),
+  // The classes of LangChain, AutoGen and others.
+  ...(["human", "ai", "system", "tool", "function", "user", "assistant"] as const).flatMap((name) => {
+    const role = name === "human" ? "user" : name === "ai" ? "assistant" : name
+    return [`${name}message`, `${name}messagechunk`].map((type) => [type, role] as const)
+  })
+])
+
+const lower = (value: unknown): unknown => (typeof value === "string" ? value.toLowerCase() : value)
+
+/** The role of a message: LangChain writes it as its type, others within an object or under another name. */
+const roleOf = (message: Json.JsonObject): unknown => {
+  const { _role, author, from, messageType, role, sender, source, type } = message
+  // AutoGen has the name of an agent as the source.
+  if (type === "TextMessage" && typeof source === "string") return source === "user" ? "user" : "assistant"
+  const given = role ?? (Json.isObject(author) ? author.role : undefined) ?? from ?? messageType ?? _role ?? sender
+  const name = lower(Json.isObject(given) ? (given.label ?? given.Label ?? given.value) : given)
+  const known = name ?? (roles.has(lower(type)) ? lower(type) : undefined)
+  return roles.get(known) ?? known
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Parts
+// -------------------------------------------------------------------------------------------------------------------
+
+const joined = (...names: ReadonlyArray<unknown>): string | undefined => {
+  const known = names.filter((name) => typeof name === "string" && name !== "")
+  return known.length === 0 ? undefined : known.join("-")
+}
+
+/** A part of Microsoft's frameworks, which name its kind `$type` or `content_type`. */
+const microsoftPart = (given: Json.JsonObject): unknown => {
+  const part = lowerKeys(given)
+  const kind = String(part.$type ?? part.content_type)
+    .toLowerCase()
+    .replaceAll(/content$|_/g, "")
+  const name = joined(part.pluginName, part.functionName) ?? part.name
+  if (kind === "functioncall") {
+    return { type: "tool_use", id: part.callId ?? part.id, name, input: part.arguments }
+  }
+  if (kind === "functionresult") {
+    return { type: "tool_result", tool_use_id: part.callId ?? part.call_id ?? part.id, name, content: part.result }
+  }
+  if (kind === "text") return { type: "text", text: part.text }
+  const place = part.uri ?? part.dataUri ?? part.data_uri
+  return typeof place === "string" ? { type: "image_url", image_url: place } : given
+}
+
+/** Calls and results of Gemini, Bedrock, the AI SDK and other frameworks as blocks of Messages. */
+const blockOf = (part: unknown): unknown => {
+  if (!Json.isObject(part)) return part
+  if (part.$type !== undefined || typeof part.content_type === "string") return microsoftPart(part)
+  const called = part.functionCall ?? part.function_call
+  if (Json.isObject(called)) return { type: "tool_use", id: called.id, name: called.name, input: called.args }
+  const result = part.functionResponse ?? part.function_response
+  if (Json.isObject(result)) {
+    return { type: "tool_result", tool_use_id: result.id, name: result.name, content: result.response }
+  }
+  const { tool_call: haystack, toolResult, toolUse } = part
+  if (Json.isObject(toolUse)) {
+    return { type: "tool_use", id: toolUse.toolUseId, name: toolUse.name, input: toolUse.input }
+  }
+  if (Json.isObject(toolResult)) {
+    const isError = toolResult.status === "error" ? { is_error: true } : {}
+    return { type: "tool_result", tool_use_id: toolResult.toolUseId, content: toolResult.content, ...isError }
+  }
+  if (Json.isObject(haystack) && part.type === undefined) {
+    return { type: "tool_use", id: haystack.id, name: haystack.tool_name, input: haystack.arguments }
+  }
+  if (part.type === "tool-call") {
+    return { type: "tool_use", id: part.toolCallId, name: part.toolName, input: part.input ?? part.args }
+  }
+  if (part.type === "tool-result") {
+    const output =
+      Json.isObject(part.output) && "value" in part.output ? part.output.value : (part.output ?? part.result)
+    return { type: "tool_result", tool_use_id: part.toolCallId, name: part.toolName, content: output }
+  }
+  return typeof part.type === "string" && /^[A-Z_]+$/.test(part.type) ? { ...part, type: lower(part.type) } : part
+}
+
+/** Whether a part may be in the form of another vendor. */
+const isForeign = (part: unknown): boolean =>
+  Json.isObject(part) &&
+  (typeof part.type !== "string" ||
+    part.type === "tool-call" ||
+    part.type === "tool-result" ||
+    /^[A-Z]/.test(part.type))
+
+/** The pictures that Ollama has next to the text, as base64. */
+const withImages = (content: unknown, images: unknown): unknown =>
+  Array.isArray(images) && images.length > 0 && (typeof content === "string" || content == null)
+    ? [...(content ? [{ type: "text", text: content }] : []), ...images.map((image) => ({ type: "image", image }))]
+    : content
+
+/** The fields that hold the content of a message in some framework or other. */
+const contentFields = ["blocks", "items", "contents", "parts", "_content", "value", "message", "textContent", "text"]
+
+/** The content of a message, which some write as parts, and others as a text alone. */
+const contentOf = (message: Json.JsonObject): unknown => {
+  const { content, data, images } = message
+  const other = contentFields.find((name) => message[name] != null)
+  const given = content ?? (Json.isObject(data) ? data.content : undefined) ?? (other && message[other])
+  const own = Json.isObject(given) && Array.isArray(given.parts) ? given.parts : given
+  return Array.isArray(own) && own.some(isForeign) ? own.map(blockOf) : withImages(own, images)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Messages
+// -------------------------------------------------------------------------------------------------------------------
+
+const lowerKeys = (value: Json.JsonObject): Json.JsonObject =>
+  Object.fromEntries(Object.entries(value).map(([name, part]) => [name[0]?.toLowerCase() + name.slice(1), part]))
+
+/** The fields of a message, which LangChain nests and .NET writes in capitals. */
+const fieldsOf = (message: Json.JsonObject): Json.JsonObject => {
+  const { id, kwargs, lc } = message
+  if (lc !== undefined && Json.isObject(kwargs) && Array.isArray(id)) return { type: id.at(-1), ...kwargs }
+  return message.role === undefined && message.Role !== undefined ? lowerKeys(message) : message
+}
+
+/** The calls and results of Spring AI and LangChain4j in the fields of Chat Completions. */
+const withCalls = (message: Json.JsonObject): Json.JsonObject => {
+  const { responses, toolCalls, toolExecutionRequests, toolName } = message
+  const calls = toolCalls ?? toolExecutionRequests
+  if (Array.isArray(calls)) return { ...message, tool_calls: message.tool_calls ?? calls }
+  if (Array.isArray(responses) && message.messageType !== undefined) {
+    const results = responses.filter(Json.isObject).map(({ id, name, responseData }) => ({
+      type: "tool_result",
+      tool_use_id: id,
+      name,
+      content: responseData
+    }))
+    return { ...message, content: results }
+  }
+  return toolName === undefined || message.name !== undefined
+    ? message
+    : { ...message, name: toolName, tool_call_id: message.tool_call_id ?? message.toolCallId ?? message.id }
+}
+
+/** ShareGPT has a call as the JSON of a message. */
+const withCall = (message: Json.JsonObject): Json.JsonObject => {
+  if (lower(message.from) !== "function_call" || typeof message.value !== "string") return message
+  const call = Json.parsed(message.value)
+  return Json.isObject(call) && typeof call.name === "string"
+    ? { role: "assistant", tool_calls: [{ function: { name: call.name, arguments: call.arguments } }] }
+    : message
+}
+
+/** An item of Responses: a call, a result, reasoning. */
+export const isItem = ({ type }: Json.JsonObject, role: unknown): boolean =>
+  role === undefined && typeof type === "string" && type !== "message" && !roles.has(type.toLowerCase())
+
+/** A message with the role and the content that vendors document. Blocks without a message get one. */
+export const plain = (given: Json.JsonObject): Json.JsonObject => {
+  if (given.role === undefined && given.type === "tool_use") return { role: "assistant", content: [given] }
+  if (given.role === undefined && given.type === "tool_result") return { role: "user", content: [given] }
+  const message = withCall(withCalls(fieldsOf(given)))
+  const role = roleOf(message)
+  const content = isItem(message, role) ? message.content : contentOf(message)
+  return role === message.role && content === message.content ? message : { ...message, role, content }
+}

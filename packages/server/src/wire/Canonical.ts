@@ -1,0 +1,227 @@
+/**
+ * Bodies in the forms of other vendors, SDKs and frameworks, as bodies of this server's wires. Fields are moved only where
+ * their meaning is certain; all others stay where they are, and the reader of the wire says what is missing.
+ */
+import { invalid } from "./ApiError.ts"
+import * as Json from "./Json.ts"
+
+type Body = Record<string, unknown>
+
+// -------------------------------------------------------------------------------------------------------------------
+// Settings
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Objects that other vendors put around settings. A field of the body itself wins. */
+const containers = [
+  // Gemini, its SDK
+  "generationConfig",
+  "generation_config",
+  "config",
+  // Bedrock
+  "inferenceConfig",
+  "additionalModelRequestFields",
+  "textGenerationConfig",
+  // Hugging Face, DashScope, Vertex
+  "parameters",
+  // Ollama, Spring AI
+  "options"
+] as const
+
+/** Objects of SDKs, whose fields belong into the body and win there. Some users send the object itself. */
+const extras = ["extra_body", "extraBody"] as const
+
+/** Other names of fields. A field under its own name wins. */
+const names: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      "maxTokens",
+      "maxOutputTokens",
+      "maxCompletionTokens",
+      "max_new_tokens",
+      "num_predict",
+      "n_predict",
+      "max_gen_len",
+      "maxTokenCount",
+      "max_tokens_to_sample"
+    ].map((name) => [name, "max_tokens"])
+  ),
+  stopSequences: "stop_sequences",
+  stopping_strings: "stop_sequences",
+  topP: "top_p",
+  topK: "top_k",
+  frequencyPenalty: "frequency_penalty",
+  presencePenalty: "presence_penalty",
+  repetitionPenalty: "repetition_penalty",
+  parallelToolCalls: "parallel_tool_calls",
+  toolChoice: "tool_choice",
+  responseFormat: "response_format",
+  reasoningEffort: "reasoning_effort",
+  thinkingBudget: "thinking_budget",
+  thinkingConfig: "thinking_config",
+  responseMimeType: "response_mime_type",
+  responseSchema: "response_schema",
+  responseJsonSchema: "response_json_schema",
+  responseModalities: "modalities",
+  response_modalities: "modalities",
+  toolConfig: "tool_config"
+}
+
+const limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"] as const
+
+/** Adds the fields of objects around settings. */
+const flat = (given: Json.JsonObject): Body => {
+  let body: Body = { ...given }
+  for (const name of containers) {
+    if (!Json.isObject(body[name])) continue
+    for (const [key, value] of Object.entries(body[name])) body[key] ??= value
+    delete body[name]
+  }
+  for (const name of extras) {
+    const { [name]: extra, ...rest } = body
+    if (Json.isObject(extra)) body = { ...rest, ...extra }
+  }
+  return body
+}
+
+const rename = (body: Body): void => {
+  for (const [other, name] of Object.entries(names)) {
+    const value = body[other]
+    if (value === undefined || value === null) continue
+    const isTaken = name === "max_tokens" ? limits.some((limit) => body[limit] != null) : body[name] != null
+    if (!isTaken) body[name] = value
+    delete body[other]
+  }
+}
+
+/** Tools and their choice, which Bedrock and Gemini have in one object. */
+const takeTools = (body: Body): void => {
+  if (!Json.isObject(body.tool_config)) return
+  const { toolChoice, tools } = body.tool_config
+  body.tools ??= tools
+  body.tool_choice ??= toolChoice ?? (tools === undefined ? body.tool_config : undefined)
+  delete body.tool_config
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Conversations
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The fields that a message has in some framework or other. */
+const messageFields = ["role", "Role", "_role", "from", "author", "messageType", "sender", "kwargs", "parts"]
+
+const isMessage = (value: unknown): value is Json.JsonObject =>
+  Json.isObject(value) && (messageFields.some((name) => value[name] != null) || typeof value.type === "string")
+
+const areMessages = (value: unknown): value is ReadonlyArray<Json.JsonObject> =>
+  Array.isArray(value) && value.length > 0 && value.every(isMessage)
+
+const user = (content: unknown): Json.JsonObject => ({ role: "user", content })
+
+/** A text, one message, or a list of them; nothing for a value whose meaning is not certain. */
+const plain = (value: unknown): ReadonlyArray<unknown> | undefined => {
+  if (typeof value === "string") return [user(value)]
+  if (areMessages(value)) return value
+  if (!Json.isObject(value)) return undefined
+  if (Array.isArray(value.messages)) return value.messages
+  return isMessage(value) ? [value] : undefined
+}
+
+/** `contents` of Gemini: a list of texts is one message, one of contents a conversation. */
+const contents = (value: unknown): ReadonlyArray<unknown> | undefined => {
+  if (!Array.isArray(value)) return plain(value)
+  const isParts =
+    value.length > 0 && value.every((one) => typeof one === "string" || (Json.isObject(one) && !isMessage(one)))
+  return isParts ? [user(value)] : value.map((one) => (Json.isObject(one) ? { role: "user", ...one } : one))
+}
+
+/** `message` of Cohere's first API, after the history next to it. */
+const afterHistory = (value: unknown, body: Body): ReadonlyArray<unknown> | undefined => {
+  const last = plain(value)
+  const before = body.chat_history ?? body.chatHistory
+  return last === undefined || before == null ? last : Array.isArray(before) ? [...before, ...last] : undefined
+}
+
+const listed = (value: unknown): ReadonlyArray<unknown> | undefined => (areMessages(value) ? value : undefined)
+
+/** Fields with a conversation, and how each is read. */
+const sources: Readonly<Record<string, (value: unknown, body: Body) => ReadonlyArray<unknown> | undefined>> = {
+  // Gemini
+  contents,
+  // ShareGPT
+  conversations: listed,
+  conversation: listed,
+  // Cohere
+  message: afterHistory,
+  // Legacy completions, the AI SDK
+  prompt: plain,
+  // Hugging Face
+  inputs: plain,
+  // Titan
+  inputText: plain,
+  // Spring AI
+  instructions: listed,
+  chat: listed
+}
+
+/** Fields that may have a question, and may not: an error names them. */
+const unsure = ["query", "question", "text", "content", "user_input", "q", "history", "chat_history"]
+
+/** The names of fields that a client may have meant for the conversation. */
+export const meantFor = (body: Json.JsonObject): ReadonlyArray<string> =>
+  [...Object.keys(sources), ...unsure].filter((name) => body[name] !== undefined && body[name] !== null)
+
+const numbered = (value: unknown): unknown => {
+  if (!Json.isObject(value)) return value
+  const keys = Object.keys(value)
+  return keys.length > 0 && keys.every((key) => /^\d{1,6}$/.test(key)) ? Object.values(value) : value
+}
+
+/** A list within a list is one conversation, or pairs of a role and a text. */
+const unnested = (value: unknown, field: string): unknown => {
+  if (!Array.isArray(value) || !value.some(Array.isArray)) return value
+  if (value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === "string"))) {
+    return value.map(([role, content]) => ({ role, content }))
+  }
+  if (value.length === 1) return value[0]
+  throw invalid(field, `${field} must be one list of messages; it has ${value.length} lists. Send a request for each.`)
+}
+
+/** Messages in the text of their JSON, in a further list or object, or numbered. */
+const messagesOf = (value: unknown, field: string): unknown => {
+  const given = typeof value === "string" && /^\s*\[/.test(value) ? Json.parsed(value) : value
+  const list = typeof value === "string" && !areMessages(given) ? value : numbered(given)
+  if (Json.isObject(list) && Array.isArray(list.messages)) return messagesOf(list.messages, field)
+  return unnested(list, field)
+}
+
+/** Responses takes any text as its input; an item alone is a list of one. */
+const inputOf = (value: unknown): unknown => {
+  if (typeof value === "string" || Array.isArray(value)) return unnested(value, "input")
+  const own = numbered(value)
+  if (!Json.isObject(own)) return own
+  if (Array.isArray(own.messages)) return own.messages
+  return typeof own.prompt === "string" ? own.prompt : own
+}
+
+const takeConversation = (body: Body, own: "messages" | "input"): void => {
+  if (body.messages != null) body.messages = messagesOf(body.messages, "messages")
+  if (body.input != null) body.input = inputOf(body.input)
+  if (body.messages != null || body.input != null) return
+  for (const [name, read] of Object.entries(sources)) {
+    if (body[name] === undefined || body[name] === null) continue
+    const messages = read(body[name], body)
+    if (messages === undefined) continue
+    delete body[name]
+    body[own] = unnested(messages, name)
+    return
+  }
+}
+
+/** Returns a body in the form of a wire whose conversation is in the field `own`. Throws an `ApiError`. */
+export const of = (given: Json.JsonObject, own: "messages" | "input"): Json.JsonObject => {
+  const body = flat(given)
+  rename(body)
+  takeTools(body)
+  takeConversation(body, own)
+  return body
+}
