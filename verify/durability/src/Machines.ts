@@ -159,9 +159,12 @@ const freeze = async (child: ChildProcess): Promise<void> => {
 /** How long a server may take to drain, in milliseconds. */
 const drainMillis = 90_000
 
-/** Returns whether a process has ended in time. */
+/** Returns whether a process has ended in time. Leaves no timer, which would hold up the end of this process. */
 const hasEnded = (child: ChildProcess): Promise<boolean> =>
-  Promise.race([once(child, "exit").then(() => true), sleep(drainMillis).then(() => false)])
+  once(child, "exit", { signal: AbortSignal.timeout(drainMillis) }).then(
+    () => true,
+    () => false
+  )
 
 /** A disk for the database that can be full. */
 const mounted = (root: string): Disk.Disk | undefined => {
