@@ -161,6 +161,9 @@ const bodyOf = (
 /** How long a server that has drained may take to leave the cluster, in milliseconds. */
 const leaveMillis = 5_000
 
+/** How long the feed of a run without readers stays in memory, in milliseconds. */
+const feedIdleMillis = 10_000
+
 /** The wait before another look at a run, or another attempt, in milliseconds. */
 const napMillis = 200
 
@@ -298,7 +301,7 @@ export const make = Effect.fnUntraced(function* (
         attach: ({ payload: { from, id } }) => Feeds.attach(source, id, from),
         cancel: ({ payload: { id } }) => Effect.sync(() => owned.cancel(id))
       }),
-      { concurrency: "unbounded" }
+      { concurrency: "unbounded", maxIdleTime: feedIdleMillis }
     )
     const run = Run.toLayer(bodyOf(worker, owned, isCancelled, sharding))
     yield* Effect.provideContext(Layer.buildWithScope(Layer.mergeAll(run, feed), entities), context)
