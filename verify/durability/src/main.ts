@@ -1,5 +1,5 @@
 /**
- * `pnpm durability bytes|disks|kills|points|chaos|machines`: many cases for some minutes, or one again.
+ * `pnpm durability bytes|disks|kills|points|chaos|machines|load`: many cases for some minutes, or one again.
  *
  * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
  * when anything did not hold.
@@ -10,6 +10,7 @@ import * as Chaos from "./Chaos.ts"
 import * as Disks from "./Disks.ts"
 import * as Disk from "./disks/Disk.ts"
 import * as Kills from "./Kills.ts"
+import * as Load from "./Load.ts"
 import * as Machines from "./Machines.ts"
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -133,6 +134,15 @@ const machines = async (options: Machines.Options): Promise<boolean> => {
   return found.problems.length === 0
 }
 
+const load = async (runs: number): Promise<boolean> => {
+  if (!Machines.isPossible()) {
+    process.stderr.write("pnpm durability load needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
+    return false
+  }
+  print(Load.format(await Load.run({ runs }, (point) => print(Load.formatPoint(point)))))
+  return true
+}
+
 const main = async (): Promise<boolean> => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -149,7 +159,8 @@ const main = async (): Promise<boolean> => {
       runs: { type: "string", default: "2000" },
       servers: { type: "string", default: "6" },
       lanes: { type: "string", default: "3" },
-      folders: { type: "boolean", default: false }
+      folders: { type: "boolean", default: false },
+      help: { type: "boolean", default: false }
     }
   })
   const asked: Asked = {
@@ -159,7 +170,7 @@ const main = async (): Promise<boolean> => {
     only: values.only,
     seeds: Number(values.seeds)
   }
-  switch (positionals[0]) {
+  switch (values.help ? undefined : positionals[0]) {
     case "bytes":
       return bytes(asked)
     case "disks": {
@@ -191,9 +202,11 @@ const main = async (): Promise<boolean> => {
         lanes: Number(values.lanes),
         minutes: values.minutes === undefined ? undefined : Number(values.minutes)
       })
+    case "load":
+      return load(Number(values.runs))
     default:
       process.stderr.write(
-        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability machines [--seed 1] [--runs 2000] [--faults 500] [--servers 6] [--lanes 3]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
+        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability machines [--seed 1] [--runs 2000] [--faults 500] [--servers 6] [--lanes 3] [--minutes N]\npnpm durability load [--runs 2000]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
       )
       return false
   }

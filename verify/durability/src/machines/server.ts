@@ -54,6 +54,12 @@ const policy: Policy.Policy = {
 
 const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
 process.once("SIGTERM", () => stop())
+// Reports the memory, with --expose-gc after a collection.
+process.on("SIGUSR2", () => {
+  globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  console.log(`memory ${heapUsed} ${rss}`)
+})
 
 const program = Effect.gen(function* () {
   const place = { url: Redacted.make(url), graceMillis: 3_000 }
