@@ -19,6 +19,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       { slug: "server", label: "A server for any client" },
       "server-cluster",
       "many-machines",
+      "cluster-scale",
       "deploy",
       { slug: "session", label: "Cost reports" },
       { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
