@@ -39,7 +39,7 @@ describe("divisi eval", () => {
     inFolder(async (cwd) => {
       const first = await divisi([...small, "--max-cost", "0.02"], { cwd })
       expect(first.code).toBe(3)
-      expect(first.output).toContain("run the same command again to continue")
+      expect(first.output).toContain("run the same command again with a higher limit")
       const out = path.join(cwd, "evaluation")
       const before = samplesIn(out).length
       expect(before).toBeGreaterThan(0)

@@ -279,13 +279,19 @@ const withoutFolder = (folder: string) =>
   })
 
 /** Says that too much was lost to outages; `undefined` if it was not. */
-const tooManyMissing = ({ cells }: Report.Report, { maxMissing, offline }: EvalInput): string | undefined => {
+const tooManyMissing = (
+  { report: { cells }, samples: all }: Measured,
+  { maxMissing, offline, retryMissing }: EvalInput
+): string | undefined => {
   // Without calls, what was not recorded is expected to be missing.
   if (Option.isSome(offline)) return undefined
   const missing = cells.reduce((sum, { score }) => sum + score.missing, 0)
   const samples = cells.reduce((sum, { score }) => sum + score.samples, missing)
   const problem = NotMeasured.problem(missing, samples, maxMissing)
-  return problem && `${problem} Measure them with --retry-missing.`
+  if (problem === undefined) return undefined
+  const first = all.find(({ missing }) => missing !== undefined)?.missing?.message
+  const remedy = retryMissing ? "Run the same command again to measure them." : "Measure them with --retry-missing."
+  return `${problem}${first === undefined ? "" : ` The first one: ${first}`} ${remedy}`
 }
 
 /** Names the policies that planned nothing for any question: a score of 0 does not measure them. */
@@ -313,6 +319,7 @@ export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
 /** The results of an evaluation. */
 export interface Measured {
   readonly report: Report.Report
+  readonly samples: ReadonlyArray<Report.Sample>
   /** The limit that stopped it, if one did. */
   readonly stoppedBy?: { readonly message: string } | undefined
 }
@@ -320,11 +327,12 @@ export interface Measured {
 /** Ends the command with the exit code of an evaluation that was stopped, or that lost too many samples. */
 export const ending = Effect.fnUntraced(function* (
   input: EvalInput,
-  { report, stoppedBy }: Measured
+  measured: Measured
 ): Effect.fn.Return<void, Failure> {
+  const { report, stoppedBy } = measured
   if (stoppedBy !== undefined) say(`divisi: ${stoppedBy.message}`)
   if (report.extent.status === "stopped") return yield* silent(exitCodes.budget)
-  const lost = tooManyMissing(report, input)
+  const lost = tooManyMissing(measured, input)
   if (lost !== undefined) return yield* failed(lost)
   const silentPolicies = planless(report)
   if (silentPolicies !== undefined) return yield* failed(silentPolicies)
@@ -357,5 +365,5 @@ const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Ret
     Effect.onError(() => (isNew && !hasBegun() ? withoutFolder(input.out) : Effect.void))
   )
   yield* Outputs.write(input.out, report, samples, suites)
-  return { report, stoppedBy }
+  return { report, samples, stoppedBy }
 })

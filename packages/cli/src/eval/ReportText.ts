@@ -124,19 +124,24 @@ const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
 
 /**
  * Returns the whole report. Costs, steps and times are per answer; `±` are standard errors, clustered by question. If a
- * table is wider than `columns`, its last columns appear only in the report file.
+ * table is wider than `columns`, its last columns appear only in the report file. `remedy` follows the number of missing
+ * samples.
  */
-export const text = (report: Report, columns = Number.POSITIVE_INFINITY): string => {
+export const text = (
+  report: Report,
+  columns = Number.POSITIVE_INFINITY,
+  remedy = "; --retry-missing measures them"
+): string => {
   const { planned, samples, status } = report.extent
   return [
     scores(report, columns),
     "",
     ...detectable(report),
-    ...EvaluationTables.failures(report, "; --retry-missing measures them"),
+    ...EvaluationTables.failures(report, remedy),
     ...(status === "complete"
       ? [`${Format.count(samples, "sample")}, ${paid(report)}`]
       : [
-          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; run the same command again to continue`
+          `stopped: ${samples.toLocaleString("en-US")} of ${Format.count(planned, "sample")}, ${paid(report)}; to continue, run the same command again with a higher limit`
         ]),
     ...comparisons(report, columns),
     ...verdicts(report, columns)

@@ -1,4 +1,5 @@
 /** `divisi pool record`: asks every worker of a pool every question, and stores the graded answers. */
+import { existsSync } from "node:fs"
 import path from "node:path"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Effect from "effect/Effect"
@@ -16,6 +17,7 @@ import { evalInput } from "./evalInput.ts"
 import type { RecordInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 import * as RecordPrice from "./RecordPrice.ts"
+import * as References from "./References.ts"
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
@@ -35,7 +37,9 @@ const questionsOf = (input: RecordInput) =>
         `${input.questions} has ${Format.count(tasks.length, "question")}: ${tasks.length - heldOut} to train on, and ${heldOut} held out for the verdict. Each part needs at least ${least}; 200 questions or more make a useful verdict.`
       )
     }
-    return tasks
+    const fallback = Option.getOrUndefined(input.grader)
+    const problem = yield* References.problem(input.questions, tasks, suite.grader, fallback)
+    return problem === undefined ? tasks : yield* usage(problem)
   })
 
 const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
@@ -102,14 +106,24 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
       )
       return
     }
-    say(`${RecordPrice.text(price)}\nAnswers that ${input.out} already has are not paid again.`)
+    say(RecordPrice.text(price))
+    if (existsSync(input.out)) say(`Answers that ${input.out} already has are not paid again.`)
     if (Option.isNone(input.maxCost) && total.mostUsd !== 0) {
-      return yield* usage("Set a limit with --max-cost, in USD. Nothing was called.")
+      const unpriced = price.filter(({ mostUsd }) => mostUsd === undefined).map(({ worker }) => worker)
+      return yield* usage(
+        unpriced.length === 0
+          ? "Set a limit with --max-cost, in USD. Nothing was called."
+          : `The price of ${unpriced.join(", ")} is unknown. Set it with --price, e.g. --price ${unpriced[0]}=0.5/1.5 (USD per million input and output tokens; 0 if it is free), and a limit with --max-cost. Nothing was called.`
+      )
     }
     const evaluation = evaluationOf(input, pool)
     const measured = yield* within(input.maxTime, Evaluate.measure(evaluation))
     const { report } = measured
-    stdout.write(input.json ? `${JSON.stringify(report)}\n` : `${ReportText.text(report, stdout.columns)}\n`)
+    stdout.write(
+      input.json
+        ? `${JSON.stringify(report)}\n`
+        : `${ReportText.text(report, stdout.columns, "; the same command measures them")}\n`
+    )
     yield* Evaluate.ending(evaluation, measured)
     say(`Recorded in ${input.out}. Next: divisi pool train ${input.out}`)
   }).pipe(Effect.scoped)

@@ -1,4 +1,5 @@
 /** `divisi pool train`: a Conductor that chooses a worker by the question, from recorded answers. */
+import { existsSync } from "node:fs"
 import path from "node:path"
 import { Embedder } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -12,6 +13,7 @@ import * as RecordedSuite from "../eval/RecordedSuite.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Embedders from "../vendors/Embedders.ts"
+import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
 import type { TrainPoolInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
@@ -30,6 +32,14 @@ export interface Recording {
 /** Reads the recording in a folder. */
 export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Scope> =>
   Effect.gen(function* () {
+    const absent = [ReportFile.names.results, ReportFile.names.samples].find(
+      (name) => !existsSync(path.join(folder, name))
+    )
+    if (absent !== undefined) {
+      return yield* usage(
+        `${folder} has no finished recording (there is no ${absent}). Run divisi pool record with --out ${folder}, to its end or to a limit; recorded answers are not paid again.`
+      )
+    }
     const [report, samples] = yield* Effect.mapError(
       Effect.all([ReportFile.read(folder), ReportFile.readSamples(folder)]),
       ({ message }) => usage(message)
@@ -40,11 +50,42 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     return { report, record, samples, tasks }
   })
 
+/** The questions of the file that were recorded. */
+export const recordedIn = ({ samples, tasks }: Recording): ReadonlyArray<Task.Task> => {
+  const recorded = new Set(samples.map(({ task }) => task))
+  return tasks.filter(({ id }) => recorded.has(id))
+}
+
+/** Differences between a recording and its questions file, and missing answers: sentences for standard error. */
+export const notices = (recording: Recording): ReadonlyArray<string> => {
+  const { record, report, samples, tasks } = recording
+  const file = record.requested ?? record.benchmark
+  const ids = new Set(tasks.map(({ id }) => id))
+  const changed = new Set(samples.map(({ task }) => task).filter((id) => !ids.has(id))).size
+  const fresh = tasks.length - recordedIn(recording).length
+  const answered = samples.filter(({ score }) => score !== undefined).length
+  const { planned } = report.extent
+  return [
+    ...(changed === 0
+      ? []
+      : [`${Format.count(changed, "recorded question")} changed in ${file}, or removed from it: not used.`]),
+    ...(fresh === 0
+      ? []
+      : [`${Format.count(fresh, "question")} of ${file} not recorded, and not used: run divisi pool record again.`]),
+    ...(answered >= planned
+      ? []
+      : [`The recording has ${answered} of ${planned} answers: run divisi pool record again to complete it.`])
+  ]
+}
+
 /** The workers that were recorded alone, by the name of their policy. */
 export const aloneIn = ({ config, pool }: Report): ReadonlyMap<string, string> => {
   const named = new Set(config.policies.map(({ name }) => name))
   return new Map(pool.map(({ id }) => [`single:${id}`, id] as const).filter(([name]) => named.has(name)))
 }
+
+/** Prints a notice about a recording. */
+export const say = (text: string): void => void process.stderr.write(`${clean(text)}\n`)
 
 const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
@@ -82,6 +123,7 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { folder } = input
     const recording = yield* read(folder)
+    for (const notice of notices(recording)) say(notice)
     const graded = gradedOf(recording, Option.getOrUndefined(input.worth))
     if (graded.length < HeldOut.least) {
       return yield* usage(
@@ -102,7 +144,7 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
     const chosen = asked
       .map(([worker, some]) => ({ worker, questions: some.length }))
       .toSorted((a, b) => b.questions - a.questions)
-    const heldOut = recording.tasks.filter(HeldOut.isHeldOut).length
+    const heldOut = recordedIn(recording).filter(HeldOut.isHeldOut).length
     if (input.json) {
       stdout.write(`${JSON.stringify({ file, trained: examples.length, heldOut, chosen, why, ...options })}\n`)
       return
@@ -123,5 +165,5 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
 export const isTrained = (folder: string): Effect.Effect<boolean, Failure> =>
   Effect.mapBoth(Head.read(fileIn(folder)), {
     onSuccess: (head) => head !== undefined,
-    onFailure: ({ message }) => failed(message)
+    onFailure: ({ message }) => failed(`${message}. Run divisi pool train ${folder} to train it again.`)
   })

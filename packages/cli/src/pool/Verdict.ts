@@ -42,13 +42,19 @@ const withoutEarlier = (out: string): Effect.Effect<void> =>
 export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { folder } = input
-    const { record, report: recorded, tasks } = yield* Train.read(folder)
+    const recording = yield* Train.read(folder)
+    const { record, report: recorded } = recording
     if (!(yield* Train.isTrained(folder)))
       return yield* usage(`${folder} has no Conductor. Run divisi pool train ${folder}.`)
     const conductor = `head:${Train.fileIn(folder)}`
     const { config, pool } = recorded
     const ids = path.join(folder, "held-out.txt")
-    const heldOut = tasks.filter(HeldOut.isHeldOut).map(({ id }) => id)
+    for (const notice of Train.notices(recording)) Train.say(notice)
+    const heldOut = Train.recordedIn(recording)
+      .filter(HeldOut.isHeldOut)
+      .map(({ id }) => id)
+    if (heldOut.length === 0)
+      return yield* usage(`${folder} has no held-out question. Continue with divisi pool record.`)
     yield* Effect.mapError(WholeFile.write(ids, `${heldOut.join("\n")}\n`), ({ message }) => failed(message))
     const out = path.join(folder, "verdict")
     yield* withoutEarlier(out)
@@ -72,7 +78,7 @@ export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
     const measured = yield* Evaluate.measure(evaluation)
     const { report } = measured
     const sentence = clean(sentenceOf(report, conductor) ?? "No worker was recorded alone, so there is no verdict.")
-    const text = ReportText.text(report, stdout.columns)
+    const text = ReportText.text(report, stdout.columns, "; divisi pool record measures them")
     stdout.write(
       input.json
         ? `${JSON.stringify({ verdict: sentence, report })}\n`

@@ -1,0 +1,53 @@
+/** The answers of a questions file, checked with their own graders before anything is paid. */
+import * as Task from "@divisi/core/Task"
+import { Graders, type Verdict } from "@divisi/graders"
+import { CodeGrader } from "@divisi/graders/code"
+import { Sandboxes } from "@divisi/graders/sandboxes"
+import * as Effect from "effect/Effect"
+import * as Format from "../view/Format.ts"
+import { clean } from "../view/Line.ts"
+
+/** The number of questions that the error names. */
+const shown = 3
+
+/** Graders whose reference is a record of tests, not an answer. */
+const ofPrograms = new Set(
+  [CodeGrader.liveCodeBench(Sandboxes.shared), CodeGrader.bigCodeBench(Sandboxes.shared)].map(({ name }) => name)
+)
+
+const short = (text: string): string => {
+  const line = clean(text.replaceAll(/\s+/g, " ").trim())
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line
+}
+
+/** Why no answer to a task can be right; `undefined` if one can. */
+const problemOf = (task: Task.Task, name: string, grader: Verdict.AnswerGrader): Effect.Effect<string | undefined> => {
+  const { reference = "" } = task
+  return Effect.match(grader.grade(task, ofPrograms.has(name) ? "" : reference), {
+    onFailure: ({ detail }) => detail,
+    onSuccess: ({ correct }) =>
+      correct || ofPrograms.has(name) ? undefined : `${name} does not accept its own answer "${short(reference)}"`
+  })
+}
+
+/**
+ * Returns an error text if the file has questions that no answer can get right, such as `"answer": "seven"` with the
+ * grader `integer`. Judges and your own graders are not asked: they may be paid, or compare in another way.
+ */
+export const problem = (
+  file: string,
+  tasks: ReadonlyArray<Task.Task>,
+  grader: Verdict.AnswerGrader,
+  fallback = "text"
+): Effect.Effect<string | undefined> =>
+  Effect.gen(function* () {
+    const found: Array<string> = []
+    for (const task of tasks) {
+      const name = String(task.metadata?.grader ?? (task.metadata?.options === undefined ? fallback : "letter"))
+      const reason = Graders.names.includes(name) ? yield* problemOf(task, name, grader) : undefined
+      if (reason !== undefined) found.push(`"${short(Task.question(task))}": ${reason}`)
+    }
+    if (found.length === 0) return undefined
+    const more = found.length > shown ? `; and ${found.length - shown} more` : ""
+    return `${file} has ${Format.count(found.length, "question")} that no answer can get right. ${found.slice(0, shown).join("; ")}${more}. Nothing was called.`
+  })
