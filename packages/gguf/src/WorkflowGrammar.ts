@@ -9,7 +9,7 @@
  * those for n subtasks and n access lists.
  */
 
-import { WorkflowText } from "@divisi/core"
+import { Options as Tables, WorkflowText } from "@divisi/core"
 import type { WorkflowFormat } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import * as HowRules from "./internal/howRules.ts"
@@ -25,6 +25,23 @@ export interface Options extends Omit<WorkflowFormat, "type"> {
   /** Whether text may precede the lists. Default: `true`. */
   readonly reasoning?: boolean | undefined
 }
+
+const names = Tables.listOf(Tables.name)
+
+const grammarTable = Tables.table(
+  {
+    poolSize: Tables.whole(1, 100_000),
+    maxSteps: Tables.whole(1, 10_000),
+    access: Tables.oneOf("binary", "fine-grained"),
+    allowEmpty: Tables.flag,
+    how: { checks: names, shapes: names, tools: names, maxItems: Tables.whole(1) },
+    mayAnswer: Tables.flag,
+    reasoning: Tables.flag,
+    // That of a `WorkerRequest.format`.
+    type: Tables.oneOf("workflow")
+  } satisfies Tables.ShapeOf<Options & Partial<Pick<WorkflowFormat, "type">>>,
+  { required: ["poolSize", "maxSteps", "access", "allowEmpty"] }
+)
 
 /** The position of the three lists in a text: offsets of the first character, and after the last bracket. */
 export interface Span {
@@ -152,6 +169,7 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  * ```
  */
 export const make = (options: Options): string => {
+  Tables.check("WorkflowGrammar.make", options, grammarTable)
   const hasReasoning = options.reasoning ?? true
   const end = options.mayAnswer === true ? "(lists | answer)" : "lists"
   return [

@@ -104,7 +104,7 @@ export const inspect = Effect.fnUntraced(function* (
   source: string,
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.fn.Return<Inspection, Errors.LlamaCppError> {
-  const path = yield* ModelStore.resolve(source, options)
+  const path = yield* ModelStore.resolve(source, { folder: options.folder, onProgress: options.onProgress })
   return yield* attempt(path, () => inspectFile(path, options.gpu ?? "auto"))
 })
 
@@ -130,7 +130,9 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
 export const diagnose = (
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>
-  Effect.flatMap(ModelStore.folderOf(options), (folder) => diagnoseWith(folder, options.gpu ?? "auto"))
+  Effect.flatMap(ModelStore.folderOf({ folder: options.folder }), (folder) =>
+    diagnoseWith(folder, options.gpu ?? "auto")
+  )
 
 const diagnoseWith = (folder: string, gpu: Backend.Gpu) =>
   attempt("llama.cpp", async (): Promise<Diagnosis> => {

@@ -83,7 +83,7 @@ export const load = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<Embed, Errors.LlamaCppError, Scope.Scope> {
   yield* checked("LlamaCppEmbeddings.load", options, embeddingsTable)
-  const file = yield* ModelStore.resolve(options.source, options)
+  const file = yield* ModelStore.resolve(options.source, { folder: options.folder, onProgress: options.onProgress })
   const { context, contextTokens, model } = yield* Effect.acquireRelease(
     Effect.tryPromise({ try: () => open(file, options), catch: failed(file) }),
     ({ context, model }) => Effect.promise(() => context.dispose().then(() => model.dispose()))

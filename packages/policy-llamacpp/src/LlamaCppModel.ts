@@ -264,7 +264,7 @@ export const load = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<LlamaCppModel, Errors.LlamaCppError, Scope.Scope> {
   yield* checked("LlamaCppModel.load", options, loadTable)
-  const file = yield* ModelStore.resolve(options.source, options)
+  const file = yield* ModelStore.resolve(options.source, { folder: options.folder, onProgress: options.onProgress })
   const key = yield* attempt(file, () => keyOf(file, options))
   const model = yield* RcMap.get(registry(), key)
   for (const notice of model.notices) Callback.notifyLogged("onNotice", () => options.onNotice?.(notice))

@@ -6,9 +6,11 @@
  */
 import fs from "node:fs/promises"
 import path from "node:path"
+import { Options as Tables } from "@divisi/core"
 import { Download, Hub, UserFolders } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Reference from "./internal/reference.ts"
+import { checked, storeTable } from "./internal/tables.ts"
 import * as KnownModels from "./knownModels.ts"
 import * as Errors from "./LlamaCppError.ts"
 
@@ -43,8 +45,11 @@ export interface Stored {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The folder of models. */
-export const folderOf = ({ folder }: Options = {}): Effect.Effect<string> =>
-  folder === undefined ? UserFolders.cache("models", "DIVISI_MODELS") : Effect.succeed(path.resolve(folder))
+export const folderOf = (options: Options = {}): Effect.Effect<string> => {
+  Tables.check("ModelStore.folderOf", options, storeTable)
+  const { folder } = options
+  return folder === undefined ? UserFolders.cache("models", "DIVISI_MODELS") : Effect.succeed(path.resolve(folder))
+}
 
 const parse = (source: string): Effect.Effect<Reference.Reference, Errors.LlamaCppError> =>
   Effect.flatMap(Hub.endpoint, (endpoint) =>
@@ -61,7 +66,10 @@ const placeOf = (reference: Reference.Reference, options: Options) =>
 
 /** Returns the path of a source's file, whether or not it exists. */
 export const locate = (source: string, options: Options = {}): Effect.Effect<string, Errors.LlamaCppError> =>
-  Effect.flatMap(parse(source), (reference) => placeOf(reference, options))
+  Effect.andThen(
+    checked("ModelStore.locate", options, storeTable),
+    Effect.flatMap(parse(source), (reference) => placeOf(reference, options))
+  )
 
 const fromUnknown = (source: string) => (cause: unknown) =>
   cause instanceof Errors.LlamaCppError
@@ -102,6 +110,7 @@ export const resolve = Effect.fnUntraced(function* (
   source: string,
   options: Options = {}
 ): Effect.fn.Return<string, Errors.LlamaCppError> {
+  yield* checked("ModelStore.resolve", options, storeTable)
   const reference = yield* parse(source)
   const file = yield* placeOf(reference, options)
   if (reference.type === "file") return file
@@ -126,7 +135,13 @@ const nameOf = (place: string): string => {
 
 /** The models in the folder, by name. */
 export const list = (options: Options = {}): Effect.Effect<ReadonlyArray<Stored>, Errors.LlamaCppError> =>
-  Effect.flatMap(folderOf(options), listIn)
+  Effect.flatMap(
+    Effect.andThen(
+      checked("ModelStore.list", options, storeTable),
+      Effect.suspend(() => folderOf(options))
+    ),
+    listIn
+  )
 
 const listIn = (folder: string) =>
   Effect.tryPromise({
@@ -165,6 +180,7 @@ export const remove = Effect.fnUntraced(function* (
   source: string,
   options: Options = {}
 ): Effect.fn.Return<number, Errors.LlamaCppError> {
+  yield* checked("ModelStore.remove", options, storeTable)
   const stored = yield* list(options)
   const own = stored.find(({ name }) => name === source)
   const file = own?.path ?? (yield* locate(source, options))

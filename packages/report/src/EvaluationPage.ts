@@ -5,6 +5,7 @@
  * Texts of models are untrusted: all of it is escaped, and a content security policy in the page allows only its own
  * style sheet.
  */
+import { Options as Tables } from "@divisi/core"
 import { failures, folded, rows, verdicts } from "./EvaluationTables.ts"
 import { accuracy } from "./evaluation/accuracy.ts"
 import { cost } from "./evaluation/cost.ts"
@@ -46,6 +47,14 @@ export interface Options {
   /** The most questions that are shown; 20 by default. */
   readonly questions?: number | undefined
 }
+
+const optionsTable = {
+  title: Tables.name,
+  samples: Tables.expects("a list of samples", Array.isArray),
+  profiles: Tables.anObject,
+  questionOf: Tables.aFunction,
+  questions: Tables.whole(0)
+} satisfies Tables.ShapeOf<Options>
 
 const sections = "scores accuracy cost steps workers shapes differences setting".split(" ")
 
@@ -131,6 +140,7 @@ const others = ({ benchmarks, cells }: Evaluation, less: ReadonlyArray<string>):
  * are answers to them, whatever the samples hold.
  */
 export const render = (evaluation: Evaluation, options: Options = {}): string => {
+  Tables.check("EvaluationPage.render", options, optionsTable)
   const { questionOf = () => undefined, questions = 20, samples = [] } = options
   const title = options.title ?? evaluation.benchmarks.map(({ title }) => title).join(", ")
   return page(title, header(evaluation, title), [

@@ -4,7 +4,7 @@ import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
 import { Postgres, PostgresRecords, PostgresTasks } from "@divisi/cluster"
-import { ResponseCache, Strongest } from "@divisi/core"
+import { DefaultPolicy, LanguagePolicy, ResponseCache, Strongest } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as promise from "@divisi/core/promise"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -32,6 +32,7 @@ import {
 } from "@divisi/evals"
 import { DiskAccounts, DiskCache, DiskJournal, DiskRecords } from "@divisi/files"
 import * as disk from "@divisi/files/promise"
+import { WorkflowGrammar } from "@divisi/gguf"
 import { JudgeGrader, LetterGrader } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
 import { Algebra, IntegerGrader, MathGrader, RlprGrader } from "@divisi/graders/math"
@@ -44,7 +45,7 @@ import {
 } from "@divisi/graders/sandboxes"
 import { Gym, GymPool, OraclePolicy } from "@divisi/gym"
 import { LexicalPolicy } from "@divisi/policy-lexical"
-import { LlamaCppEmbeddings, LlamaCppModel, llamacpp } from "@divisi/policy-llamacpp"
+import { LlamaCppEmbeddings, LlamaCppModel, llamacpp, ModelStore } from "@divisi/policy-llamacpp"
 import {
   Drift,
   Evolution,
@@ -63,6 +64,7 @@ import { fromLanguageModel } from "@divisi/providers-effect"
 import { google } from "@divisi/providers-google"
 import { openai, openaiChat, openaiCompatible } from "@divisi/providers-openai"
 import { paperPool } from "@divisi/recipes"
+import { EvaluationPage } from "@divisi/report"
 import { Keys, NodeServer, Server } from "@divisi/server"
 import { StudioServer } from "@divisi/studio"
 import { ConductorServer } from "@divisi/tools-mcp"
@@ -423,6 +425,64 @@ export const configurations: ReadonlyArray<Configuration> = [
       queueLimit: 1,
       onNotice: nothing
     }
+  },
+  {
+    name: "ModelStore.resolve",
+    make: (options) => ModelStore.resolve(`${missing}/a.gguf`, options),
+    options: { folder: missing, onProgress: nothing }
+  },
+  {
+    name: "ModelStore.list",
+    make: ModelStore.list,
+    options: { folder: missing, onProgress: nothing }
+  },
+  {
+    name: "ModelStore.remove",
+    make: (options) => ModelStore.remove("a", options),
+    options: { folder: missing, onProgress: nothing }
+  },
+  {
+    name: "DefaultPolicy.of",
+    make: (options) => DefaultPolicy.of(pool, options),
+    options: { learned: policy, described: policy },
+    open: ["learned", "described"]
+  },
+  {
+    name: "LanguagePolicy.make",
+    make: LanguagePolicy.make,
+    options: {
+      model: worker,
+      name: "a",
+      prompt: { examples: [], access: "binary", descriptions: true, subtasks: true, how: true, mayAnswer: true },
+      maxOutputTokens: 9,
+      temperature: 1,
+      reasoning: { type: "effort", effort: "low" },
+      mode: "tolerant",
+      refusal: nothing,
+      resamples: 1,
+      fallback: policy
+    },
+    open: ["model", "fallback"],
+    accepts: huge("temperature")
+  },
+  {
+    name: "WorkflowGrammar.make",
+    make: WorkflowGrammar.make,
+    options: {
+      poolSize: 2,
+      maxSteps: 2,
+      access: "binary",
+      allowEmpty: false,
+      how: { checks: ["a"], shapes: ["a"], tools: ["a"], maxItems: 2 },
+      mayAnswer: true,
+      reasoning: true
+    }
+  },
+  {
+    name: "EvaluationPage.render",
+    make: (options) => EvaluationPage.render({ benchmarks: [] } as never, options),
+    options: { title: "a", samples: [], profiles: {}, questionOf: nothing, questions: 1 },
+    open: ["profiles"]
   },
   {
     name: "LlamaCppEmbeddings.load",

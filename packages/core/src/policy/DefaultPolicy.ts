@@ -11,6 +11,7 @@
  * | none of these | the run fails with an error that states what is missing |
  */
 import * as Effect from "effect/Effect"
+import * as Tables from "../Options.ts"
 import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import * as Baselines from "./Baselines.ts"
@@ -24,6 +25,11 @@ export interface Options {
   /** A policy that chooses by descriptions alone, for pools without a language model. */
   readonly described?: Policy.Policy | undefined
 }
+
+const table = {
+  learned: Tables.madeBy("a policy", "propose"),
+  described: Tables.madeBy("a policy", "propose")
+} satisfies Tables.ShapeOf<Options>
 
 /** Output of one completion, reasoning included: the paper's 1,024 tokens are for a model that was trained to plan. */
 const completionTokens = 8_192
@@ -89,7 +95,9 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
  * reason.slice(0, 65) // => "No policy was given, so the strongest worker answers alone: large"
  * ```
  */
-export const of = ({ workers }: WorkerPool, { described, learned }: Options = {}): Policy.Policy => {
+export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Policy => {
+  Tables.check("DefaultPolicy.of", options, table)
+  const { described, learned } = options
   const [first, ...others] = workers
   if (others.length === 0)
     return because(Baselines.single(first.id), `${first.id} answers, the only worker of the pool.`)

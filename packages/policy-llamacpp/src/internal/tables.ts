@@ -57,8 +57,14 @@ export const workerTable = {
   minP: Options.number(0, 1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-/** Fails with a `LlamaCppError` that names the option. */
-export const checked = (what: string, options: { readonly source?: unknown }, shape: Options.Shape) =>
-  Effect.mapError(Options.checked(what, options, Options.table(shape, { required: ["source"] })), ({ message }) =>
-    Errors.make(typeof options?.source === "string" ? options.source : what, { _tag: "Setting", detail: message })
+/** Fails with a `LlamaCppError` that names the option. A source is required if the shape has one. */
+export const checked = (
+  what: string,
+  options: ModelStore.Options & { readonly source?: unknown },
+  shape: Options.Shape
+) =>
+  Effect.mapError(
+    Options.checked(what, options, Options.table(shape, { required: "source" in shape ? ["source"] : [] })),
+    ({ message }) =>
+      Errors.make(typeof options?.source === "string" ? options.source : what, { _tag: "Setting", detail: message })
   )
