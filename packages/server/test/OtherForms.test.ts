@@ -440,6 +440,20 @@ const placed: ReadonlyArray<Row> = [
     output,
     "json-schema"
   ],
+  [
+    "media of Bedrock",
+    chat,
+    {
+      messages: [
+        user([
+          { image: { format: "png", source: { bytes: picture } } },
+          { document: { format: "pdf", name: "n", source: { bytes: picture } } }
+        ])
+      ]
+    },
+    media,
+    ["image/png", "application/pdf"]
+  ],
   ["a choice of true", chat, { tools: [look], tool_choice: true }, choice, "required"],
   ["a choice of false", chat, { tools: [look], tool_choice: false }, choice, "absent"],
   [

@@ -223,7 +223,11 @@ export const make = Effect.fnUntraced(function* ({
   /** A body with the items in it that it refers to. */
   const resolved = (body: JsonObject, owner: string): Effect.Effect<JsonObject, ApiError> => {
     const { input } = body
-    const isReference = (item: unknown): item is JsonObject => isObject(item) && item.type === "item_reference"
+    /** OpenAI lets the type of a reference be absent or null. */
+    const isReference = (item: unknown): item is JsonObject =>
+      isObject(item) &&
+      (item.type === "item_reference" ||
+        (item.type == null && item.id != null && !("role" in item || "content" in item)))
     if (!Array.isArray(input) || !input.some(isReference)) return Effect.succeed(body)
     const items = Effect.forEach(input, (item: unknown) =>
       isReference(item)

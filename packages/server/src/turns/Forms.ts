@@ -30,9 +30,16 @@ export const roles: ReadonlyMap<unknown, string> = new Map([
 
 const lower = (value: unknown): unknown => (typeof value === "string" ? value.toLowerCase() : value)
 
+const isRules = (parts: ReadonlyArray<unknown>): boolean =>
+  parts.length > 0 && parts.every((part) => Json.isObject(part) && part.part_kind === "system-prompt")
+
 /** The role of a message: LangChain writes it as its type, others within an object or under another name. */
 const roleOf = (message: Json.JsonObject): unknown => {
-  const { _role, author, from, messageType, role, sender, source, type } = message
+  const { _role, author, from, kind, messageType, role, sender, source, type } = message
+  // Pydantic AI has requests and responses.
+  if (role === undefined && Array.isArray(message.parts) && (kind === "request" || kind === "response")) {
+    return kind === "response" ? "assistant" : isRules(message.parts) ? "system" : "user"
+  }
   // AutoGen has the name of an agent as the source.
   if (type === "TextMessage" && typeof source === "string") return source === "user" ? "user" : "assistant"
   const given = role ?? (Json.isObject(author) ? author.role : undefined) ?? from ?? messageType ?? _role ?? sender
@@ -68,9 +75,24 @@ const microsoftPart = (given: Json.JsonObject): unknown => {
   return typeof place === "string" ? { type: "image_url", image_url: place } : given
 }
 
+/** A part of Pydantic AI, which names its kind `part_kind`. */
+const pydanticPart = (part: Json.JsonObject): unknown => {
+  switch (part.part_kind) {
+    case "tool-call":
+      return { type: "tool_use", id: part.tool_call_id, name: part.tool_name, input: part.args }
+    case "tool-return":
+      return { type: "tool_result", tool_use_id: part.tool_call_id, name: part.tool_name, content: part.content }
+    case "thinking":
+      return { type: "thinking", thinking: part.content }
+    default:
+      return { type: "text", text: part.content }
+  }
+}
+
 /** Calls and results of Gemini, Bedrock, the AI SDK and other frameworks as blocks of Messages. */
 const blockOf = (part: unknown): unknown => {
   if (!Json.isObject(part)) return part
+  if (typeof part.part_kind === "string") return pydanticPart(part)
   if (part.$type !== undefined || typeof part.content_type === "string") return microsoftPart(part)
   const called = part.functionCall ?? part.function_call
   if (Json.isObject(called)) return { type: "tool_use", id: called.id, name: called.name, input: called.args }

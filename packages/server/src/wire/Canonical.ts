@@ -95,6 +95,9 @@ const rename = (body: Body): void => {
 
 /** Tools and their choice, which Bedrock and Gemini have in one object. */
 const takeTools = (body: Body): void => {
+  for (const name of ["functionDeclarations", "function_declarations"]) {
+    if (body[name] != null) body.tools ??= [{ functionDeclarations: body[name] }]
+  }
   if (!Json.isObject(body.tool_config)) return
   const { toolChoice, tools } = body.tool_config
   body.tools ??= tools
@@ -220,6 +223,7 @@ const takeConversation = (body: Body, own: "messages" | "input"): void => {
 /** Returns a body in the form of a wire whose conversation is in the field `own`. Throws an `ApiError`. */
 export const of = (given: Json.JsonObject, own: "messages" | "input"): Json.JsonObject => {
   const body = flat(given)
+  if (typeof body.model === "string") body.model = body.model.trim()
   rename(body)
   takeTools(body)
   takeConversation(body, own)

@@ -19,9 +19,13 @@ type Parts = ReadonlyArray<ContentPart>
 
 const textPart = (text: string): Parts => [{ type: "text", text }]
 
-/** A text; `null` is an empty one. The Assistants API nests it under `value`. */
+/** A text, or a list of its lines; `null` is an empty one. The Assistants API nests it under `value`. */
 const wordsOf = (value: unknown, field: string): Parts =>
-  textPart(Json.optional(Json.isObject(value) ? value.value : value, field, Json.text) ?? "")
+  textPart(
+    Array.isArray(value)
+      ? value.map((line, at) => Json.text(line, `${field}[${at}]`)).join("\n")
+      : (Json.optional(Json.isObject(value) ? value.value : value, field, Json.text) ?? "")
+  )
 
 // -------------------------------------------------------------------------------------------------------------------
 // Images and files
@@ -60,6 +64,25 @@ const mediaOf = (place: string, mediaType: unknown, name: unknown, field: string
   if ((type ?? ("mediaType" in source ? source.mediaType : ""))?.startsWith("image/"))
     return [{ type: "image", ...source }]
   return [typeof name === "string" ? { type: "file", name, ...source } : { type: "file", ...source }]
+}
+
+/** Media of Bedrock: `image` and `document` have a format and bytes. */
+const bedrockMedia = ({ document, image }: Json.JsonObject, field: string): Parts | undefined => {
+  const media = Json.isObject(image) ? image : document
+  if (!Json.isObject(media) || !Json.isObject(media.source)) return undefined
+  const bytes = Json.text(media.source.bytes, `${field}.source.bytes`)
+  const format = Json.text(media.format, `${field}.format`)
+  if (media === image) return [{ type: "image", mediaType: `image/${format}`, data: bytes }]
+  const mediaType = documentTypes[format] ?? "application/octet-stream"
+  return [{ type: "file", mediaType, data: bytes, ...(typeof media.name === "string" && { name: media.name }) }]
+}
+
+const documentTypes: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  csv: "text/csv",
+  html: "text/html",
+  txt: "text/plain",
+  md: "text/markdown"
 }
 
 /** Media of Gemini: `inlineData` has bytes, `fileData` has a URL. */
@@ -200,7 +223,7 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
       return resourceOf(part.resource, `${field}.resource`)
     default:
       if (part.type === undefined) {
-        const media = geminiMedia(part, field)
+        const media = geminiMedia(part, field) ?? bedrockMedia(part, field)
         if (media !== undefined) return media
       }
       return typeof part.type === "string" && thoughts.has(part.type) ? [] : unknownOf(part, field, reading, role)
@@ -216,6 +239,8 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
     return partOf(value, field, reading, role)
   }
   if (Json.isObject(value) && Array.isArray(value.parts)) return partsOf(value.parts, field, reading, role)
+  // A message as the content, such as rules with the role of a system.
+  if (Json.isObject(value) && typeof value.role === "string") return partsOf(value.content, field, reading, role)
   if (typeof value === "number" || typeof value === "boolean") return textPart(String(value))
   // A tool may give anything: it is passed on as it is written.
   if (role === "tool") return textPart(JSON.stringify(value))

@@ -235,7 +235,8 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
       )
     )
   }
-  if (Json.isObject(tool.function)) return [functionOf(tool.function, `${field}.function`, namespace)]
+  const called = typeof tool.function === "string" ? Json.parsed(tool.function) : tool.function
+  if (Json.isObject(called)) return [functionOf(called, `${field}.function`, namespace)]
   if (Json.isObject(tool.toolSpec)) return [functionOf(tool.toolSpec, `${field}.toolSpec`, namespace)]
   // A schema with a title, as LangChain takes it for a tool.
   if (tool.type === "object" && typeof tool.title === "string" && Json.isObject(tool.properties)) {
@@ -275,6 +276,8 @@ const listOf = (given: unknown, field: string): ReadonlyArray<unknown> => {
   const value = typeof given === "string" ? Json.parsed(given) : given
   if (!Json.isObject(value)) return Json.list(value, field)
   if ("0" in value) return Object.values(value)
+  // The result of MCP's tools/list.
+  if (Array.isArray(value.tools) && value.type === undefined) return value.tools
   const entries = Object.entries(value)
   const isNamed = typeof value.name === "string" || typeof value.type === "string"
   const isSet = !isNamed && entries.every(([name, tool]) => isToolOfSet(name, tool))

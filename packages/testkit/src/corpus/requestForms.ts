@@ -265,6 +265,43 @@ const frameworks: ReadonlyArray<RequestRow> = [
   )
 ]
 
+const pydantic = page("https://ai.pydantic.dev/message-history", "messages as they are stored")
+
+const later: ReadonlyArray<RequestRow> = [
+  framework(
+    "pydantic-ai",
+    pydantic,
+    { kind: "request", parts: [{ part_kind: "user-prompt", content: "a" }] },
+    { kind: "response", parts: [{ part_kind: "tool-call", tool_name: "look", args: "{}", tool_call_id: "c" }] },
+    { kind: "request", parts: [{ part_kind: "tool-return", tool_name: "look", tool_call_id: "c", content: "Hm" }] }
+  ),
+  framework("lines-of-a-text", openai, user([{ type: "text", text: ["Hm"] }])),
+  request("model-with-spaces", openai, refused, { model: " divisi ", messages: [user("Hm")] }, hm),
+  request(
+    "tools-of-mcp",
+    page("https://modelcontextprotocol.io/specification", "the result of tools/list"),
+    refused,
+    { tools: { tools: [{ name: "look", inputSchema: { type: "object" } }] }, messages: [user("Hm")] },
+    offered
+  ),
+  request(
+    "tools-with-json-within",
+    php,
+    refused,
+    { tools: [{ type: "function", function: '{"name":"look"}' }], messages: [user("Hm")] },
+    offered
+  ),
+  request("tools-as-declarations", gemini, lost, { functionDeclarations: [{ name: "look" }], contents: "Hm" }, offered),
+  request(
+    "rules-as-a-message",
+    openai,
+    refused,
+    { system: { role: "system", content: "Be brief." }, messages: [user("Hm")] },
+    hm,
+    "messages"
+  )
+]
+
 const toolForms: ReadonlyArray<RequestRow> = [
   request("tools-as-json", php, refused, { tools: JSON.stringify(declared), messages: [user("Hm")] }, offered),
   request(
@@ -319,4 +356,4 @@ const toolForms: ReadonlyArray<RequestRow> = [
 ]
 
 /** The rows. */
-export const requestForms: ReadonlyArray<RequestRow> = [...conversations, ...frameworks, ...toolForms]
+export const requestForms: ReadonlyArray<RequestRow> = [...conversations, ...frameworks, ...later, ...toolForms]
