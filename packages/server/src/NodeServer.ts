@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isThisMachine } from "./Caller.ts"
 import * as ContentSetting from "./ContentSetting.ts"
+import * as Entrance from "./http/Entrance.ts"
 import * as Limits from "./http/Limits.ts"
 import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
@@ -108,11 +109,12 @@ export const make = Effect.fnUntraced(function* (
   const server = yield* Effect.mapError(Server.make(ofServer), unusable)
   const scope = yield* Effect.scope
   const handler = yield* NodeHttpServer.makeHandler(server.app, { scope })
-  const node = Http.createServer(limitsOf(requestMillis), handler)
+  const entrance = Entrance.make()
+  const node = Http.createServer(limitsOf(requestMillis), entrance.requests(handler))
   node.maxConnections = maxConnections
   const sockets = new NodeWS.WebSocketServer({ noServer: true, maxPayload: Limits.of(options).frameBytes })
   const upgrade = yield* NodeHttpServer.makeUpgradeHandler(Effect.succeed(sockets), server.app, { scope })
-  node.on("upgrade", Upgrades.webSocketsOnly(node, upgrade))
+  node.on("upgrade", Upgrades.webSocketsOnly(node, entrance.upgrades(upgrade)))
   yield* Effect.addFinalizer(() => close(node, sockets))
   yield* listen(node, host, port)
   const address = node.address()

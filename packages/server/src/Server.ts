@@ -57,7 +57,7 @@ import * as Failure from "./segment/Failure.ts"
 import * as Seal from "./segment/Seal.ts"
 import type { Notes } from "./segment/SegmentParts.ts"
 import * as Segments from "./segment/Segments.ts"
-import { ApiError } from "./wire/ApiError.ts"
+import { ApiError, invalid } from "./wire/ApiError.ts"
 import type { JsonObject } from "./wire/Json.ts"
 import * as OpenAi from "./wire/OpenAi.ts"
 import type { Wire } from "./wire/Wire.ts"
@@ -499,7 +499,11 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const open = Origins.open(origins)
-  const app = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => open(routed, request))
+  const unreadable = Respond.error(errorsOf("/"), invalid("url", "The URL of the request cannot be read."))
+  const readable = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+    URL.canParse(url, "http://localhost") ? routed : Effect.succeed(unreadable)
+  )
+  const app = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => open(readable, request))
 
   const drain = (millis: number) => {
     const look: Effect.Effect<void> = Effect.suspend(() =>

@@ -29,6 +29,21 @@ describe("Fair", () => {
     assert.lengthOf(await orderOf(Array.from({ length: 10_000 }, () => "a")), 10_000)
   })
 
+  it("calls functions in the same order, the first ones at once", async () => {
+    const { begin } = Fair.make()
+    let order = ""
+    const add = (owner: string) => {
+      order += owner
+    }
+    const all = new Promise<void>((resolve) => {
+      for (const owner of [..."aaaaaaaaaab"]) begin(owner, () => add(owner))
+      begin("c", resolve)
+    })
+    assert.strictEqual(order, "aaaaaaaa")
+    await all
+    assert.strictEqual(order, "aaaaaaaaaba")
+  })
+
   it("begins nothing that was interrupted while it waited", async () => {
     const { enter } = Fair.make()
     let begun = 0

@@ -17,6 +17,20 @@ const raw = (url: string, headers: Readonly<Record<string, string>>, body = ""):
     sent.end(body)
   })
 
+/** Writes requests on one connection, and returns all that comes back until it closes or has so many responses. */
+const written = (port: number, text: string, responses: number): Promise<{ text: string; isClosed: boolean }> =>
+  new Promise((resolve) => {
+    let read = ""
+    const socket = connect(port, "127.0.0.1", () => socket.write(text))
+    socket.on("data", (piece) => {
+      read += piece
+      if (read.split("HTTP/1.1 ").length <= responses) return
+      resolve({ text: read, isClosed: false })
+      socket.destroy()
+    })
+    socket.on("error", () => {}).on("close", () => resolve({ text: read, isClosed: true }))
+  })
+
 const paths = ["chat/completions", "messages", "messages/count_tokens", "responses"]
 
 const bodies: ReadonlyArray<string> = [
@@ -93,6 +107,28 @@ describe("malformed requests", () => {
       assert.strictEqual(await raw(`${url}/runs`, { host: "evil.example" }), 403)
       assert.strictEqual(await raw(chat, { origin: "http://localhost:3000" }, body), 403)
       assert.strictEqual(await raw(chat, {}, body), 200)
+    }))
+
+  it("is refused if its URL cannot be read", () =>
+    serving(alone(worker("a", said("here"))), async ({ port }) => {
+      for (const head of [
+        "GET http://[/v1/runs",
+        "POST http://[/v1/chat/completions",
+        "GET //[",
+        "DELETE http://a:b:c"
+      ]) {
+        const { text } = await written(port, `${head} HTTP/1.1\r\nhost: localhost\r\n\r\n`, 1)
+        assert.match(text, /^HTTP\/1\.1 4/, head)
+      }
+    }))
+
+  it("is answered if some are pipelined, and closes the connection if very many are", () =>
+    serving(alone(worker("a", said("here"))), async ({ port, url }) => {
+      const one = "GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n"
+      const few = await written(port, one.repeat(100), 100)
+      assert.lengthOf(few.text.match(/HTTP\/1\.1 200/g) ?? [], 100)
+      assert.isTrue((await written(port, one.repeat(3_000), 3_000)).isClosed)
+      assert.strictEqual((await fetch(`${url}/models`)).status, 200)
     }))
 
   it("is not read where its headers are too long", () =>

@@ -105,6 +105,49 @@ describe("runs", () => {
     })
   })
 
+  it("are streamed from beyond their end as an empty stream", () =>
+    serving(
+      { ...team(worker("a", said("one")), worker("b", said("two")), worker("c", said("three"))) },
+      async (server) => {
+        await server.client.chat.completions.create(request)
+        const [{ id }] = (await json(`${server.url}/runs`)).data
+        const all = await (await fetch(`${server.url}/runs/${id}/events`)).text()
+        const last = Number(/id: (\d+)\n[^\n]*\n\n$/.exec(all)?.[1])
+        for (const seen of [last, 999_999_999]) {
+          const headers = { "last-event-id": `${seen}` }
+          assert.strictEqual(await (await fetch(`${server.url}/runs/${id}/events`, { headers })).text(), "")
+        }
+      }
+    ))
+
+  it("are streamed to a client 100 times at once, and no more", () => {
+    const options = team(worker("a", said("one")), worker("b", said("two")), { id: "c", generate: () => Effect.never })
+    return serving({ ...options, journal: Journal.makeMemory() }, async ({ client, url }) => {
+      const stop = new AbortController()
+      client.chat.completions.create(request, stop).catch(() => {})
+      let run: { readonly id: string } | undefined
+      while (run === undefined) [run] = (await json(`${url}/runs`)).data
+      const follow = () => fetch(`${url}/runs/${run!.id}/events`, { signal: stop.signal })
+      const readers = Array.from({ length: 100 }, () => new AbortController())
+      const { id } = run
+      for (const { signal } of readers) {
+        const response = await fetch(`${url}/runs/${id}/events`, { signal })
+        assert.strictEqual(response.status, 200)
+      }
+      const refused = await follow()
+      assert.deepStrictEqual([refused.status, refused.headers.get("retry-after")], [429, "1"])
+      await refused.text()
+      readers[0]!.abort()
+      for (let status = 429; status !== 200; ) {
+        const next = await follow()
+        status = next.status
+        if (status !== 200) await next.text()
+      }
+      for (const reader of readers) reader.abort()
+      stop.abort()
+    })
+  })
+
   it("are listed by page, the latest first, skipping the runs of other owners", () =>
     serving(
       {

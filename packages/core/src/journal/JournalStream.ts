@@ -11,7 +11,8 @@ import * as Journal from "./Journal.ts"
  *
  * **Details**
  *
- * It polls every 100 milliseconds, or every `everyMillis`, so it follows runs of other processes, too.
+ * It polls every 100 milliseconds, or every `everyMillis`, so it follows runs of other processes, too. If the run has
+ * ended before `from`, the stream ends at once.
  */
 export const follow = (
   journal: Journal.Journal,
@@ -19,6 +20,11 @@ export const follow = (
   options: { readonly from?: number | undefined; readonly everyMillis?: number | undefined } = {}
 ): Stream.Stream<Journal.Entry, Journal.JournalError> => {
   const { everyMillis = 100, from = 0 } = options
+  /** A later read has no entry that shows the end. */
+  const isOver =
+    from === 0
+      ? Effect.succeed(false)
+      : Effect.map(journal.find(run), (found) => found?.ending !== undefined && found.length <= from)
   const look = (next: number): Stream.Stream<Journal.Entry, Journal.JournalError> =>
     Stream.unwrap(
       Effect.map(journal.read(run, next), (entries) => {
@@ -28,5 +34,5 @@ export const follow = (
         return Stream.concat(read, later)
       })
     )
-  return look(from)
+  return Stream.unwrap(Effect.map(isOver, (isOver) => (isOver ? Stream.empty : look(from))))
 }

@@ -11,6 +11,8 @@ const perTurn = 8
 export interface Fair {
   /** Waits for the caller's turn. It costs nothing while few requests begin. */
   readonly enter: (owner: string) => Effect.Effect<void>
+  /** Calls a function in the caller's turn: at once while few requests begin. */
+  readonly begin: (owner: string, start: () => void) => void
 }
 
 /** Orders the requests of a server. */
@@ -41,25 +43,37 @@ export const make = (): Fair => {
     if (begun > 0) schedule()
   }
 
+  /** Whether a request begins now; it counts then. */
+  const isFree = (): boolean => {
+    if (begun >= perTurn || waiting.size > 0) return false
+    begun++
+    schedule()
+    return true
+  }
+
+  /** Adds a request, and returns what removes it. */
+  const add = (owner: string, start: () => void): (() => void) => {
+    const requests = waiting.get(owner) ?? new Set()
+    waiting.set(owner, requests.add(start))
+    schedule()
+    return () => {
+      requests.delete(start)
+      if (requests.size === 0 && waiting.get(owner) === requests) waiting.delete(owner)
+    }
+  }
+
   const wait = (owner: string): Effect.Effect<void> =>
     Effect.callback((resume) => {
-      const begin = () => resume(Effect.void)
-      const requests = waiting.get(owner) ?? new Set()
-      waiting.set(owner, requests.add(begin))
-      schedule()
-      return Effect.sync(() => {
-        requests.delete(begin)
-        if (requests.size === 0 && waiting.get(owner) === requests) waiting.delete(owner)
-      })
+      const remove = add(owner, () => resume(Effect.void))
+      return Effect.sync(remove)
     })
 
-  const enter = (owner: string): Effect.Effect<void> =>
-    Effect.suspend(() => {
-      if (begun >= perTurn || waiting.size > 0) return wait(owner)
-      begun++
-      schedule()
-      return Effect.void
-    })
+  const enter = (owner: string): Effect.Effect<void> => Effect.suspend(() => (isFree() ? Effect.void : wait(owner)))
 
-  return { enter }
+  const begin = (owner: string, start: () => void): void => {
+    if (isFree()) start()
+    else add(owner, start)
+  }
+
+  return { enter, begin }
 }

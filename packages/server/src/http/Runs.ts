@@ -34,6 +34,18 @@ export interface Context {
 
 type Response = HttpServerResponse.HttpServerResponse
 
+/** The number of streams of events that a caller can have open: each reads the journal ten times a second. */
+const maxStreams = 100
+
+/** The number of open streams of each caller. */
+type Streams = Map<string, number>
+
+const countStream = (streams: Streams, owner: string, change: number): void => {
+  const count = (streams.get(owner) ?? 0) + change
+  if (count > 0) streams.set(owner, count)
+  else streams.delete(owner)
+}
+
 /** The value of `owner` that stands for all keys. */
 const everyone = "all"
 
@@ -158,10 +170,16 @@ const heartbeat = encoder.encode(": heartbeat\n\n")
 /** The events of a run from one on, as they are written, until it has ended. */
 const follow = Effect.fnUntraced(function* (
   { content, heartbeatMillis, journal }: Context,
+  streams: Streams,
   caller: Caller,
   id: string,
   from: number
 ): Effect.fn.Return<Response, ApiError> {
+  const { owner } = caller
+  if ((streams.get(owner) ?? 0) >= maxStreams) {
+    const message = `Too many streams of events are open. Maximum for each client: ${maxStreams}. Close some and retry.`
+    return yield* new ApiError({ kind: "rate-limit", message, retryAfterMillis: 1_000 })
+  }
   const before = yield* eventsOf(journal, caller, id)
   if (content === "none") return yield* ContentSetting.refused("The list of a run's events")
   let next = from
@@ -177,7 +195,12 @@ const follow = Effect.fnUntraced(function* (
     return encoder.encode(`id: ${seq}\ndata: ${JSON.stringify(event)}\n\n`)
   })
   const beats = Stream.fromEffectRepeat(Effect.as(Effect.sleep(heartbeatMillis), heartbeat))
-  return HttpServerResponse.stream(Stream.merge(Stream.orDie(events), beats, { haltStrategy: "left" }), {
+  const lines = Stream.merge(Stream.orDie(events), beats, { haltStrategy: "left" })
+  const counted = Stream.suspend(() => {
+    countStream(streams, owner, 1)
+    return Stream.onExit(lines, () => Effect.sync(() => countStream(streams, owner, -1)))
+  })
+  return HttpServerResponse.stream(counted, {
     contentType: "text/event-stream; charset=utf-8",
     headers: { "cache-control": "no-cache", "x-accel-buffering": "no" }
   })
@@ -185,6 +208,7 @@ const follow = Effect.fnUntraced(function* (
 
 const answer = Effect.fnUntraced(function* (
   context: Context,
+  streams: Streams,
   { headers, url }: HttpServerRequest.HttpServerRequest
 ): Effect.fn.Return<Response, ApiError> {
   const caller = yield* context.authenticate(headers)
@@ -198,13 +222,16 @@ const answer = Effect.fnUntraced(function* (
   const last = headers["last-event-id"]
   const from =
     last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) + 1 : yield* numberIn(at, OwnSchemas.from, 0)
-  return yield* follow(context, caller, id, from)
+  return yield* follow(context, streams, caller, id, from)
 })
 
 /** `/v1/runs`, `/v1/runs/{id}`, `/v1/runs/{id}/items` and `/v1/runs/{id}/events`. */
-export const make =
-  (context: Context) =>
-  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<Response> =>
-    Effect.catch(answer(context, incoming), (error) =>
+export const make = (
+  context: Context
+): ((incoming: HttpServerRequest.HttpServerRequest) => Effect.Effect<Response>) => {
+  const streams: Streams = new Map()
+  return (incoming) =>
+    Effect.catch(answer(context, streams, incoming), (error) =>
       Effect.succeed(Respond.error({ error: OpenAi.errorBody }, error))
     )
+}
