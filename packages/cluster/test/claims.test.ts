@@ -1,6 +1,8 @@
 import type * as MessageStorage from "effect/cluster/MessageStorage"
 import * as ShardId from "effect/cluster/ShardId"
+import * as Snowflake from "effect/cluster/Snowflake"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { assert, describe, it } from "vitest"
@@ -20,7 +22,12 @@ const open = Effect.gen(function* () {
   const base: Partial<Record<keyof Storage, unknown>> = {
     unprocessedMessages: (shards: Iterable<ShardId.ShardId>) =>
       whileUp(() => [...shards].map((shardId) => ({ envelope: { address: { shardId } } }))),
-    resetShards: (shards: Iterable<ShardId.ShardId>) => whileUp(() => resets.push(...[...shards].map(String)))
+    resetShards: (shards: Iterable<ShardId.ShardId>) => whileUp(() => resets.push(...[...shards].map(String))),
+    resetRequests: (ids: ReadonlyArray<unknown>) => whileUp(() => resets.push(...ids.map((id) => `request ${id}`))),
+    saveReply: () =>
+      Effect.suspend(() =>
+        state.isDown ? Effect.fail({ _tag: "PersistenceError" }) : Effect.sync(() => resets.push("reply"))
+      )
   }
   const storage = yield* Claims.watch(base as Storage, (shard) => owned.has(shard))
   return { owned, resets, state, storage }
@@ -77,6 +84,34 @@ describe("claims of requests", () => {
         state.isDown = false
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(resets, [String(two)])
+      })
+    ))
+
+  it("of a request whose result could not be stored are given back later", () =>
+    run(
+      Effect.gen(function* () {
+        const { resets, state, storage } = yield* open
+        state.isDown = true
+        yield* Effect.ignoreCause(storage.resetRequests([Snowflake.Snowflake("7")]))
+        yield* TestClock.adjust("3 seconds")
+        state.isDown = false
+        yield* TestClock.adjust("3 seconds")
+        assert.deepStrictEqual(resets, ["request 7"])
+      })
+    ))
+
+  it("end with a reply that is stored as soon as the database answers", () =>
+    run(
+      Effect.gen(function* () {
+        const { resets, state, storage } = yield* open
+        state.isDown = true
+        const saved = yield* Effect.forkScoped(storage.saveReply({} as Parameters<Storage["saveReply"]>[0]))
+        yield* TestClock.adjust("2 seconds")
+        assert.deepStrictEqual(resets, [])
+        state.isDown = false
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(saved)
+        assert.deepStrictEqual(resets, ["reply"])
       })
     ))
 })

@@ -1,12 +1,14 @@
 /**
  * The requests that a server has read. Reading claims a request for ten minutes: no other server receives it meanwhile, unless
- * the claim is given back. Effect's cluster gives the claims of a shard back once, when its next owner has locked it. That
- * is too early for a read by the owner before that ends later, and for an answer of the database that never arrives.
+ * the claim is given back. Effect's cluster tries that once: when the next owner has locked the shard, which is too early for
+ * a read by the owner before that ends later, and when a result cannot be stored, which fails while the database is down.
  */
 import type * as MessageStorage from "effect/cluster/MessageStorage"
 import type * as ShardId from "effect/cluster/ShardId"
+import type * as Snowflake from "effect/cluster/Snowflake"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 
 type Storage = MessageStorage.MessageStorage["Service"]
@@ -14,9 +16,15 @@ type Storage = MessageStorage.MessageStorage["Service"]
 /** The interval at which claims are given back, in milliseconds. */
 const backMillis = 1_000
 
+/** The interval at which the reply of a request is stored again, in milliseconds, and the number of attempts. */
+const againMillis = 250
+const attempts = 20
+
 /**
- * Gives the claims of shards back that this server read and does not own, and those of reads and resets that failed. A
- * claim that is given back without need costs one more read: the owner knows the requests that it executes.
+ * Gives claims back: those of shards that this server read and does not own, those of reads whose answer was lost, and those
+ * that could not be given back before. A claim that is given back without need costs one more read: the owner knows the
+ * requests that it executes. The reply of a request is stored again for a few seconds while the database is unreachable:
+ * without it the request would be neither executed nor free.
  */
 export const watch = Effect.fnUntraced(function* (
   storage: Storage,
@@ -25,20 +33,20 @@ export const watch = Effect.fnUntraced(function* (
   /** By name. `read`: of requests that were received. `doubtful`: those whose claims must be given back. */
   const read = new Map<string, ShardId.ShardId>()
   const doubtful = new Map<string, ShardId.ShardId>()
+  const requests = new Set<Snowflake.Snowflake>()
   const doubt = (shards: Iterable<ShardId.ShardId>) => {
     for (const shard of shards) doubtful.set(shard.toString(), shard)
   }
-  /** Doubts the shards, unless the effect ends well. */
-  const sure = <A, E>(shards: ReadonlyArray<ShardId.ShardId>, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    Effect.onExit(effect, (exit) =>
-      Effect.sync(() => {
-        if (Exit.isFailure(exit)) doubt(shards)
-      })
-    )
-  const reset: Storage["resetShards"] = (asked) =>
+  const onFailure = <A, E>(effect: Effect.Effect<A, E>, note: () => void): Effect.Effect<A, E> =>
+    Effect.onExit(effect, (exit) => (Exit.isFailure(exit) ? Effect.sync(note) : Effect.void))
+  const resetShards: Storage["resetShards"] = (asked) =>
     Effect.suspend(() => {
       const shards = [...asked]
-      return sure(shards, storage.resetShards(shards))
+      return onFailure(storage.resetShards(shards), () => doubt(shards))
+    })
+  const resetRequests: Storage["resetRequests"] = (ids) =>
+    onFailure(storage.resetRequests(ids), () => {
+      for (const id of ids) requests.add(id)
     })
   const giveBack = Effect.suspend(() => {
     for (const [name, shard] of read) {
@@ -46,18 +54,31 @@ export const watch = Effect.fnUntraced(function* (
       read.delete(name)
       doubtful.set(name, shard)
     }
-    const shards = [...doubtful.values()]
+    const [shards, ids] = [[...doubtful.values()], [...requests]]
     doubtful.clear()
-    return shards.length === 0 ? Effect.void : Effect.ignoreCause(reset(shards))
+    requests.clear()
+    const ofShards = shards.length === 0 ? Effect.void : Effect.ignoreCause(resetShards(shards))
+    return ids.length === 0 ? ofShards : Effect.andThen(ofShards, Effect.ignoreCause(resetRequests(ids)))
   })
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(backMillis), giveBack)))
   return {
     ...storage,
-    resetShards: reset,
+    resetShards,
+    resetRequests,
+    resetAddress: (address) => onFailure(storage.resetAddress(address), () => doubt([address.shardId])),
+    resetAddresses: (addresses) =>
+      onFailure(storage.resetAddresses(addresses), () => doubt(addresses.map(({ shardId }) => shardId))),
+    saveReply: (reply) =>
+      Effect.retry(storage.saveReply(reply), {
+        schedule: Schedule.spaced(againMillis),
+        times: attempts,
+        while: ({ _tag }) => _tag === "PersistenceError"
+      }),
     unprocessedMessages: (asked, options) =>
       Effect.suspend(() => {
         const shards = [...asked]
-        return Effect.tap(sure(shards, storage.unprocessedMessages(shards, options)), (messages) =>
+        const messages = onFailure(storage.unprocessedMessages(shards, options), () => doubt(shards))
+        return Effect.tap(messages, (messages) =>
           Effect.sync(() => {
             for (const { envelope } of messages) read.set(envelope.address.shardId.toString(), envelope.address.shardId)
           })
