@@ -106,8 +106,8 @@ describe.runIf(PseudoTerminal.isThere)("divisi init on a terminal", () => {
         ["init", "--models", "gym"],
         [
           ["In which language?", "\r"],
-          ["divisi.config.ts is there already. Overwrite it?", "n"],
-          ["first.ts is there already. Overwrite it?", "\u0003"]
+          ["divisi.config.ts already exists. Overwrite it?", "n"],
+          ["first.ts already exists. Overwrite it?", "\u0003"]
         ],
         cwd
       )

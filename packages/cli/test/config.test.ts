@@ -217,7 +217,7 @@ describe.concurrent("the config that is named", () => {
     ["c.ts", "const a = 1\n", "c.ts has no default export: write `export default defineConfig"],
     ["c.mjs", "export const a = 1\n", "c.mjs has no default export"],
     ["c.json", "{}", "c.json is not a config. A config is a module, such as divisi.config.ts."],
-    ["folder/c.mjs", found, "folder is a folder: name the config file in it."]
+    ["folder/c.mjs", found, "folder is a folder. Name the config file in it."]
   ] as const) {
     it(`is refused with a message if it is invalid: ${name}`, async () => {
       const { code, errors } = await asked({ [`work/inner/${name}`]: text }, ["--config", name.split("/")[0]!])
@@ -305,13 +305,13 @@ describe.concurrent("a config of each name", () => {
     const wrong = await asked({ "work/inner/divisi.config.ts": 'import "@divisi/cores"\nexport default {}' })
     assert.include(
       wrong.errors,
-      "divisi.config.ts imports something that is not there: Cannot find package '@divisi/cores'"
+      "divisi.config.ts imports a module that does not exist: Cannot find package '@divisi/cores'"
     )
   })
 
   it("says that Node wants the ending of a file that is imported", async () => {
     const { errors } = await asked({ "work/inner/divisi.config.ts": 'import "./pool"\nexport default {}' })
-    assert.include(errors, "Write the ending of the file, too: pool.ts.")
+    assert.include(errors, "Include the file extension: pool.ts.")
   })
 
   it("is reported if there is another one next to it, and if it is invalid", async () => {

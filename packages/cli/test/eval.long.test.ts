@@ -100,7 +100,7 @@ describe("--profiles", () => {
       expect(run.code).toBe(0)
       const wrong = async (...flags: ReadonlyArray<string>) =>
         (await divisi(["eval", "--limit", "2", ...flags], { cwd })).errors
-      expect(await wrong("--policy", "lexical+profiles")).toContain("name an evaluation or transcripts with --profiles")
+      expect(await wrong("--policy", "lexical+profiles")).toContain("Name an evaluation or transcripts with --profiles")
       expect(await wrong("--policy", "moa+profiles", "--profiles", "seen")).toContain("cannot be shown profiles")
       expect(await wrong("--policy", "lexical+profiles", "--profiles", "no")).toContain(
         "Cannot read transcripts from no"

@@ -77,7 +77,7 @@ describe("divisi eval", () => {
       }
       expect(await wrong("--benchmark", "vibes")).toEqual({
         code: 2,
-        errors: expect.stringMatching(/^divisi: There is no benchmark "vibes"\. There are gym, math500/)
+        errors: expect.stringMatching(/^divisi: There is no benchmark "vibes"\. Available: gym, math500/)
       })
       expect(await wrong("--policy", "psychic")).toEqual({ code: 2, errors: expect.stringContaining('"psychic"') })
       expect(await wrong("--baselines", "best-of:x")).toEqual({ code: 2, errors: expect.stringContaining("best-of:x") })

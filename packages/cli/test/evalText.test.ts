@@ -56,7 +56,7 @@ describe("a report on a terminal", () => {
     expect(lines).toContainEqual(expect.stringMatching(/^5 more single workers +0\.0 to 40\.0$/))
     expect(lines.filter((line) => line.startsWith("lexical − single:"))).toHaveLength(3)
     expect(lines).toContainEqual(expect.stringMatching(/^lexical − random/))
-    expect(lines.at(-1)).toContain("The report has the others")
+    expect(lines.at(-1)).toContain("The others are in the report")
   })
 
   it("leaves four single workers as they are", () => {
@@ -81,6 +81,6 @@ describe("a report on a terminal", () => {
 
   it("says that a few questions find no difference", () => {
     expect(ReportText.text(report({ lexical: 1 }, 2))).toContain("gym: 2 questions, too few to find a difference")
-    expect(ReportText.text(report({ lexical: 1 }))).toContain("differences of 30.0 points would be found")
+    expect(ReportText.text(report({ lexical: 1 }))).toContain("detects differences of 30.0 points")
   })
 })

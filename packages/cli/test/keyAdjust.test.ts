@@ -71,7 +71,7 @@ const adjusts = async (environment: Environment): Promise<void> => {
   expect(await wrong(made.id, "--by", "1")).toContain("--reason")
   expect(await wrong(made.id, "--by", "1", ...reason, "--on", "2026-02-30")).toContain("a day in UTC")
   expect(await wrong(other.id, "--by=-0.01", ...reason, "--once", "ticket-1")).toContain(
-    `There is another adjustment "ticket-1": -0.01 USD for key ${made.id}`
+    `Another adjustment is named "ticket-1": -0.01 USD for key ${made.id}`
   )
 }
 

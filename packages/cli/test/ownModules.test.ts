@@ -98,9 +98,7 @@ describe("a policy and a grader of one's own", () => {
         expect(await refused("--policy", "./number.ts")).toMatch(
           /^divisi: The default export of number\.ts is not a policy/
         )
-        expect(await refused("--policy", "./mine.jsonl")).toMatch(
-          /^divisi: \.\/mine\.jsonl is not a module of a policy/
-        )
+        expect(await refused("--policy", "./mine.jsonl")).toMatch(/^divisi: \.\/mine\.jsonl is not a policy module/)
         const single = ["--policy", "single:abacus"]
         await divisi([...questions, ...single, "--grader", "./throwing.ts", "--out", "thrown"], { cwd })
         expect(samplesIn(path.join(cwd, "thrown"))[0]).toMatchObject({
@@ -130,7 +128,7 @@ describe("tasks of a file", () => {
       const regraded = await divisi(["eval", "regrade", "evaluation"], { cwd })
       expect(regraded.output).toContain("2 answers graded again, 0 verdicts changed")
       const gym = await divisi(["eval", "--shots", "1", "--config", "none"], { cwd })
-      expect(gym).toMatchObject({ code: 2, errors: expect.stringContaining("The gym has no worked examples") })
+      expect(gym).toMatchObject({ code: 2, errors: expect.stringContaining("The gym has no solved examples") })
       const box = await divisi([...questions, "--format", "box"], { cwd })
       expect(box).toMatchObject({ code: 2, errors: expect.stringContaining("--format box") })
     }))

@@ -68,7 +68,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const nothing = await ask("learn")
       assert.strictEqual(nothing.code, 2)
       assert.include(nothing.errors, "29 more rated questions of 30 needed.")
-      assert.include(nothing.errors, "rate its steps (divisi rate up --step 0.1), too")
+      assert.include(nothing.errors, "Also rate its steps (divisi rate up --step 0.1)")
       const ofStep = await ask("rate", "up", run, "--step", step)
       assert.match(ofStep.output, /It teaches how good (?:calculator|poet) is at questions like this one\./)
       const alone = await ask("learn")
@@ -77,7 +77,10 @@ describe.concurrent("divisi rate and divisi learn", () => {
         alone.output,
         /Rated so far: 1 answer of the team .*, 1 answer of|1 answer of .*, 1 answer of the team/
       )
-      assert.match(alone.output, /Only (?:calculator|poet) is rated alone: rate answers of another worker, too/)
+      assert.match(
+        alone.output,
+        /Only (?:calculator|poet) has rated answers of its own\. Also rate answers of another worker/
+      )
       const asData = JSON.parse((await ask("learn", "--json")).output)
       assert.lengthOf(asData.missing, 3)
     }))
@@ -147,7 +150,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(before.code, 2)
       assert.include(before.errors, "divisi learn")
       const { output } = await ask("learn", "--from", file)
-      assert.include(output, "It is in force now")
+      assert.include(output, "It is in use now")
       const picture = path.join(folder, "who.svg")
       const shown = await ask("learn", "--show", "--picture", picture)
       assert.match(shown.output, /sums +\* 100 ± 0 \(\d+\)/)
@@ -156,8 +159,8 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(events[0].policy, "router")
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const again = (await ask("learn", "--from", file)).output
-      assert.include(again, "The present table stays: it would ask the same workers.")
-      assert.include((await ask("learn", "--revert")).output, "Nothing is in force")
+      assert.include(again, "The current table remains in use: it would ask the same workers.")
+      assert.include((await ask("learn", "--revert")).output, "No table is in use")
       const { output: records } = await ask("learn", "--show")
       assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)
       assert.include(records, "https://github.com/ParetoBandit/ParetoBandit/tree/72ccbef (Apache-2.0), read 2026-11-24")
@@ -177,7 +180,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       )
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const { code, errors } = await ask("learn", "--embeddings", "hashed", "--from", file)
-      assert.deepStrictEqual([code, errors.includes("give --head, too")], [2, true])
+      assert.deepStrictEqual([code, errors.includes("--embeddings needs --head")], [2, true])
       const tasks = path.join(folder, "tasks.jsonl")
       const lines = Array.from({ length: 20 }, (_, at) =>
         JSON.stringify({ question: `Add the number ${at} to ${at + 1}!`, answer: "42" })

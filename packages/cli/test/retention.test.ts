@@ -229,7 +229,7 @@ describe("divisi runs purge", () => {
       ]) {
         const refused = await divisi(["serve", "--port", "0", ...flags], { environment })
         assert.strictEqual(refused.code, 2)
-        assert.include(refused.errors, "gives the answer of an Idempotency-Key again for 24 hours")
+        assert.include(refused.errors, "repeats answers to requests with an Idempotency-Key for 24 hours")
       }
       fs.writeFileSync(own, 'export default { retention: "soon" }')
       const wrong = await divisi(["runs", "purge", "--config", own], { environment })

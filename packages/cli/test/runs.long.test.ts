@@ -23,7 +23,7 @@ describe("divisi run --durable", () => {
       assert.deepStrictEqual(JSON.parse((await run(["runs", "--json"])).output), [])
       const gone = await run(["runs", "resume", "run-1"])
       assert.strictEqual(gone.code, 2)
-      assert.include(gone.errors, "No run is called run-1")
+      assert.include(gone.errors, "There is no run run-1")
     })
   })
 

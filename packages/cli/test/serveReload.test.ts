@@ -77,7 +77,7 @@ describe("divisi serve, reloading its config", () => {
 
         fs.writeFileSync(file, configOf("limits: { '*': { concurrency: 2 } }"))
         tell("SIGHUP")
-        await said(/"reloaded".*cache, limits, database, content and retention hold once this server is started again/)
+        await said(/"reloaded".*cache, limits, database, content and retention take effect after a restart/)
         assert.strictEqual((await ask(url, "mini")).status, 404)
 
         // The first key counts from the moment in which it is made.

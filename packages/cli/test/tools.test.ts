@@ -62,7 +62,7 @@ describe("what tools are asked and give", () => {
     'asker asks for files__read({"name":"a\\u001b]0;owned\\u0007.txt"})',
     "files__read gave (N ms): the text of a.txt",
     'asker asks for weather({"town":1})',
-    'weather failed (N ms): The arguments do not fit the tool\'s schema. Missing key at ["city"]'
+    'weather failed (N ms): The arguments do not match the tool\'s schema. Missing key at ["city"]'
   ]
   const steps = (text: string) =>
     text
@@ -173,14 +173,14 @@ describe("approval", () => {
         ["ordered for Ulm", ""]
       ])
       const answer = screen.slice(screen.lastIndexOf("Answer"))
-      assert.match(answer, /ordered for Ulm \| ordered for Bonn \| The user did not allow this call\./)
+      assert.match(answer, /ordered for Ulm \| ordered for Bonn \| The user rejected this call\./)
       assert.notInclude(screen, "hunter2")
     })
 
     it("is not given by the end of the input", async () => {
       const screen = await asked('order {"city":"Ulm"}', [
         ["(a)lways this tool: ", "\u0004"],
-        ["did not allow this call", ""]
+        ["rejected this call", ""]
       ])
       assert.match(screen, /answered in/)
     })

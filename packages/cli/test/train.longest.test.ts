@@ -122,7 +122,7 @@ describe.concurrent("a run that was trained", () => {
       rmSync(path.join(cwd, "a/metrics.jsonl"))
       const early = await divisi(["train", "report", "a"], { cwd })
       assert.strictEqual(early.code, 2)
-      assert.include(early.errors, "No iteration of the run in a has ended yet.")
+      assert.include(early.errors, "No iteration of the run in a has finished yet.")
 
       rmSync(path.join(cwd, "a/recipe.json"))
       const foreign = await divisi(["train", "resume", "a"], { cwd })

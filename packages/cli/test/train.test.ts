@@ -31,7 +31,7 @@ describe.concurrent("divisi train", () => {
     }))
 
   for (const [what, args, message] of [
-    ["no recipe", ["train"], "Say what to train with --recipe. There are:\n  gym: "],
+    ["no recipe", ["train"], "Choose a recipe with --recipe. Available:\n  gym: "],
     ["an unknown recipe", ["train", "--recipe", "soup"], 'There is no recipe "soup". There are:\n  gym: '],
     ["an object's own names", ["train", "--recipe", "constructor"], 'There is no recipe "constructor".'],
     ["another engine", [...short, "--engine", "tinker"], "cannot be trained with the engine"],

@@ -115,7 +115,7 @@ describe("training on a terminal", () => {
       }
       assert.strictEqual(terminal.text().filter((line) => line.startsWith("reward")).length, 1)
       output.stopping()
-      assert.include(terminal.text().at(-1), "Ctrl-C again ends at once")
+      assert.include(terminal.text().at(-1), "Ctrl-C again to stop immediately")
       output.show(event({ type: "training-finished", ending: { type: "stopped" }, iteration: 22, costUsd: 0.3 }))
       output.close()
       assert.deepStrictEqual(terminal.text().slice(-2), [

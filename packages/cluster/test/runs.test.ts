@@ -311,7 +311,7 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
             yield* client.submit(id, "question")
             const { detail, ending, reason } = yield* client.result(id)
             assert.deepStrictEqual([ending, reason], ["failed", "Abandoned"])
-            assert.include(detail, "2 processes in a row")
+            assert.include(detail, "2 consecutive processes")
             const items = yield* Stream.runCollect(client.follow(id))
             assert.strictEqual(items.length, id === "early" ? 0 : 2)
             assert.match(items.at(-1)?.body ?? "", id === "early" ? /^$/ : /"run-finished".*"failed"/)

@@ -74,7 +74,7 @@ export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.
 export const notifyLogged = (what: string, call: () => unknown): void =>
   notify(call, (error) =>
     Effect.runFork(
-      toErrorOutput(Effect.logWarning(`${what} failed, which is not needed to continue: ${messageOf(error)}`))
+      toErrorOutput(Effect.logWarning(`${what} failed, and the run continues without it: ${messageOf(error)}`))
     )
   )
 

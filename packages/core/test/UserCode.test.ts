@@ -112,8 +112,8 @@ describe("a policy's function", () => {
   const given: ReadonlyArray<readonly [value: unknown, words: string]> = [
     [undefined, "it returned no workflow; return { steps: [...] }"],
     [{ steps: "all" }, "it returned no workflow; return { steps: [...] }"],
-    [{ steps: [{ worker: 0, access: [] }] }, "step 0 is no { worker, subtask, access }"],
-    [{ steps: [null] }, "step 0 is no { worker, subtask, access }"]
+    [{ steps: [{ worker: 0, access: [] }] }, "step 0 is not { worker, subtask, access }"],
+    [{ steps: [null] }, "step 0 is not { worker, subtask, access }"]
   ]
   for (const [value, words] of given) {
     it(`that gives ${JSON.stringify(value)} is told what is missing`, async () => {

@@ -65,8 +65,8 @@ const places: Readonly<Record<string, readonly [options: (callback: Callback) =>
     /tool failed: boom/
   ],
   needsApproval: [(needsApproval) => tools({ needsApproval }), /^suspended/],
-  approve: [(approve) => ({ ...tools({ needsApproval: true }), approve }), /^answered: The user did not allow/],
-  "the schema of a tool": [(validate) => tools({ input: standard(validate) }), /arguments do not fit .* boom/],
+  approve: [(approve) => ({ ...tools({ needsApproval: true }), approve }), /^answered: The user rejected this call/],
+  "the schema of a tool": [(validate) => tools({ input: standard(validate) }), /arguments do not match .* boom/],
   onEvent: [(onEvent) => ({ onEvent }), /^answered: 42/],
   telemetry: [(listener) => ({ telemetry: { listener, open: () => 0 } }), /^answered: 42/],
   "a check": [checks, /^answered: 42/],
@@ -205,7 +205,7 @@ describe("a function that is given to a run", () => {
   it("is needed for a tool that needs approval: only a plain yes allows it, only a plain no leaves it out", async () => {
     for (const given of ["no", 1, {}, undefined]) {
       const options = { ...tools({ needsApproval: true }), approve: () => given as never }
-      assert.match((await run(options)).answer ?? "", /did not allow/)
+      assert.match((await run(options)).answer ?? "", /rejected this call/)
     }
     for (const given of ["", 0, undefined, null]) {
       assert.strictEqual((await run(tools({ needsApproval: async () => given }))).ending, "suspended")
@@ -251,6 +251,6 @@ describe("a function that is given to a run", () => {
     const allowed = await Effect.runPromise(conductor.run("?", { approve: () => Effect.succeed(true) }))
     assert.strictEqual(allowed.answer, "done")
     const failed = await Effect.runPromise(conductor.run("?", { approve: () => Effect.fail("boom") as never }))
-    assert.match(failed.answer ?? "", /did not allow/)
+    assert.match(failed.answer ?? "", /rejected this call/)
   })
 })

@@ -66,7 +66,7 @@ describe("the list of tools of a run that is resumed", () => {
     const strict = { type: "object", properties: { euros: { type: "number" } }, required: ["euros"] } as const
     const other = tool({ name: "pay", input: strict, execute: () => assert.fail("it ran") })
     const { answer } = await resume({ ...options, tools: [other], results })
-    assert.match(answer ?? "", /arguments do not fit the tool's schema/)
+    assert.match(answer ?? "", /arguments do not match the tool's schema/)
   })
 
   it("leaves the question of a policy that is a model as it was", async () => {

@@ -106,7 +106,7 @@ describe("a tool with a handler", () => {
         says: /failed: out of order/
       },
       rejects: { execute: async () => Promise.reject(new Error("no network")), says: /failed: no network/ },
-      hangs: { execute: () => new Promise(() => {}), timeoutMillis: 10, says: /did not end within 0\.01 s/ },
+      hangs: { execute: () => new Promise(() => {}), timeoutMillis: 10, says: /did not finish within 0\.01 s/ },
       circles: { execute: () => circle, says: /an object that contains itself/ },
       floods: {
         execute: () => "x".repeat(10_000_000),
@@ -149,7 +149,7 @@ describe("a tool with a handler", () => {
       const said = resultsIn(asked.at(-1)!).map(({ content }) => String(content))
       expect(said[0], what).toMatch(/(?:Missing|Invalid) key[\s\S]*city|city must be a string/)
       assert.deepInclude(asked[0]?.tools?.[0]?.input, { type: "object", required: ["city"] }, what)
-      expect(said[1]).toMatch(/no JSON/)
+      expect(said[1]).toMatch(/not JSON/)
       expect(said[2]).toMatch(/no tool "nothing"\. Tools: weather/)
       expect(said[3]).toMatch(/^sunny/)
     }
@@ -363,7 +363,7 @@ describe("approval", () => {
         }
       })
       assert.deepStrictEqual(approved, ['{"city":"Ulm"}'])
-      expect(String(resultsIn(asked[1]!)[0]!.content)).toMatch(isAllowed ? /sunny/ : /did not allow/)
+      expect(String(resultsIn(asked[1]!)[0]!.content)).toMatch(isAllowed ? /sunny/ : /rejected this call/)
     }
   })
 
@@ -401,7 +401,7 @@ describe("approval", () => {
     const [call] = result.waitingFor
     const declined = await result.resume({ [call!.id]: { approved: false, reason: "too cold" } })
     assert.strictEqual(declined.answer, "done")
-    expect(String(resultsIn(asked[1]!)[0]!.content)).toMatch(/did not allow this call: too cold/)
+    expect(String(resultsIn(asked[1]!)[0]!.content)).toMatch(/rejected this call: too cold/)
     const allowed = await result.resume({ [call!.id]: { approved: true } })
     assert.strictEqual(allowed.answer, "done")
     assert.strictEqual(resultsIn(asked[2]!)[0]!.content, "sunny")

@@ -138,7 +138,7 @@ describe("silence", () => {
       await pass(1)
       const { failure: error, texts } = await done
       assert.deepStrictEqual(texts, [...expected])
-      assert.deepStrictEqual(error?.reason, { _tag: "Timeout", afterMillis: 60, detail: "nothing came for 0.06 s" })
+      assert.deepStrictEqual(error?.reason, { _tag: "Timeout", afterMillis: 60, detail: "no data for 0.06 s" })
       assert.isTrue(signal?.aborted)
     }
   })

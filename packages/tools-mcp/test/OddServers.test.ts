@@ -441,7 +441,7 @@ describe("progress", () => {
     const { results } = await asking(servers.tools, [["t__progress"], ["t__endless"]], { onEvent })
     assert.deepStrictEqual(results, [
       { content: "at last", isError: false },
-      { content: "The tool failed: it did not end within 3 s", isError: true }
+      { content: "The tool failed: it did not finish within 3 s", isError: true }
     ])
     const reports = events.filter((event) => event.type === "tool-progress")
     const { at: _, runId: __, ...first } = reports[0]!

@@ -168,7 +168,7 @@ describe("simulation of runs that survive their processes", () => {
         if (event.type === "run-finished") seen.add(event.ending)
         if (event.type === "run-started" && event.parent !== undefined) seen.add("nested")
         if (event.type === "tool-finished") seen.add(event.isError ? "failed tool" : "tool")
-        if (event.type === "tool-finished" && /its result is lost/.test(String(event.content)))
+        if (event.type === "tool-finished" && /its result was lost/.test(String(event.content)))
           seen.add("tool in doubt")
       }
     }

@@ -54,7 +54,7 @@ const readQuestions = (file: string, embedder: Embedder.Embedder | undefined) =>
     const texts = read.filter(({ text }) => text !== undefined)
     const { questions, workers } = RoutingBench.comparable(texts)
     if (questions.length < read.length) {
-      const left = `${questions.length} of ${read.length} questions are compared on: those that each of ${workers.length} workers has a score for`
+      const left = `${questions.length} of ${read.length} questions are compared: those for which all ${workers.length} workers have a score`
       process.stderr.write(`divisi: ${left}.\n`)
     }
     const examples = yield* Outcomes.examples(questions, embedder)
@@ -84,8 +84,8 @@ const textOf = (standings: ReadonlyArray<RoutingBench.Standing>): string =>
   ])
 
 const explained = [
-  "At equal cost: to fixed workers, mixed by chance so that they cost as much. Cost at equal score: by that of the cheapest",
-  "such mix with this score; - where none has it."
+  "At equal cost: compared with a random mix of fixed workers with the same cost. Cost at equal score: cost of the cheapest",
+  "such mix with this score; - if no mix reaches it."
 ].join("\n")
 
 /** Shows on a terminal how far it is. */

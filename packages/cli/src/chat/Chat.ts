@@ -75,7 +75,7 @@ const help = [
 
 const save = (chat: Chat, name: string): Effect.Effect<void> => {
   const file = name === "" ? `divisi-chat-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.json` : name
-  if (existsSync(file)) return Effect.sync(() => chat.talk.note(`${file} is there already: name another file.`))
+  if (existsSync(file)) return Effect.sync(() => chat.talk.note(`${file} already exists. Choose another file.`))
   return WholeFile.write(file, Conversation.saved(chat.conversation)).pipe(
     Effect.match({
       onSuccess: () => chat.talk.note(`Saved in ${file}.`),
@@ -90,7 +90,7 @@ const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
   const last = chat.conversation.runs.at(-1)
   switch (name) {
     case "/plan":
-      if (last === undefined) chat.talk.note("Nothing was asked yet.")
+      if (last === undefined) chat.talk.note("You have not asked anything yet.")
       else chat.talk.plan(last)
       return true
     case "/cost":

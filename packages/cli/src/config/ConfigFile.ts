@@ -87,7 +87,7 @@ const named = (given: string, version: number): Effect.Effect<Loaded, Failure> =
   const file = path.resolve(given)
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) return Effect.fail(usage(`There is no config file ${given}.`))
-  if (found.isDirectory()) return Effect.fail(usage(`${given} is a folder: name the config file in it.`))
+  if (found.isDirectory()) return Effect.fail(usage(`${given} is a folder. Name the config file in it.`))
   return load(file, version)
 }
 

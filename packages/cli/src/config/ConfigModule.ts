@@ -123,7 +123,7 @@ const placeOf = (error: Error, file: string): string => {
 const remedyOf = (error: unknown): string => {
   const missing = /^Cannot find module '([^']+)'/.exec(messageOf(error))?.[1]
   return missing !== undefined && path.isAbsolute(missing) && !/\.[cm]?[jt]sx?$/.test(missing)
-    ? `Write the ending of the file, too: ${path.basename(missing)}.ts.`
+    ? `Include the file extension: ${path.basename(missing)}.ts.`
     : "Install it, or correct the import."
 }
 
@@ -139,7 +139,7 @@ const explain = (error: unknown, file: string): string => {
   const shown = shownAs(file)
   if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
   if (isMissing(error) || codeOf(error) === "ERR_PACKAGE_PATH_NOT_EXPORTED") {
-    return `${shown} imports something that is not there: ${firstLine(messageOf(error))}. ${remedyOf(error)}`
+    return `${shown} imports a module that does not exist: ${firstLine(messageOf(error))}. ${remedyOf(error)}`
   }
   const line = lineIn(error, file)
   return `${shown}${line === undefined ? "" : `, line ${line},`} threw an error while it was loaded: ${messageOf(error)}`

@@ -264,7 +264,7 @@ const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>)
   return keys.length > 1 ? undefined : elsewhere.get(Nearest.nearest(key, [...elsewhere.keys()]) ?? "")
 }
 
-const unexpected = "Expected no excess property"
+const unexpected = "Expected no unknown property"
 
 /** Tells with an unexpected key those that there are. */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({

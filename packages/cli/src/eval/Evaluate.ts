@@ -74,7 +74,7 @@ const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void 
     const { isConfidential, licence, terms, title } = record
     say(Benchmark.notice({ title, licence, isConfidential, terms } as Benchmark.Benchmark))
     const wanted = Benchmarks.named(record.benchmark)?.epochs ?? 1
-    if (wanted > epochs) say(`${title} has few questions: --samples ${wanted} makes its score worth printing.`)
+    if (wanted > epochs) say(`${title} has few questions: --samples ${wanted} gives a more reliable score.`)
   }
 }
 
@@ -250,7 +250,7 @@ const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
     learn: Option.isSome(input.learn)
   }
   const wrong = Object.entries(alone).find(([, isGiven]) => isGiven)
-  if (wrong !== undefined) return yield* usage(`--${wrong[0]} works on one machine only: leave out --on.`)
+  if (wrong !== undefined) return yield* usage(`--${wrong[0]} works only on one machine. Omit --on.`)
   const database = yield* Database.open(input.on, Effect.succeed({}), Database.waiting())
   return yield* Machines.make(database!.cluster, path.basename(path.resolve(input.out)))
 })

@@ -41,7 +41,7 @@ const ofEvaluation = (folder: string): Effect.Effect<Recorded, Failure> =>
     const confidential = report.benchmarks.filter(({ isConfidential }) => isConfidential)
     if (confidential.length > 0) {
       say(
-        `divisi: it quotes ${confidential.map(({ title }) => title).join(", ")}, whose questions are not to be published.`
+        `divisi: it quotes ${confidential.map(({ title }) => title).join(", ")}, whose questions must not be published.`
       )
     }
     const verdicts = new Map(samples.map((sample) => [Report.runId(sample), sample.correct]))

@@ -82,7 +82,7 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
       score.minimumDetectable === null
         ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to find a difference`]
         : [
-            `${benchmark}: ${Format.count(score.questions, "question")}; differences of ${percent(score.minimumDetectable)} points would be found four times in five`
+            `${benchmark}: ${Format.count(score.questions, "question")}; detects differences of ${percent(score.minimumDetectable)} points with 80% power`
           ]
     )
 }
@@ -110,7 +110,7 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
     `${100 * confidence} % interval`,
     "p (Holm)"
   ]
-  const others = less.length === 0 ? [] : ["The report has the others; p holds for all together."]
+  const others = less.length === 0 ? [] : ["The others are in the report; p is corrected for all comparisons."]
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 

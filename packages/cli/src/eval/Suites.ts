@@ -89,7 +89,7 @@ const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
     const splits = Object.keys(Gym.seedRanges) as ReadonlyArray<Gym.Split>
     const split = splits.find((one) => one === (options.split ?? "test"))
     if (options.shots !== undefined && options.shots > 0) {
-      return yield* usage("The gym has no worked examples: --shots is for benchmarks and files of yours.")
+      return yield* usage("The gym has no solved examples. Use --shots with benchmarks or your own files.")
     }
     if (split === undefined) return yield* usage(`gym has no split "${options.split}"; it has ${splits.join(", ")}.`)
     const made = yield* OfflineGym.tasks({ split, count: limit, seed, family })
@@ -115,7 +115,7 @@ const isFile = (name: string): boolean => /[/\\]|\.(?:jsonl?|parquet)(?:\.gz)?$/
 
 const unknown = (name: string) =>
   usage(
-    `There is no benchmark "${name}". There are gym, ${Benchmarks.names.join(", ")}; a file of yours ends in .jsonl or .parquet.`
+    `There is no benchmark "${name}". Available: gym, ${Benchmarks.names.join(", ")}, or your own .jsonl or .parquet file.`
   )
 
 /** LiveCodeBench within its days; `undefined` when it is another, or no days are given. */
@@ -159,7 +159,9 @@ const benchmarkOf = (
         const own = grader !== undefined && OwnModule.isPath(grader) ? named : grader
         const { format } = options
         if (format === "box" || format === "program") {
-          return yield* usage(`--format ${format} is not for files of yours: rows with options have line and tags.`)
+          return yield* usage(
+            `--format ${format} is not available for your own files. Rows with options support line and tags.`
+          )
         }
         return yield* Effect.try({
           try: () => ({ benchmark: UserBenchmark.make({ file: name, grader: own, format }) }),
@@ -243,6 +245,6 @@ export const all = (
   const list = listOf(names)
   if (list.length === 0) return Effect.fail(usage("--benchmark names no benchmark."))
   return options.ids !== undefined && list.length > 1
-    ? Effect.fail(usage("--ids are the tasks of one benchmark: name one, and add others in a second run."))
+    ? Effect.fail(usage("--ids works with one benchmark. Name one, and add others in a second run."))
     : Effect.forEach(list, (name) => one(name, options))
 }

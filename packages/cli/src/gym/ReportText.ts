@@ -11,7 +11,7 @@ const accuracy = ({ accuracy, standardError }: Figures): string =>
 /** Tasks that are in no accuracy, and why. */
 const notMeasured = ({ notMeasured, notMeasuredBy }: Figures): string => {
   const by = Object.entries(notMeasuredBy).map(([reason, count]) => `${reason} ${count}`)
-  return `${Format.count(notMeasured, "task")} not measured, in no accuracy (${by.join(", ")})`
+  return `${Format.count(notMeasured, "task")} not measured, not counted in the accuracy (${by.join(", ")})`
 }
 
 const perTask = ({ costUsd, tasks }: Figures): number => (tasks === 0 ? 0 : costUsd / tasks)

@@ -164,7 +164,7 @@ const files: Readonly<Record<string, string>> = {
 /** Writes the package into a folder that is not there yet. */
 export const write = ({ folder }: VerifiersInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    if (existsSync(folder)) return yield* usage(`${folder} is there already: name a folder that is not.`)
+    if (existsSync(folder)) return yield* usage(`${folder} already exists. Choose another folder.`)
     yield* Effect.mapError(
       Effect.forEach(
         Object.entries(files),

@@ -105,7 +105,7 @@ const allowed = Effect.fnUntraced(function* (
     return yield* failed(`${names} ${there.length === 1 ? "is" : "are"} there already: overwrite with --force.`)
   }
   const kept = yield* Effect.filter(there, ({ name }) =>
-    Effect.map(ask(Prompt.Confirm({ message: `${name} is there already. Overwrite it?` })), (yes) => !yes)
+    Effect.map(ask(Prompt.Confirm({ message: `${name} already exists. Overwrite it?` })), (yes) => !yes)
   )
   return files.filter((file) => !kept.includes(file))
 })

@@ -68,7 +68,7 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   })
   if (jsonOf(made).key !== input.key || changeText(made.change) !== changeText(change) || !isOfDay) {
     return yield* usage(
-      `There is another adjustment "${oneLine(id)}": ${changeText(made.change)} USD for key ${jsonOf(made).key} at ${new Date(made.at).toISOString()}. Give --once another name.`
+      `Another adjustment is named "${oneLine(id)}": ${changeText(made.change)} USD for key ${jsonOf(made).key} at ${new Date(made.at).toISOString()}. Choose another name for --once.`
     )
   }
   if (input.json) return print(JSON.stringify(jsonOf(made)))
@@ -87,7 +87,7 @@ export const audit = Effect.fnUntraced(function* (input: AuditInput): Effect.fn.
   )
   const shown = all.map(jsonOf).filter(({ key }) => Option.isNone(input.key) || key === input.key.value)
   if (input.json) return print(JSON.stringify(shown))
-  if (shown.length === 0) return print("There are no adjustments.")
+  if (shown.length === 0) return print("No adjustments found.")
   const rows = shown.map(({ afterUsd, at, beforeUsd, by, change, id, key, reason }) =>
     [new Date(at).toISOString(), by, key, changeText(change), usd(beforeUsd), usd(afterUsd), reason, id].map(oneLine)
   )

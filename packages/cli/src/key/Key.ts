@@ -101,7 +101,7 @@ export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Re
   if (input.json) {
     return print(JSON.stringify(keys.map(({ hash: _, ...key }) => ({ ...key, spentUsd: spent.get(key.id) ?? 0 }))))
   }
-  if (keys.length === 0) return print("There are no keys. divisi key make <name> makes one.")
+  if (keys.length === 0) return print("There are no keys yet. Create one with: divisi key make <name>")
   const rows = keys.map((key) => [
     key.id,
     key.name,

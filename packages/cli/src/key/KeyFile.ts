@@ -15,7 +15,7 @@ import type { KeyStore } from "../stores/KeyStore.ts"
 /** The package that knows keys. */
 export const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
-  catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
+  catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
 /** The file that is named, or that of this user. */

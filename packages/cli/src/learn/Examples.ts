@@ -76,10 +76,12 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
     `Rated so far: ${counts.join(", ")}.`,
     ...(isShort ? [`${counted(few, "more rated question")} of ${Replay.leastQuestions} needed.`] : []),
     ...(workers.length === 0
-      ? [`The rating of a plan as a whole says how good its team is, and of no worker: rate ${step}, too.`]
+      ? [`The rating of a whole plan applies to its team and not to single workers. Also rate ${step}.`]
       : []),
     ...(workers.length === 1
-      ? [`Only ${workers[0]![0]} is rated alone: rate answers of another worker, too, as of --policy single:<id>.`]
+      ? [
+          `Only ${workers[0]![0]} has rated answers of its own. Also rate answers of another worker, e.g. with --policy single:<id>.`
+        ]
       : [])
   ]
 }
@@ -89,5 +91,5 @@ export const nothingRated = (examples: ReadonlyArray<Outcomes.GradedQuestion>) =
   usage(
     examples.length === 0
       ? "No run is rated yet. Rate one with `divisi rate up` or `divisi rate down`, or name files with --from."
-      : ["Nothing can be learned yet.", ...missing(examples)].join(" ")
+      : ["There is not enough data to learn from yet.", ...missing(examples)].join(" ")
   )

@@ -50,7 +50,7 @@ const cellText = ({ isChosen, mean, questions }: RouterPicture.Cell): string => 
 const textOf = ({ rows: kinds, workers }: RouterPicture.Standings): string =>
   [
     rows([["kind", ...workers], ...kinds.map(({ cells, name }) => [name, ...cells.map(cellText)])]),
-    "Right answers in per cent, ± standard error (questions); * is asked."
+    "Accuracy in percent, ± standard error (questions); * marks the chosen worker."
   ].join("\n")
 
 /** Returns the public records, the only basis of a router that has learned nothing yet. */
@@ -89,8 +89,8 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
   Effect.gen(function* () {
     const picture = Option.getOrUndefined(input.picture)
     if (promoted === undefined) {
-      if (picture !== undefined) return yield* usage("Nothing is in force: there is nothing to draw.")
-      stdout.write(input.json ? "null\n" : `Nothing is in force yet. ${recordsText()}\n`)
+      if (picture !== undefined) return yield* usage("No table is in use, so there is nothing to draw.")
+      stdout.write(input.json ? "null\n" : `No table is in use yet. ${recordsText()}\n`)
       return
     }
     const { at, table, why } = promoted
@@ -98,7 +98,7 @@ const show = (input: LearnInput, promoted: Learned.Promoted | undefined): Effect
       const drawn = RouterPicture.render("Best workers by kind of question", shown(table))
       yield* Effect.mapError(WholeFile.write(picture, drawn), ({ message }) => failed(message))
     }
-    const head = `In force since ${dateOf(at)}, from ${countOf(table.questions)}: ${why}.`
+    const head = `In use since ${dateOf(at)}, from ${countOf(table.questions)}: ${why}.`
     stdout.write(
       input.json ? `${JSON.stringify({ at, why, ...shown(table) })}\n` : `${clean(head)}\n\n${textOf(shown(table))}\n`
     )
@@ -129,10 +129,10 @@ const refit = (input: LearnInput, file: string) =>
       return
     }
     const said = isPromoted
-      ? "It is in force now"
+      ? "It is in use now"
       : old === undefined
-        ? "It is not put in force"
-        : "The present table stays"
+        ? "It is not used"
+        : "The current table remains in use"
     const lines = [`Learned from ${countOf(examples.length)}. ${said}: ${why}.`, ...missing(examples)]
     stdout.write(`${lines.map(clean).join("\n")}\n\n${textOf(shown(fitted.success))}\n`)
   })
@@ -140,9 +140,9 @@ const refit = (input: LearnInput, file: string) =>
 const revert = (input: LearnInput, file: string) =>
   Effect.gen(function* () {
     const taken = yield* Learned.revert(file)
-    if (taken === undefined) return yield* usage("Nothing is in force: there is nothing to take back.")
+    if (taken === undefined) return yield* usage("No table is in use, so there is nothing to revert.")
     const { at, table } = taken
-    if (!input.json) stdout.write(`Took back what was learned on ${dateOf(at)} from ${countOf(table.questions)}.\n\n`)
+    if (!input.json) stdout.write(`Reverted the table learned on ${dateOf(at)} from ${countOf(table.questions)}.\n\n`)
     yield* show(input, Learned.current(yield* Learned.read(file)))
   })
 
@@ -152,12 +152,11 @@ export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
     if (input.show && input.revert) return yield* usage("Give --show or --revert, not both.")
     if (input.head) {
       if (input.show || input.revert || Option.isSome(input.picture)) {
-        return yield* usage("--head learns a head: --show, --revert and --picture are of tables.")
+        return yield* usage("--show, --revert and --picture work with tables, not with --head.")
       }
       return yield* learnHead(input)
     }
-    if (Option.isSome(input.embeddings))
-      return yield* usage("--embeddings is what a head reads with: give --head, too.")
+    if (Option.isSome(input.embeddings)) return yield* usage("--embeddings needs --head.")
     const file = yield* Learned.defaultFile
     if (input.revert) return yield* revert(input, file)
     if (!input.show) {

@@ -41,7 +41,7 @@ const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "emb
 export const learnHead = (input: LearnInput) =>
   Effect.gen(function* () {
     if (Option.isSome(input.evolve) !== Option.isSome(input.maxCost)) {
-      return yield* usage("--evolve runs your workers: give it and --max-cost, the USD that it may spend, together.")
+      return yield* usage("--evolve calls your workers, so it needs a limit: --max-cost, in USD.")
     }
     const named = yield* Embedders.named(Option.getOrUndefined(input.embeddings), false)
     const embedder = named === undefined ? Embedder.hashed() : telling(named)
@@ -64,7 +64,7 @@ export const learnHead = (input: LearnInput) =>
     }
     const reads =
       head.training.penalty === null
-        ? "The questions do not predict the best worker, so it always asks the one that is best overall."
+        ? "The questions do not predict the best worker, so it always asks the best worker overall."
         : "It chooses by the question."
     if (evolved !== undefined) stdout.write(`${evolvedText(evolved)}\n`)
     const gain = isBetter ? "It is better than the table" : "It is not shown to be better than the table"

@@ -14,14 +14,15 @@ import type { RateInput } from "./command.ts"
 
 /** The run that is meant: the newest, or the one whose id begins so. */
 const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined): OutcomeLog.Run | string => {
-  if (wanted === undefined) return runs[0] ?? "No run is noted yet. Runs of `divisi run` with workers of your own are."
+  if (wanted === undefined)
+    return runs[0] ?? "No run is logged yet. Runs of `divisi run` with your own workers are logged."
   const exact = runs.find(({ run }) => run === wanted)
   if (exact !== undefined) return exact
   const ids = [...new Set(runs.filter(({ run }) => run.startsWith(wanted)).map(({ run }) => run))]
   if (ids.length === 1) return runs.find(({ run }) => run === ids[0])!
   return ids.length === 0
     ? `No run whose id begins with "${wanted}" is noted.`
-    : `"${wanted}" begins the ids of ${ids.length} runs: write more of it.`
+    : `"${wanted}" matches the ids of ${ids.length} runs. Use a longer prefix.`
 }
 
 const stepOf = (text: string) => {
@@ -45,7 +46,7 @@ const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
 export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const file = yield* OwnOutcomes.file
-    if (file === undefined) return yield* usage("DIVISI_OUTCOMES says none: no run is noted, and none can be rated.")
+    if (file === undefined) return yield* usage("DIVISI_OUTCOMES is none, so runs are not logged and cannot be rated.")
     const entries = yield* OutcomeLog.read(file, {
       onUnusable: (problem) => void process.stderr.write(`divisi: ${clean(problem)}\n`)
     })
@@ -56,7 +57,7 @@ export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
     if (answer === undefined) {
       return yield* usage(
         step === undefined
-          ? `A worker failed in the run ${run.run}, so the run says nothing about who answers well. Rate a step with --step.`
+          ? `A worker failed in the run ${run.run}, so it cannot be rated as a whole. Rate a step with --step.`
           : `The run ${run.run} has no answered step ${Option.getOrThrow(input.step)}.`
       )
     }

@@ -32,7 +32,7 @@ const unasked = Effect.gen(function* () {
   if (!StandardInput.isPiped()) return builtIn
   const text = yield* StandardInput.read(patienceMillis)
   if (text === undefined) {
-    process.stderr.write("divisi: nothing came on standard input; asking a built-in question (`-` waits for yours).\n")
+    process.stderr.write("divisi: standard input is empty; asking a built-in question (use `-` to wait for yours).\n")
   }
   return text?.trim() || builtIn
 })

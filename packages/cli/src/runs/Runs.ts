@@ -168,7 +168,7 @@ export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
       const { ids, json, maxMegabytes, olderThan } = input
       const isPruned = Option.isSome(olderThan) || Option.isSome(maxMegabytes)
       if (ids.length > 0 === isPruned)
-        return yield* usage("Name runs, or say which go with --older-than or --max-megabytes.")
+        return yield* usage("Name runs, or select them with --older-than or --max-megabytes.")
       const journal = yield* Journals.open(input.journal, input.database)
       const told = Effect.mapError(({ message }: Journal.JournalError) => failed(message))
       if (isPruned) {
@@ -183,7 +183,7 @@ export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
       deleted(gone, json)
       const kept = found.filter(({ run }) => !gone.includes(run))
       if (kept.length > 0) {
-        const why = kept.map(({ owner, run }) => `${run} (${owner ?? "somebody"} carries it on)`)
+        const why = kept.map(({ owner, run }) => `${run} (in progress: ${owner ?? "unknown process"})`)
         return yield* failed(`Not deleted: ${why.join(", ")}.`)
       }
     })

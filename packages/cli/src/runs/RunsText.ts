@@ -27,7 +27,7 @@ export const state = (run: Journal.Summary): string => {
 
 /** One line for each run. */
 export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
-  if (runs.length === 0) return "There is no such run. `divisi run --durable` keeps one."
+  if (runs.length === 0) return "There is no such run. Store a run with: divisi run --durable"
   const rows = runs.map((run) => [
     run.run,
     Journal.stateOf(run),

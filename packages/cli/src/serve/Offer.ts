@@ -125,10 +125,10 @@ const lastingOf = (config: Config, input: ServeInput): string => {
 export const refusal = (first: Offer, next: Offer): string | undefined =>
   first.isGym === next.isGym
     ? undefined
-    : "A server of the offline gym and one of a team of your own keep other things: stop this one, and start it again."
+    : "The server cannot switch between the offline gym and your own team while it runs. Restart it."
 
 /** Returns the changes of a later offer that need a restart, as a sentence; `undefined` if nothing does. */
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined
-    : "Its cache, limits, database, content and retention hold once this server is started again."
+    : "Changes to its cache, limits, database, content and retention take effect after a restart."

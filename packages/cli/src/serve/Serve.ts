@@ -253,8 +253,8 @@ const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number
     "",
     `Clients of OpenAI's API: this base URL, ${hasKeys ? "a" : "any"} key, the model divisi. Others: divisi-fast, worker/<id>.`,
     hasKeys
-      ? "Only those who have a key are let in: divisi key list."
-      : "Without keys, only programs on this machine are answered: divisi key make <name>.",
+      ? "Requests need a key. List keys with: divisi key list"
+      : "Without keys, only programs on this machine have access. Create a key with: divisi key make <name>",
     `Runs in the browser: ${new URL("/studio/", url)}`,
     ...(isGym ? ["Real models: divisi serve --pool openai:gpt-5,ollama:qwen3:8b"] : []),
     "Ctrl-C stops it."
@@ -329,7 +329,7 @@ const reloading = Effect.fnUntraced(function* (
   const refused = (message: string) =>
     Effect.sync(() => {
       if (input.json) return write(eventOf("reload-refused", { message }))
-      process.stderr.write(`divisi: The config was read again and is not taken; the one before holds. ${message}\n`)
+      process.stderr.write(`divisi: The new config is invalid, so the previous one remains in use. ${message}\n`)
     })
 
   const reload = Effect.gen(function* () {
@@ -350,7 +350,7 @@ const reloading = Effect.fnUntraced(function* (
     write(
       input.json
         ? eventOf("reloaded", { workers, message: note })
-        : ["The config was read again:", `${counted(workers)}.`, note].join(" ").trimEnd()
+        : ["The config was reloaded:", `${counted(workers)}.`, note].join(" ").trimEnd()
     )
   })
 
@@ -411,7 +411,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       yield* reloading(Server, input, server, first)
       const end = Effect.suspend(() => {
         const count = server.running()
-        if (count > 0) process.stderr.write(`divisi: waiting for ${count} run${count === 1 ? "" : "s"} to end\n`)
+        if (count > 0) process.stderr.write(`divisi: waiting for ${count} run${count === 1 ? "" : "s"} to finish\n`)
         return server.drain(drainMillis)
       })
       return yield* Effect.onInterrupt(Effect.never, () => end)

@@ -83,7 +83,7 @@ const damaged = (id: string): StoredKey => ({
   hash: "",
   createdAt: 0,
   limits: {},
-  damaged: "it cannot be read: restore it from a copy, or make another"
+  damaged: "it cannot be read. Restore it from a backup, or create a new one"
 })
 
 /** The keys of a database: they are asked for at each request, those of requests at once together. */
@@ -95,7 +95,7 @@ const keysIn = (
   const keyOf = (text: string): Effect.Effect<Keys.Key, Failure> => {
     const read = decode(text)
     if (Result.isSuccess(read)) return Effect.succeed(read.success)
-    return Effect.fail(failed("The database has keys that cannot be read: restore it from a copy."))
+    return Effect.fail(failed("The database contains keys that cannot be read. Restore it from a backup."))
   }
   const orFail = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
     Effect.mapError(effect, ({ message }) => failed(message))
@@ -127,7 +127,7 @@ const pacesIn = Effect.fnUntraced(function* (
       ),
     use: (name, limits, tokens) => {
       const used = Effect.catch(paces.use(name, limits, tokens), ({ message }) =>
-        tell(`${message} Tokens of a minute are not counted.`)
+        tell(`${message} Tokens per minute are not counted.`)
       )
       Effect.runForkWith(context)(used)
     }
@@ -154,7 +154,7 @@ const claimsIn = (
 
 const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
-  catch: (error) => usage(`Keys are the server's. ${explain(error)}`)
+  catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
 /** The database of a config, as of now. */
@@ -267,5 +267,7 @@ export const onlyOne = (
   const given = Object.entries(files).find(([, file]) => Option.isSome(file) && file.value !== "none")
   return database === undefined || given === undefined
     ? Effect.void
-    : Effect.fail(usage(`--${given[0]} names a file, and the database ${database.name} keeps that: use one of them.`))
+    : Effect.fail(
+        usage(`--${given[0]} names a file, but the database ${database.name} stores the same data. Use one of them.`)
+      )
 }

@@ -60,8 +60,8 @@ export const find = Effect.fnUntraced(function* (
   if (begun.length === 1) return begun[0]!
   return yield* usage(
     begun.length === 0
-      ? `No run is called ${name}: \`divisi runs\` lists those that there are.`
-      : `${begun.length} runs begin with ${name}: ${begun.map(({ run }) => run).join(", ")}.`
+      ? `There is no run ${name}. List runs with: divisi runs`
+      : `${begun.length} run ids start with ${name}: ${begun.map(({ run }) => run).join(", ")}.`
   )
 })
 

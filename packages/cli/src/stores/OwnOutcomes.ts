@@ -92,7 +92,9 @@ const isDial = (name: string): name is Table.Dial => (Table.dials as ReadonlyArr
 const dialOf = (name: string, dial: string): Effect.Effect<Table.Dial, Failure> =>
   isDial(dial)
     ? Effect.succeed(dial)
-    : Effect.fail(usage(`The policy ${name} takes one of ${Table.dials.join(", ")} behind its colon; got "${dial}".`))
+    : Effect.fail(
+        usage(`The policy ${name} must be followed by one of ${Table.dials.join(", ")} after the colon; got "${dial}".`)
+      )
 
 /** The share of questions that go to another worker that may be as good, at no higher price, so that it is not forgotten. */
 const explored = 0.02
@@ -135,12 +137,12 @@ export const policy = (
     const dial = yield* dialOf("learned", wanted)
     const table = yield* tableInForce
     if (table === undefined) {
-      return yield* usage("Nothing is learned yet. Rate runs with `divisi rate`, and then run `divisi learn`.")
+      return yield* usage("There is no learned table yet. Rate runs with `divisi rate`, and then run `divisi learn`.")
     }
     const ids = WorkerPool.ids(pool)
     if (!table.workers.some(({ worker }) => ids.includes(worker))) {
       const workers = table.workers.map(({ worker }) => worker).join(", ")
-      return yield* usage(`The learned table knows ${workers}; none of them is in the pool.`)
+      return yield* usage(`The learned table is for ${workers}, none of which is in the pool.`)
     }
     return yield* routerBy(table, "learned", dial, resolve)
   })
@@ -191,13 +193,13 @@ export const head = (
     if (learned === undefined) {
       return yield* usage(
         named === undefined
-          ? "No head is learned yet. Rate runs with `divisi rate`, and then run `divisi learn --head`."
+          ? "There is no trained head yet. Rate runs with `divisi rate`, and then run `divisi learn --head`."
           : `The policy head:${named} needs a file that does not exist. Write it with \`divisi pool train\`.`
       )
     }
     const ids = WorkerPool.ids(pool)
     if (!learned.workers.some((worker) => ids.includes(worker))) {
-      return yield* usage(`The head was learned of ${learned.workers.join(", ")}, and none of them is in the pool.`)
+      return yield* usage(`The head was trained for ${learned.workers.join(", ")}, none of which is in the pool.`)
     }
     if (learned.embedder === Embedder.hashed().name) return HeadPolicy.make(learned)
     return HeadPolicy.make(learned, { embedder: yield* Embedders.named(learned.embedder, false) })

@@ -36,7 +36,7 @@ export const servable = (keepMillis: number | undefined): Effect.Effect<void, Fa
     ? Effect.void
     : Effect.fail(
         usage(
-          "A server stores runs for at least 24h, since it gives the answer of an Idempotency-Key again for 24 hours: give --keep (retention in the config) at least 24h, or store nothing with --content none."
+          "A server stores runs for at least 24h, because it repeats answers to requests with an Idempotency-Key for 24 hours. Set --keep (retention in the config) to at least 24h, or store nothing with --content none."
         )
       )
 

@@ -30,9 +30,7 @@ const read = (kind: keyof typeof forms, given: string): Effect.Effect<unknown, F
     const found = statSync(file, { throwIfNoEntry: false })
     if (found === undefined) return Effect.fail(usage(`There is no ${kind} file ${given}.`))
     if (!found.isFile() || !/\.[cm]?[jt]s$/.test(file)) {
-      return Effect.fail(
-        usage(`${given} is not a module of a ${kind}: name a file that ends in .ts, .mts, .js or .mjs.`)
-      )
+      return Effect.fail(usage(`${given} is not a ${kind} module. Name a file that ends in .ts, .mts, .js or .mjs.`))
     }
     return ConfigModule.read(file, { wanted: forms[kind] })
   })

@@ -129,7 +129,7 @@ const trained = (
     const strangers = WorkerPool.ids(pool).filter((id) => !form.workers.includes(id))
     if (strangers.length > 0) {
       process.stderr.write(
-        `divisi: ${name} was trained with ${form.workers.join(", ")}; of ${strangers.join(", ")} it knows what their descriptions say at most\n`
+        `divisi: ${name} was trained with ${form.workers.join(", ")}; it knows ${strangers.join(", ")} only by their descriptions\n`
       )
     }
     return ConductorForm.policy(model, form, { temperature: 0, fallback: LexicalPolicy.make() })
@@ -143,7 +143,7 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
   const worker = workerOf(pool, id)
   const ids = WorkerPool.ids(pool).join(", ")
   return worker === undefined
-    ? Effect.fail(usage(`The policy model names no worker of the pool. Write model:<id> with one of: ${ids}.`))
+    ? Effect.fail(usage(`The policy model needs a worker of the pool. Write model:<id> with one of: ${ids}.`))
     : Effect.succeed(prompted(worker))
 }
 
@@ -251,7 +251,7 @@ const uncounted = (
     case "head":
       return headOf(pool)
     case "oracle":
-      return Effect.fail(usage("The oracle knows the tasks of the gym only: use it with `divisi gym solve`."))
+      return Effect.fail(usage("The oracle works only on gym tasks. Use it with `divisi gym solve`."))
     default:
       return Effect.fail(unknown(name))
   }
@@ -279,13 +279,13 @@ export const resolve = (
   if (!name.endsWith(shownSuffix)) return plain(name, pool, rest)
   const bare = name.slice(0, -shownSuffix.length)
   if (profiles === undefined) {
-    return Effect.fail(usage(`${name} is shown profiles: name an evaluation or transcripts with --profiles.`))
+    return Effect.fail(usage(`${name} needs profiles. Name an evaluation or transcripts with --profiles.`))
   }
   return readsDescriptions(bare)
     ? Effect.map(plain(bare, pool, options), profiles.show)
     : Effect.fail(
         usage(
-          `The policy ${bare} cannot be shown profiles. Those that can are lexical, <vendor>:<model> and model:<id>.`
+          `The policy ${bare} does not support profiles. Policies that do: lexical, <vendor>:<model> and model:<id>.`
         )
       )
 }

@@ -49,7 +49,7 @@ export const read = (place: string): Effect.Effect<Profiles, Failure> =>
     const seen = yield* isReport(place) ? observations(ReportFile.readSamples(place)) : ofTranscripts(place)
     const profiles = WorkerProfile.make(seen)
     if (profiles.workers.length === 0)
-      return yield* usage(`${place} tells nothing of workers: no step was carried out.`)
+      return yield* usage(`${place} has no data about workers, because no step was executed.`)
     const lines = profiles.workers.map((profile) => [profile.worker, WorkerProfile.describe(profile)])
     return {
       digest: createHash("sha256").update(JSON.stringify(lines)).digest("hex").slice(0, 6),

@@ -54,7 +54,8 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
   const listed = listOf(names)
   const excluded = listed.filter((name) => name.startsWith("-")).map((name) => name.slice(1))
   const isMixed = excluded.length > 0 && excluded.length < listed.length
-  if (isMixed) return Result.fail("--pool lists workers either to use or, each with a minus, to leave out; not both.")
+  if (isMixed)
+    return Result.fail("--pool lists workers to use, or workers to exclude (each with a minus), but not both.")
   return Result.mapError(
     excluded.length > 0 ? WorkerPool.without(pool, excluded) : WorkerPool.subset(pool, listed),
     problemOf
@@ -63,7 +64,7 @@ export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Resul
 
 /** Describes the problem with the named workers. For an unknown name it suggests the nearest one. */
 const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
-  if (reason._tag === "Empty") return "--pool leaves no worker."
+  if (reason._tag === "Empty") return "--pool excludes all workers."
   if (reason._tag !== "UnknownId") return `--pool: ${message}`
   const meant = KnownModels.fullName(reason.id) ?? Nearest.nearest(reason.id, reason.known)
   return meant === undefined
@@ -177,7 +178,7 @@ const defaultPolicy = Effect.fnUntraced(function* (
   const policy = DefaultPolicy.of(pool, { learned, described })
   if (policy.reason !== undefined) return policy
   return yield* usage(
-    "No policy is given, and no worker of the pool is a language model or has a description. Give --policy, as in --policy openai:gpt-5-mini or --policy single:<id>, or descriptions to the workers."
+    "There is no policy, and no worker of the pool is a language model or has a description. Set --policy, e.g. --policy openai:gpt-5-mini or --policy single:<id>, or describe the workers."
   )
 })
 

@@ -22,14 +22,16 @@ const choose = (folder: string, wanted: string | undefined): Effect.Effect<numbe
   Effect.gen(function* () {
     const all = yield* orFail(RunFolder.checkpoints(folder))
     const last = all.at(-1)
-    if (last === undefined) return yield* usage(`The run in ${folder} has no checkpoint yet.`)
+    if (last === undefined) return yield* usage(`The run in ${folder} does not have a checkpoint yet.`)
     if (wanted === "last") return last
     if (wanted === undefined || wanted === "best") {
       const best = yield* orFail(RunFolder.readBest(folder))
       if (best !== undefined) return best.iteration
       return wanted === undefined
         ? last
-        : yield* usage(`The run in ${folder} has no best checkpoint: it was not evaluated. Take --checkpoint last.`)
+        : yield* usage(
+            `The run in ${folder} does not have a best checkpoint, because it was not evaluated. Use --checkpoint last.`
+          )
     }
     if (all.includes(Number(wanted))) return Number(wanted)
     return yield* usage(`There is no checkpoint ${wanted}. There are: best, last, ${all.join(", ")}.`)
@@ -41,7 +43,7 @@ const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<
     : Effect.fail(
         usage(
           exports.length === 0
-            ? `The engine ${name} exports nothing.`
+            ? `The engine ${name} cannot export models.`
             : `The engine ${name} does not export ${format}, only: ${exports.join(", ")}.`
         )
       )

@@ -101,7 +101,7 @@ export const prepare = (
     const training = Effect.isEffect(made.training) ? yield* Effect.mapError(made.training, explain) : made.training
     const missing = parts.find((part) => training?.[part] === undefined)
     if (missing !== undefined) {
-      return yield* failed(`The recipe ${asked.recipe} gave nothing as \`${missing}\`, without which there is no run.`)
+      return yield* failed(`The recipe ${asked.recipe} does not return \`${missing}\`, which is required.`)
     }
     yield* Effect.try({
       try: () => Options.check(`The recipe ${asked.recipe}`, training, table),

@@ -107,7 +107,7 @@ const run = (setting: Setting, begin: Begin): Effect.Effect<void, Failure> =>
 
 const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.Asked, Failure> => {
   if (Option.isNone(input.recipe)) {
-    return Effect.fail(usage(`Say what to train with --recipe. There are:\n${Preparation.describe(config)}`))
+    return Effect.fail(usage(`Choose a recipe with --recipe. Available:\n${Preparation.describe(config)}`))
   }
   const engine = Option.getOrUndefined(input.engine)
   const baseModel = Option.getOrUndefined(input.baseModel)
@@ -134,7 +134,7 @@ const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =
         input.baseModel
       ]
       if (given.some((one) => Option.isSome<unknown>(one)))
-        return yield* usage("--join takes the recipe and its settings from the training.")
+        return yield* usage("--join uses the recipe and settings of the training. Omit --recipe and its settings.")
       const { announced, open } = yield* Effect.promise(() => import("./TrainMachines.ts"))
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const machines = yield* open(input.on, name)

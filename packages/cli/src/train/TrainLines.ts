@@ -118,7 +118,7 @@ export const block = (view: TrainView, width: number, isStopping: boolean): Read
     ...(last === undefined ? [] : last.type === "grpo" ? learned(last, view) : warm(last)),
     ...(found === undefined ? [] : [row("held out", found)]),
     isStopping
-      ? line("Stopping at a checkpoint; Ctrl-C again ends at once.", "busy")
+      ? line("Stopping at a checkpoint; press Ctrl-C again to stop immediately.", "busy")
       : row(
           "saved",
           view.saved === undefined ? "nothing yet" : `${Format.count(view.saved, "iteration")} in ${clean(view.folder)}`
@@ -193,7 +193,7 @@ const advice = (view: TrainView): ReadonlyArray<string> => {
   return shape === undefined
     ? []
     : [
-        `All plans of the last ${view.same?.iterations} iterations had one shape (${clean(shape)}), while answers were wrong: nothing else is tried any more. A lower learning rate, a KL penalty (kl) or larger groups keep plans apart.`
+        `All plans of the last ${view.same?.iterations} iterations had one shape (${clean(shape)}), while answers were wrong, so the policy no longer explores. A lower learning rate, a KL penalty (kl) or larger groups keep plans diverse.`
       ]
 }
 

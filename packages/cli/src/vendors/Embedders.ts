@@ -40,7 +40,7 @@ export const named = (
       return yield* usage(`${by}: ${name} is not a model. Write vendor:model, as in openai:text-embedding-3-small.`)
     }
     if (isOffline && reference.vendor !== "llamacpp") {
-      return yield* usage(`${by}: ${name} is asked over the network, so it cannot be used with --offline.`)
+      return yield* usage(`${by}: ${name} needs the network, so it cannot be used with --offline.`)
     }
     const environment = yield* Vendor.environment(vendors, [reference.vendor])
     const problem = Vendor.problemOf(vendors, reference, environment)

@@ -27,9 +27,9 @@ const explain = (reason: JournalErrorReason): string => {
     case "Held":
       return `cannot open run ${reason.run}, which is owned by ${reason.owner}. Wait for it to finish, or stop that process`
     case "Fenced":
-      return `cannot record run ${reason.run} in this process any longer: another process took it over, so it was stopped here`
+      return `can no longer record run ${reason.run} in this process: another process took it over, so it was stopped here`
     case "Abandoned":
-      return `has stopped run ${reason.run}: ${reason.takeovers} processes in a row ended or froze while they executed it. Check their memory and logs, then resume it`
+      return `has stopped run ${reason.run}: ${reason.takeovers} consecutive processes crashed or froze while executing it. Check their memory and logs, then resume it`
     case "Missing":
       return `has no run ${reason.run}. List runs with: divisi runs`
     case "Unsupported":

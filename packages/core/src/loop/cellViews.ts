@@ -33,7 +33,7 @@ export const make = (
   /** Why a step has no items, if its list is missing; `undefined` if the list is empty or known. */
   const missingList = (group: Cell): string | undefined => {
     const source = axes[group.step]![group.path.length]!
-    return seen(group, source)?.list === undefined ? `step ${source} gave no list` : undefined
+    return seen(group, source)?.list === undefined ? `step ${source} returned no list` : undefined
   }
 
   const answerOf = (of: Cell | undefined, without?: ReadonlySet<string>): StepAnswer | undefined => {

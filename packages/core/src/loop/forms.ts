@@ -60,7 +60,7 @@ const problemOf = (proposal: Proposal | undefined, keys: object): string | undef
     if (check !== undefined && !isCheck(check)) return `the check of step ${wrong} is not { by, onFailure }`
     if (earlier !== undefined && !isEarlier(earlier))
       return `the earlier of step ${wrong} is not a list of { round, step }`
-    return `step ${wrong} is no { worker, subtask, access }`
+    return `step ${wrong} is not { worker, subtask, access }`
   }
   if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
   const { isLast, notes = [], probability = 1 } = proposal!
@@ -104,7 +104,7 @@ export const revisionOf = (policy: Policy, author: Policy, context: Revising): R
       const { answer } = given as Extract<Revision, { readonly type: "stop" }>
       return isEarlier([answer])
         ? Effect.succeed(given)
-        : problem("it stops, but does not name the { round, step } with the answer")
+        : problem("it stops the run, but does not name the { round, step } with the answer")
     }
     if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal, newPlanKeys), given)
     return problem('what it revises is no "go-on", "stop" or "re-plan"')

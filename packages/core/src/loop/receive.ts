@@ -123,7 +123,7 @@ export const silenceOf = ({ budget, worker }: Pick<RunSettings, "budget" | "work
 const silent = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
-    reason: { _tag: "Timeout", afterMillis, detail: `nothing came for ${afterMillis / 1000} s` }
+    reason: { _tag: "Timeout", afterMillis, detail: `no data for ${afterMillis / 1000} s` }
   })
 
 const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: Received) => {
@@ -226,7 +226,7 @@ const take = (
 ): WorkerError | undefined => {
   const { worker } = call
   if (received.finish !== undefined) {
-    return malformed(worker, "parts came after the end of the answer", received.finish.usage)
+    return malformed(worker, "it sent parts after the end of the answer", received.finish.usage)
   }
   if (part.type === "finish") {
     received.size += part.text?.length ?? 0

@@ -264,7 +264,7 @@ export const close =
       const answer = answerOf(workflow, results)
       if (revision?.type === "re-plan") {
         // The reasons why answers failed are shown to the policy, not to workers.
-        const failure = "it was ended early, as an answer failed its check"
+        const failure = "it was ended early because an answer failed its check"
         state.revised = revision
         const early = { ...done, answer, failure, objections: objections(results), revision: "re-plan" as const }
         return Effect.succeed({ end: "revised", done: early })

@@ -55,7 +55,7 @@ export const fork = async <A = unknown>({
     throw new OptionsError({ what: "fork", detail: `Give the "transcript" of the run, or its "runId" and "journal".` })
   }
   if (typeof at?.round !== "number" || typeof at.step !== "number") {
-    throw new OptionsError({ what: "fork", detail: `"at" must be the step to begin with, { round, step }.` })
+    throw new OptionsError({ what: "fork", detail: `"at" must be the step to fork at, { round, step }.` })
   }
   const from = transcript === undefined ? { runId: runId! } : { transcript }
   const ids = options.pool.map(({ id }) => id)

@@ -158,11 +158,11 @@ export type Prepared =
 
 /** The answer of a person who did not allow it. */
 export const declined = (reason: string | undefined): ToolResult =>
-  failed(`The user did not allow this call${reason === undefined ? "." : `: ${reason}`}`)
+  failed(`The user rejected this call${reason === undefined ? "." : `: ${reason}`}`)
 
 /** The result of a call whose real result was lost with its process, or that was stopped. */
 export const lost: ToolResult = failed(
-  "The call was begun, and its result is lost: it may have had its effect. It was not made again."
+  "The call was started, but its result was lost. It may have had its effect, so it was not repeated."
 )
 
 const defaultTimeoutMillis = 60_000
@@ -182,13 +182,16 @@ export const prepare = Effect.fnUntraced(function* (
   }
   const input = yield* Effect.exit(
     Effect.flatMap(
-      Effect.try({ try: () => argumentsOf(call.arguments), catch: (error) => `They are no JSON: ${messageOf(error)}` }),
+      Effect.try({
+        try: () => argumentsOf(call.arguments),
+        catch: (error) => `They are not JSON: ${messageOf(error)}`
+      }),
       found.check
     )
   )
   if (Exit.isFailure(input)) {
     const why = messageOf(Cause.squash(input.cause))
-    return { type: "done", result: failed(`The arguments do not fit the tool's schema. ${why}`) }
+    return { type: "done", result: failed(`The arguments do not match the tool's schema. ${why}`) }
   }
   const { tool } = found
   if (tool.execute === undefined) return { type: "waiting", for: "result" }
@@ -236,7 +239,7 @@ const execute = ({ readResult, tool }: Ready, input: unknown, context: ToolCallC
       settle<unknown>(() => tool.execute!(input, context)),
       readResult
     ),
-    { duration: timeoutMillis, orElse: () => Effect.fail(`it did not end within ${timeoutMillis / 1000} s`) }
+    { duration: timeoutMillis, orElse: () => Effect.fail(`it did not finish within ${timeoutMillis / 1000} s`) }
   )
   return Effect.matchCauseEffect(running, {
     onSuccess: (result) => Effect.succeed(limited(result, maxResultCharacters)),
