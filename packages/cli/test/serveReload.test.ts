@@ -100,8 +100,8 @@ describe("divisi serve, reloading its config", () => {
     const options = { pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]) }
     const gym: Offer.Offer = { options, config: {}, isGym: true }
     assert.isUndefined(Offer.refusal(gym, gym))
-    expect(Offer.refusal(gym, { ...gym, isGym: false })).toMatch(/start it again/)
-    expect(Offer.refusal({ ...gym, isGym: false }, gym)).toMatch(/start it again/)
+    expect(Offer.refusal(gym, { ...gym, isGym: false })).toMatch(/Restart it/)
+    expect(Offer.refusal({ ...gym, isGym: false }, gym)).toMatch(/Restart it/)
   })
 })
 

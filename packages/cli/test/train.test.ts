@@ -119,7 +119,7 @@ describe.concurrent("recipes of a config", () => {
 
   for (const [recipe, message] of [
     ["broken", "The recipe broken cannot be used: There is no oven."],
-    ["empty", "The recipe empty gave nothing"],
+    ["empty", "The recipe empty does not return"],
     ["uninstalled", "the engine over the Tinker API. Install it next to @divisi/cli: `npm install"]
   ] as const) {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>
