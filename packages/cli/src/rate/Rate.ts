@@ -46,7 +46,8 @@ const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
 export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const file = yield* OwnOutcomes.file
-    if (file === undefined) return yield* usage("DIVISI_OUTCOMES disables the log, so runs are not logged and cannot be rated.")
+    if (file === undefined)
+      return yield* usage("DIVISI_OUTCOMES disables the log, so runs are not logged and cannot be rated.")
     const entries = yield* OutcomeLog.read(file, {
       onUnusable: (problem) => void process.stderr.write(`divisi: ${clean(problem)}\n`)
     })

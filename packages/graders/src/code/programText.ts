@@ -38,7 +38,7 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
  * for, or reads its input where none is; else the last one that parses and does more than to name values; -1 for none.
  * Nothing of the texts is run.
  */
-export const chooser = String.raw`
+export const chooser = `
 import ast, json
 
 order = json.loads(__order__)
