@@ -407,7 +407,7 @@ const fromLabel = (content: string): string => {
  *
  * MathAnswer.extract("So there are $\\boxed{\\frac{1}{2}}$ of them.") // => "\\frac{1}{2}"
  * MathAnswer.extract("Hence the answer is 42. I hope it helps.") // => "42"
- * MathAnswer.extract("Is it \\boxed{7}? No.") // => undefined
+ * MathAnswer.extract("Is it \\boxed{7}? I doubt it.") // => undefined
  * ```
  */
 export const extract = (text: string): string | undefined => {
