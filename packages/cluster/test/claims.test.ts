@@ -1,3 +1,4 @@
+import type * as Message from "effect/cluster/Message"
 import type * as MessageStorage from "effect/cluster/MessageStorage"
 import * as ShardId from "effect/cluster/ShardId"
 import * as Snowflake from "effect/cluster/Snowflake"
@@ -20,8 +21,10 @@ const open = Effect.gen(function* () {
   const whileUp = <A>(answer: () => A) =>
     Effect.suspend(() => (state.isDown ? Effect.die("the database is unreachable") : Effect.sync(answer)))
   const base: Partial<Record<keyof Storage, unknown>> = {
-    unprocessedMessages: (shards: Iterable<ShardId.ShardId>) =>
-      whileUp(() => [...shards].map((shardId) => ({ envelope: { address: { shardId } } }))),
+    unprocessedMessages(this: Storage, shards: Iterable<ShardId.ShardId>) {
+      const respond = () => this.saveReply({} as Parameters<Storage["saveReply"]>[0])
+      return whileUp(() => [...shards].map((shardId) => ({ envelope: { address: { shardId } }, respond })))
+    },
     resetShards: (shards: Iterable<ShardId.ShardId>) => whileUp(() => resets.push(...[...shards].map(String))),
     resetRequests: (ids: ReadonlyArray<unknown>) => whileUp(() => resets.push(...ids.map((id) => `request ${id}`))),
     saveReply: () =>
@@ -104,8 +107,9 @@ describe("claims of requests", () => {
     run(
       Effect.gen(function* () {
         const { resets, state, storage } = yield* open
+        const [message] = yield* storage.unprocessedMessages([one])
         state.isDown = true
-        const saved = yield* Effect.forkScoped(storage.saveReply({} as Parameters<Storage["saveReply"]>[0]))
+        const saved = yield* Effect.forkScoped((message as Message.IncomingRequest<never>).respond({} as never))
         yield* TestClock.adjust("2 seconds")
         assert.deepStrictEqual(resets, [])
         state.isDown = false

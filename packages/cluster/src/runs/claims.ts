@@ -30,8 +30,8 @@ export const watch = Effect.fnUntraced(function* (
   storage: Storage,
   isOwned: (shard: ShardId.ShardId) => boolean
 ): Effect.fn.Return<Storage, never, Scope.Scope> {
-  /** By name. `read`: of requests that were received. `doubtful`: those whose claims must be given back. */
-  const read = new Map<string, ShardId.ShardId>()
+  /** By name. `received`: of requests that were read. `doubtful`: those whose claims must be given back. */
+  const received = new Map<string, ShardId.ShardId>()
   const doubtful = new Map<string, ShardId.ShardId>()
   const requests = new Set<Snowflake.Snowflake>()
   const doubt = (shards: Iterable<ShardId.ShardId>) => {
@@ -49,9 +49,9 @@ export const watch = Effect.fnUntraced(function* (
       for (const id of ids) requests.add(id)
     })
   const giveBack = Effect.suspend(() => {
-    for (const [name, shard] of read) {
+    for (const [name, shard] of received) {
       if (isOwned(shard)) continue
-      read.delete(name)
+      received.delete(name)
       doubtful.set(name, shard)
     }
     const [shards, ids] = [[...doubtful.values()], [...requests]]
@@ -61,7 +61,7 @@ export const watch = Effect.fnUntraced(function* (
     return ids.length === 0 ? ofShards : Effect.andThen(ofShards, Effect.ignoreCause(resetRequests(ids)))
   })
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(backMillis), giveBack)))
-  return {
+  const watched: Storage = {
     ...storage,
     resetShards,
     resetRequests,
@@ -77,12 +77,16 @@ export const watch = Effect.fnUntraced(function* (
     unprocessedMessages: (asked, options) =>
       Effect.suspend(() => {
         const shards = [...asked]
-        const messages = onFailure(storage.unprocessedMessages(shards, options), () => doubt(shards))
+        // Messages store their replies in the storage that they were read from.
+        const read = storage.unprocessedMessages.call(watched, shards, options)
+        const messages = onFailure(read, () => doubt(shards))
         return Effect.tap(messages, (messages) =>
           Effect.sync(() => {
-            for (const { envelope } of messages) read.set(envelope.address.shardId.toString(), envelope.address.shardId)
+            for (const { envelope } of messages)
+              received.set(envelope.address.shardId.toString(), envelope.address.shardId)
           })
         )
       })
   }
+  return watched
 })
