@@ -70,7 +70,7 @@ describe("divisi serve", () => {
     assert.strictEqual(code, 2)
     expect(errors).toMatch(/no worker and no policy is called "proffessor"\. Did you mean professor\?/)
     const dial = await divisi(["serve", "--port", "0", "--config", "none", "--fast", "router:hlaf"])
-    expect(dial.errors).toMatch(/--fast: The policy router takes one of .*half.* got "hlaf"\./)
+    expect(dial.errors).toMatch(/--fast: The policy router must be followed by one of .*half.* got "hlaf"\./)
   })
 
   it("refuses web pages without keys, except those that --allow-origin names", async () => {
@@ -115,7 +115,7 @@ describe("divisi serve", () => {
     })
     assert.strictEqual(answerIn((await going!).body), "done")
     assert.strictEqual((await late!).status, 503)
-    assert.include(errors, "divisi: waiting for 1 run to end\n")
+    assert.include(errors, "divisi: waiting for 1 run to finish\n")
     assert.strictEqual(code, 143)
   })
 

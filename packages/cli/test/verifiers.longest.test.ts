@@ -44,7 +44,7 @@ describe.skipIf(!hasPython)("verifiers", () => {
       inFolder(async (cwd) => {
         expect((await divisi(["gym", "verifiers", "package"], { cwd })).code).toBe(0)
         const again = await divisi(["gym", "verifiers", "package"], { cwd })
-        expect(again).toMatchObject({ code: 2, errors: expect.stringContaining("package is there already") })
+        expect(again).toMatchObject({ code: 2, errors: expect.stringContaining("package already exists") })
         const python = pythonWith(cwd, "verifiers")
         const environment = { DIVISI_COMMAND: command, PYTHONPATH: path.join(cwd, "package"), DIVISI_PYTHON: python }
         const output = execFileSync(python, ["-c", script], {

@@ -23,8 +23,7 @@ const faults: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Requ
   "chat/ChatReader": { read: [chat, streamed(chat)] },
   "chat/ChatWriter": { begin: [streamed(chat)], write: [streamed(chat)], whole: [chat] },
   "messages/MessagesReader": {
-    read: [messages, streamed(messages)],
-    readCounted: [{ path: "messages/count_tokens", body: messages.body }]
+    read: [messages, streamed(messages), { path: "messages/count_tokens", body: messages.body }]
   },
   "messages/MessagesWriter": { begin: [streamed(messages)], write: [streamed(messages)], whole: [messages] },
   "messages/CountTokens": { tokensOf: [{ path: "messages/count_tokens", body: messages.body }] },

@@ -38,7 +38,7 @@ export const list = Effect.fnUntraced(function* (input: { readonly json: boolean
 /** Brings a model here. */
 export const download = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
   const { ModelStore } = yield* LocalModels.loaded
-  yield* print(yield* orFail(ModelStore.resolve(model, LocalModels.loading())))
+  yield* print(yield* orFail(ModelStore.resolve(model, LocalModels.downloading())))
 })
 
 /** Removes a model. */

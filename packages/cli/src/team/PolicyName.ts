@@ -122,7 +122,7 @@ const trained = (
     const LocalModels = yield* Effect.promise(() => import("../vendors/LocalModels.ts"))
     const { TrainedConductor } = yield* LocalModels.loaded
     const named = LocalModels.named(name.slice("llamacpp:".length))
-    const form = yield* Effect.mapError(TrainedConductor.form(named.model, LocalModels.loading()), ({ message }) =>
+    const form = yield* Effect.mapError(TrainedConductor.form(named.model, LocalModels.downloading()), ({ message }) =>
       usage(`${name} cannot plan: ${message}`)
     )
     if (form === undefined) return undefined

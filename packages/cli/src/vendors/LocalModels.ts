@@ -43,10 +43,13 @@ export const named = (name: string): { readonly model: string; readonly threads?
   return { model, threads: threadsIn(threads, `${name}: threads`) }
 }
 
+/** The options of a download: its progress is drawn on a terminal. */
+export const downloading = () => ({ onProgress: DownloadProgress.make(drawing(process.stderr), Date.now) })
+
 /** Loading of local models by the command line: downloads and notices are printed on the error output. */
 export const loading = (threads?: number | undefined) => ({
   threads:
     threads ?? (process.env.DIVISI_THREADS ? threadsIn(process.env.DIVISI_THREADS, "DIVISI_THREADS") : undefined),
-  onProgress: DownloadProgress.make(drawing(process.stderr), Date.now),
+  ...downloading(),
   onNotice: (notice: string) => void process.stderr.write(`divisi: ${notice}\n`)
 })

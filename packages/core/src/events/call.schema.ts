@@ -25,6 +25,6 @@ export const CallInterrupted = event(
 
 export const CallLost = event(
   "call-lost",
-  "The process that had made a call ended before its answer came. The call is charged at its worst case.",
+  "The process that made a call ended before the answer arrived. The call is charged at its worst case.",
   { ...ofCall, ...paid }
 )

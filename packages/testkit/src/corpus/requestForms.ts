@@ -44,7 +44,10 @@ const gemini = page("https://ai.google.dev/api/generate-content", "the fields of
 const cohere = page("https://docs.cohere.com/v1/reference/chat", "the fields of Cohere's first API")
 const huggingFace = page("https://huggingface.co/docs/api-inference", "the fields of the Inference API")
 const dashscope = page("https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope", "the fields of DashScope")
-const bedrock = page("https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html", "Converse")
+const bedrock = page(
+  "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html",
+  "the request of Converse"
+)
 const shareGpt = page("https://huggingface.co/datasets/anon8231489123/ShareGPT_Vicuna_unfiltered", "its conversations")
 const springAi = page("https://docs.spring.io/spring-ai/reference/api/chat-memory.html", "messages as they are stored")
 const langChain4j = page("https://docs.langchain4j.dev/tutorials/chat-memory", "messages as they are stored")
