@@ -437,7 +437,7 @@ export const simulate = async (seed: number): Promise<Found> => {
   const anew = survival.isChanged ? [] : [...survival.checkedAgain].filter((name) => twin.checks.get(name) === 1)
   const problems = [...found.problems, ...whole.problems, ...anew.map((name) => `the check ${name} was asked again`)]
   const isComparable = survival.limits.tokens === undefined && transcript !== undefined && !survival.isChanged
-  if (isComparable && !JSON.stringify(transcript).includes("its result is lost")) {
+  if (isComparable && !JSON.stringify(transcript).includes("its result was lost")) {
     const [one, other] = [transcript, whole.transcript].map((whole) =>
       SurvivalInvariants.timeless(whole, survival.isReopened)
     )
