@@ -101,7 +101,7 @@ describe("--profiles", () => {
       const wrong = async (...flags: ReadonlyArray<string>) =>
         (await divisi(["eval", "--limit", "2", ...flags], { cwd })).errors
       expect(await wrong("--policy", "lexical+profiles")).toContain("Name an evaluation or transcripts with --profiles")
-      expect(await wrong("--policy", "moa+profiles", "--profiles", "seen")).toContain("cannot be shown profiles")
+      expect(await wrong("--policy", "moa+profiles", "--profiles", "seen")).toContain("does not support")
       expect(await wrong("--policy", "lexical+profiles", "--profiles", "no")).toContain(
         "Cannot read transcripts from no"
       )
