@@ -7,7 +7,6 @@ import type * as MessageStorage from "effect/cluster/MessageStorage"
 import type * as ShardId from "effect/cluster/ShardId"
 import type * as Snowflake from "effect/cluster/Snowflake"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 
@@ -38,7 +37,7 @@ export const watch = Effect.fnUntraced(function* (
     for (const shard of shards) doubtful.set(shard.toString(), shard)
   }
   const onFailure = <A, E>(effect: Effect.Effect<A, E>, note: () => void): Effect.Effect<A, E> =>
-    Effect.onExit(effect, (exit) => (Exit.isFailure(exit) ? Effect.sync(note) : Effect.void))
+    Effect.onError(effect, () => Effect.sync(note))
   const resetShards: Storage["resetShards"] = (asked) =>
     Effect.suspend(() => {
       const shards = [...asked]
