@@ -2,6 +2,7 @@
  * Answers and events in the forms of other vendors, as chunks of Chat Completions: proxies pass them on, and base URLs lead
  * to a vendor's own API. They are read only where a chunk has no choices.
  */
+import { defined } from "@divisi/core/Fields"
 import * as Json from "../../VendorJson.ts"
 
 /** A form: returns a chunk with choices, or nothing for an event in another form. */
@@ -177,9 +178,6 @@ export const chunkOf = (event: Json.Fields): Json.Fields => {
   }
   return event
 }
-
-const defined = (fields: Json.Fields): Json.Fields =>
-  fields.usage === undefined ? Object.fromEntries(Object.entries(fields).filter(([name]) => name !== "usage")) : fields
 
 /** Whether an answer in the form of this event has no ending of its own: `[DONE]`, or the end of its JSON, is one. */
 export const endsWithDone = (event: Json.Fields): boolean =>
