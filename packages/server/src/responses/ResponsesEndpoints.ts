@@ -136,21 +136,18 @@ export const make = (context: Endpoint.Context, store: ResponseStore.ResponseSto
   const count = (request: Incoming): Effect.Effect<JsonObject, ApiError> =>
     Effect.gen(function* () {
       const caller = yield* context.authenticate(request.headers)
-      return yield* Endpoint.withBody(context, request, caller.owner, (body) =>
-        Effect.flatMap(
-          Effect.flatMap(
-            Body.attempt(() => Canonical.of(body, "input")),
-            (body) => store.recall(body, caller.owner)
-          ),
-          (recalled) =>
-            Body.attempt(() => {
-              const asked = read(recalled, request.headers)
-              return {
-                object: "response.input_tokens",
-                input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
-              }
-            })
-        )
+      return yield* Endpoint.withBody(context, request, caller.owner, (given) =>
+        Effect.gen(function* () {
+          const body = yield* Body.attempt(() => Canonical.of(given, "input"))
+          const recalled = yield* store.recall(body, caller.owner)
+          return yield* Body.attempt(() => {
+            const asked = read(recalled, request.headers)
+            return {
+              object: "response.input_tokens",
+              input_tokens: tokensOf(asked, Endpoint.teamOf(context.offer(), caller, asked))
+            }
+          })
+        })
       )
     })
 

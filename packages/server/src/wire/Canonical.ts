@@ -77,8 +77,10 @@ const flat = (given: Json.JsonObject): Body => {
     delete body[name]
   }
   for (const name of extras) {
-    const { [name]: extra, ...rest } = body
-    if (Json.isObject(extra)) body = { ...rest, ...extra }
+    const extra = body[name]
+    if (!Json.isObject(extra)) continue
+    delete body[name]
+    body = { ...body, ...extra }
   }
   return body
 }
