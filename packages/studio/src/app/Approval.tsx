@@ -3,7 +3,7 @@
 import type { RunEvent, Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
-import { Action, Money, Text } from "./Parts.tsx"
+import { Action, Head, Money, Text } from "./Parts.tsx"
 import { SendingError, useSending } from "./Sending.tsx"
 import { canSteer, type Given, resume } from "./Steering.ts"
 
@@ -100,17 +100,7 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
       {problem !== undefined && <p class="notice bad">The edited plan was not accepted: {Format.visible(problem)}</p>}
       {rows.length > 0 && (
         <table class="table mini">
-          <thead>
-            <tr>
-              <th scope="col">Worker</th>
-              <th scope="col" class="right">
-                Steps
-              </th>
-              <th scope="col" class="right">
-                At most
-              </th>
-            </tr>
-          </thead>
+          <Head columns={["Worker", ["Steps", "right"], ["At most", "right"]]} />
           <tbody>
             {rows.map(([name, { steps, usd }]) => (
               <tr key={name}>

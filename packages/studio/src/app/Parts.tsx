@@ -42,6 +42,45 @@ export const Text = ({ text, kind = "text" }: { readonly text: string; readonly 
   )
 }
 
+/** A column: its name, or its name and the classes of its cell. */
+export type Column = string | readonly [name: ComponentChildren, kind?: string]
+
+/** The head of a table. */
+export const Head = ({ columns }: { readonly columns: ReadonlyArray<Column> }) => (
+  <thead>
+    <tr>
+      {columns.map((column, index) => {
+        const [name, kind] = typeof column === "string" ? [column] : column
+        return (
+          <th key={index} scope="col" class={kind}>
+            {name}
+          </th>
+        )
+      })}
+    </tr>
+  </thead>
+)
+
+/** The legend of bars: calls on the critical path, others, and failed ones where they are told apart. */
+export const BarLegend = ({ hasFailed = false }: { readonly hasFailed?: boolean }) => (
+  <span class="legend" aria-hidden="true">
+    <span>
+      <i class="swatch critical" />
+      critical path
+    </span>
+    <span>
+      <i class="swatch" />
+      other
+    </span>
+    {hasFailed && (
+      <span>
+        <i class="swatch failed" />
+        failed call
+      </span>
+    )}
+  </span>
+)
+
 /** A page or a pane without content: why, and what to do. */
 export const Empty = ({
   children,

@@ -12,7 +12,7 @@ import { type Connection, followRun } from "./Follow.ts"
 import { ForkForm } from "./ForkForm.tsx"
 import { Mark, State } from "./Icons.tsx"
 import { keys } from "./Keys.ts"
-import { Action, Failed, Money, Skeleton, Stat, Text } from "./Parts.tsx"
+import { Action, BarLegend, Failed, Money, Skeleton, Stat, Text } from "./Parts.tsx"
 import { PendingCall } from "./PendingCall.tsx"
 import { PlanGraph } from "./PlanGraph.tsx"
 import { PolicyPane } from "./PolicyPane.tsx"
@@ -371,20 +371,7 @@ const View = ({
           <header>
             <h2>Waterfall</h2>
             <span class="grow" />
-            <span class="legend" aria-hidden="true">
-              <span>
-                <i class="swatch critical" />
-                critical path
-              </span>
-              <span>
-                <i class="swatch" />
-                other
-              </span>
-              <span>
-                <i class="swatch failed" />
-                failed call
-              </span>
-            </span>
+            <BarLegend hasFailed />
           </header>
           <div class="canvas" role="group" aria-label="Waterfall, scrollable" tabIndex={0}>
             {waterfall.rows.length === 0 ? (

@@ -7,7 +7,7 @@ import * as Format from "../run/Format.ts"
 import { sentMessages } from "../run/StepConversation.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
-import { Action, Money, Text } from "./Parts.tsx"
+import { Action, Head, Money, Text } from "./Parts.tsx"
 import { costOf, stateOfStep, tokensOf } from "./Steps.ts"
 
 const attachments = (content: Message.Content): ReadonlyArray<string> =>
@@ -68,22 +68,7 @@ const resultWord: Readonly<Record<string, string>> = {
 
 const Calls = ({ calls, isPlay }: { readonly calls: Row["calls"]; readonly isPlay: boolean }) => (
   <table class="table mini">
-    <thead>
-      <tr>
-        <th scope="col">Call</th>
-        <th scope="col">Worker</th>
-        <th scope="col">Result</th>
-        <th scope="col" class="right">
-          Started
-        </th>
-        <th scope="col" class="right">
-          Time
-        </th>
-        <th scope="col" class="right">
-          Price
-        </th>
-      </tr>
-    </thead>
+    <Head columns={["Call", "Worker", "Result", ["Started", "right"], ["Time", "right"], ["Price", "right"]]} />
     <tbody>
       {calls.map(({ costUsd, from, kind, message, to, worker }, index) => (
         <tr key={index}>
@@ -109,16 +94,7 @@ const Tools = ({ turns }: { readonly turns: ReadonlyArray<Transcript.TurnRecord>
     <section>
       <h3>Tools</h3>
       <table class="table mini">
-        <thead>
-          <tr>
-            <th scope="col">Turn</th>
-            <th scope="col">Tool and arguments</th>
-            <th scope="col">Result</th>
-            <th scope="col" class="right">
-              Time
-            </th>
-          </tr>
-        </thead>
+        <Head columns={["Turn", "Tool and arguments", "Result", ["Time", "right"]]} />
         <tbody>
           {tools.map(({ call, content, durationMillis, endedAt, isError, progress, turn }, index) => (
             <tr key={index}>
@@ -170,20 +146,7 @@ const Items = ({
         <span class="tag">{Format.whole(answered)} answered</span>
       </h3>
       <table class="table mini">
-        <thead>
-          <tr>
-            <th scope="col">Item</th>
-            <th scope="col">Worker</th>
-            <th scope="col">State</th>
-            <th scope="col">Answer</th>
-            <th scope="col" class="right">
-              Time
-            </th>
-            <th scope="col" class="right">
-              Price
-            </th>
-          </tr>
-        </thead>
+        <Head columns={["Item", "Worker", "State", "Answer", ["Time", "right"], ["Price", "right"]]} />
         <tbody>
           {items.slice(0, shown.value).map((one) => (
             <tr key={one.item}>

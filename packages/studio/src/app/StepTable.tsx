@@ -4,7 +4,7 @@ import type { Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Waterfall } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
-import { Money } from "./Parts.tsx"
+import { Head, Money } from "./Parts.tsx"
 import { costOf, stateOfStep, tokensOf } from "./Steps.ts"
 
 interface Props {
@@ -19,28 +19,20 @@ export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) 
   <div class={isHidden ? "unseen" : "table-holder"}>
     <table class="table">
       <caption class="unseen">Steps of the run</caption>
-      <thead>
-        <tr>
-          <th scope="col">Step</th>
-          <th scope="col">Worker</th>
-          <th scope="col">State</th>
-          <th scope="col">Sees</th>
-          <th scope="col">Subtask</th>
-          <th scope="col" class="right">
-            Started
-          </th>
-          <th scope="col" class="right">
-            Time
-          </th>
-          <th scope="col" class="right">
-            Tokens
-          </th>
-          <th scope="col" class="right">
-            Cost
-          </th>
-          <th scope="col">Critical path</th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          "Step",
+          "Worker",
+          "State",
+          "Sees",
+          "Subtask",
+          ["Started", "right"],
+          ["Time", "right"],
+          ["Tokens", "right"],
+          ["Cost", "right"],
+          "Critical path"
+        ]}
+      />
       <tbody>
         {waterfall.rows.map(({ from, isCritical, record, round, step, to }) => {
           const planned = transcript.rounds[round]?.workflow?.steps[step]

@@ -8,7 +8,7 @@ import * as Format from "../../run/Format.ts"
 import { fromTranscript, type Summary } from "../../run/Summary.ts"
 import * as Waterfalls from "../../run/Waterfall.ts"
 import { Mark, State } from "../Icons.tsx"
-import { Empty, Failed, Money, Skeleton, Text } from "../Parts.tsx"
+import { BarLegend, Empty, Failed, Head, Money, Skeleton, Text } from "../Parts.tsx"
 import { PlanGraph } from "../PlanGraph.tsx"
 import { go, href, place } from "../Router.ts"
 import { runs } from "../RunList.ts"
@@ -114,20 +114,7 @@ const FiguresTable = ({
       <div class="body">
         <table class="table">
           <caption class="unseen">Figures of both runs</caption>
-          <thead>
-            <tr>
-              <th scope="col">Figure</th>
-              <th scope="col" class="right">
-                A
-              </th>
-              <th scope="col" class="right">
-                B
-              </th>
-              <th scope="col" class="right">
-                Difference
-              </th>
-            </tr>
-          </thead>
+          <Head columns={["Figure", ["A", "right"], ["B", "right"], ["Difference", "right"]]} />
           <tbody>
             {rows.map(([name, mine, others, difference]) => (
               <tr key={name}>
@@ -184,14 +171,7 @@ const StepsTable = ({ one, other }: { readonly one: Transcript.Transcript; reado
       <div class="body" role="group" aria-label="Steps, scrollable" tabIndex={0}>
         <table class="table">
           <caption class="unseen">Steps of both runs</caption>
-          <thead>
-            <tr>
-              <th scope="col">Step</th>
-              <th scope="col">A</th>
-              <th scope="col">B</th>
-              <th scope="col">Differs in</th>
-            </tr>
-          </thead>
+          <Head columns={["Step", "A", "B", "Differs in"]} />
           <tbody>
             {pairs.map(({ differs, name, one: mine, other: others }) => (
               <tr key={name}>
@@ -294,16 +274,7 @@ const Two = ({ one, other }: { readonly one: Transcript.Transcript; readonly oth
           <header>
             <h2>Time, one scale</h2>
             <span class="grow" />
-            <span class="legend" aria-hidden="true">
-              <span>
-                <i class="swatch critical" />
-                critical path
-              </span>
-              <span>
-                <i class="swatch" />
-                other
-              </span>
-            </span>
+            <BarLegend />
           </header>
           <div class="body">
             <Side letter="A" transcript={one} millis={millis} />
@@ -366,28 +337,18 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
         <div class="body" role="group" aria-label="Runs of this question, scrollable" tabIndex={0}>
           <table class="table">
             <caption class="unseen">Runs of this question</caption>
-            <thead>
-              <tr>
-                <th scope="col">
-                  <span class="unseen">Selected</span>
-                </th>
-                <th scope="col">Policy</th>
-                <th scope="col">Outcome</th>
-                <th scope="col">Answer</th>
-                <th scope="col" class="right">
-                  Steps
-                </th>
-                <th scope="col" class="right">
-                  Tokens
-                </th>
-                <th scope="col" class="right">
-                  Time
-                </th>
-                <th scope="col" class="right">
-                  Cost
-                </th>
-              </tr>
-            </thead>
+            <Head
+              columns={[
+                [<span class="unseen">Selected</span>],
+                "Policy",
+                "Outcome",
+                "Answer",
+                ["Steps", "right"],
+                ["Tokens", "right"],
+                ["Time", "right"],
+                ["Cost", "right"]
+              ]}
+            />
             <tbody>
               {rows.map(({ figures, transcript }) => (
                 <tr key={transcript.runId} class={picked.value.includes(transcript.runId) ? "chosen" : ""}>
@@ -456,15 +417,7 @@ const Choice = () => {
     <div class="list-holder" role="group" aria-label="Questions, scrollable" tabIndex={0}>
       <table class="table">
         <caption class="unseen">Questions with several runs</caption>
-        <thead>
-          <tr>
-            <th scope="col">Question</th>
-            <th scope="col">Policies</th>
-            <th scope="col" class="right">
-              Runs
-            </th>
-          </tr>
-        </thead>
+        <Head columns={["Question", "Policies", ["Runs", "right"]]} />
         <tbody>
           {questions.slice(0, maxQuestions).map((group) => {
             const [first] = group

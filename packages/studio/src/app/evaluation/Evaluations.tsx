@@ -3,9 +3,9 @@
 import type { Line } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
-import { useData } from "../Data.ts"
+import { FolderList } from "../FolderList.tsx"
 import { State } from "../Icons.tsx"
-import { Empty, Failed, Money, Skeleton } from "../Parts.tsx"
+import { Empty, Money } from "../Parts.tsx"
 import { href } from "../Router.ts"
 import { EvaluationPage } from "./Evaluation.tsx"
 
@@ -42,63 +42,30 @@ const Row = ({ line, now }: { readonly line: Line; readonly now: number }) => (
 )
 
 /** Shows the list. */
-const List = () => {
-  const { error, retry, value } = useData<{ readonly data: ReadonlyArray<Line> }>(Listing.path)
-  const lines = value?.data
-  return (
-    <div class="page-list">
-      <header class="bar">
-        <h1>Evaluations</h1>
-        {lines !== undefined && <span class="dim">{Format.whole(lines.length)} in all</span>}
-      </header>
-      {lines === undefined ? (
-        error === undefined ? (
-          <Skeleton rows={6} />
-        ) : (
-          <Failed error={error} retry={retry} />
-        )
-      ) : lines.length === 0 ? (
-        <Empty title="No evaluation in this folder">
-          <p>Measure policies on the same questions, then open the folder:</p>
-          <code class="command">divisi eval --policy lexical --baselines single,moa --out evaluation</code>
-        </Empty>
-      ) : (
-        <div class="list-holder" role="group" aria-label="Evaluations, scrollable" tabIndex={0}>
-          <table class="table">
-            <caption class="unseen">Evaluations</caption>
-            <thead>
-              <tr>
-                <th scope="col">Folder</th>
-                <th scope="col" class="wide-only">
-                  Questions
-                </th>
-                <th scope="col">State</th>
-                <th scope="col">Most accurate</th>
-                <th scope="col" class="right wide-only">
-                  Policies
-                </th>
-                <th scope="col" class="right wide-only">
-                  Samples
-                </th>
-                <th scope="col" class="right">
-                  Paid
-                </th>
-                <th scope="col" class="right wide-only">
-                  Changed
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {lines.map((line) => (
-                <Row key={line.id} line={line} now={Date.now()} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </div>
-  )
-}
+const List = () => (
+  <FolderList<Line>
+    title="Evaluations"
+    label="Evaluations"
+    path={Listing.path}
+    columns={[
+      "Folder",
+      ["Questions", "wide-only"],
+      "State",
+      "Most accurate",
+      ["Policies", "right wide-only"],
+      ["Samples", "right wide-only"],
+      ["Paid", "right"],
+      ["Changed", "right wide-only"]
+    ]}
+    row={(line, now) => <Row key={line.id} line={line} now={now} />}
+    empty={
+      <Empty title="No evaluation in this folder">
+        <p>Measure policies on the same questions, then open the folder:</p>
+        <code class="command">divisi eval --policy lexical --baselines single,moa --out evaluation</code>
+      </Empty>
+    }
+  />
+)
 
 /** Shows the list, or one evaluation. */
 export const EvaluationsPage = ({ id }: { readonly id: string | undefined }) =>

@@ -6,7 +6,7 @@ import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
 import { useData } from "../Data.ts"
 import { Icon, Mark } from "../Icons.tsx"
-import { Failed, Money, Skeleton, Text } from "../Parts.tsx"
+import { Failed, Head, Money, Skeleton, Text } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
 
 /** Rows that are shown at first, and with each further click. */
@@ -109,26 +109,18 @@ const AnswersPane = ({
       <div class="scroll" role="group" aria-label="Answers, scrollable" tabIndex={0}>
         <table class="table">
           <caption class="unseen">Answers to {question.task}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Policy</th>
-              <th scope="col">Outcome</th>
-              <th scope="col">Answer</th>
-              <th scope="col">Workers</th>
-              <th scope="col" class="right">
-                Tokens
-              </th>
-              <th scope="col" class="right">
-                Time
-              </th>
-              <th scope="col" class="right">
-                Cost
-              </th>
-              <th scope="col" class="right">
-                <span class="unseen">Run</span>
-              </th>
-            </tr>
-          </thead>
+          <Head
+            columns={[
+              "Policy",
+              "Outcome",
+              "Answer",
+              "Workers",
+              ["Tokens", "right"],
+              ["Time", "right"],
+              ["Cost", "right"],
+              [<span class="unseen">Run</span>, "right"]
+            ]}
+          />
           <tbody>
             {shown.map((sample) => (
               <Answer key={`${sample.policy}/${sample.epoch}`} sample={sample} isPlay={isPlay} />

@@ -8,7 +8,7 @@ import * as Operating from "../../operate/Operations.ts"
 import * as Format from "../../run/Format.ts"
 import type { Summary } from "../../run/Summary.ts"
 import { State } from "../Icons.tsx"
-import { Failed, Money, Skeleton, Stat } from "../Parts.tsx"
+import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
 import { ask, listRuns, readRun, SourceError } from "../Source.ts"
 
 interface Read {
@@ -151,20 +151,14 @@ const Costs = ({
         ) : (
           <table class="table">
             <caption class="unseen">{title}</caption>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col" class="meter-cell">
-                  <span class="unseen">Share of the largest</span>
-                </th>
-                <th scope="col" class="right">
-                  Runs
-                </th>
-                <th scope="col" class="right">
-                  Cost
-                </th>
-              </tr>
-            </thead>
+            <Head
+              columns={[
+                "Name",
+                [<span class="unseen">Share of the largest</span>, "meter-cell"],
+                ["Runs", "right"],
+                ["Cost", "right"]
+              ]}
+            />
             <tbody>
               {costs.slice(0, 12).map(({ costUsd, name, runs }) => (
                 <tr key={name}>
@@ -238,17 +232,7 @@ const KeysTable = ({ keys }: { readonly keys: ReadonlyArray<Key> }) => (
       ) : (
         <table class="table">
           <caption class="unseen">Keys with their budgets</caption>
-          <thead>
-            <tr>
-              <th scope="col">Key</th>
-              <th scope="col">State</th>
-              <th scope="col">Today</th>
-              <th scope="col">This month</th>
-              <th scope="col">In all</th>
-              <th scope="col">Rate limit</th>
-              <th scope="col">Rights</th>
-            </tr>
-          </thead>
+          <Head columns={["Key", "State", "Today", "This month", "In all", "Rate limit", "Rights"]} />
           <tbody>
             {keys.map((key) => (
               <tr key={key.id}>
@@ -308,15 +292,7 @@ const Vendors = ({ metrics, operations }: Read) => {
         ) : (
           <table class="table">
             <caption class="unseen">Calls that failed for good, by worker</caption>
-            <thead>
-              <tr>
-                <th scope="col">Worker</th>
-                <th scope="col">Reasons</th>
-                <th scope="col" class="right">
-                  Failed for good
-                </th>
-              </tr>
-            </thead>
+            <Head columns={["Worker", "Reasons", ["Failed for good", "right"]]} />
             <tbody>
               {failed.slice(0, 12).map(([worker, count]) => (
                 <tr key={worker}>
@@ -351,18 +327,7 @@ const Machines = ({ machines }: { readonly machines: NonNullable<Operations["mac
       ) : (
         <table class="table">
           <caption class="unseen">Machines</caption>
-          <thead>
-            <tr>
-              <th scope="col">Machine</th>
-              <th scope="col">State</th>
-              <th scope="col" class="right">
-                Runs in progress
-              </th>
-              <th scope="col" class="right">
-                Last report
-              </th>
-            </tr>
-          </thead>
+          <Head columns={["Machine", "State", ["Runs in progress", "right"], ["Last report", "right"]]} />
           <tbody>
             {machines.map(({ name, runs, seen_millis, state }) => (
               <tr key={name}>

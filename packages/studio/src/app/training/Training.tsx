@@ -7,7 +7,7 @@ import * as Listing from "../../training/Listing.ts"
 import * as Training from "../../training/Series.ts"
 import { useAll, useData } from "../Data.ts"
 import { State } from "../Icons.tsx"
-import { Failed, Money, Skeleton, Stat } from "../Parts.tsx"
+import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
 import { Curves, Shares, ValueTable } from "./Curves.tsx"
 import { Rollouts } from "./Rollouts.tsx"
@@ -78,15 +78,7 @@ const Shapes = ({ spans }: { readonly spans: ReadonlyArray<Training.ShapeSpan> }
     <div class="body" role="group" aria-label="Most frequent plan, scrollable" tabIndex={0}>
       <table class="table">
         <caption class="unseen">Most frequent shape of plan over the iterations</caption>
-        <thead>
-          <tr>
-            <th scope="col">Iterations</th>
-            <th scope="col">Plan</th>
-            <th scope="col" class="right">
-              Share of the plans
-            </th>
-          </tr>
-        </thead>
+        <Head columns={["Iterations", "Plan", ["Share of the plans", "right"]]} />
         <tbody>
           {spans.map(({ from, shape, share, to }) => (
             <tr key={from}>

@@ -3,9 +3,9 @@
 import * as Format from "../../run/Format.ts"
 import type { Line } from "../../training/Listing.ts"
 import * as Listing from "../../training/Listing.ts"
-import { useData } from "../Data.ts"
+import { FolderList } from "../FolderList.tsx"
 import { State } from "../Icons.tsx"
-import { Empty, Failed, Money, Skeleton } from "../Parts.tsx"
+import { Empty, Money } from "../Parts.tsx"
 import { href } from "../Router.ts"
 import { TrainingPage } from "./Training.tsx"
 
@@ -40,65 +40,31 @@ const Row = ({ line, now }: { readonly line: Line; readonly now: number }) => (
   </tr>
 )
 
-const List = () => {
-  const { error, retry, value } = useData<{ readonly data: ReadonlyArray<Line> }>(Listing.path, 5_000)
-  const lines = value?.data
-  return (
-    <div class="page-list">
-      <header class="bar">
-        <h1>Training</h1>
-        {lines !== undefined && <span class="dim">{Format.whole(lines.length)} in all</span>}
-      </header>
-      {lines === undefined ? (
-        error === undefined ? (
-          <Skeleton rows={6} />
-        ) : (
-          <Failed error={error} retry={retry} />
-        )
-      ) : lines.length === 0 ? (
-        <Empty title="No training in this folder">
-          <p>Train a Conductor, then open the folder of its runs:</p>
-          <code class="command">divisi train --recipe toy --out runs/toy</code>
-        </Empty>
-      ) : (
-        <div class="list-holder" role="group" aria-label="Trainings, scrollable" tabIndex={0}>
-          <table class="table">
-            <caption class="unseen">Trainings</caption>
-            <thead>
-              <tr>
-                <th scope="col">Folder</th>
-                <th scope="col" class="wide-only">
-                  Recipe and engine
-                </th>
-                <th scope="col">State</th>
-                <th scope="col" class="right">
-                  Reward
-                </th>
-                <th scope="col" class="right">
-                  Accuracy
-                </th>
-                <th scope="col" class="right wide-only">
-                  Iterations
-                </th>
-                <th scope="col" class="right">
-                  Cost
-                </th>
-                <th scope="col" class="right wide-only">
-                  Changed
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {lines.map((line) => (
-                <Row key={line.id} line={line} now={Date.now()} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-    </div>
-  )
-}
+const List = () => (
+  <FolderList<Line>
+    title="Training"
+    label="Trainings"
+    path={Listing.path}
+    everyMillis={5_000}
+    columns={[
+      "Folder",
+      ["Recipe and engine", "wide-only"],
+      "State",
+      ["Reward", "right"],
+      ["Accuracy", "right"],
+      ["Iterations", "right wide-only"],
+      ["Cost", "right"],
+      ["Changed", "right wide-only"]
+    ]}
+    row={(line, now) => <Row key={line.id} line={line} now={now} />}
+    empty={
+      <Empty title="No training in this folder">
+        <p>Train a Conductor, then open the folder of its runs:</p>
+        <code class="command">divisi train --recipe toy --out runs/toy</code>
+      </Empty>
+    }
+  />
+)
 
 /** Shows the list, or one training. */
 export const TrainingsPage = ({ id }: { readonly id: string | undefined }) =>
