@@ -46,10 +46,11 @@ const makeGate = async () => {
   return { url: `http://127.0.0.1:${port}`, open, close }
 }
 
-/** A proxy whose connections can be cut; it counts the requests that continue a stream of events. */
+/** A proxy whose connections can be cut; it counts the requests for streams of events, and those that continue one. */
 const makeProxy = async (target: number) => {
   const sockets = new Set<net.Socket>()
   let isDown = false
+  let followed = 0
   let continued = 0
   const server = net.createServer((client) => {
     if (isDown) return void client.destroy()
@@ -66,7 +67,9 @@ const makeProxy = async (target: number) => {
       })
     }
     client.on("data", (bytes) => {
-      if (/^last-event-id: \d+/im.test(bytes.toString("latin1"))) continued += 1
+      const text = bytes.toString("latin1")
+      if (/^GET \S+\/events /m.test(text)) followed += 1
+      if (/^last-event-id: \d+/im.test(text)) continued += 1
     })
     client.pipe(upstream).pipe(client)
   })
@@ -80,7 +83,14 @@ const makeProxy = async (target: number) => {
     cut()
     server.close()
   }
-  return { url: `http://127.0.0.1:${port}`, cut, restore: () => (isDown = false), continued: () => continued, close }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    cut,
+    restore: () => (isDown = false),
+    followed: () => followed,
+    continued: () => continued,
+    close
+  }
 }
 
 /** Serves the team of `gated.config.ts` with its own home, journal and log of ratings. */
@@ -137,8 +147,11 @@ export const steer = async (
     await open(await ask(direct, "Why did it fail? <script>globalThis.broken = true</script>"))
     await page.getByText("This plan waits for your approval").waitFor()
     await look(page, "approval")
+    const before = proxy.followed()
     await click(page, "Approve and run")
     await node(page, 0, "alpha", "Running")
+    // A run that was steered is read again, and followed from its begin.
+    while (proxy.followed() === before) await page.waitForTimeout(20)
     await gate.open("alpha")
     await node(page, 0, "alpha", "Answered")
     await node(page, 1, "beta", "Running")

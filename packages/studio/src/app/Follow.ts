@@ -1,6 +1,6 @@
 /** Follows a run while it happens: its events, folded by core, over a connection that may break. */
 import { type RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
-import { ask, SourceError } from "./Source.ts"
+import { ask, isRefusal } from "./Source.ts"
 
 /** The events of a stream of server-sent events: its ids, and the text of its data. */
 export async function* eventsIn(
@@ -44,7 +44,8 @@ export interface Follower {
   readonly signal: AbortSignal
 }
 
-const pause = (millis: number, signal: AbortSignal): Promise<void> =>
+/** Waits, or less if the signal is aborted. */
+export const pause = (millis: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, millis)
     signal.addEventListener("abort", () => {
@@ -90,7 +91,7 @@ export const followRun = async (id: string, { onConnection, onTranscript, signal
       if (!isEnded) failures += 1
     } catch (error) {
       if (signal.aborted) return
-      if (error instanceof SourceError && error.status >= 400 && error.status < 500) throw error
+      if (isRefusal(error)) throw error
       failures += 1
     }
     if (!isEnded) {

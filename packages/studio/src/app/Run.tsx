@@ -8,7 +8,7 @@ import { fromTranscript } from "../run/Summary.ts"
 import * as Waterfalls from "../run/Waterfall.ts"
 import { announce } from "./Announcer.tsx"
 import { Approval } from "./Approval.tsx"
-import { type Connection, followRun } from "./Follow.ts"
+import { type Connection, followRun, pause } from "./Follow.ts"
 import { ForkForm } from "./ForkForm.tsx"
 import { Mark, State } from "./Icons.tsx"
 import { keys } from "./Keys.ts"
@@ -21,7 +21,7 @@ import { href, place, setQuery } from "./Router.ts"
 import { refreshRuns, runs } from "./RunList.ts"
 import { Scrubber } from "./Scrubber.tsx"
 import { SendingError, useSending } from "./Sending.tsx"
-import { ask, isExported, isMounted, type Run, readRun, SourceError } from "./Source.ts"
+import { ask, isExported, isMounted, isRefusal, type Run, readRun, SourceError } from "./Source.ts"
 import { cancel, canSteer, resume } from "./Steering.ts"
 import { StepPane } from "./StepPane.tsx"
 import { StepTable } from "./StepTable.tsx"
@@ -449,8 +449,20 @@ export const RunPage = ({ id }: { readonly id: string }) => {
     const { signal } = abort
     error.value = undefined
     connection.value = undefined
+    /** A run that is shown stays while the server is unreachable. */
+    const read = async (): Promise<Run> => {
+      for (;;) {
+        try {
+          return await readRun(id, signal)
+        } catch (cause) {
+          if (signal.aborted || isRefusal(cause) || run.peek()?.summary.id !== id) throw cause
+          connection.value = "reconnecting"
+          await pause(1_000, signal)
+        }
+      }
+    }
     const load = async () => {
-      run.value = await readRun(id, signal)
+      run.value = await read()
       if (isOver(run.value.summary.state) || isExported() || run.value.transcript === undefined) return
       const isFollowed = await followRun(id, {
         signal,
@@ -476,7 +488,7 @@ export const RunPage = ({ id }: { readonly id: string }) => {
         }
       )
       if (isFollowed && !signal.aborted) {
-        run.value = await readRun(id, signal)
+        run.value = await read()
         announce(`The run has ended: ${run.value.summary.state}.`)
       }
     }

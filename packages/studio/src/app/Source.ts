@@ -12,6 +12,10 @@ export class SourceError extends Error {
   }
 }
 
+/** Whether the server has answered and will answer the same again. Any other failure may pass. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof SourceError && error.status >= 400 && error.status < 500
+
 /** A run: its line of the list, and its record if content may be read. */
 export interface Run {
   readonly summary: Summary
