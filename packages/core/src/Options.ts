@@ -314,6 +314,6 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   if (detail !== undefined) throw new OptionsError({ what, detail })
 }
 
-/** Like {@link check}, as an effect that fails with the {@link OptionsError}. */
+/** Like `check`, as an effect that fails with the {@link OptionsError}. */
 export const checked = (what: string, options: unknown, row: Table | Shape): Effect.Effect<void, OptionsError> =>
   Effect.try({ try: () => check(what, options, row), catch: (error) => error as OptionsError })
