@@ -1,11 +1,13 @@
 /** A process that opens its database while that is still starting. */
-import { createServer, type Socket } from "node:net"
+import { connect, createServer, type Socket } from "node:net"
 import { PostgresServer } from "@divisi/testkit/journals"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { assert, describe, it } from "vitest"
 import * as Postgres from "../src/Postgres.ts"
+import { ClusterRuns } from "../src/runs.ts"
 import { hasPostgres } from "./database.ts"
 
 /** An error of the wire protocol. */
@@ -130,6 +132,45 @@ describe.skipIf(!hasPostgres)("a Postgres that is started after its client", () 
       assert.isTrue(isBegun)
       assert.deepStrictEqual(owners, [[1]])
     } finally {
+      server.stop()
+    }
+  })
+})
+
+describe.skipIf(!hasPostgres)("a Postgres that restarts while a server joins its cluster", () => {
+  it("is waited for", async () => {
+    const server = await PostgresServer.start()
+    let cut = 0
+    // The cluster's own connections end early, once before their first statement and once after.
+    const proxy = createServer((socket) => {
+      const { hostname, port } = new URL(server.url)
+      const upstream = connect(Number(port), hostname)
+      let statements = -1
+      for (const one of [socket, upstream])
+        one.on("error", () => {}).on("close", () => [socket, upstream].map((end) => end.destroy()))
+      socket.on("data", (data) => {
+        if (data.includes("divisi cluster")) statements = 0
+        else if (statements >= 0) statements += 1
+        if (cut < 2 && statements > cut * 2) {
+          cut += 1
+          socket.destroy()
+        } else upstream.write(data)
+      })
+      upstream.on("data", (data) => socket.write(data))
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))
+    try {
+      const { port } = proxy.address() as { readonly port: number }
+      const url = new URL(server.url)
+      url.port = `${port}`
+      const poll = Effect.flatMap(ClusterRuns.make({ url: Redacted.make(url.href), schema: "joined" }), (runs) =>
+        runs.poll("none")
+      )
+      const polled = await Effect.runPromise(Effect.scoped(poll))
+      assert.isTrue(Option.isNone(polled))
+      assert.strictEqual(cut, 2)
+    } finally {
+      proxy.close()
       server.stop()
     }
   })

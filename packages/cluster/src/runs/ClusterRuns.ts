@@ -8,15 +8,18 @@
 import { Elapsed, Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
 import * as Task from "@divisi/core/Task"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Entity from "effect/cluster/EntityId"
 import * as Sharding from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as SqlError from "effect/sql/SqlError"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import { bounded } from "../internal/closing.ts"
 import * as Postgres from "../Postgres.ts"
@@ -158,6 +161,16 @@ const bodyOf = (
     }
   })
 
+/** Fails with an error of the database, which the cluster's layers report as a defect in some places. */
+const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, SqlError.SqlError, R> =>
+  Effect.catchCause(effect, (cause) => {
+    const errors = cause.reasons.map((reason) =>
+      Cause.isFailReason(reason) ? reason.error : Cause.isDieReason(reason) ? reason.defect : undefined
+    )
+    const error = errors.find(SqlError.isSqlError)
+    return error === undefined ? Effect.orDie(Effect.failCause(cause)) : Effect.fail(error)
+  })
+
 /** How long a server that has drained may take to leave the cluster, in milliseconds. */
 const leaveMillis = 5_000
 
@@ -292,7 +305,11 @@ export const make = Effect.fnUntraced(function* (
   // Closed first: calls in flight end here.
   const entities = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => bounded(Scope.close(entities, exit), drainMillis + leaveMillis))
-  const context = yield* Effect.orDie(Layer.buildWithScope(layer, members))
+  // They read and write tables: a database that restarts meanwhile is waited for, as for any statement.
+  const attempt = Effect.flatMap(Scope.fork(members), (own) =>
+    Effect.onError(Layer.buildWithScope(layer, own), (cause) => Scope.close(own, Exit.failCause(cause)))
+  )
+  const context = yield* query(() => orDieUnlessSql(attempt))
   const sharding = Context.get(context, Sharding.Sharding)
   if (worker !== undefined) {
     const source: Feeds.Source = { journal: base, listen: owned.listen, isCancelled }
