@@ -240,6 +240,7 @@ export const make = Effect.fnUntraced(function* (
             : Effect.succeed(read)
         )
       ),
+    lengths: (runs) => orFail(postgres.run((session) => table.lengths(session, runs))),
     find: (run) =>
       Effect.map(orFail(postgres.run((session) => table.find(session, run))), (found) => found && summaryOf(found)),
     list: (query = {}) =>

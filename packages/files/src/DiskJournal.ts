@@ -131,6 +131,7 @@ export const make = Effect.fnUntraced(function* (
         isWritten ? Effect.void : Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
       ),
     read: (run, from = 0) => orFail(Database.patiently(() => table.read(run, from))),
+    lengths: (runs) => orFail(Database.patiently(() => runs.map(table.length))),
     find: (run) =>
       Effect.flatMap(orFail(Database.patiently(() => table.find(run))), (row) =>
         row === undefined ? Effect.undefined : summaryOf(row)

@@ -80,6 +80,8 @@ export interface JournalTable {
     run: string,
     from: number
   ) => Effect.Effect<ReadonlyArray<Journal.Entry>, SqlError | Torn>
+  /** Returns the number of entries of each run. */
+  readonly lengths: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<number>>
   readonly find: (session: Session, run: string) => Written<Listed | undefined>
   readonly list: (session: Session, query: Journal.Query) => Written<ReadonlyArray<Listed>>
   readonly remove: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<string>>
@@ -150,9 +152,10 @@ export const make = (
   const read = `
     SELECT runs.length, batches.seq, batches.entries FROM ${runs} LEFT JOIN ${batches}
       ON batches.run = runs.id AND batches.seq >= coalesce(
-        (SELECT max(seq) FROM ${batches} WHERE batches.run = runs.id AND seq <= $2::integer), 0
+        (SELECT max(seq) FROM ${batches} WHERE batches.run = runs.id AND seq <= $2::bigint), 0
       )
-    WHERE runs.run = $1 AND runs.length > $2::integer ORDER BY batches.seq`
+    WHERE runs.run = $1 AND runs.length > $2::bigint ORDER BY batches.seq`
+  const lengths = `SELECT run, length FROM ${runs} WHERE run = ANY ($1::text[])`
   const isSelf = `owner = '${self.replaceAll("'", "''")}'`
   const listed = `SELECT run, length, bytes::double precision, changed_at::double precision, head,
     CASE WHEN owner IS NOT NULL AND (${isSelf} OR ${isAlive("owner")}) THEN owner END,
@@ -262,6 +265,11 @@ export const make = (
       Effect.flatMap(session.query(read, [run, from]), (rows) =>
         Effect.try({ try: () => entriesOf(run, from, rows), catch: (error) => new Torn((error as Error).message) })
       ),
+    lengths: (session, names) =>
+      Effect.map(session.query(lengths, [names]), (rows) => {
+        const found = new Map(rows.map(([run, length]) => [String(run), Number(length)]))
+        return names.map((run) => found.get(run) ?? 0)
+      }),
     find: (session, run) =>
       Effect.map(session.query(`${listed} FROM ${runs} WHERE run = $1 AND head IS NOT NULL`, [run]), ([row]) =>
         row === undefined ? undefined : listedOf(row)

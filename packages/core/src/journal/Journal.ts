@@ -204,6 +204,11 @@ export interface Journal {
   readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
   /** Returns the entries of a run from a sequence number (default 0). Returns none for an unknown run. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
+  /**
+   * Returns the number of entries of each run, in the order of the names; 0 for an unknown run. It is called ten times a
+   * second with all runs that are followed, so it should be one query.
+   */
+  readonly lengths: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, JournalError>
   /** Returns the summary of a run, or `undefined` if it has no entries. */
   readonly find: (run: string) => Effect.Effect<Summary | undefined, JournalError>
   /** Returns the runs that have entries, the most recent first. */

@@ -215,6 +215,7 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
         else if (store.bytes > maxBytes) prune()
       }),
     read: (run, from = 0) => Effect.sync(() => runs.get(run)?.entries.slice(from) ?? []),
+    lengths: (names) => Effect.sync(() => names.map((run) => runs.get(run)?.entries.length ?? 0)),
     remove: (gone) =>
       Effect.sync(() =>
         gone.filter((run) => {

@@ -97,6 +97,7 @@ export interface JournalTable {
   /** Returns whether it was written: false if the epoch or the sequence number differs. */
   readonly append: (batch: Journal.Batch, now: number) => boolean
   readonly read: (run: string, from: number) => ReadonlyArray<Journal.Entry>
+  readonly length: (run: string) => number
   readonly find: (run: string) => Listed | undefined
   readonly list: (query: Journal.Query) => ReadonlyArray<Listed>
   /** The owners of claimed runs. */
@@ -107,6 +108,7 @@ export interface JournalTable {
 /** The table of a file that has been prepared. */
 export const make = (database: DatabaseSync): JournalTable => {
   const find = database.prepare("SELECT * FROM runs WHERE run = ?")
+  const length = database.prepare("SELECT length FROM runs WHERE run = ?")
   const begin = database.prepare(
     "INSERT INTO runs (run, epoch, owner, length, bytes, changed_at) VALUES (?, 1, ?, 0, 0, ?)"
   )
@@ -201,6 +203,7 @@ export const make = (database: DatabaseSync): JournalTable => {
       if (start > first || next < row.length) throw new Torn(`entries of run ${run} from ${Math.min(next, first)} on`)
       return entries.slice(first - start)
     },
+    length: (run) => Number(length.get(run)?.length ?? 0),
     find: (run) => {
       const row = rowOf(run)
       return row?.head == null ? undefined : (row as Listed)

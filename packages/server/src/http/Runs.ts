@@ -34,7 +34,7 @@ export interface Context {
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The number of streams of events that a caller can have open: each reads the journal ten times a second. */
+/** The number of streams of events that a caller can have open. */
 const maxStreams = 100
 
 /** The number of open streams of each caller. */

@@ -592,7 +592,7 @@ export const cases: ReadonlyArray<Case> = [
       const second = yield* open
       const { epoch } = yield* first.claim("r")
       yield* first.append({ run: "r", epoch, seq: 0, entries: [event("r", 0), event("r", 1)] })
-      const followed = Stream.runCollect(JournalStream.follow(second, "r", { from: 1, everyMillis: 5 }))
+      const followed = Stream.runCollect(JournalStream.follow(second, "r", { from: 1 }))
       const fiber = yield* Effect.forkChild(followed)
       yield* Effect.sleep(20)
       yield* first.append({ run: "r", epoch, seq: 2, entries: [event("r", 2)] })
@@ -600,6 +600,43 @@ export const cases: ReadonlyArray<Case> = [
       yield* first.append({ run: "r", epoch, seq: 3, entries: [{ type: "event", event: finished("r") }] })
       const entries = yield* Effect.timeout(Fiber.join(fiber), 3_000)
       assert.deepEqual(entries, [event("r", 1), event("r", 2), { type: "event", event: finished("r") }])
+    })
+  ),
+  define("follow/beyond", "a run is followed from beyond its last entry, until it ends or is removed", (open) =>
+    Effect.gen(function* () {
+      const first = yield* process(open)
+      const second = yield* open
+      const two = (run: string) => [event(run, 0), event(run, 1)]
+      const collected = (from: number) => Stream.runCollect(JournalStream.follow(second, "r", { from }))
+      const { epoch } = yield* first.journal.claim("r")
+      yield* first.journal.append({ run: "r", epoch, seq: 0, entries: two("r"), head: head("r") })
+      const [next = 0] = yield* second.lengths(["r", "unknown"])
+      assert.deepEqual(yield* second.lengths(["unknown", "r", "r"]), [0, next, next])
+      const farthest = Number.MAX_SAFE_INTEGER
+      const fibers = yield* Effect.forEach([next, next + 1, farthest], (from) => Effect.forkChild(collected(from)))
+      yield* Effect.sleep(20)
+      assert.deepEqual(yield* second.read("r", farthest), [])
+      const last: Journal.Entry = { type: "event", event: finished("r") }
+      yield* first.journal.append({
+        run: "r",
+        epoch,
+        seq: next,
+        entries: [event("r", 9), last],
+        head: { ...head("r"), ending: "answered" }
+      })
+      const followed = yield* Effect.timeout(
+        Effect.forEach(fibers, (fiber) => Fiber.join(fiber)),
+        10_000
+      )
+      assert.deepEqual(followed, [[event("r", 9), last], [last], []])
+      assert.deepEqual(yield* Effect.timeout(collected(farthest), 10_000), [])
+      const other = yield* first.journal.claim("s")
+      yield* first.journal.append({ run: "s", epoch: other.epoch, seq: 0, entries: two("s"), head: head("s") })
+      const gone = yield* Effect.forkChild(Stream.runCount(JournalStream.follow(second, "s", { from: 1 })))
+      yield* Effect.sleep(20)
+      yield* first.end
+      assert.deepEqual(yield* second.remove(["s"]), ["s"])
+      assert.equal(yield* Effect.timeout(Fiber.join(gone), 10_000), 1)
     })
   )
 ]
