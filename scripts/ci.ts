@@ -183,21 +183,18 @@ const firstRuns = async () => {
   return test
 }
 
-/** The tests of the command line run what was built. */
-const tests = async (command: string) => {
-  for (const name of [command, "npm run test:long"]) {
-    await step({
-      name,
-      command: shell(name),
-      count: fromTestReport,
-      env: { DIVISI_TEST_BUILT: "1" },
-      again: ({ failures = [] }) => {
-        const files = new Set(failures.map((failure) => /^[^\s:]+/.exec(failure)?.[0] ?? ""))
-        return shell(files.size === 0 ? name : [name, "--", ...files].join(" "))
-      }
-    })
-  }
-}
+/** The tests of a command. Those of the command line run what was built. */
+const tests = (command: string) =>
+  step({
+    name: command,
+    command: shell(command),
+    count: fromTestReport,
+    env: { DIVISI_TEST_BUILT: "1" },
+    again: ({ failures = [] }) => {
+      const files = new Set(failures.map((failure) => /^[^\s:]+/.exec(failure)?.[0] ?? ""))
+      return shell(files.size === 0 ? command : [command, "--", ...files].join(" "))
+    }
+  })
 
 /** Workflow texts are compared with a real Python, where there is one. */
 const pythonCheck = async () => {
@@ -217,7 +214,6 @@ const build = async (packageManager: ReadonlyArray<string>) => {
     name: "lock file is up to date",
     command: [...packageManager, "install", "--frozen-lockfile", "--offline"]
   })
-  await step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] })
   await step({ name: "build", command: [...packageManager, "run", "build", "--continue"] })
 }
 
@@ -228,8 +224,9 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     command: [process.execPath, "scripts/check.ts", name],
     count: fromLastLine
   })
-  // Most steps keep one core busy, and those that install wait for npm. The longest start first.
+  // Most steps keep one core busy; the long tests and those that install wait for much of their time. The longest start first.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
+    () => tests("npm run test:long"),
     ...[
       "everyCommand",
       "studio",
@@ -246,6 +243,8 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     ...["commands", "types", "tarballs"].map((name) => () => step(check(name))),
     () => step({ name: "knip", command: script("knip") }),
     () => step({ name: "types", command: script("types") }),
+    ...exampleSteps(packageManager),
+    () => step({ name: "lint", command: [...packageManager, "exec", "biome", "ci", "--colors=off", "."] }),
     pythonCheck,
     ...["browser", "bundle", "sizes", "arrows", "hosts", "likeness", "changes", "words"].map(
       (name) => () => step(check(name))
@@ -264,21 +263,24 @@ const packAll = async () => {
   await step({ name: "pack", command: ["pnpm", "--filter", "./packages/*", "pack", ...destination] })
 }
 
-/** Runs steps in their order, half as many again at once as there are cores. */
+/** Runs steps in their order, twice as many at once as there are cores. */
 const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>) => {
   const waiting = [...steps]
   const lane = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next()
   }
-  await Promise.all(Array.from({ length: Math.ceil(os.availableParallelism() * 1.5) }, lane))
+  await Promise.all(Array.from({ length: os.availableParallelism() * 2 }, lane))
 }
 
-const exampleApps = async (packageManager: ReadonlyArray<string>) => {
+const exampleSteps = (packageManager: ReadonlyArray<string>): ReadonlyArray<() => Promise<unknown>> => {
   const apps = examples()
   verify("there are examples", apps.length > 0 ? undefined : "The folder examples is empty.")
-  for (const { folder } of apps) {
-    await step({ name: path.relative(root, folder), command: [...packageManager, "run", "start"], cwd: folder })
-  }
+  const start = [...packageManager, "run", "start"]
+  return apps.map(
+    ({ folder }) =>
+      () =>
+        step({ name: path.relative(root, folder), command: start, cwd: folder })
+  )
 }
 
 /** pnpm is on the path of a machine, or npm brings it; its scripts call it by name, so it must be on theirs. */
@@ -302,7 +304,6 @@ const packageManager = bringPnpm()
 await build(packageManager)
 await tests(testCommand)
 await workspaceChecks(packageManager)
-await exampleApps(packageManager)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
 
