@@ -1,5 +1,5 @@
 /**
- * `pnpm durability bytes|disks|kills|points|chaos|machines|load`: many cases for some minutes, or one again.
+ * `pnpm durability bytes|disks|kills|points|chaos|machines|load|samples`: many cases for some minutes, or one again.
  *
  * What did not hold, and the counts, are printed to standard output, progress to standard error; the exit code is 1
  * when anything did not hold.
@@ -12,6 +12,7 @@ import * as Disk from "./disks/Disk.ts"
 import * as Kills from "./Kills.ts"
 import * as Load from "./Load.ts"
 import * as Machines from "./Machines.ts"
+import * as Samples from "./Samples.ts"
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
@@ -143,6 +144,16 @@ const load = async (runs: number): Promise<boolean> => {
   return true
 }
 
+const samples = async (options: Samples.Options): Promise<boolean> => {
+  if (!Machines.isPossible()) {
+    process.stderr.write("pnpm durability samples needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
+    return false
+  }
+  const found = await Samples.run(options, print)
+  print(Samples.format(found))
+  return found.problems.length === 0
+}
+
 const main = async (): Promise<boolean> => {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -159,6 +170,7 @@ const main = async (): Promise<boolean> => {
       runs: { type: "string", default: "2000" },
       servers: { type: "string", default: "6" },
       lanes: { type: "string", default: "3" },
+      samples: { type: "string", default: "10000" },
       folders: { type: "boolean", default: false },
       help: { type: "boolean", default: false }
     }
@@ -204,9 +216,11 @@ const main = async (): Promise<boolean> => {
       })
     case "load":
       return load(Number(values.runs))
+    case "samples":
+      return samples({ seed: asked.seed ?? 1, samples: Number(values.samples) })
     default:
       process.stderr.write(
-        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability machines [--seed 1] [--runs 2000] [--faults 500] [--servers 6] [--lanes 3] [--minutes N]\npnpm durability load [--runs 2000]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
+        "pnpm durability bytes|disks [--minutes 5] [--from 0] [--seeds N] [--seed N]\npnpm durability kills [--kills 1000] [--minutes 5]\npnpm durability points\npnpm durability chaos [--seed 1] [--questions 5000] [--faults 500] [--only KINDS] [--json]\npnpm durability machines [--seed 1] [--runs 2000] [--faults 500] [--servers 6] [--lanes 3] [--minutes N]\npnpm durability load [--runs 2000]\npnpm durability samples [--seed 1] [--samples 10000]\npnpm durability bytes [--only NAME]\npnpm durability disks [--folders]\n"
       )
       return false
   }
