@@ -1,9 +1,9 @@
-/** The pages in the order of a person's questions, by the name of their file in `docs`. */
+/** The pages in reading order, by the name of their file in `docs`. */
 import type { StarlightUserConfig } from "@astrojs/starlight/types"
 
 export const sidebar: StarlightUserConfig["sidebar"] = [
   {
-    label: "Begin",
+    label: "Start",
     items: [
       "install",
       "first-answer",
@@ -15,12 +15,15 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
       "budgets",
       "durable-runs",
       { slug: "routing", label: "Routing" },
+      { slug: "plans", label: "Plans as programs" },
+      { slug: "plan-prices", label: "Price, approve and fork plans" },
       { slug: "checks", label: "Checks and revisions" },
       { slug: "server", label: "A server for any client" },
       "server-cluster",
       "many-machines",
       "cluster-scale",
       "deploy",
+      { slug: "studio", label: "Studio: runs in the browser" },
       { slug: "session", label: "Cost reports" },
       { slug: "from-litellm-or-openrouter", label: "Coming from LiteLLM or OpenRouter" }
     ]
@@ -30,6 +33,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
     items: [
       { slug: "evals", label: "Compare policies and models" },
       { slug: "evals-files", label: "Your own files" },
+      { slug: "evals-interop", label: "Other libraries" },
       { slug: "evals-baselines", label: "Baselines and reports" },
       { slug: "evals-grading", label: "Graders" },
       { slug: "evals-sandbox", label: "Sandboxes" }
@@ -38,7 +42,7 @@ export const sidebar: StarlightUserConfig["sidebar"] = [
   {
     label: "Train",
     items: [
-      { slug: "training", label: "A first training" },
+      { slug: "training", label: "First training" },
       { slug: "gym", label: "The gym" },
       { slug: "tiny-conductor", label: "The tiny Conductor" },
       { slug: "tiny-language-model", label: "The tiny language model" },
