@@ -186,7 +186,7 @@ export const check = async (): Promise<Report> => {
     { address: `${url}#/compare`, shows: "Policies" },
     {
       address: `${url}#/compare?a=${ids["incident.json"].runId}&b=${ids["mapped.json"].runId}`,
-      shows: "they part at step 0"
+      shows: "they differ from step 0"
     },
     { address: `${url}#/evaluations`, shows: "Complete" },
     { address: `${url}#/evaluations/evaluation?show=differ`, shows: "At equal tokens" },

@@ -76,7 +76,7 @@ export interface Serve {
    */
   readonly policies?: ReadonlyArray<string> | undefined
   /**
-   * The Postgres that several servers share, as `--database` takes it; `divisi key` uses it, too. `--database` and
+   * The Postgres that several servers share, in the form of `--database`; `divisi key` also uses it. `--database` and
    * `DIVISI_DATABASE` win over it.
    */
   readonly database?: Secret | undefined
@@ -141,8 +141,8 @@ export interface Config extends Omit<RunSettings, "checks"> {
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
   /**
    * How long runs, responses of the server, outcomes with their ratings, and cached answers are stored, as in `"30d"`;
-   * without end by default, but responses for 30 days. `divisi serve` removes older ones at its start and each hour,
-   * `divisi runs purge` at once. `--keep` wins over it.
+   * without end by default, but responses for 30 days. `divisi serve` removes older ones at startup and every hour;
+   * `divisi runs purge` removes them immediately. `--keep` wins over it.
    */
   readonly retention?: string | undefined
   /** Settings of `divisi serve` besides `divisi` and the workers. */

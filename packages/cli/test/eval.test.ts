@@ -102,7 +102,7 @@ describe("divisi eval regrade and diff", () => {
       const { code, output } = await divisi(["eval", "diff", "before", "after"], { cwd })
       expect(code).toBe(0)
       expect(output).toContain("8 tasks in both, 0 only in the first, 0 only in the second")
-      expect(output).toContain('not at equal terms: grader of gym was "gym", and is "letter"')
+      expect(output).toContain('different conditions: grader of gym was "gym", and is "letter"')
       const found = JSON.parse((await divisi(["eval", "diff", "before", "after", "--json"], { cwd })).output)
       expect(found.rows[0].paired.worse).toBeGreaterThan(0)
       const none = await divisi(["eval", "diff", "before", "nowhere"], { cwd })

@@ -33,6 +33,6 @@ describe("divisi grade", () => {
     assert.strictEqual(code, 0)
     const unknown = await divisi(["grade", "--sandbox", "hope", "--lines"])
     assert.strictEqual(unknown.code, 2)
-    assert.include(unknown.errors, "There are pyodide, bubblewrap")
+    assert.include(unknown.errors, "Available: pyodide, bubblewrap")
   })
 })

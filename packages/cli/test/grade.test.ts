@@ -51,7 +51,7 @@ describe("divisi grade", () => {
   it("says which graders there are, and what is missing", async () => {
     const unknown = await divisi(["grade", "--grader", "vibes", "--lines"])
     assert.strictEqual(unknown.code, 2)
-    assert.include(unknown.errors, "There are math, math500")
+    assert.include(unknown.errors, "Available: math, math500")
     assert.strictEqual((await divisi(["grade"])).code, 2)
     const absent = await divisi(["grade", "--lines", "nowhere.jsonl"])
     assert.strictEqual(absent.code, 2)

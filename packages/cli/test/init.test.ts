@@ -176,7 +176,7 @@ describe("divisi init", () => {
       fs.writeFileSync(path.join(cwd, "divisi.config.mjs"), "")
       const { code, errors } = await divisi(["init", "--json", "--force", "--models", "gym"], { cwd })
       assert.strictEqual(code, 1)
-      assert.match(errors, /There is a divisi\.config\.mjs already/)
+      assert.match(errors, /There is already a divisi\.config\.mjs/)
       assert.deepStrictEqual(fs.readdirSync(cwd), ["divisi.config.mjs"])
     }))
 

@@ -73,7 +73,7 @@ describe("an outage of a vendor", () => {
       assert.include(lost.errors, "2 of 4 samples (50 %) are missing; --max-missing allows a share of 0.05")
       const text = await ask(...evaluation, "--max-missing", "0.5")
       assert.strictEqual(text.code, 0, text.errors)
-      assert.include(text.output, "2 samples not measured, in no mean (Overloaded 2)")
+      assert.include(text.output, "2 samples not measured, excluded from means (Overloaded 2)")
       assert.match(text.output, /^\d+ calls failed, retries included$/m)
       const noted = () =>
         valuesOf(readFileSync(path.join(cwd, "outcomes.jsonl"), "utf8")).filter(({ type }) => type === "rating")

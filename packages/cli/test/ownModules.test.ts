@@ -108,7 +108,7 @@ describe("a policy and a grader of one's own", () => {
         expect(samplesIn(path.join(cwd, "words"))[0]!.missing?.message).toContain("it returned neither true, false")
         const silent = await divisi([...questions, "--grader", "integer", "--policy", "./planless.ts"], { cwd })
         expect(silent.code).toBe(1)
-        expect(lastLine(silent.errors)).toContain("No question was planned or answered by: planless")
+        expect(lastLine(silent.errors)).toContain("No question was planned or answered with: planless")
         const run = await divisi(["run", "What is 3 + 4?", "--policy", "./planless.ts", "--config", "none"], { cwd })
         expect(run.errors + run.output).toContain("no plan (planless.ts, line 2)")
       }

@@ -62,12 +62,12 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
     const { code, errors, output } = await estimate()
     assert.deepStrictEqual([code, errors], [0, ""])
     assert.match(output, /^phases {5}conductor: 200 iterations of 4 questions with 64 rollouts each\n/)
-    assert.include(output, "\ncost       not known in all: see below\n")
+    assert.include(output, "\ncost       incomplete: see below\n")
     assert.match(output, /\n {2}workers {2}\$[\d.]+ \(\$[\d.]+ to \$[\d.]+\) for \d+ % of the calls;/)
     assert.include(output, "\n  engine   unknown\n")
     assert.match(output, /\ntime {7}unknown; at least the workers' [\d,]+ h \(/)
     for (const id of open) assert.include(output, `The price of ${id} is unknown`)
-    for (const text of ["There is no key of any worker", "It is assumed that answers have 700 tokens"]) {
+    for (const text of ["No API key is set", "It is assumed that the median answer has 700 tokens"]) {
       assert.include(output, text)
     }
     assert.notInclude(output, "The problems of")
@@ -94,19 +94,19 @@ describe.concurrent("divisi train --recipe paper --dry-run", () => {
   it("uses the available problems and tokenizer, and reports it", async () => {
     const { code, output } = await estimate({ left: ["rlpr.jsonl"], environment: { TINKER_TOKENIZER: "" } })
     assert.strictEqual(code, 0)
-    assert.include(output, "The problems of rlpr are not counted, the others stand for them: ")
+    assert.include(output, "The problems of rlpr are not counted; the other benchmarks are used instead: ")
     assert.include(output, "Tokens are counted as four characters: ")
   })
 
   it("counts the workers that a run would have, where there is a key", async () => {
     const { output } = await estimate({ environment: { OPENAI_API_KEY: "sk-none" } })
     assert.include(output, "Left out of the paper's pool: qwen3-32b needs ")
-    assert.notInclude(output, "There is no key of any worker")
+    assert.notInclude(output, "No API key is set")
     assert.notInclude(output, "The price of qwen3-32b is unknown")
   })
 
   for (const [setting, value, message] of [
-    ["TINKER_PRICES", "0.1", "write three prices"],
+    ["TINKER_PRICES", "0.1", "expected three prices"],
     ["DIVISI_WORKER_PRICES", "qwen3-32b=cheap", "qwen3-32b=0.1/0.3"],
     ["DIVISI_WORKER_PRICES", "mine=1/2", "not in the paper's pool"]
   ] as const) {

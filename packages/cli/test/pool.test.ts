@@ -58,8 +58,8 @@ describe.concurrent("divisi pool list", () => {
     inFolder(async (cwd) => {
       const { code, output } = await divisi(["pool", "list", "--config", "none"], { cwd, environment: nothing })
       assert.strictEqual(code, 0)
-      assert.match(output, /^There is no config: without --pool the workers are those of the offline gym\.\n/)
-      assert.include(output, "No server of models answers on this machine")
+      assert.match(output, /^There is no config\. Without --pool, the offline gym is used\.\n/)
+      assert.include(output, "No model server responds on this machine")
     }))
 })
 

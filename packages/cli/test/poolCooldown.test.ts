@@ -132,7 +132,7 @@ describe("a vendor that asks all calls to wait for a day", () => {
       for (const [server, code, words] of [
         [origin, 1, "No divisi serve answers at"],
         ["http://127.0.0.1:9", 1, "No divisi serve answers at"],
-        ["ftp://x y", 2, "is not an address"]
+        ["ftp://x y", 2, "is not a valid address"]
       ] as const) {
         const ended = await divisi(["pool", "check", "--config", "none", "--server", server], { cwd })
         assert.strictEqual(ended.code, code, ended.errors)

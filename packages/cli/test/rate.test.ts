@@ -63,14 +63,14 @@ describe.concurrent("divisi rate and divisi learn", () => {
       const question = "What is six times seven?"
       await ask("run", question, "--policy", "moa")
       const planned = await ask("rate", "up")
-      assert.match(planned.output, /teaches how good the team .* is as a whole, and of no worker in it\./)
+      assert.match(planned.output, /applies to the team .* as a whole, not to a worker in it\./)
       const [, run = "", step = ""] = /divisi rate up (\S+) with --step (\S+) \(/.exec(planned.output) ?? []
       const nothing = await ask("learn")
       assert.strictEqual(nothing.code, 2)
       assert.include(nothing.errors, "29 more rated questions of 30 needed.")
       assert.include(nothing.errors, "Also rate its steps (divisi rate up --step 0.1)")
       const ofStep = await ask("rate", "up", run, "--step", step)
-      assert.match(ofStep.output, /It teaches how good (?:calculator|poet) is at questions like this one\./)
+      assert.match(ofStep.output, /The rating shows how good (?:calculator|poet) is at questions like this one\./)
       const alone = await ask("learn")
       assert.strictEqual(alone.code, 0, alone.errors)
       assert.match(
@@ -159,7 +159,7 @@ describe.concurrent("divisi rate and divisi learn", () => {
       assert.strictEqual(events[0].policy, "router")
       assert.strictEqual(events.findLast(({ type }) => type === "run-finished").answer, "The moon!")
       const again = (await ask("learn", "--from", file)).output
-      assert.include(again, "The current table remains in use: it would ask the same workers.")
+      assert.include(again, "The current table remains in use: it would choose the same workers.")
       assert.include((await ask("learn", "--revert")).output, "No table is in use")
       const { output: records } = await ask("learn", "--show")
       assert.match(records, /ParetoBandit +google\/gemini-2\.5-pro +95\.1 +0\.5/)

@@ -16,7 +16,7 @@ describe("divisi run --durable", () => {
       assert.strictEqual(code, 0, errors)
       assert.strictEqual(output, "It is done.\n")
       assert.deepStrictEqual(asked(), ["quick", "last", "last"])
-      assert.include(errors, "last lost with its process, perhaps answered")
+      assert.include(errors, "last outcome unknown, because the process exited")
       const again = await run(["runs", "resume", "run"])
       assert.deepStrictEqual([again.code, again.output], [0, "It is done.\n"])
       assert.strictEqual(asked().length, 3)

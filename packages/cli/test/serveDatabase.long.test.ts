@@ -197,7 +197,7 @@ describe.skipIf(!hasPostgres)("divisi serve --database", () => {
     expect(served.output).toContain("/v1")
     const wrong = await divisi(args, { environment: { ...environment, PGPASSWORD: "wrong" } })
     expect(wrong.code).toBe(1)
-    expect(wrong.errors).toContain("check user, password and rights")
+    expect(wrong.errors).toContain("check the user, the password and its permissions")
     expect(wrong.errors).not.toContain("Waiting")
   })
 

@@ -17,7 +17,7 @@ describe("the threads of local models", () => {
 
   it("are refused if they are not a number, and so are other settings after a name", () => {
     assert.throws(() => LocalModels.named("a.gguf?threads=0"), /threads must be a whole number of at least 1/)
-    assert.throws(() => LocalModels.named("a.gguf?thread=2"), /the only setting behind \? is threads/)
+    assert.throws(() => LocalModels.named("a.gguf?thread=2"), /the only option after \? is threads/)
     process.env.DIVISI_THREADS = "many"
     assert.throws(() => LocalModels.loading(), /DIVISI_THREADS must be a whole number/)
   })
@@ -25,7 +25,7 @@ describe("the threads of local models", () => {
   it("are a flag of the commands that make models", async () => {
     const wrong = await divisi(["run", "--pool", "llamacpp:missing.gguf?thread=2", "--threads", "1", "Why?"])
     assert.strictEqual(wrong.code, 2)
-    assert.match(wrong.errors, /the only setting behind \? is threads/)
+    assert.match(wrong.errors, /the only option after \? is threads/)
     assert.strictEqual((await divisi(["run", "--threads", "0", "Why?"])).code, 2)
   })
 })

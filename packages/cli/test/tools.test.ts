@@ -31,10 +31,10 @@ describe("tools of a run", () => {
   it("that do not exist are refused with a suggestion", async () => {
     const { code, errors } = await run("?", "--tool", "wether")
     assert.strictEqual(code, 2)
-    assert.match(errors, /--tool: no tool is called "wether": did you mean weather\?/)
+    assert.match(errors, /--tool: there is no tool "wether": did you mean weather\?/)
     const approving = await run("?", "--approve", "files__remov")
     assert.strictEqual(approving.code, 2)
-    assert.match(approving.errors, /--approve: no tool is called "files__remov": did you mean files__remove\?/)
+    assert.match(approving.errors, /--approve: there is no tool "files__remov": did you mean files__remove\?/)
   })
 
   it("of a server that does not start are missing, which is reported, and the run continues", async () => {
@@ -49,7 +49,7 @@ describe("tools of a run", () => {
       environment: { NODE_OPTIONS: without("@divisi/tools-mcp").NODE_OPTIONS! }
     })
     assert.strictEqual(code, 2)
-    assert.match(errors, /MCP servers cannot be used\. It needs the package @divisi\/tools-mcp: tools of MCP servers\./)
+    assert.match(errors, /MCP servers cannot be used\. The package @divisi\/tools-mcp \(MCP tools\) is not installed\./)
   })
 })
 
@@ -164,11 +164,11 @@ describe("approval", () => {
 
     it("is a question: yes, no, or always for this tool; what is neither is asked again", async () => {
       const screen = await asked(question, [
-        ["asker asks for the tool order:", ""],
+        ["asker requests the tool order:", ""],
         ['"city": "Ulm"', ""],
         ["(a)lways this tool: ", "maybe\r"],
         ["(a)lways this tool: ", "a\r"],
-        ["asker asks for the tool files__remove:", ""],
+        ["asker requests the tool files__remove:", ""],
         ["(a)lways this tool: ", "n\r"],
         ["ordered for Ulm", ""]
       ])

@@ -117,12 +117,12 @@ describe.concurrent("a run that was trained", () => {
       const best = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "best", "--out", "x"], { cwd })
       assert.include(best.errors, "Take --checkpoint last.")
       const none = await divisi(["train", "export", "a", "--to", "gguf", "--checkpoint", "7", "--out", "x"], { cwd })
-      assert.include(none.errors, "There is no checkpoint 7. There are: best, last, ")
+      assert.include(none.errors, "There is no checkpoint 7. Available: best, last, ")
 
       rmSync(path.join(cwd, "a/metrics.jsonl"))
       const early = await divisi(["train", "report", "a"], { cwd })
       assert.strictEqual(early.code, 2)
-      assert.include(early.errors, "No iteration of the run in a has finished yet.")
+      assert.include(early.errors, "No iteration of the training run in a is finished yet.")
 
       rmSync(path.join(cwd, "a/recipe.json"))
       const foreign = await divisi(["train", "resume", "a"], { cwd })

@@ -68,7 +68,7 @@ describe.concurrent("divisi train --dry-run", () => {
     inFolder(async (cwd) => {
       const { code, output } = await divisi(["train", "--recipe", "unpriced", "--dry-run", ...ours], { cwd })
       assert.strictEqual(code, 0)
-      assert.include(output, "\ncost       not known in all: see below\n  workers  unknown\n  engine   unknown\n")
+      assert.include(output, "\ncost       incomplete: see below\n  workers  unknown\n  engine   unknown\n")
       assert.include(output, "\ntime       unknown\n")
       for (const id of ["abacus", "almanac", "converter"]) assert.include(output, `The price of ${id} is unknown`)
       assert.notInclude(output, "$0")
@@ -106,7 +106,7 @@ describe.concurrent("a training that learns nothing", () => {
       const args = ["train", "--recipe", "unprepared", "--iterations", "2", ...ours]
       const { code, output } = await divisi(args, { cwd })
       assert.strictEqual(code, 1)
-      assert.match(output, /Phase \S+ learned nothing: no completion could be read as a workflow\./)
+      assert.match(output, /Phase \S+ learned nothing: no completion was a valid workflow\./)
       assert.include(output, "Ended without learning: 2 iterations")
     }))
 })
@@ -120,7 +120,7 @@ describe.concurrent("recipes of a config", () => {
   for (const [recipe, message] of [
     ["broken", "The recipe broken cannot be used: There is no oven."],
     ["empty", "The recipe empty does not return"],
-    ["uninstalled", "the engine over the Tinker API. Install it next to @divisi/cli: `npm install"]
+    ["uninstalled", "(the Tinker engine) is not installed. Install it next to @divisi/cli: `npm install"]
   ] as const) {
     it(`fails with a sentence where the recipe is ${recipe}`, () =>
       inFolder(async (cwd) => {

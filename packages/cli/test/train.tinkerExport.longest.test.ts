@@ -56,7 +56,7 @@ describe("divisi train export of a run at a server", () => {
             assert.strictEqual(exported.output, "lora.gguf: toy after 21 iterations, as gguf-lora\n")
             assert.include(exported.errors, "--policy 'llamacpp:<base.gguf>+lora.gguf'`")
             const alone = yield* run("run", "Why?", "--policy", "llamacpp:lora.gguf")
-            assert.include(alone.errors, "it is an adapter: name its base before it, as in base.gguf+lora.gguf.")
+            assert.include(alone.errors, "it is an adapter: put its base model before it, as in base.gguf+lora.gguf.")
             const whole1 = yield* run("run", "Why?", "--policy", "llamacpp:base.gguf+lora.gguf", "--json")
             assert.include(whole1.output, '"policy":"llamacpp:base.gguf+lora.gguf"', whole1.errors)
             const { metadata, tensors } = yield* GgufReader.read(path.join(cwd, "lora.gguf"))

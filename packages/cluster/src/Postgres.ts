@@ -36,7 +36,7 @@ export interface Options {
   readonly patienceMillis?: number | undefined
   /**
    * How long {@link open} waits for a database that is starting or unreachable, in milliseconds; `patienceMillis` by
-   * default. With 0 it tries once. A wrong password, an unknown database and an invalid URL fail at once.
+   * default. With 0 it tries once. A wrong password, an unknown database and an invalid URL fail immediately.
    */
   readonly startMillis?: number | undefined
   /** Runs before each wait of {@link open}, with the reason why the database cannot be used yet. */
@@ -121,13 +121,13 @@ export type PostgresErrorReason =
 const explain = (reason: PostgresErrorReason): string => {
   switch (reason._tag) {
     case "Unreachable":
-      return `cannot be reached (${reason.detail}): check that it runs, and its address`
+      return `cannot be reached (${reason.detail}): check that it is running, and check its address`
     case "Invalid":
       return `cannot be used (${reason.detail})`
     case "Denied":
-      return `does not allow it (${reason.detail}): check user, password and rights`
+      return `does not allow it (${reason.detail}): check the user, the password and its permissions`
     case "Newer":
-      return "has tables of a newer version of Divisi: update, or name another schema"
+      return "has tables from a newer version of Divisi. Update Divisi, or choose another schema"
     case "Failed":
       return `has failed (${reason.detail})`
   }
@@ -211,8 +211,8 @@ const maxMessageSize = 512 * 2 ** 20
  * **Gotchas**
  *
  * It needs a connection to the database itself, or to a pooler that pools sessions: one that pools transactions, as
- * PgBouncer may, loses the lock. A pooler has to pass `idle_in_transaction_session_timeout`, `lock_timeout` and
- * `statement_timeout` through at the start of a connection, or to ignore them. A machine that disappears silently is
+ * PgBouncer may, loses the lock. A pooler must pass `idle_in_transaction_session_timeout`, `lock_timeout` and
+ * `statement_timeout` through at the start of a connection, or ignore them. A machine that disappears silently is
  * noticed after half a minute.
  *
  * **Example**
@@ -250,7 +250,7 @@ export const open = Effect.fnUntraced(function* (
     new PostgresError({ database: name ?? "(no URL)", reason: { _tag: "Invalid", detail } })
   if (name === undefined) return yield* invalid("its address must look like postgres://user@host/database")
   if (!isHost(hostOf(url))) return yield* invalid("its host is not a valid host name")
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return yield* invalid("its schema has a name that is none")
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return yield* invalid("its schema name is invalid")
   const failed = (error: SqlError) => new PostgresError({ database: name, reason: reasonOf(error) })
   const config: PgPool.Config = {
     url,

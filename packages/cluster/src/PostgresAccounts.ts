@@ -39,8 +39,8 @@ const keptMillis = 90 * 86_400_000
  *
  * **Gotchas**
  *
- * Accounts that cannot be written refuse calls: the run fails with an `AccountsError`, once the database has been waited
- * for. A call that has ended while it could not be written stays set aside at its worst case.
+ * Accounts that cannot be written refuse calls: the run waits for the database, and then fails with an `AccountsError`.
+ * A call that has ended while it could not be written stays set aside at its worst case.
  *
  * **Example**
  *

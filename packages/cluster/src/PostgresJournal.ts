@@ -42,8 +42,8 @@ type Held = (JournalTable.Claimed & { since: Instant.Instant }) | "claimed"
 /** How a journal treats the runs of silent processes. */
 export interface Options {
   /**
-   * With it, a claim with `takeOver` leaves a run to a process that the database has seen within so many milliseconds, or
-   * within half of them if its connection is gone, and fails with `Held`. Absent: such a claim always succeeds.
+   * If it is set, a claim with `takeOver` fails with `Held` if the database has seen the owning process within this
+   * many milliseconds, or within half of them if its connection is closed. Absent: such a claim always succeeds.
    */
   readonly expireMillis?: number | undefined
 }

@@ -15,7 +15,7 @@ export interface Options {
   readonly id: string
   /** A description that all machines must have in common, such as the settings as JSON. */
   readonly plan: string
-  /** The tasks, in the order in which they are claimed. Those of an earlier opening stay. */
+  /** The tasks, in the order in which they are claimed. Tasks from an earlier run remain stored. */
   readonly keys: ReadonlyArray<string>
   /** How long a claim lasts unless it is renewed, in milliseconds. Default: 10,000. */
   readonly leaseMillis?: number | undefined
@@ -38,7 +38,7 @@ export interface Tasks {
   /** The plan of the machine that opened it first. If it differs from the given one, no task was added. */
   readonly plan: string
   readonly leaseMillis: number
-  /** Claims up to so many tasks that are neither answered nor claimed. */
+  /** Claims up to this many tasks that are neither answered nor claimed. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, PostgresError>
   /** Adds tasks that this process has claimed already. A known task stays as it is. */
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>

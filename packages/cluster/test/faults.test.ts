@@ -283,7 +283,7 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
           )
           yield* good.run((session) => session.query(`UPDATE ${good.schema}.version SET version = 99`))
           const newer = yield* refusal(server.url, { schema: good.schema })
-          assert.match(newer.message, /has tables of a newer version of Divisi/)
+          assert.match(newer.message, /has tables from a newer version of Divisi/)
           for (const error of [...errors, newer]) {
             const all = `${inspect(error, { depth: 20 })} ${error.message} ${error.stack} ${JSON.stringify(error)}`
             assert.notInclude(all, PostgresServer.password)

@@ -191,7 +191,7 @@ export const excludes =
   (options) =>
     options[option] === undefined || options[other] === undefined
       ? undefined
-      : `"${option}" and "${other}" exclude each other.`
+      : `"${option}" and "${other}" cannot be used together.`
 
 /** A rule: one number must not exceed another. */
 export const ordered =
@@ -307,7 +307,7 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   const table = tableOf(row)
   if (!isRecord(options)) {
     const { required = Object.keys(table.shape) } = table
-    const detail = `it takes one object of options, ${what}({ ${required.join(", ")} }), not ${kindOf(options)}.`
+    const detail = `it takes a single options object, ${what}({ ${required.join(", ")} }), not ${kindOf(options)}.`
     throw new OptionsError({ what, detail })
   }
   const detail = problemOfOptions(options, table, "")

@@ -47,12 +47,12 @@ describe("a pool without a policy", () => {
       assert.strictEqual(result.spend.calls, 1)
       assert.strictEqual(
         transcript.reason,
-        "No policy was given, so the strongest worker answers alone: large has the highest price of the pool, and no public record covers the whole pool."
+        "No policy was given, so the strongest worker answers alone: large has the highest price in the pool, and no public record covers the whole pool."
       )
       assert.deepStrictEqual(round.notes, [])
       const unknown = yield* run(chat("first", "1"), chat("second", "2"))
       assert.strictEqual(unknown.result.answer, "1")
-      assert.include(unknown.transcript.reason, "first is the first of the pool")
+      assert.include(unknown.transcript.reason, "first is first in the pool")
     })
   )
 
@@ -76,7 +76,10 @@ describe("a pool without a policy", () => {
       const { result, transcript } = yield* run(tool, chat("model", plan), { ...tool, id: "second" })
       assert.strictEqual(result.answer, "7")
       assert.strictEqual(transcript.policy, "model")
-      assert.strictEqual(transcript.reason, "No policy was given, so model plans, the only language model of the pool.")
+      assert.strictEqual(
+        transcript.reason,
+        "No policy was given, so model plans, because it is the only language model in the pool."
+      )
       const both = yield* run(tool, priced("small", 1), priced("large", 10))
       assert.strictEqual(both.transcript.policy, "large")
     })

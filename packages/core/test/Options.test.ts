@@ -80,7 +80,7 @@ describe("the checker of options", () => {
     [
       "two that exclude each other",
       { ...ask, members: [], headers: {} },
-      '"members" and "headers" exclude each other.'
+      '"members" and "headers" cannot be used together.'
     ],
     [
       "limits in the wrong order",
@@ -88,7 +88,7 @@ describe("the checker of options", () => {
       'in "limits", "low" must be at most "high", 0, not 1.'
     ],
     ["a missing option", {}, '"question" is missing: a text.'],
-    ["no object", 3, "it takes one object of options, make({ question }), not 3."]
+    ["no object", 3, "it takes a single options object, make({ question }), not 3."]
   ])("names %s", (_, options, expected) => {
     assert.include(problem(options, table), expected)
   })

@@ -178,7 +178,7 @@ describe("a listener", () => {
     const running = conductor.run("Why?", { runId: "r", listener })
     await Effect.runPromise(Effect.provide(running, Logger.layer([logger])))
     assert.deepStrictEqual(said, [
-      ["The listener of run r threw on 3 of its events, first on step-started: boom. The run was not affected."]
+      ["The listener of run r threw an error for 3 events, first for step-started: boom. The run was not affected."]
     ])
   })
 })

@@ -41,7 +41,7 @@ describe("a budget that admits whole plans", () => {
     )
     assert.match(
       result.detail!,
-      /It costs at least .* USD \(4 calls, 0 tokens\), likely .*, at most .* USD \(4 calls, \d+ tokens\)\./
+      /Its cost is at least .* USD \(4 calls, 0 tokens\), likely .*, and at most .* USD \(4 calls, \d+ tokens\)\./
     )
     const cut = await promise.conduct({ ...asked, budget: { calls: 3 } })
     assert.deepStrictEqual([cut.ending, cut.spend.calls], ["budget", 3])
@@ -108,7 +108,7 @@ describe("a budget that admits whole plans", () => {
     const budget = { costUsd: 100, admit: "plan" } as const
     const result = await promise.conduct({ question, pool: [worker], policy: chain(1), tools, ...once, budget })
     assert.deepStrictEqual([result.ending, calls()], ["budget", 0])
-    assert.match(result.detail!, /cannot be priced before it runs \(a step with tools/)
+    assert.match(result.detail!, /has no price: it contains a step with tools/)
     // Without a limit there is nothing to fit.
     const free = await promise.conduct({ question, pool: [worker], policy: chain(1), tools, budget: { admit: "plan" } })
     assert.strictEqual(free.ending, "answered")

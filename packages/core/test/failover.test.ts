@@ -1,4 +1,4 @@
-/** Promise 5: a step whose worker failed for good goes to the next eligible worker, but never where the caller named it. */
+/** Promise 5: a step whose worker failed permanently goes to the next eligible worker, but never where the caller named it. */
 import { assert, describe, it } from "vitest"
 import { agreed, bestOf, checked, conduct, policy, selfConsistency, single, worker } from "../src/promise.ts"
 
@@ -17,7 +17,7 @@ const one = policy("one", () => ({ steps: [{ worker: 0, subtask: "", access: [] 
 const ask = (options: Pick<Parameters<typeof conduct>[0], "policy" | "reassign" | "pool">) =>
   conduct({ question: "Who?", ...options })
 
-describe("a worker that fails for good", () => {
+describe("a worker that fails permanently", () => {
   it("is replaced by the next one by default, as the transcript reports", async () => {
     const { answer, ending, transcript } = await ask({ pool: [down("a"), down("b"), up("c")], policy: one })
     assert.deepStrictEqual([ending, answer], ["answered", "from c"])

@@ -192,7 +192,7 @@ describe("a step that runs for each item of a list", () => {
     const small = [{ ...pool[0]!, limits: { contextTokens: 1000 } }]
     const { failures, spend } = await conduct({ question: "q", pool: small, policy: plan })
     expect(failures).toMatchObject([{ step: 2, reason: "ContextTooLong" }])
-    expect(failures[0]!.message).toContain("join them in two stages")
+    expect(failures[0]!.message).toContain("join the answers in two stages")
     expect([calls.length, spend.calls]).toEqual([3, 3])
     const large = { ...recording(files).pool[0]!, id: "large" }
     const { answer } = await conduct({ question: "q", pool: [...small, large], policy: plan })

@@ -77,9 +77,13 @@ describe("the list how", () => {
     [
       "another value",
       withHow("").replace('how = [""', "how = [3"),
-      "Line 4, column 8: expected how the step is run in quotes"
+      "Line 4, column 8: expected the clauses of the step in quotes"
     ],
-    ["too few", withHow("").replace('how = ["", ', "how = ["), "expected 4 texts of how, one for each step, found 3."],
+    [
+      "too few",
+      withHow("").replace('how = ["", ', "how = ["),
+      "expected 4 entries in how, one for each step, found 3."
+    ],
     ["an impossible step", withHow("", "each 0"), "Line 4, column 12: Step 1: each: step 0 gives no list"],
     [
       "an unknown shape",

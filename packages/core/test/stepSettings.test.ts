@@ -67,8 +67,8 @@ describe("the settings of a step", () => {
     expect(requests[0]!.reasoning).toBeUndefined()
     expect(requests[0]!.temperature).toBeUndefined()
     expect(notices()).toEqual([
-      "It does not support a setting of reasoning, so that of the step was left out.",
-      "It does not support a temperature, so that of the step was left out.",
+      "It does not support reasoning settings, so the step's setting was left out.",
+      "It does not support a temperature, so the step's setting was left out.",
       "It writes at most 200 tokens, so the step's limit of 900 was lowered."
     ])
   })

@@ -242,7 +242,7 @@ describe("rounds of tools", () => {
     const { asked, worker } = scripted("a", [ask("weather")])
     const { detail, ending, spend } = await run({ pool: [worker], tools: [weather(() => "sunny")], maxToolRounds: 2 })
     assert.strictEqual(ending, "failed")
-    expect(detail).toMatch(/asked for tools after 2 rounds/)
+    expect(detail).toMatch(/requested tools after 2 rounds/)
     assert.strictEqual(spend.calls, asked.length)
   })
 

@@ -245,7 +245,7 @@ describe("files that are not as they should be", () => {
         tasks.map(({ id }) => id),
         ["a", "a-2", "b"]
       )
-      assert.deepStrictEqual(notices, ["1 question in the files more than once, and counted as often: a."])
+      assert.deepStrictEqual(notices, ["1 question in the files more than once and counted each time: a."])
     })
   )
 
@@ -264,11 +264,11 @@ describe("files that are not as they should be", () => {
 
   it.effect("say that they hold nothing, or nothing of the benchmark", () =>
     Effect.gen(function* () {
-      assert.include(yield* refusal(mine("")), "it holds no records")
-      assert.include(yield* refusal(mine("\n \n")), "it holds no records")
+      assert.include(yield* refusal(mine("")), "it contains no records")
+      assert.include(yield* refusal(mine("\n \n")), "it contains no records")
       const rlpr = write("rlpr.jsonl", fs.readFileSync(fixture("rlpr")))
       const strict = Rlpr.make({ split: "all", maxReferenceLength: 0 })
-      assert.match(yield* refusal(strict, { files: [rlpr] }), /none of its \d+ records is a task of rlpr-strict/)
+      assert.match(yield* refusal(strict, { files: [rlpr] }), /none of its \d+ records is a rlpr-strict task/)
     })
   )
 

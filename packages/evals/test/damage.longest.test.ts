@@ -213,7 +213,7 @@ describe("a damaged journal", () => {
         expect(refused.message).toContain(`line ${index + 1} cannot be read; run the evaluation again in its folder`)
         const { samples, said } = yield* evaluate(at, pool)
         expect(essence(samples)).toEqual(expected)
-        expect(said).toContain(`was damaged in line ${index + 1}, which was left out`)
+        expect(said).toContain(`was damaged in line ${index + 1}, which was ignored`)
         expect(asked).toHaveLength(6)
         expect((yield* Journal.read(journalOf(at)))!.paidUsd).toBeCloseTo(paidUsd, 9)
         expect((yield* evaluate(at, pool)).said).toBe("")

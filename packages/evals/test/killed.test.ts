@@ -104,7 +104,7 @@ describe("an evaluation", () => {
       expect(withoutTimes(samples)).toEqual(withoutTimes(whole.samples))
       expect(report.cells[0]!.costUsd).toEqual(whole.report.cells[0]!.costUsd)
       expect(report.extent.paidUsd).toBe(whole.report.extent.paidUsd + 1)
-      expect(said).toContain("1 call was under way when this evaluation was killed")
+      expect(said).toContain("1 call was in flight when this evaluation was killed")
       expect(fs.readdirSync(at).filter((name) => name.startsWith(ReportFile.names.runs))).toEqual([])
       const again = yield* evaluate(at, vendor())
       expect([again.report.extent.paidUsd, again.said]).toEqual([report.extent.paidUsd, ""])

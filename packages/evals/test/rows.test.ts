@@ -94,9 +94,9 @@ describe("implausible rows", () => {
       ])
       assert.lengthOf(tasks, 5)
       assert.deepStrictEqual(notices, [
-        "1 question in the files more than once, and counted as often: a.",
+        "1 question in the files more than once and counted each time: a.",
         "1 question in the files with different answers: c.",
-        "The same id is given to different questions: c.",
+        "Different questions have the same id: c.",
         'In 1 question the field "costs" is not read: a.',
         'In 1 question the field "sytem" is not read (did you mean "system"?): b.'
       ])

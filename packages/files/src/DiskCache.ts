@@ -85,10 +85,10 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
  *
  * **Details**
  *
- * Several processes may use one file at once. If two of them produce the same answer concurrently, the later one is
- * stored. A killed process loses no stored answer and leaves the file intact. If the file becomes unreachable (a full
- * disk), answers are neither stored nor looked up; this is logged once, and no call fails because of it. An answer that
- * does not match its checksum counts as missing, and the next one replaces it.
+ * Several processes can use the same file at the same time. If two of them produce the same answer concurrently, the
+ * later one is stored. A killed process loses no stored answer and leaves the file intact. If the file becomes
+ * unreachable (a full disk), answers are neither stored nor looked up; this is logged once, and no call fails because
+ * of it. An answer that does not match its checksum counts as missing, and the next one replaces it.
  *
  * **Gotchas**
  *

@@ -54,9 +54,10 @@ const reasonOf = (error: unknown): Journal.JournalErrorReason =>
  *
  * **Details**
  *
- * Several processes may use one file at once. Each run is executed by one of them, and the others receive the name of
- * that process. An acknowledged batch has been written to the disk itself and survives a `kill -9` or a loss of power.
- * On a full disk or in a folder that has become read-only, later appends fail; acknowledged entries remain.
+ * Several processes can use the same file at the same time. Each run is executed by one of them, and the others receive
+ * the name of that process. An acknowledged batch has been written to the disk itself and survives a `kill -9` or a
+ * loss of power. On a full disk or in a folder that has become read-only, later appends fail; acknowledged entries
+ * remain.
  *
  * **Gotchas**
  *

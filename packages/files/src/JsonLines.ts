@@ -21,9 +21,9 @@ import * as Sealed from "./Sealed.ts"
 /** How a file is read. */
 export interface ReadOptions {
   /**
-   * Whether the file was written by another program and is complete. If so, its last line counts without a line feed,
-   * too, a byte order mark is removed, and a file that is not UTF-8 is rejected. Default: `false`, as for files that
-   * {@link open} writes.
+   * Whether the file was written by another program and is complete. If so, the last line may lack a line feed, a byte
+   * order mark is removed, and a file that is not UTF-8 is rejected. Default: `false`, as for files that {@link open}
+   * writes.
    */
   readonly isComplete?: boolean | undefined
   /**

@@ -162,7 +162,7 @@ const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
   }
 }
 
-/** Ends a group at once. A group that has ended is left alone, as its number may belong to another. */
+/** Kills a group immediately. A group that has ended is left alone, as its number may belong to another. */
 export const kill = (child: ChildProcess): void => {
   if (child.pid === undefined || !running.has(child)) return
   if (!send(child, "SIGKILL")) child.kill("SIGKILL")
@@ -172,7 +172,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Waits until a process has ended, for so long at most; returns whether it has. */
+/** Waits until a process has ended, up to a time limit; returns whether it has ended. */
 export const ended = (child: ChildProcess, millis: number): Promise<boolean> =>
   new Promise((resolve) => {
     if (child.pid === undefined || hasEnded(child)) return resolve(true)

@@ -23,7 +23,7 @@ export interface ReadOptions {
 const sumOf = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /**
- * An object as JSON with its checksum, on one line, or indented by so many blanks.
+ * Returns an object as JSON with its checksum, on one line, or indented by this many spaces.
  *
  * **Example**
  *

@@ -138,7 +138,7 @@ const sweepNow = async (folder: string, olderThanMillis: number, names?: Readonl
 
 /**
  * Removes the leftovers of killed processes in a folder: those with these names, or all. Hold a lock that excludes
- * other writers, because their unfinished files would be removed, too.
+ * other writers, because their unfinished files would also be removed.
  */
 export const sweep = (folder: string, names?: ReadonlyArray<string>): Effect.Effect<void, FileError> =>
   Effect.tryPromise({ try: () => sweepNow(folder, 0, names), catch: fromUnknown(folder, "removed") })

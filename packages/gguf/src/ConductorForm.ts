@@ -24,7 +24,7 @@ export interface ConductorForm {
 /** The error for a text that is not a form. */
 export class ConductorFormError extends Data.TaggedError("ConductorFormError")<{ readonly detail: string }> {
   override get message(): string {
-    return `What the model says of its prompt cannot be used: ${this.detail}.`
+    return `The prompt settings in the model file are invalid: ${this.detail}.`
   }
 }
 
@@ -94,14 +94,14 @@ const isList = <A>(value: unknown, isItem: (item: unknown) => boolean): value is
 const problemOf = (form: Readonly<Record<string, unknown>>): string | undefined => {
   const { maxTokens, prompt, workers } = form
   if (form.version !== version) return `its version is ${String(form.version)}, and only ${version} is known`
-  if (!(Number.isSafeInteger(maxTokens) && (maxTokens as number) >= 1)) return "maxTokens is no number of tokens"
-  if (!isList<string>(workers, (id) => typeof id === "string")) return "workers is no list of ids"
+  if (!(Number.isSafeInteger(maxTokens) && (maxTokens as number) >= 1)) return "maxTokens is not a number of tokens"
+  if (!isList<string>(workers, (id) => typeof id === "string")) return "workers is not a list of ids"
   if (!isRecord(prompt)) return "it has no prompt"
   if (!isRecord(prompt.template) || !isLike(prompt.template, Prompt.defaultTemplate)) return "prompt.template is none"
-  if (!isList<Prompt.Example>(prompt.examples, isExample)) return "prompt.examples is no list of examples"
+  if (!isList<Prompt.Example>(prompt.examples, isExample)) return "prompt.examples is not a list of examples"
   const isSet = isOneOf(prompt.access, "binary", "fine-grained") && isOneOf(prompt.descriptions, true, false)
   const areFlags = [prompt.subtasks, prompt.how, prompt.mayAnswer].every((flag) => isOneOf(flag, true, false))
-  return isSet && areFlags ? undefined : "a setting of the prompt is unknown"
+  return isSet && areFlags ? undefined : "the prompt has an unknown setting"
 }
 
 /**

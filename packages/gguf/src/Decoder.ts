@@ -31,8 +31,8 @@ export interface Decoder {
   readonly contextTokens: number
   readonly vocabularySize: number
   /**
-   * Appends tokens to a cache. The result is the logits after the last of them, in an array that the next call of this
-   * decoder overwrites. At least one token, and no more than the cache has room for.
+   * Appends tokens to a cache. Returns the logits after the last token, in an array that the next call of this decoder
+   * overwrites. At least one token, and no more than the cache has room for.
    */
   readonly append: (cache: Cache, tokens: ReadonlyArray<number>) => Float32Array
   /** A cache without tokens. */
@@ -199,7 +199,7 @@ export const make = (model: Pick<DenseModel, "config" | "tensors">): Decoder => 
       throw new RangeError(`${tokens.length} tokens cannot be appended: 1 to ${room} can.`)
     }
     const stranger = tokens.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize))
-    if (stranger !== undefined) throw new RangeError(`${stranger} is no token of a vocabulary of ${vocabularySize}.`)
+    if (stranger !== undefined) throw new RangeError(`${stranger} is not a token in a vocabulary of ${vocabularySize}.`)
     let count = 0
     for (let from = 0; from < tokens.length; from += most) {
       count = Math.min(most, tokens.length - from)

@@ -89,8 +89,8 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
  * **Details**
  *
  * Versions 2 and 3 are read. The file must be as long as its tensors of known type need. A header of more than 128 MiB,
- * or with more than 65,536 values, 262,144 tensors or 4,194,304 elements in its arrays, is `Corrupt`; models come
- * nowhere near. An array is read from the header's bytes when its `value` is asked for the first time.
+ * or with more than 65,536 values, 262,144 tensors or 4,194,304 elements in its arrays, is `Corrupt`; real models are
+ * far below these limits. An array is read from the header's bytes when its `value` is first accessed.
  *
  * **Example**
  *
@@ -130,7 +130,7 @@ const readable: Readonly<Record<string, Decoder>> = {
   Q8_0: { size: EightBits.block.bytes / EightBits.block.count, decode: EightBits.decode }
 }
 
-/** A tensor with its numbers, read in pieces when they are asked for. Only F32, F16, BF16 and Q8_0 can be read. */
+/** A tensor with its numbers, read in chunks on demand. Only F32, F16, BF16 and Q8_0 can be read. */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
   const invalid = (detail: string) =>

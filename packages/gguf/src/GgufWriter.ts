@@ -43,11 +43,11 @@ export interface NamedTensor extends Tensor.Tensor {
 
 /** The contents of a file. */
 export interface Contents {
-  /** Written in this order. `general.alignment` is added where it is needed. */
+  /** Written in this order. `general.alignment` is added if needed. */
   readonly metadata: Metadata.Metadata
   /** Written in this order; names are unique and at most 63 bytes long, every shape has one to four dimensions. */
   readonly tensors: ReadonlyArray<NamedTensor>
-  /** Tensors begin at multiples of this many bytes: a power of two, 8 or more; 32 by default. */
+  /** Tensors start at multiples of this many bytes: a power of two of at least 8; 32 by default. */
   readonly alignment?: number | undefined
 }
 
@@ -75,12 +75,12 @@ const checkTensor = ({ data, name, shape, type }: NamedTensor, seen: Set<string>
   if (Buffer.byteLength(name) > longestName) throw invalid(name, `llama.cpp reads names of up to ${longestName} bytes.`)
   const isShape = shape.length >= 1 && shape.length <= maximumDimensions
   if (!isShape || !shape.every((length) => Number.isSafeInteger(length) && length > 0)) {
-    throw invalid(name, `[${shape}] is no shape of one to ${maximumDimensions} positive whole numbers.`)
+    throw invalid(name, `[${shape}] is not a valid shape: expected one to ${maximumDimensions} positive whole numbers.`)
   }
   if (type === "Q8_0" && shape.at(-1)! % EightBits.block.count !== 0) {
     throw invalid(
       name,
-      `Its rows of ${shape.at(-1)} numbers make no blocks of ${EightBits.block.count}: write it as F16.`
+      `Its rows of ${shape.at(-1)} numbers cannot be divided into blocks of ${EightBits.block.count}. Write it as F16.`
     )
   }
   if (typeof data !== "function") checkCount(name, shape, data.length)
@@ -93,7 +93,7 @@ const checkCount = (name: string, shape: ReadonlyArray<number>, count: number) =
 
 const checkedAlignment = (alignment: number) => {
   if (Number.isInteger(alignment) && alignment >= 8 && Number.isInteger(Math.log2(alignment))) return alignment
-  const detail = `${alignment} is no power of two of 8 or more.`
+  const detail = `${alignment} is not a power of two that is at least 8.`
   throw Errors.make({ _tag: "InvalidMetadata", key: "general.alignment", detail })
 }
 
@@ -156,7 +156,7 @@ const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignm
     if (count > size || (type === "Q8_0" && values.length % EightBits.block.count !== 0)) break
     await writers[type](sink, name, values)
   }
-  if (count > size) throw invalid(name, `Its shape [${shape}] holds ${size} numbers, more were given.`)
+  if (count > size) throw invalid(name, `Its shape [${shape}] has ${size} numbers, but more were supplied.`)
   checkCount(name, shape, count)
   await sink.write(new Uint8Array(align(sink.position(), alignment) - sink.position()))
 }

@@ -59,7 +59,7 @@ const determine = ({ edges, end, start }: Automaton): Grammar => {
 }
 
 /**
- * Reads a grammar, which begins at its rule `root`.
+ * Reads a grammar, which starts with its rule `root`.
  *
  * **Details**
  *

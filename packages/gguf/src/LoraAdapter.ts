@@ -81,8 +81,8 @@ const pairs = (file: Safetensors.Safetensors) => {
 
 const changeOf = (module: string, { a, b }: Partial<Change>, config: AdapterConfig): Change => {
   const name = (side: string) => `base_model.model.${module}.lora_${side}.weight`
-  if (a === undefined) throw invalid(name("A"), "Its counterpart lora_B is there, it is not.")
-  if (b === undefined) throw invalid(name("B"), "Its counterpart lora_A is there, it is not.")
+  if (a === undefined) throw invalid(name("A"), "The tensor is missing, but its counterpart lora_B exists.")
+  if (b === undefined) throw invalid(name("B"), "The tensor is missing, but its counterpart lora_A exists.")
   const rank = checkedRank(module, { a, b })
   if (!config.hasRankPattern && rank !== config.rank) {
     throw invalid(name("A"), `Its rank is ${rank}; the adapter's config says ${config.rank}.`)
@@ -101,7 +101,7 @@ const checkTargets = (modules: Iterable<string>, targets: ReadonlyArray<string>)
   const found = new Set(Array.from(modules, endingsOf).flat())
   const missing = targets.find((target) => !found.has(target))
   if (missing === undefined && found.size > 0) return
-  const detail = `the config says that "${missing ?? "lora"}" was trained, the weights have none of it.`
+  const detail = `the config says that "${missing ?? "lora"}" was trained, but the weights do not contain it.`
   throw Errors.make({ _tag: "Corrupt", detail })
 }
 
@@ -174,7 +174,7 @@ const place = (base: GgufReader.GgufFile, architecture: string, module: string, 
     throw invalid(module, `Its alpha is ${change.alpha}: llama.cpp would apply it unscaled.`)
   }
   const target = targetOf(module)
-  if (target === undefined) throw invalid(module, "It is no linear layer that llama.cpp can change by an adapter.")
+  if (target === undefined) throw invalid(module, "It is not a linear layer that llama.cpp can change with an adapter.")
   const tensor = base.tensors.find(({ name }) => name === target)
   if (tensor === undefined) throw otherBase(absence(module, target))
   const shape = [change.b.shape[0], change.a.shape[1]]

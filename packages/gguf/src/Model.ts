@@ -48,7 +48,7 @@ export interface Config {
   readonly normEpsilon?: number | undefined
   /** The base of the rotary embedding's frequencies; 10,000 by default. */
   readonly ropeTheta?: number | undefined
-  /** Whether the embedding is also the output layer: then there is no `lm_head.weight`. False by default. */
+  /** Whether the embedding is also the output layer. If so, there is no `lm_head.weight`. False by default. */
   readonly tiedEmbeddings?: boolean | undefined
 }
 
@@ -106,12 +106,12 @@ const configProblem = (config: Config): GgufError | undefined => {
   }
   for (const field of counts) {
     if (!Number.isInteger(config[field]) || config[field] < 1) {
-      return invalidConfig(field, `${config[field]} is no positive whole number.`)
+      return invalidConfig(field, `${config[field]} is not a positive whole number.`)
     }
   }
   const { headSize } = sizes(config)
   if (!Number.isInteger(headSize) || headSize < 2 || headSize % 2 === 1) {
-    return invalidConfig("headSize", `${headSize} is no positive even number; it is hiddenSize / heads unless given.`)
+    return invalidConfig("headSize", `${headSize} is not a positive even number. The default is hiddenSize / heads.`)
   }
   if (architecture === "qwen2" && headSize * heads !== config.hiddenSize) {
     return invalidConfig(
@@ -120,7 +120,7 @@ const configProblem = (config: Config): GgufError | undefined => {
     )
   }
   if (!Number.isInteger(keyValueHeads) || keyValueHeads < 1 || heads % keyValueHeads !== 0) {
-    return invalidConfig("keyValueHeads", `${keyValueHeads} is no divisor of heads, which is ${heads}.`)
+    return invalidConfig("keyValueHeads", `${keyValueHeads} does not divide heads, which is ${heads}.`)
   }
   if (!(normEpsilon >= 0)) return invalidConfig("normEpsilon", `${normEpsilon} is below 0.`)
   if (!(ropeTheta > 0)) return invalidConfig("ropeTheta", `${ropeTheta} is not above 0.`)
@@ -131,9 +131,10 @@ const tensorProblem = ({ config, tensors }: Model, wanted: ReadonlyArray<Slot>):
   const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
   for (const { shape, source } of wanted) {
     const tensor = tensors[source]
-    if (tensor === undefined) return invalid(source, `A ${config.architecture} model of this config needs it.`)
+    if (tensor === undefined)
+      return invalid(source, `A ${config.architecture} model with this config requires the tensor.`)
     if (tensor.shape.join() !== shape.join()) {
-      return invalid(source, `Its shape is [${tensor.shape}]; this config asks for [${shape}].`)
+      return invalid(source, `Its shape is [${tensor.shape}], but this config requires [${shape}].`)
     }
     if (typeof tensor.data !== "function" && tensor.data.length !== Tensor.size(shape)) {
       return invalid(source, `Its shape [${shape}] holds ${Tensor.size(shape)} numbers, not ${tensor.data.length}.`)

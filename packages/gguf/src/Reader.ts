@@ -368,7 +368,7 @@ const corrupt = (path: string, detail: string) => Errors.make({ _tag: "Corrupt",
 /** Reads readers from a GGUF file. One of another architecture, or without all of their tensors, is corrupt. */
 export const load = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
-  if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it holds no reader.")
+  if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it does not contain a reader.")
   const all = file.tensors.map(({ name }) => name)
   const vectors: Record<string, Float32Array> = {}
   for (const name of vectorNames) if (all.includes(name)) vectors[name] = yield* numbersOf(file, name)
@@ -431,7 +431,7 @@ export const loadVectors = Effect.fnUntraced(function* (path: string) {
   return { "vector.key": keys, vector } satisfies Vectors
 })
 
-/** Writes vectors of words as a file by themselves, for a training to begin with. */
+/** Writes word vectors to a file of their own, as the starting point of a training. */
 export const saveVectors = (path: string, vectors: Vectors): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
   GgufWriter.write(path, {
     metadata: { "general.architecture": Metadata.string("divisi-words") },

@@ -28,7 +28,7 @@ export interface StoredTensor extends Tensor.Tensor {
 /** A file. */
 export interface Safetensors {
   readonly path: string
-  /** Texts by key; PyTorch writes `format: "pt"`. */
+  /** Strings by key; PyTorch writes `format: "pt"`. */
   readonly metadata: Readonly<Record<string, string>>
   readonly tensors: Readonly<Record<string, StoredTensor>>
 }
@@ -107,17 +107,19 @@ const parse = (bytes: Uint8Array): Readonly<Record<string, unknown>> => {
   } catch {
     // Said below.
   }
-  throw corrupt("its header is no JSON object.")
+  throw corrupt("its header is not a JSON object.")
 }
 
 const readHeader = async (source: FileSource, except: ReadonlyArray<string>) => {
   if (source.size < 8) throw corrupt(`it has only ${source.size} bytes.`)
   const length = Number(new DataView((await source.read(0, 8)).buffer).getBigUint64(0, true))
-  if (length > longestHeader) throw corrupt(`its header is said to have ${length} bytes, more than the format allows.`)
-  if (length > longestRead) throw corrupt(`its header is said to have ${length} bytes; ${longestRead} are read.`)
+  if (length > longestHeader)
+    throw corrupt(`its header declares a length of ${length} bytes, which is more than the format allows.`)
+  if (length > longestRead)
+    throw corrupt(`its header declares a length of ${length} bytes, but at most ${longestRead} are read.`)
   if (8 + length > source.size) throw Errors.make({ _tag: "Truncated", needed: 8 + length, found: source.size })
   const { __metadata__: metadata = {}, ...described } = parse(await source.read(8, length))
-  if (!isTexts(metadata)) throw corrupt("its __metadata__ holds something else than texts.")
+  if (!isTexts(metadata)) throw corrupt("its __metadata__ contains values that are not strings.")
   const all = Object.entries(described).map(([name, one]) => describedOf(name, one))
   const entries = all.filter(({ name }) => !except.includes(name)).map(entryOf)
   checkExtent(all, 8 + length, source.size)

@@ -77,7 +77,7 @@ const readJson = <A, E>(file: string, schema: Schema.Codec<A, E>, isOptional = f
     if (text === undefined) return undefined
     const value = yield* Effect.try({
       try: () => JSON.parse(text) as unknown,
-      catch: () => Errors.make({ _tag: "Corrupt", detail: "it is no JSON." }, file)
+      catch: () => Errors.make({ _tag: "Corrupt", detail: "it is not JSON." }, file)
     })
     return yield* Effect.mapError(Schema.decodeUnknownEffect(schema)(value), ({ message }) =>
       Errors.make({ _tag: "Unsupported", detail: `A sentence encoder of BERT's kind is expected. ${message}` }, file)

@@ -8,7 +8,7 @@
 /** Consecutive numbers of a tensor, in pieces of any length; one buffer may serve for all of them. */
 export type Chunks = Iterable<Float32Array> | AsyncIterable<Float32Array>
 
-/** A tensor whose numbers may not fit into memory: a function gives them in pieces, from the start at each call. */
+/** A tensor whose numbers may not fit into memory. Each call of a function returns them in chunks from the start. */
 export interface Tensor {
   readonly shape: ReadonlyArray<number>
   readonly data: Float32Array | (() => Chunks)
@@ -19,7 +19,7 @@ export interface DenseTensor extends Tensor {
   readonly data: Float32Array
 }
 
-/** How many numbers a shape holds: 1 for the empty one. */
+/** The number of elements of a shape; 1 for the empty shape. */
 export const size = (shape: ReadonlyArray<number>): number => shape.reduce((product, length) => product * length, 1)
 
 /** The numbers in pieces, wherever they are. */

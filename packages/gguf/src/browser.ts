@@ -1,4 +1,4 @@
-/** The modules that need nothing of Node: they tokenize and decode in a browser, too. */
+/** The modules that do not need Node: they also tokenize and decode in a browser. */
 
 export * as Decoder from "./Decoder.ts"
 export * as Grammar from "./Grammar.ts"

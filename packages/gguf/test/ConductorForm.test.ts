@@ -27,13 +27,13 @@ describe("the form of a Conductor", () => {
   const written = JSON.parse(ConductorForm.encode(form))
   const damaged: ReadonlyArray<readonly [string, unknown]> = [
     ["its version is 2", { ...written, version: 2 }],
-    ["maxTokens is no number", { ...written, maxTokens: -1 }],
-    ["workers is no list", { ...written, workers: "abacus" }],
+    ["maxTokens is not a number", { ...written, maxTokens: -1 }],
+    ["workers is not a list", { ...written, workers: "abacus" }],
     ["it has no prompt", { ...written, prompt: null }],
     ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { question: 7 } } }],
     ["prompt.template is none", { ...written, prompt: { ...written.prompt, template: { rules: [7] } } }],
-    ["prompt.examples is no list", { ...written, prompt: { ...written.prompt, examples: [{ topic: "x" }] } }],
-    ["a setting of the prompt", { ...written, prompt: { ...written.prompt, access: "none" } }],
+    ["prompt.examples is not a list", { ...written, prompt: { ...written.prompt, examples: [{ topic: "x" }] } }],
+    ["the prompt has an unknown setting", { ...written, prompt: { ...written.prompt, access: "none" } }],
     ["it is not an object", []]
   ]
   for (const [message, value] of damaged) {

@@ -87,7 +87,7 @@ describe("Decoder", () => {
     const cache = decoder.cache()
     assert.throws(() => decoder.append(cache, tokens.slice(0, 9)), /9 tokens cannot be appended: 1 to 8 can/)
     assert.throws(() => decoder.append(cache, []), RangeError)
-    assert.throws(() => decoder.append(cache, [1, 259]), /259 is no token of a vocabulary of 259/)
+    assert.throws(() => decoder.append(cache, [1, 259]), /259 is not a token in a vocabulary of 259/)
     assert.throws(() => decoder.append(cache, [-1]), RangeError)
     assert.deepStrictEqual(cache.tokens, [])
     const { "model.norm.weight": _, ...rest } = model.tensors

@@ -119,7 +119,7 @@ describe("a file that cannot be trusted", () => {
     [
       "promises an array longer than itself",
       preamble(3, 0n, 1n, [...key, 9, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]),
-      /elements, more than bytes/
+      /elements, which is more than the file has bytes/
     ],
     [
       "promises more tensors than any model has",

@@ -67,13 +67,13 @@ describe("Grammar", () => {
   })
 
   it.each([
-    ["root = 1", /is no rule/],
+    ["root = 1", /is not a rule/],
     ['other ::= "a"', /no rule root/],
     ["root ::= other", /no rule other/],
     ['root ::= "a" root | "b"', /rule root contains itself/],
     ['root ::= ("a"', /parenthesis is not closed/],
     ['root ::= "a")', /parenthesis is closed/],
-    ["root ::= *", /stands where nothing precedes it/],
+    ["root ::= *", /must follow an expression/],
     ["root ::= {2}", /cannot be read/]
   ])("says what is wrong with %j", (source, words) => {
     const found = Grammar.read(source)

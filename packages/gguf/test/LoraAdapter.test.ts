@@ -180,7 +180,7 @@ describe("an adapter that cannot be used", () => {
     ["trained biases", { bias: "lora_only" }, /biases/],
     ["another kind", { peft_type: "IA3" }, /IA3/],
     ["whole layers", { modules_to_save: ["lm_head"] }, /modules_to_save/],
-    ["alphas by a regular expression", { alpha_pattern: { "(.*)*x": 2 } }, /alpha_pattern.*no patterns/]
+    ["alphas by a regular expression", { alpha_pattern: { "(.*)*x": 2 } }, /alpha_pattern.*not patterns/]
   ] as const)("is refused for %s", ([, fields, words]) =>
     Effect.gen(function* () {
       const { message, tag } = yield* refusal(fields)

@@ -26,10 +26,14 @@ describe("a model that does not hold together", () => {
     ["heads that do not divide the size", { heads: 5 }, /"headSize": 12\.8/],
     ["odd heads", { heads: 64 }, /"headSize": 1 /],
     ["heads of a size that qwen2 does not have", { headSize: 32 }, /"headSize": In qwen2 .* 16, not 32/],
-    ["groups that do not come out even", { keyValueHeads: 3 }, /"keyValueHeads": 3 is no divisor of heads, which is 4/],
+    ["groups that do not come out even", { keyValueHeads: 3 }, /"keyValueHeads": 3 does not divide heads, which is 4/],
     ["no layers", { layers: 0 }, /"layers": 0/],
     ["an epsilon below 0", { normEpsilon: -1 }, /"normEpsilon"/],
-    ["fewer rows than tokens", { vocabularySize: 200 }, /embed_tokens.* \[259,64\]; this config asks for \[200,64\]/]
+    [
+      "fewer rows than tokens",
+      { vocabularySize: 200 },
+      /embed_tokens.* \[259,64\], but this config requires \[200,64\]/
+    ]
   ] as ReadonlyArray<readonly [string, object, RegExp]>)("has %s", ([, config, words]) =>
     Effect.gen(function* () {
       assert.match(yield* refusal({ config: { ...tiny.config, ...config } as Model.Config }), words)
@@ -39,7 +43,10 @@ describe("a model that does not hold together", () => {
   it.effect("lacks a bias that qwen2 needs", () =>
     Effect.gen(function* () {
       const { [`${query}.bias`]: _, ...tensors } = tiny.tensors
-      assert.match(yield* refusal({ tensors }), /"model\.layers\.1\.self_attn\.q_proj\.bias": A qwen2 model.*needs it/)
+      assert.match(
+        yield* refusal({ tensors }),
+        /"model\.layers\.1\.self_attn\.q_proj\.bias": A qwen2 model.*requires the tensor/
+      )
     })
   )
 
@@ -56,7 +63,7 @@ describe("a model that does not hold together", () => {
       const tensors = { ...tiny.tensors, [name]: { ...tiny.tensors[name]!, shape: [64, 96] } }
       assert.match(
         yield* refusal({ tensors }),
-        /up_proj.weight": Its shape is \[64,96\]; this config asks for \[96,64\]/
+        /up_proj.weight": Its shape is \[64,96\], but this config requires \[96,64\]/
       )
     })
   )

@@ -173,7 +173,7 @@ describe("Reader", () => {
     Effect.gen(function* () {
       const file = path.join(os.tmpdir(), `no-reader-${process.pid}.gguf`)
       yield* GgufWriter.write(file, { metadata: { "general.architecture": Metadata.string("qwen2") }, tensors: [] })
-      assert.include((yield* Effect.flip(Reader.load(file))).message, "it holds no reader")
+      assert.include((yield* Effect.flip(Reader.load(file))).message, "it does not contain a reader")
       const data = Float32Array.of(1)
       const metadata = { "general.architecture": Metadata.string(Reader.architecture) }
       yield* GgufWriter.write(file, { metadata, tensors: [{ name: "head", shape: [1], data }] })

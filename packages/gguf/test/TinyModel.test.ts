@@ -28,6 +28,6 @@ describe("a random model", () => {
 
   it("refuses invalid tokens", () => {
     const model = TinyModel.random({ architecture: "llama", seed: 6 })
-    assert.throws(() => TinyModel.forward(model, [259]), /259 is no token of a vocabulary of 259/)
+    assert.throws(() => TinyModel.forward(model, [259]), /259 is not a token in a vocabulary of 259/)
   })
 })

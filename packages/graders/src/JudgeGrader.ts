@@ -153,7 +153,7 @@ export interface Labelled {
 
 /** How a grader agrees with people. */
 export interface Agreement {
-  /** Labelled answers that got a verdict. */
+  /** The number of labeled answers with a verdict. */
   readonly count: number
   /** Labelled answers that got none, because the grader failed. */
   readonly ungraded: number
@@ -191,7 +191,7 @@ export const agreementOf = (
   }
 }
 
-/** Measures any grader, a judge or not, on labelled answers; four at once by default. */
+/** Measures any grader, including judges, on labeled answers; four in parallel by default. */
 export const agreement = (
   grader: Verdict.AnswerGrader,
   sample: ReadonlyArray<Labelled>,

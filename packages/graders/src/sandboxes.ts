@@ -1,4 +1,4 @@
-/** Sandboxes for programs that nobody vouches for, each behind walls of its own. */
+/** Sandboxes for untrusted programs, each with its own isolation. */
 export * as BubblewrapSandbox from "./sandbox/BubblewrapSandbox.ts"
 export * as ContainerSandbox from "./sandbox/ContainerSandbox.ts"
 export * as LocalPythonSandbox from "./sandbox/LocalPythonSandbox.ts"

@@ -156,7 +156,7 @@ describe("LiveCodeBench", () => {
     assert.include(await detail(grade(taskOf({ public_test_cases: [] }), "print(5)")), "no tests")
     const unreadable = taskOf({ public_test_cases: [], private_test_cases: "AAAA" })
     assert.include(await detail(grade(unreadable, "print(5)")), "neither JSON nor compressed")
-    assert.include(await detail(grade(Task.make({ question: "?" }), "print(5)")), "no tests of LiveCodeBench")
+    assert.include(await detail(grade(Task.make({ question: "?" }), "print(5)")), "no LiveCodeBench tests")
   })
 })
 

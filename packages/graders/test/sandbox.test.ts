@@ -70,7 +70,7 @@ describe("local python", () => {
 
   it("gives an error, not an execution, when there is no interpreter", async () => {
     const error = await Effect.runPromise(Effect.flip(LocalPythonSandbox.makeUnsafe({ python: "no-such-python" })))
-    assert.include(error.message, "there is no Python")
+    assert.include(error.message, "Python was not found")
   })
 })
 
@@ -130,7 +130,7 @@ describe("containers", () => {
 
   it.skipIf(can("docker", "info") || can("podman", "info"))("say so when no engine answers", async () => {
     const error = await Effect.runPromise(Effect.flip(ContainerSandbox.make({ image })))
-    assert.include(error.message, "neither docker nor podman answers")
+    assert.include(error.message, "neither docker nor podman responds")
   })
 })
 

@@ -59,7 +59,7 @@ describe("pyodide", () => {
         for (const id of heads) process.kill(Number(id), "SIGKILL")
         assert.lengthOf(heads, 2)
         const error = yield* Effect.flip(Fiber.join(fiber))
-        assert.include(error.message, "killed by somebody else")
+        assert.include(error.message, "killed from outside")
         assert.isTrue(Sandbox.isClean(yield* Sandbox.run(sandbox, { code: "print(1)" })))
       })
       await Effect.runPromise(Effect.scoped(program))

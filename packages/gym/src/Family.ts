@@ -49,7 +49,7 @@ export interface Given {
   readonly kind: AnswerKind
   /** As a thing: "that number", "M". */
   readonly noun: string
-  /** As an amount: "that many", "M". */
+  /** The reference as an amount: "that many", "M". */
   readonly many: string
 }
 
@@ -73,13 +73,13 @@ const family = (name: AnyFamilyName, title: string, generator: Pick<Family, "gen
 
 /** All families, by name. */
 export const families: { readonly [Name in AnyFamilyName]: Family } = {
-  arithmetic: family("arithmetic", "Sums, products and what is left over", arithmetic),
+  arithmetic: family("arithmetic", "Sums, products and remainders", arithmetic),
   algebra: family("algebra", "Equations and unknown numbers", algebra),
   units: family("units", "Conversions between units of measure", units),
   calendar: family("calendar", "Dates, weekdays and days between", calendar),
   text: family("text", "Letters and words", text),
   logic: family("logic", "Orders, truth values, knights and knaves", logic),
   statistics: family("statistics", "Means, medians and spreads", statistics),
-  program: family("program", "What a JavaScript program prints", program),
-  stock: family("stock", "What a warehouse has, which only a tool tells", stock)
+  program: family("program", "The output of a JavaScript program", program),
+  stock: family("stock", "The stock of a warehouse, which only a tool knows", stock)
 }

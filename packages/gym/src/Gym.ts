@@ -54,7 +54,7 @@ export interface Options {
   readonly count: number
   /** The position in the split to start at; other seeds give other tasks. Default: 0. */
   readonly seed?: number | undefined
-  /** The families to draw from; by default all that need no tool, and the one of `having`. */
+  /** The families to sample from; by default all families that need no tool, and the one in `having`. */
   readonly families?: ReadonlyArray<AnyFamilyName> | undefined
   /** Only tasks of this family, alone or as a part of a composite. */
   readonly having?: AnyFamilyName | undefined
@@ -128,7 +128,7 @@ const checkOptions = (what: string, options: Options): void => {
   const { families, having } = options
   if (families !== undefined && families.length === 0) throw new RangeError("Name at least one family of tasks.")
   if (families !== undefined && having !== undefined && !families.includes(having)) {
-    throw new RangeError(`The families have to include "${having}", of which every task is to have a part.`)
+    throw new RangeError(`The families must include "${having}", because every task must have a part of this family.`)
   }
 }
 

@@ -259,11 +259,11 @@ export const profiles: ReadonlyArray<Profile> = [
 /** The profiles of the workers and of the storekeeper behind them. */
 export const profilesWithStorekeeper: ReadonlyArray<Profile> = [...profiles, storekeeper]
 
-/** How the pool is made. */
+/** Options of the pool. */
 export interface Options extends GymWorker.Options {
   /**
-   * Whether the storekeeper is in it, who is exact in the family `stock` and needs the tool of `GymTools`; false by
-   * default.
+   * Whether the pool contains the storekeeper, which is exact in the family `stock` and needs the tool of `GymTools`;
+   * false by default.
    */
   readonly storekeeper?: boolean | undefined
   /**

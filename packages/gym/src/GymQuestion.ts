@@ -39,11 +39,11 @@ export const needsTool: (question: string) => boolean = Solve.needsTool
 
 /** Why a question is declined that {@link isUnderstood} does not know. */
 export const notUnderstood =
-  "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know nothing of the world."
+  "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know no facts about the world."
 
 /** Why a question is declined that has several answers. */
 const severalQuestions =
-  "The workers of the offline gym give one answer, and this asks several questions: ask one, or say what to do with their answers."
+  "The workers of the offline gym give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
 
 /** At most so many words are named. */
 const mostWords = 8

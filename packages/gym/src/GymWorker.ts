@@ -35,13 +35,13 @@ export interface Profile {
   readonly id: string
   readonly description: string
   readonly pricing: Pricing
-  /** The families it does; it declines the rest. */
+  /** The families that the worker solves; it declines the others. */
   readonly skills: { readonly [Name in AnyFamilyName]?: Skill | undefined }
   /** Whether it compares other workers' answers and makes plans on request. */
   readonly generalist?: boolean | undefined
   /** Whether it only says which of the answers that it sees is right. */
   readonly checksOnly?: boolean | undefined
-  /** How many parts of a composite question it reads when asked for several; all when absent. */
+  /** The maximum number of parts that the worker reads in a composite question; absent for all. */
   readonly partsRead?: number | undefined
   /** To how many digits it rounds its answer to a part before using it in the next. */
   readonly carriedDigits?: number | undefined
@@ -57,7 +57,7 @@ export interface Profile {
 
 /** How workers are run. */
 export interface Options {
-  /** The duration of an answer at a `pace` of 1, in milliseconds; 0 answers at once. */
+  /** The duration of an answer at a `pace` of 1, in milliseconds; 0 answers immediately. */
   readonly latencyMillis?: number | undefined
   /** The share of questions for which a worker cannot be reached, however often it is called; 0 by default. */
   readonly outages?: number | undefined

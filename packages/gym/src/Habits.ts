@@ -58,6 +58,6 @@ export interface Habits {
   readonly linesRead?: number | undefined
 
   // Stock
-  /** Looks up only this many of the articles that are asked about. */
+  /** Looks up only this many of the articles in the question. */
   readonly articlesRead?: number | undefined
 }

@@ -118,11 +118,11 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
   ...(notice === undefined ? [] : [notice]),
   ...(backend === "processor"
     ? [
-        `No GPU is used: for one of NVIDIA, its driver and ${packageOf}-cuda are needed; for others, a Vulkan driver and ${packageOf}-vulkan.`
+        `No GPU is used. For an NVIDIA GPU, install its driver and ${packageOf}-cuda are needed; for others, a Vulkan driver and ${packageOf}-vulkan.`
       ]
     : []),
   ...(free < 2 * 1024 ** 3
-    ? ["Less than 2 GiB of main memory are free: models of a billion weights will not fit."]
+    ? ["Less than 2 GiB of main memory is free, so models with a billion weights do not fit."]
     : [])
 ]
 
@@ -141,14 +141,14 @@ const diagnoseWith = (folder: string, gpu: Backend.Gpu) =>
     const [vram, ram] = [await llama.getVramState(), await llama.getRamState()]
     const why =
       gpu === "none"
-        ? "no GPU was asked for"
+        ? "no GPU was requested"
         : notice !== undefined
-          ? "the one that was asked for does not start"
+          ? "the requested backend does not start"
           : backend === "processor"
-            ? "no other starts on this machine"
+            ? "no other backend starts on this machine"
             : gpu === "auto"
-              ? "it is the fastest that starts on this machine"
-              : "it was asked for"
+              ? "it is the fastest backend that starts on this machine"
+              : "it was requested"
     return {
       backend,
       why,

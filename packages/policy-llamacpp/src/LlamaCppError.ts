@@ -56,8 +56,8 @@ export const formatBytes = (bytes: number): string => {
 }
 
 const refusals: Readonly<Record<number, string>> = {
-  401: "it wants a token: set HF_TOKEN to one that may read it, and accept the model's licence on its page",
-  403: "this token may not read it: accept the model's licence on its page, or set HF_TOKEN to another",
+  401: "it needs a token: set HF_TOKEN to a token with read access, and accept the model's license on its page",
+  403: "the token has no access: accept the model's license on its page, or set HF_TOKEN to another token",
   404: "there is no such file: check the owner, the repository, the file and the revision",
   429: "too many requests: wait, or set HF_TOKEN"
 }
@@ -67,9 +67,9 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Reference":
       return `${reason.detail} Write the path of a .gguf file, hf:owner/repository/file.gguf, an https address, or a name that \`divisi models list\` shows.`
     case "Missing":
-      return "there is no such file: check the path, or name a model that can be downloaded."
+      return "there is no such file: check the path, or use the name of a model that can be downloaded."
     case "Damaged":
-      return `this is no whole GGUF file (${reason.detail}): get or write it again.`
+      return `this is not a complete GGUF file (${reason.detail}): download or write it again.`
     case "Format":
       return `${reason.detail} Get it as a little-endian GGUF of version 2 or 3.`
     case "Unsupported":
@@ -77,7 +77,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Tokenizer":
       return `the tokenizer lacks what is needed: ${reason.detail}`
     case "Adapter":
-      return `the adapter ${reason.adapter} cannot be used (${reason.detail}): make it of this very base model, or leave it out.`
+      return `the adapter ${reason.adapter} cannot be used (${reason.detail}): train it for exactly this base model, or leave it out.`
     case "Memory":
       return `${formatBytes(reason.needed)} of ${reason.kind} are needed and ${formatBytes(reason.available)} are free: ${reason.detail}`
     case "Binary":
@@ -85,13 +85,13 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Backend":
       return `the GPU backend "${reason.backend}" does not start (${reason.detail}): install its driver and its package, or do not require it.`
     case "Offline":
-      return `${reason.url} cannot be reached (${reason.detail}): check the connection, or give the path of a file that is here.`
+      return `${reason.url} cannot be reached (${reason.detail}): check the connection, or pass the path of a local file.`
     case "Refused":
-      return `${reason.url} answers ${reason.status}: ${refusals[reason.status] ?? "try again later, or take the model from elsewhere"}.`
+      return `${reason.url} answers ${reason.status}: ${refusals[reason.status] ?? "try again later, or download the model from another host"}.`
     case "Download":
-      return `${reason.url} sent something else than it promised (${reason.detail}): try again; what came was put away.`
+      return `${reason.url} sent unexpected content (${reason.detail}): try again. The received data was discarded.`
     case "Folder":
-      return `the folder of models cannot be used (${reason.detail}): check its permissions and the space that is left, or name another.`
+      return `the folder of models cannot be used (${reason.detail}): check its permissions and the free space, or choose another folder.`
     case "Setting":
       return reason.detail
     case "Failed":

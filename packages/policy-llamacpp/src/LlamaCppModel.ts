@@ -46,13 +46,13 @@ export interface Options extends ModelStore.Options {
   readonly gpu?: Backend.Gpu | undefined
   /** Whether a GPU that does not start is an error. By default the processor takes over, with a notice. */
   readonly gpuRequired?: boolean | undefined
-  /** Layers on the GPU; as many as fit by default. */
+  /** The number of layers on the GPU; by default as many as fit. */
   readonly gpuLayers?: "auto" | "max" | number | undefined
   /** Tokens of one run, prompt and completion; the model's trained context by default, at most 8192. */
   readonly contextTokens?: number | undefined
   /** The number of concurrent runs. Default: 4, or 8 on a GPU, or 16 for models of fewer than ten million weights. */
   readonly sequences?: number | undefined
-  /** Tokens that are evaluated at once; llama.cpp's own choice by default. */
+  /** The number of tokens evaluated in one batch; by default, llama.cpp chooses it. */
   readonly batchTokens?: number | undefined
   /**
    * Threads of the processor. By default one less than its physical cores, and fewer while other processes use these

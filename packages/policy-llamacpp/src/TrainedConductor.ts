@@ -53,7 +53,7 @@ export const form = Effect.fnUntraced(function* (
   const file = adapters.at(-1)?.path ?? (yield* ModelStore.resolve(source, options))
   const header = yield* readHeader(file)
   if (adapters.length === 0 && GgufReader.text(header, "general.type") === "adapter") {
-    const detail = `it is an adapter: name its base before it, as in base.gguf+${source}.`
+    const detail = `it is an adapter: put its base model before it, as in base.gguf+${source}.`
     return yield* Errors.make(file, { _tag: "Setting", detail })
   }
   const text = GgufReader.text(header, ConductorForm.key)

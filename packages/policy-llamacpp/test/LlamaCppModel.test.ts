@@ -241,7 +241,7 @@ describe("LlamaCppModel", () => {
       yield* Effect.promise(() => until(() => LlamaCppModel.meter(model).waiting === 1))
       const error = yield* Effect.flip(generate(model, long))
       assert.strictEqual(error.reason._tag, "Overloaded")
-      assert.match(error.message, /1 runs at once and 1 that wait/)
+      assert.match(error.message, /1 concurrent runs and 1 waiting ones/)
       yield* Fiber.interrupt(running)
       const parts = yield* Fiber.join(waiting)
       assert.strictEqual(finishOf(parts).usage.outputTokens, 2)

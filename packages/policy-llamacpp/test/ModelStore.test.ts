@@ -196,11 +196,11 @@ describe("ModelStore", () => {
   it.live("reports what to do if a server refuses, or is unreachable", () =>
     Effect.gen(function* () {
       script = [{ status: 401 }]
-      assert.match(yield* message(resolve()), /answers 401: it wants a token: set HF_TOKEN/)
+      assert.match(yield* message(resolve()), /answers 401: it needs a token: set HF_TOKEN/)
       script = [{ status: 404 }]
       assert.match(yield* message(resolve()), /answers 404: there is no such file/)
       const error = yield* message(withHub("http://127.0.0.1:1")(ModelStore.resolve(source, options)))
-      assert.match(error, /cannot be reached \(.+\): check the connection, or give the path of a file that is here/)
+      assert.match(error, /cannot be reached \(.+\): check the connection, or pass the path of a local file/)
     })
   )
 
@@ -255,12 +255,12 @@ describe("ModelStore", () => {
   it.effect("tells names that mean nothing, and never leaves its folder", () =>
     Effect.gen(function* () {
       assert.match(yield* message(resolve("llama")), /There is no such model\. Write the path of a \.gguf file/)
-      assert.match(yield* message(resolve("hf:owner/repository")), /It names no file of a repository/)
-      assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or a forbidden part/)
-      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /Its path is no text/)
-      assert.match(yield* message(resolve("https://example.org/a%00b.gguf")), /is no \.gguf/)
-      assert.match(yield* message(resolve("http://example.com/m.gguf")), /over https alone/)
-      assert.match(yield* message(resolve("https://example.com/m.bin")), /is no \.gguf/)
+      assert.match(yield* message(resolve("hf:owner/repository")), /It does not name a file in a repository/)
+      assert.match(yield* message(resolve("hf:owner/../x/y.gguf")), /an empty or invalid part/)
+      assert.match(yield* message(resolve("https://example.org/%zz.gguf")), /Its path is not valid text/)
+      assert.match(yield* message(resolve("https://example.org/a%00b.gguf")), /is not a \.gguf/)
+      assert.match(yield* message(resolve("http://example.com/m.gguf")), /only over https/)
+      assert.match(yield* message(resolve("https://example.com/m.bin")), /is not a \.gguf/)
       assert.strictEqual(yield* resolve("models/x.gguf"), path.resolve("models/x.gguf"))
       for (const { name } of knownModels) {
         assert.isTrue((yield* ModelStore.locate(name, options)).startsWith(options.folder!))

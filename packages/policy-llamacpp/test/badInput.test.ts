@@ -54,17 +54,17 @@ describe("bad input", () => {
       const missing = path.join(folder, "missing.gguf")
       assert.strictEqual(
         (yield* failure({ source: missing })).message,
-        `${missing}: there is no such file: check the path, or name a model that can be downloaded.`
+        `${missing}: there is no such file: check the path, or use the name of a model that can be downloaded.`
       )
       fs.writeFileSync(path.join(folder, "page.gguf"), "<html>Not here</html>")
       assert.match(
         (yield* failure({ source: path.join(folder, "page.gguf") })).message,
-        /no whole GGUF file \(it does not begin with "GGUF"\)/
+        /not a complete GGUF file \(it does not begin with "GGUF"\)/
       )
       fs.mkdirSync(path.join(folder, "folder.gguf"))
       assert.match(
         (yield* failure({ source: path.join(folder, "folder.gguf") })).message,
-        /no whole GGUF file \(.*(folder|directory).*\)/
+        /not a complete GGUF file \(.*(folder|directory).*\)/
       )
     })
   )
@@ -75,7 +75,7 @@ describe("bad input", () => {
       for (const length of [size - 1000, 2000, 30, 5]) {
         const error = yield* failure({ source: changed(`cut ${length}.gguf`, (bytes) => bytes.subarray(0, length)) })
         assert.strictEqual(error.reason._tag, "Damaged", error.message)
-        assert.match(error.message, /this is no whole GGUF file \(.+\): get or write it again\./)
+        assert.match(error.message, /this is not a complete GGUF file \(.+\): download or write it again\./)
       }
     })
   )
@@ -107,7 +107,7 @@ describe("bad input", () => {
           Effect.map(failure({ source: changed(name, preamble(...counts)) }), (error) => error.message)
         assert.match(
           yield* message("tensors.gguf", 3, 2n ** 63n, 0n),
-          /it is said to have 9223372036854776000 tensors .*more than bytes/
+          /it declares 9223372036854776000 tensors .*more than bytes/
         )
         assert.match(yield* message("values.gguf", 3, 0n, 2n ** 63n), /9223372036854776000 values, more than bytes/)
         assert.match(yield* message("old.gguf", 1, 0n, 0n), /version 1, not 2 or 3\. Get it as a little-endian GGUF/)
@@ -153,7 +153,7 @@ describe("bad input", () => {
       assert.match(yield* load(path.join(folder, "none.gguf")), /none\.gguf cannot be used \(there is no such file\)/)
       assert.match(
         yield* load(whole),
-        /cannot be used \(it is no adapter, but a model\): make it of this very base model/
+        /cannot be used \(it is a model, not an adapter\): train it for exactly this base model/
       )
       const narrow = yield* Effect.promise(() => tiny({ hiddenSize: 32 }, "narrow.gguf"))
       assert.match(yield* load(yield* adapterOf(narrow, "narrow-adapter.gguf")), /narrow-adapter\.gguf cannot be used/)
@@ -210,7 +210,7 @@ describe("bad input", () => {
       )
       const { llama, notice } = yield* open("cuda", false, onlyProcessor)
       assert.isFalse(llama.gpu)
-      assert.strictEqual(notice, 'The GPU backend "cuda" does not start (no driver); the model runs on the processor.')
+      assert.strictEqual(notice, 'The GPU backend "cuda" does not start (no driver); the model runs on the CPU.')
       const required = yield* Effect.flip(open("cuda", true, onlyProcessor))
       assert.match(required.message, /the GPU backend "cuda" does not start \(no driver\): install its driver/)
     })

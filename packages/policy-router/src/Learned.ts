@@ -56,8 +56,9 @@ const promotedOf = (value: unknown): Promoted => {
 
 const parse = (text: string): Learned => {
   const value = Sealed.parse(text) as { readonly version?: unknown; readonly tables?: unknown }
-  if (value.version !== version) throw new Error(`it is of version ${value.version}, and ${version} is known`)
-  if (!Array.isArray(value.tables)) throw new Error("it holds no tables")
+  if (value.version !== version)
+    throw new Error(`it has version ${value.version}, but only version ${version} can be read`)
+  if (!Array.isArray(value.tables)) throw new Error("it contains no tables")
   return value.tables.map(promotedOf)
 }
 

@@ -184,7 +184,7 @@ export const read = (
     for (const line of yield* Stream.runCollect(lines)) {
       const decoded = decode(line)
       if (Result.isSuccess(decoded)) entries.push(decoded.success)
-      else report(`${file} holds an entry of another version: ${decoded.failure.message}`)
+      else report(`${file} contains an entry from another version: ${decoded.failure.message}`)
     }
     return entries
   }).pipe(Effect.mapError(toError))

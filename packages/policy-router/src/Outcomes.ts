@@ -18,7 +18,7 @@ import { pointOf, textOf } from "./vectors.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A question with the scores of those who answered it. */
+/** A question with the scores of the workers that answered it. */
 export interface GradedQuestion {
   readonly id: string
   readonly kind?: string | undefined

@@ -47,7 +47,7 @@ export interface Verdict {
 
 /** With fewer graded questions nothing is promoted. */
 export const leastQuestions = 30
-/** The least share of the questions that go to another worker for which an answer has to be on record. */
+/** The minimum share of questions that would go to another worker and have a recorded answer from it. */
 export const leastKnown = 0.2
 /** The lower bound: so many standard errors below the mean. */
 const errors = 1.64
@@ -108,7 +108,10 @@ interface Judged {
   readonly next: string
   readonly difference: number
   readonly isDiffering: boolean
-  /** Whether the answer of who is asked instead could be on record: whether it answered at all by then. */
+  /**
+   * Whether an answer of the worker that is asked instead could be recorded, that is, whether it had answered any
+   * question by then.
+   */
   readonly isKnowable: boolean
   readonly isKnown: boolean
 }
@@ -186,7 +189,7 @@ const table = { embedder: Tables.name, learner: Tables.aFunction } satisfies Tab
 
 const points = (value: number): string => `${value < 0 ? "" : "+"}${(100 * value).toFixed(1)}`
 
-const same = "it would ask the same workers"
+const same = "it would choose the same workers"
 
 /** Whether what is learned from all questions asks the workers that the table in force does, question by question. */
 const asksAlike = (examples: ReadonlyArray<Example>, old: Table.Table | undefined, options: Options): boolean => {
@@ -198,17 +201,19 @@ const asksAlike = (examples: ReadonlyArray<Example>, old: Table.Table | undefine
 
 /** Returns the objection to a promotion, or `undefined` if there is no objection. */
 const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: boolean): string | undefined => {
-  if (count < leastQuestions) return `of ${leastQuestions} rated questions that are needed there are ${count}`
+  if (count < leastQuestions) return `it needs ${leastQuestions} rated questions, but has only ${count}`
   if (all.differing === 0) return isFirst ? undefined : same
   if (all.known < leastKnown * all.knowable || all.known === 0) {
-    return `it would send ${all.knowable} questions elsewhere, and of ${all.known} of them alone it is known what that comes to`
+    return `it would send ${all.knowable} questions to another worker, and for only ${all.known} of them the result is known`
   }
   const lower = all.difference - errors * (all.standardError ?? Number.POSITIVE_INFINITY)
   if (lower < -tolerance) {
     return `it may be worse: ${points(all.difference)} points by replay, and ${points(lower)} by the lower bound`
   }
   const isBetter = last.difference > 0 || (isFirst && last.difference === 0)
-  return isBetter ? undefined : `on the last fifth of the questions it is no better (${points(last.difference)} points)`
+  return isBetter
+    ? undefined
+    : `it is not better on the last fifth of the questions (${points(last.difference)} points)`
 }
 
 /**
@@ -255,7 +260,7 @@ export const compare = (
   const gain = `${points(all.difference)} points by replay, ${points(last.difference)} on the last fifth`
   return {
     isPromoted: objection === undefined,
-    why: isAlike ? same : (objection ?? (all.differing === 0 ? "it asks the best worker, as before" : gain)),
+    why: isAlike ? same : (objection ?? (all.differing === 0 ? "it chooses the best worker, as before" : gain)),
     all,
     last
   }

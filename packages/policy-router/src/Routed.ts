@@ -21,7 +21,7 @@ const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Tab
         const table = Learned.current(learned)?.table
         return table === undefined ? {} : { table }
       },
-      onFailure: ({ message }) => ({ note: `What was learned is left alone: ${message}` })
+      onFailure: ({ message }) => ({ note: `The learned table is not used: ${message}` })
     })
   )
 

@@ -59,11 +59,12 @@ export type Decide = (point: Float32Array) => Decision
 const points = (advantage: number): string => `${advantage < 0 ? "" : "+"}${(100 * advantage).toFixed(1)}`
 
 const reasonOf = (kind: Kind, standing: Standing | undefined, best: string): string => {
-  if (standing === undefined || standing.worker === best) return `nobody there is surely better than ${best}`
+  if (standing === undefined || standing.worker === best)
+    return `no worker is significantly better than ${best} at this kind`
   const { advantage, questions, standardError, worker } = standing
-  if (advantage === null) return `${worker} is the choice there`
+  if (advantage === null) return `${worker} is the choice for this kind`
   const error = standardError === null ? "" : ` ± ${(100 * standardError).toFixed(1)}`
-  return `there ${worker} is ${points(advantage)}${error} points to ${best}, on ${questions} of ${kind.questions} questions`
+  return `at this kind, ${worker} scores ${points(advantage)}${error} points relative to ${best}, on ${questions} of ${kind.questions} questions`
 }
 
 /** The maximum amount by which a worker that is tried instead of another may be worse. */
@@ -94,7 +95,7 @@ export const decider = (
   const stand = [table.choices[dial], table.best, ...table.workers.map(({ worker }) => worker)].find(
     (worker) => isWorker(worker) && isThere(worker)
   )
-  if (stand === undefined) throw new RangeError("No worker of the table may be asked.")
+  if (stand === undefined) throw new RangeError("No worker in the table is available.")
   return (point) => {
     const place = Space.place(space, point)
     const likenesses = centres.map((centre) => dot(place, centre))
@@ -106,7 +107,7 @@ export const decider = (
     const said = `${likeness.toFixed(2)} like ${kind.name}`
     const choice = kind.choices[dial]
     if (!isNear) {
-      const why = `It is ${said} at most, where ${least.toFixed(2)} is needed: too new, so ${stand} is asked.`
+      const why = `It is at most ${said}, but ${least.toFixed(2)} is needed, so the kind is unknown and ${stand} is used.`
       return { worker: stand, kind: kind.name, likeness, isNear, alike: [], why }
     }
     if (!isThere(choice)) {
@@ -144,7 +145,7 @@ const explored = (share: number, { worker, why }: Decision, others: ReadonlyArra
   const draw = Seed.draw(seed)
   if (!Seed.chance(draw, share)) return { worker, why, probability: 1 - share }
   const tried = Seed.pick(draw, others)
-  return { worker: tried, why: `${why} To learn of it, ${tried} is tried.`, probability: share / others.length }
+  return { worker: tried, why: `${why} To learn about it, ${tried} is tried.`, probability: share / others.length }
 }
 
 const optionsTable = {
@@ -165,7 +166,7 @@ const optionsTable = {
  * fallback can plan. If a team is chosen, the team's policy plans. In a recursive round, the previous answer is
  * accepted. If it is missing, or a critic has objected, the best remaining worker is called.
  *
- * If the run has one check by name (`checks`), a worker's answer has to pass it. If it fails, the best of the others is
+ * If the run has one check by name (`checks`), a worker's answer must pass it. If it fails, the best of the others is
  * called, for as long as the run may revise (`revisions`). If no worker remains, the first choice's answer is used.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
@@ -191,13 +192,13 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
   /** The workers that may be asked, of whom the table knows, and where the question lies. */
   const look = Effect.fnUntraced(function* (context: Policy.Context) {
     if (table.embedder !== embedder.name) {
-      return yield* fail(`its table was learned with the embedder ${table.embedder}, not ${embedder.name}.`)
+      return yield* fail(`its table was trained with the embedder ${table.embedder}, not ${embedder.name}.`)
     }
     const can = OneWorker.able(context).map((ordinal) => context.pool.workers[ordinal]!)
     const known = can.flatMap(({ id }) => (isKnown(table, id) ? [id] : []))
     if (known.length === 0)
       return yield* fail(
-        `its table knows nobody of this pool. It knows ${table.workers.map(({ worker }) => worker).join(", ")}.`
+        `its table contains no worker in this pool. It contains ${table.workers.map(({ worker }) => worker).join(", ")}.`
       )
     const [point] = yield* Effect.mapError(
       Embedder.ask(embedder, [Task.question(context.task)]),

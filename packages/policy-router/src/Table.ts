@@ -173,7 +173,7 @@ export const fit = (
 ): Result.Result<Table, TableError> => {
   const workers = [...new Set(examples.flatMap((example) => [...example.scores.keys()]))].sort()
   if (!workers.some(isWorker))
-    return Result.fail(new TableError({ detail: "There is no graded answer to learn from." }))
+    return Result.fail(new TableError({ detail: "There are no graded answers to learn from." }))
   const scores = Scores.of(examples, workers)
   const reference = Scores.best(scores, isWorker)
   const evidence = Choice.evidence(scores, reference)
@@ -212,4 +212,4 @@ const decode = Schema.decodeUnknownResult(Table)
 
 /** A table from the value of its JSON. */
 export const read = (value: unknown): Result.Result<Table, TableError> =>
-  Result.mapError(decode(value), ({ message }) => new TableError({ detail: `It is no table of a router: ${message}` }))
+  Result.mapError(decode(value), ({ message }) => new TableError({ detail: `This is not a router table: ${message}` }))

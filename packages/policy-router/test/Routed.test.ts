@@ -83,6 +83,6 @@ describe("routed", () => {
     fs.writeFileSync(file, "{")
     const { answer, notes } = await ask(file)
     assert.strictEqual(answer, "I am large.")
-    assert.match(notes[0]!, /^What was learned is left alone: .*damaged\.json/)
+    assert.match(notes[0]!, /^The learned table is not used: .*damaged\.json/)
   })
 })

@@ -65,7 +65,7 @@ describe("A router", () => {
       const law = yield* decided(table, textOf("law", draw))
       assert.strictEqual(law.worker, "lawyer")
       assert.strictEqual(law.kind, "law")
-      assert.match(law.why, /lawyer is \+\d+\.\d ± \d+\.\d points to strong, on \d+ of 60 questions/)
+      assert.match(law.why, /lawyer scores \+\d+\.\d ± \d+\.\d points relative to strong, on \d+ of 60 questions/)
       assert.strictEqual((yield* decided(table, textOf("sums", draw))).worker, "strong")
     })
   )
@@ -76,7 +76,7 @@ describe("A router", () => {
       const decision = yield* decided(table, novel)
       assert.strictEqual(decision.worker, "strong")
       assert.isFalse(decision.isNear)
-      assert.include(decision.why, "too new")
+      assert.include(decision.why, "the kind is unknown")
     })
   )
 
@@ -217,7 +217,7 @@ describe("The policy", () => {
       const table = yield* fitted(questions(specialist, 60))
       const { result, transcript } = yield* ran(table, poolOf("new", "lawyer", "strong"), textOf("law", Seed.draw(5)))
       assert.strictEqual(result.answer, "lawyer")
-      assert.include(transcript.rounds[0]!.notes[0], "lawyer is +")
+      assert.include(transcript.rounds[0]!.notes[0], "lawyer scores +")
     })
   )
 
@@ -225,7 +225,7 @@ describe("The policy", () => {
     Effect.gen(function* () {
       const table = yield* fitted(questions(specialist, 30))
       const { result } = yield* ran(table, poolOf("new", "other"), "What is 2 + 2?")
-      assert.include(result.detail, "knows nobody of this pool")
+      assert.include(result.detail, "contains no worker in this pool")
     })
   )
 

@@ -20,7 +20,10 @@ export const inputs = 18
 
 const inner = 64
 
-/** How likely it is, 0 to 1, that a worker's answer is right, that one of two is, and that it finds a right one. */
+/**
+ * The probabilities, from 0 to 1, that a worker's answer is right, that at least one of its two answers is right, and
+ * that its check identifies a right answer.
+ */
 export interface Chances {
   readonly alone: number
   readonly twice: number

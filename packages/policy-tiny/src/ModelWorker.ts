@@ -43,7 +43,7 @@ interface Parts {
   readonly decoder: Decoder.Decoder
   readonly caches: Caches.Caches
   readonly tokenizer: Tokenizer.Tokenizer
-  /** The bytes of every token that texts may have. */
+  /** The bytes of every token that can occur in a text. */
   readonly bytes: ReadonlyArray<Uint8Array | undefined>
   readonly template: Options["template"]
   readonly maxOutputTokens: number
@@ -208,7 +208,7 @@ const table = Tables.table(
  *
  * **Gotchas**
  *
- * It is meant for models of up to some millions of weights; larger ones are slower than in llama.cpp by far.
+ * It is meant for models with up to a few million weights; larger models are much slower than in llama.cpp.
  *
  * **Example**
  *

@@ -4,7 +4,7 @@
  */
 import type { Workflow } from "@divisi/core"
 
-/** A part of a question, whom to ask, and who says whether the answer is right. */
+/** A part of a question, the worker that answers it, and the worker that checks the answer. */
 export interface Part {
   readonly text: string
   /** The earlier parts whose answers it needs. */

@@ -325,7 +325,7 @@ const usageOf = (messages: WorkerRequest["messages"], text: string): Usage => ({
 
 /**
  * A trained model as a worker that writes plans, for {@link of}: it is asked with the prompt of `ReadingText.options`.
- * At a temperature of 0 it makes its most likely choices, at 1 it draws them with their probabilities.
+ * At temperature 0, it makes its most likely choices; at 1, it samples choices by their probabilities.
  */
 export const worker = ({ head, readers }: Model, id = "reading", priceWeight = defaultPriceWeight): Worker => {
   const situations = read(readers, priceWeight)

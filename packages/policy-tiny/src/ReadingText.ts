@@ -44,7 +44,7 @@ export interface Situation {
   readonly needs: ChoiceHead.Features
 }
 
-/** A piece of a text: what has to come next, or a choice. */
+/** A part of a text: fixed text, or a choice. */
 export type Piece =
   | { readonly type: "forced"; readonly text: string }
   | {

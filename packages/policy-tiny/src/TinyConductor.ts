@@ -171,7 +171,7 @@ export const optionsTable = {
  * **Details**
  *
  * Reading takes some hundredths of a second. A plan is the model's most likely one under a grammar, so it is always
- * valid, and the same for the same question and pool. Plans that are asked for at once are written in turns.
+ * valid, and the same for the same question and pool. Concurrently requested plans are written one at a time.
  *
  * **Gotchas**
  *

@@ -57,7 +57,7 @@ export const tiny = (options: TinyConductor.Options = {}): Policy => {
 }
 
 /**
- * The policy that reads who is on the team. `ReadingPolicy.make` says what it plans.
+ * The policy that reads the descriptions of the team. `ReadingPolicy.make` says what it plans.
  *
  * **Example**
  *

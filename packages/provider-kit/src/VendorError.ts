@@ -19,7 +19,7 @@ export type Refusal = FailedCall.FailedCall
 
 /** Facts known besides the error. */
 export interface Surroundings {
-  /** Texts to hide, such as the API key; empty ones are ignored. Anything that looks like a key is hidden, too. */
+  /** Texts to hide, such as the API key; empty ones are ignored. Anything that looks like a key is also hidden. */
   readonly secrets?: ReadonlyArray<string> | undefined
   /** The current time in milliseconds since 1970, for a retry-after that is a date. */
   readonly nowMillis: number

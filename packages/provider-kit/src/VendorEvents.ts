@@ -243,7 +243,7 @@ const json = (text: string): { readonly value: unknown } | undefined => {
   }
 }
 
-/** Signs of life that some servers send as data. */
+/** Keep-alive messages that some servers send as data. */
 const heartbeat = /^\W{0,3}(?:ping|pong|heart-?beat|keep-?alive|processing|\d{4}-\d\d-\d\d[ T][\d:.]{5,20}Z?)\W{0,3}$/i
 
 /** A text with its control characters escaped, which some servers do not do. */

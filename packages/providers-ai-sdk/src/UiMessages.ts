@@ -12,7 +12,7 @@ import type { UIMessage, UIMessageChunk } from "ai"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A plan, as the part `data-plan` of a message has it. */
+/** A plan in the form of a message's `data-plan` part. */
 export interface PlanData {
   readonly round: number
   readonly policy: string
@@ -23,7 +23,7 @@ export interface PlanData {
   }>
 }
 
-/** A step, as a part `data-step` has it; it changes while the step runs. */
+/** A step in the form of a message's `data-step` part; it changes while the step runs. */
 export interface StepData {
   readonly round: number
   readonly step: number
@@ -180,8 +180,8 @@ const table = {
  * **Details**
  *
  * The message has a part `data-plan` for each plan, a part `data-step` for each step, which changes while it runs, the
- * tools that were run, and the answer as text; its metadata has the run's id, ending, cost and calls. If the client leaves
- * or presses stop, the run is stopped. Answers of steps are sent to the page, too.
+ * tools that were run, and the answer as text; its metadata has the run's id, ending, cost and calls. If the client
+ * leaves or presses stop, the run is stopped. Answers of steps are also sent to the page.
  *
  * **Example**
  *

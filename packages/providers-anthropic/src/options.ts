@@ -26,8 +26,8 @@ export interface AnthropicOptions extends Defaults, ProviderOptions.ProviderOpti
   /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Calls that are made
-   * at once go together, so let many run at once. `true`, or settings of it; false by default.
+   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Concurrent calls
+   * are sent in one batch, so allow many concurrent calls. `true`, or settings of it; false by default.
    */
   readonly batch?: boolean | VendorBatch.Settings | undefined
   /** Instead of the global `fetch`: for a proxy, or to look at headers. */

@@ -74,7 +74,7 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
   readonly settings?: SettingsAdapter | undefined
   /** The longest silence in milliseconds, before and within an answer; no limit by default. */
   readonly timeoutMillis?: number | undefined
-  /** Texts that no error may show, such as the API key. Anything that looks like a key is hidden, too. */
+  /** Texts that no error may show, such as the API key. Anything that looks like a key is also hidden. */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 

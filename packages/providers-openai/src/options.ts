@@ -26,13 +26,13 @@ export interface WorkerOptions extends Defaults, ProviderOptions.ProviderOptions
 export interface OpenAiOptions extends WorkerOptions {
   /** The organization that pays: `OPENAI_ORG_ID` by default. */
   readonly organization?: string | undefined
-  /** The project that pays: `OPENAI_PROJECT_ID` by default. */
+  /** The project that is charged; `OPENAI_PROJECT_ID` by default. */
   readonly project?: string | undefined
   /** Whether OpenAI stores the answer for later requests; false by default. */
   readonly store?: boolean | undefined
   /**
-   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Calls that are made
-   * at once go together, so let many run at once. `true`, or settings of it; false by default.
+   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Concurrent calls
+   * are sent in one batch, so allow many concurrent calls. `true`, or settings of it; false by default.
    */
   readonly batch?: boolean | VendorBatch.Settings | undefined
   /** The role of system text; `developer` by default. */

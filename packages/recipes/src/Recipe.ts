@@ -15,7 +15,7 @@ export interface RecipeOptions {
   readonly seed: number
   /** `--engine`: the name of another engine than the recipe's own. */
   readonly engine?: string | undefined
-  /** `--base-model`: the model to begin with, where the recipe leaves a choice. */
+  /** `--base-model`: the initial model, if the recipe allows a choice. */
   readonly baseModel?: string | undefined
   /** Whether a run is only estimated or exported. Inputs that only a run needs, such as keys, may then be missing. */
   readonly trainsNothing?: boolean | undefined

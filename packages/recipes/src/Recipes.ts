@@ -12,27 +12,29 @@ export interface Known {
 /** By name. */
 export const recipes = {
   gym: {
-    description: "a Conductor of under a million weights learns from nothing in the gym, within an hour on two cores",
+    description:
+      "trains a Conductor with fewer than a million weights from scratch in the gym, within an hour on two cores",
     engines: ["jax"],
     load: async () => (await import("./gym/GymRecipe.ts")).gym
   },
   toy: {
-    description: "a table of numbers learns in a few seconds whom of three workers of the gym to ask",
+    description: "trains a table of numbers in a few seconds to choose among three gym workers",
     engines: ["toy", "jax"],
     load: async () => (await import("./toy/ToyRecipe.ts")).toy
   },
   paper: {
-    description: "the paper's run: a 7B over the pool of seven, adaptive pools, recursion; through the Tinker API",
+    description:
+      "the paper's training: a 7B model with the pool of seven, adaptive pools and recursion, through the Tinker API",
     engines: ["tinker"],
     load: async () => (await import("./paper/PaperRecipe.ts")).paper
   },
   "paper-small": {
-    description: "the paper's run at a twentieth of its rollouts, to see whether it learns",
+    description: "the paper's training with a twentieth of the rollouts, to see whether it learns",
     engines: ["tinker"],
     load: async () => (await import("./paper/PaperRecipe.ts")).small
   },
   "paper-smoke": {
-    description: "every phase of the paper's run once, with a few rollouts, to see whether everything is there",
+    description: "every phase of the paper's training with a few rollouts, to see whether the setup is complete",
     engines: ["tinker"],
     load: async () => (await import("./paper/PaperRecipe.ts")).smoke
   }

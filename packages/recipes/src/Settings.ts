@@ -18,7 +18,7 @@ const priceOf = (text: string): readonly [string, Pricing] => {
   const [inputPerMillion, outputPerMillion] = numbers(prices, 2, "/") ?? []
   if (inputPerMillion === undefined || outputPerMillion === undefined) {
     throw new SettingError(
-      `DIVISI_WORKER_PRICES has "${text}"; write USD per million tokens in and out: qwen3-32b=0.1/0.3.`
+      `DIVISI_WORKER_PRICES has "${text}"; expected USD per million input and output tokens: qwen3-32b=0.1/0.3.`
     )
   }
   if (!seats.some((seat) => seat.id === id)) {

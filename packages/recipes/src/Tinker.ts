@@ -60,7 +60,9 @@ export const open = (
 const pricing = (prices: string): Estimate.EngineRates => {
   const [prefillPerMillion, samplePerMillion, trainPerMillion] = numbers(prices, 3) ?? []
   if (prefillPerMillion === undefined || samplePerMillion === undefined || trainPerMillion === undefined) {
-    throw new SettingError(`TINKER_PRICES is "${prices}"; write three prices in USD per million tokens: 0.1,0.3,0.4.`)
+    throw new SettingError(
+      `TINKER_PRICES is "${prices}"; expected three prices in USD per million tokens: 0.1,0.3,0.4.`
+    )
   }
   return { pricing: { prefillPerMillion, samplePerMillion, trainPerMillion, source: "TINKER_PRICES" } }
 }
@@ -72,7 +74,7 @@ const speed = (text: string): Estimate.EngineRates => {
     return { speed: { secondsPerSampledToken: 1 / sampled, secondsPerTrainedToken: 1 / learned } }
   }
   throw new SettingError(
-    `TINKER_SPEED is "${text}"; write the tokens that are sampled and learned from in a second: 2000,8000.`
+    `TINKER_SPEED is "${text}"; expected the numbers of tokens sampled and trained per second: 2000,8000.`
   )
 }
 

@@ -36,7 +36,7 @@ export interface Vendor {
   /** The variables that may hold its base URL. */
   readonly baseURLs: ReadonlyArray<string>
   readonly make: (model: string, settings: Settings) => Promise<Worker>
-  /** Absent where it has no embeddings that are made use of. */
+  /** Absent if the vendor has no embeddings that are used. */
   readonly embed?:
     | ((model: string, connection: Connection, reading?: Reading) => Effect.Effect<Embed, Error, Scope.Scope>)
     | undefined
@@ -223,8 +223,8 @@ export const problemOf = (
 export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
-    : `${worker} names no vendor that is known: write one of ${known.map(({ name }) => name).join(", ")} before the ` +
-      `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server that speaks Chat Completions.`
+    : `${worker} is not a known vendor. Use one of ${known.map(({ name }) => name).join(", ")} before the ` +
+      `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server with the Chat Completions API.`
 
 /** The key and base URL that the environment has for a vendor. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {

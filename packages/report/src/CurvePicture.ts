@@ -10,7 +10,8 @@ const plotHeight = 360
 const legendRow = 18
 
 /**
- * The picture, as the text of an SVG file. Each curve has a value at least; `title` is its name for a screen reader.
+ * Returns the picture as the text of an SVG file. Each curve has a value at least; `title` is its name for a screen
+ * reader.
  */
 export const render = (title: string, curves: Omit<Lines, "height">): string => {
   const height = plotHeight + curves.series.length * legendRow + 16

@@ -36,7 +36,7 @@ const [legendHeight, rowHeight, axisHeight] = [30, 24, 26]
 const longest = 42
 
 /**
- * The picture, as the text of an SVG file; `title` is its name for a screen reader.
+ * Returns the picture as the text of an SVG file; `title` is its name for screen readers.
  *
  * **Example**
  *

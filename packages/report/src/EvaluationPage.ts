@@ -110,7 +110,9 @@ const scores = (evaluation: Evaluation): Html => {
     ({ policy }) => policy === evaluation.config.policies[0]?.name
   )
   return section("scores", "Scores", [
-    note("Percent ± standard error. Unreadable answers are wrong; samples that the infrastructure lost are missing."),
+    note(
+      "Percent ± standard error. Unreadable answers count as wrong; samples lost to infrastructure failures are missing."
+    ),
     failures(evaluation).map((sentence) => note(`${sentence}.`)),
     unpaid === undefined ? undefined : note(unpaid),
     content,
@@ -132,7 +134,7 @@ const others = ({ benchmarks, cells }: Evaluation, less: ReadonlyArray<string>):
 }
 
 /**
- * The page, as the text of an HTML file.
+ * Returns the page as the text of an HTML file.
  *
  * **Details**
  *

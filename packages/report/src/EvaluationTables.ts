@@ -144,7 +144,7 @@ const notes = (evaluation: Evaluation): string => {
   const state = extent.status === "complete" ? "complete" : `stopped after ${count(extent.samples)} samples`
   return [
     `${questions}; ${config.epochs} ${config.epochs === 1 ? "answer" : "answers"} each; seed ${config.seed}; ${state}.`,
-    "Scores in percent ± standard error, clustered by question; answers that could not be read count as wrong, samples that the infrastructure lost are missing. Tokens, USD and time are means per question.",
+    "Scores in percent ± standard error, clustered by question; unreadable answers count as wrong, and samples lost to infrastructure failures are missing. Tokens, USD and time are means per question.",
     playMoney(evaluation)
   ]
     .filter((sentence) => sentence !== undefined)

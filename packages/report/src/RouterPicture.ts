@@ -41,7 +41,7 @@ const cellOf = ({ isChosen, mean, questions }: Cell, x: number, y: number) => {
   return html`<rect class="c0" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="${strength.toFixed(2)}"/>${isChosen && html`<rect class="box last" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="0"/>`}<text class="inside" x="${x + column / 2}" y="${y + 19}" text-anchor="middle">${(100 * mean).toFixed(0)} % of ${questions}</text>`
 }
 
-/** The picture, as the text of an SVG file; `title` is its name for a screen reader. */
+/** Returns the picture as the text of an SVG file; `title` is its name for screen readers. */
 export const render = (title: string, { rows, workers }: Standings): string => {
   const [width, height] = [left + workers.length * column + 10, top + rows.length * rowHeight + 10]
   const heads = workers.map(

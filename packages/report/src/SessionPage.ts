@@ -15,7 +15,7 @@ import { purposeSection, workerSection } from "./session/workers.ts"
 export type * from "./session/Session.ts"
 export { figures } from "./session/Session.ts"
 
-/** The page, as the text of an HTML file. The session has at least one run. */
+/** Returns the page as the text of an HTML file. The session has at least one run. */
 export const render = (session: Session): string => {
   const found = figures(session)
   return page(session.title, overview(session.title, found), [

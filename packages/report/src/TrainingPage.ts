@@ -16,7 +16,7 @@ import { workerSection } from "./training/workers.ts"
 export type * from "./training/Training.ts"
 
 /**
- * The iterations whose rollouts the page draws its samples from: some of the beginning, and some of the end. A run of
+ * The iterations from which the page samples rollouts: some from the beginning, and some from the end. A run of
  * any length has sixteen of them at most.
  */
 export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> => {
@@ -27,12 +27,12 @@ export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> 
 }
 
 /**
- * The page, as the text of an HTML file.
+ * Returns the page as the text of an HTML file.
  *
  * **Details**
  *
- * The same training gives the same text. Its length does not grow with the run: neighbouring iterations of a long one
- * are drawn together.
+ * The same training gives the same text. Its length does not grow with the run: neighboring iterations of a long run
+ * are combined.
  */
 export const render = ({ config, metrics, rollouts = [] }: Training): string => {
   const done = once(metrics)

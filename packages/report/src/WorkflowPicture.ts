@@ -70,7 +70,7 @@ ${edges.map(
 }
 
 /**
- * The picture, as the text of an SVG file.
+ * Returns the picture as the text of an SVG file.
  *
  * **Details**
  *

@@ -50,7 +50,7 @@ describe("EvaluationPage", () => {
   it("says where a vendor reported usage that cannot be, and nothing of it elsewhere", () => {
     const samples = grid({ first: [1, 0] })
     const odd = samples.map((one) => ({ ...one, misreported: "outputTokens: -90" }))
-    const said = "2 runs with usage that cannot be (outputTokens: -90): estimates stand in its place."
+    const said = "2 runs with usage that cannot be (outputTokens: -90): estimates are used instead."
     assert.include(EvaluationPage.render(report(odd), { samples: odd }), said)
     assert.notInclude(EvaluationPage.render(report(samples), { samples }), "usage that cannot be")
   })
@@ -69,7 +69,7 @@ describe("EvaluationPage", () => {
       at === 0 ? sample({ ...one, missing: { reason: "outage", detail: "" } as never }) : one
     )
     const [sentence] = EvaluationTables.failures(report(lost))
-    assert.match(sentence!, /^1 sample not measured, in no mean/)
+    assert.match(sentence!, /^1 sample not measured, excluded from means/)
     assert.include(EvaluationPage.render(report(lost), { samples: lost }), sentence!)
   })
 
@@ -235,7 +235,7 @@ describe("EvaluationTables", () => {
     const pricing = { inputPerMillion: 1, outputPerMillion: 2, isPlay: true }
     const played = { ...paid, pool: paid.pool.map(({ id }) => ({ id, pricing })) }
     for (const render of [EvaluationTables.markdown, EvaluationPage.render]) {
-      assert.include(render(played), "play money: nothing is paid")
+      assert.include(render(played), "play money; you pay nothing")
       assert.notInclude(render(paid), "play money")
     }
     assert.notInclude(EvaluationPage.render(played), "Paid in all")

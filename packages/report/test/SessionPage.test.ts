@@ -108,9 +108,9 @@ describe("the page of a session", () => {
   it("describes an estimate as hypothetical, and compares nothing without data", () => {
     const pricing = { inputPerMillion: 1, outputPerMillion: 2 }
     const text = SessionPage.render({ title: "", runs: twice, against: { worker: "strong", pricing }, alone: twice })
-    assert.include(text, "What is reckoned did not happen")
+    assert.include(text, "Estimated, not measured")
     assert.include(text, "one worker, measured")
-    assert.notInclude(SessionPage.render({ title: "", runs: twice }), "Beside one strong worker")
+    assert.notInclude(SessionPage.render({ title: "", runs: twice }), "Compared with one strong worker")
   })
 
   it("draws so many runs that it can be read, those that cost most, and says how many it left out", () => {

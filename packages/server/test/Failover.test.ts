@@ -11,7 +11,7 @@ const post = async (url: string, model: string) => {
   return { status: response.status, notices: divisi?.notices ?? [], header: response.headers.get("x-divisi-notices") }
 }
 
-describe("a worker that fails for good", () => {
+describe("a worker that fails permanently", () => {
   it("is replaced, and the response says by which", () => {
     const { policy: _, ...pool } = alone(down(), worker("b", said("Fine.")))
     return serving(pool, async ({ url }) => {

@@ -29,7 +29,7 @@ const plans = (...rounds: ReadonlyArray<Workflow.Workflow>): Policy.Policy => ({
   propose: ({ round }) => Effect.succeed({ workflow: rounds[round] ?? { steps: [] } })
 })
 
-/** Takes the first answer for good, whatever comes later. */
+/** Takes the first answer, whatever comes later. */
 const critic: Critic.Critic = {
   name: "asks",
   score: ({ answer, ask }) =>

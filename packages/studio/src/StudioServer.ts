@@ -54,12 +54,12 @@ const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[:
 const refusal = ({ headers }: http.IncomingMessage): string | undefined => {
   const { host = "", origin } = headers
   if (!isLoopback(host)) return "The studio answers only requests to localhost and 127.0.0.1."
-  if (origin !== undefined && origin !== `http://${host}`) return "The studio refuses requests of other web pages."
+  if (origin !== undefined && origin !== `http://${host}`) return "The studio rejects requests from other web pages."
   const site = headers["sec-fetch-site"]
   const isNavigation = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document"
   return site === undefined || site === "none" || site === "same-origin" || isNavigation
     ? undefined
-    : "The studio refuses requests of other web pages."
+    : "The studio rejects requests from other web pages."
 }
 
 const errorBody = (type: string, message: string) =>
@@ -186,7 +186,7 @@ const answer = async (
   const refused = refusal(request)
   if (refused !== undefined) return send(response, 403, errorBody("permission_error", refused))
   if (request.method !== "GET" && request.method !== "HEAD")
-    return send(response, 405, errorBody("invalid_request_error", "The studio of a folder only reads."))
+    return send(response, 405, errorBody("invalid_request_error", "The studio of a folder is read-only."))
   const url = new URL(request.url ?? "/", "http://localhost")
   if (!url.pathname.startsWith("/v1/")) return asset(url.pathname, request, response)
   const names = url.pathname.slice("/v1/".length).split("/").map(decodeURIComponent)

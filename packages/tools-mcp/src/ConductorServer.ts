@@ -29,12 +29,12 @@ export interface Streams {
 }
 
 const defaultDescription =
-  "Answers a question with a team of models: plans the work, gives each step to the model that is good at it, and returns the answer. The question must hold all that is needed: nothing of the conversation is seen. It can take minutes."
+  "Answers a question with a team of models: plans the work, gives each step to the model that is good at it, and returns the answer. The question must contain everything that is needed; the team does not see the conversation. It can take minutes."
 
 const question = fromJsonSchema<{ readonly question: string }>({
   type: "object",
   properties: {
-    question: { type: "string", minLength: 1, description: "The whole question, with all that is needed to answer it" }
+    question: { type: "string", minLength: 1, description: "The whole question, with everything needed to answer it" }
   },
   required: ["question"],
   additionalProperties: false
@@ -65,7 +65,7 @@ const waiting = ({ waitingFor }: RunResult): string => {
     (waits) =>
       `${waits.call.name}(${waits.call.arguments}) waits for ${waits.for === "approval" ? "an approval" : "its result"}`
   )
-  return `Nobody can be asked here, so the run was left: ${calls.join("; ")}. Allow tools beforehand, or leave them out.`
+  return `No person can approve calls here, so the run was suspended: ${calls.join("; ")}. Approve the tools beforehand, or leave them out.`
 }
 
 const why: { readonly [E in Exclude<RunResult["ending"], "answered">]: string } = {
@@ -82,7 +82,7 @@ const resultOf = (result: RunResult): CallToolResult => {
   const _meta = { "divisi/run": { runId, ending, calls: spend.calls, costUsd: spend.costUsd } }
   if (ending === "answered") return { content: text(answer ?? ""), _meta }
   const said = ending === "suspended" ? waiting(result) : (detail ?? "")
-  const sofar = answer === undefined ? "" : `\nWhat it has until then:\n${answer}`
+  const sofar = answer === undefined ? "" : `\nThe result so far:\n${answer}`
   return { content: text(`${why[ending]}${said === "" ? "." : `: ${said}`}${sofar}`), isError: true, _meta }
 }
 

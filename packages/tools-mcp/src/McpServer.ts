@@ -100,7 +100,7 @@ export const check = (name: string, server: McpServer): void => {
   if (isStarted === (server.url !== undefined)) {
     throw new Options.OptionsError({
       what,
-      detail: 'it needs a "command" to start or a "url" to reach, one of the two.'
+      detail: 'it needs either a "command" to start or a "url" to connect to.'
     })
   }
   const foreign = ofEither[isStarted ? "url" : "command"].find((option) => Object.hasOwn(server, option))

@@ -156,13 +156,13 @@ const ofServer = Effect.fnUntraced(function* (
 })
 
 /**
- * Starts or reaches servers, all at once, and lists their tools.
+ * Starts or connects to all servers in parallel, and lists their tools.
  *
  * **Details**
  *
  * A server that does not start has no tools, and a tool that cannot be read is left out; `problems` gives the reasons.
- * Servers end with the scope: their input is closed, and one that still runs after two seconds is stopped with all that it
- * has started (SIGTERM, and SIGKILL two seconds later). Which tools there are is asked once; a tool that goes away
+ * Servers end with the scope: their input is closed, and one that still runs after two seconds is stopped with all that
+ * it has started (SIGTERM, and SIGKILL two seconds later). Which tools there are is asked once; a tool that goes away
  * later fails. Fails with an `OptionsError` where a server is described wrongly.
  */
 export const make = Effect.fnUntraced(function* (

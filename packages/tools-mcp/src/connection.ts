@@ -219,7 +219,7 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
 
 /** A server that must first be downloaded needs more time. */
 const whyNot = (error: unknown): string =>
-  `${messageOf(error)}${isTimeout(error) ? " (startMillis gives it longer)" : ""}`
+  `${messageOf(error)}${isTimeout(error) ? " (raise startMillis to give it more time)" : ""}`
 
 const startMillis = ({ startMillis = defaultStartMillis }: McpServer): number => Math.min(startMillis, maxTimer)
 

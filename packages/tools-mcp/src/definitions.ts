@@ -114,7 +114,7 @@ const definitionOf = (name: string, tool: Fields): Definition => {
   const { annotations, description, execution, inputSchema, outputSchema, title } = tool
   // The SDK has the messages of tasks and no client for them.
   if (isRecord(execution) && execution.taskSupport === "required")
-    refuse("it runs only as a task of MCP, and tasks are not supported")
+    refuse("it runs only as an MCP task, and tasks are not supported")
   return {
     name,
     description: textIn(description) ?? textIn(title),
@@ -149,7 +149,7 @@ export const read = (tools: ReadonlyArray<unknown>): Listed => {
       try {
         const size = sizeOf(tool)
         if (characters + size > maxListCharacters) {
-          refuse(`with it the server's tools have more than ${maxListCharacters} characters`)
+          refuse(`with it, the server's tools exceed ${maxListCharacters} characters`)
         }
         known.set(name, definitionOf(name, tool as Fields))
         characters += size

@@ -43,7 +43,7 @@ const kindOf = (value: unknown): string => {
 const errorText = (error: unknown): string => {
   if (typeof error === "string" && error !== "") return error
   if (isRecord(error) && typeof error.message === "string") return error.message
-  return "it answered with an error of which it says nothing"
+  return "it answered with an error without a message"
 }
 
 const answerOf = (id: Id, message: Readonly<Record<string, unknown>>): JSONRPCMessage => {

@@ -100,7 +100,7 @@ export const read = (result: unknown, output: Tool.JsonSchema | undefined): Resu
   const isError = result.isError === true
   if (isRecord(task) && content === undefined)
     return {
-      content: `The tool started the task ${kind(task.taskId)} of MCP, and tasks are not supported.`,
+      content: `The tool started the task ${kind(task.taskId)} of MCP. MCP tasks are not supported.`,
       isError: true
     }
   const blocks = content === undefined || content === null ? [] : [content].flat()

@@ -171,7 +171,7 @@ describe("a server that does what it should not", () => {
     const told = Object.fromEntries(servers.problems.map(({ detail, server }) => [server, detail]))
     expect(told.missing).toMatch(/^it did not start: the program no-such-program was not found/)
     expect(told.nonsense).toMatch(
-      /^it did not start: it did not answer within 1\.5 s \(startMillis gives it longer\).*\(it said: started as \d+\)$/s
+      /^it did not start: it did not answer within 1\.5 s \(raise startMillis to give it more time\).*\(it said: started as \d+\)$/s
     )
     for (const ended of [told.ends, told.deaf]) {
       expect(ended).toMatch(/^it did not start: Connection closed \(it said: no config\)$/)
@@ -361,8 +361,8 @@ describe("a server that is described wrongly", () => {
   it("is refused before anything starts, in words", async () => {
     expect(await rejection({ "a b": { command: "x" } })).toMatch(/"a b": its name must be 1 to 32 letters/)
     expect(await rejection({ a: { cmd: "x" } })).toMatch(/option "cmd" does not exist/)
-    expect(await rejection({ a: {} })).toMatch(/a "command" to start or a "url" to reach/)
-    expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/one of the two/)
+    expect(await rejection({ a: {} })).toMatch(/either a "command" to start or a "url"/)
+    expect(await rejection({ a: { command: "x", url: "http://localhost" } })).toMatch(/either a "command"/)
     expect(await rejection({ a: { command: "x", headers: {} } })).toMatch(/"headers" is for a server with a "url"/)
     expect(await rejection({ a: { url: "file:///etc" } })).toMatch(/an http or https URL/)
     expect(await rejection({ a: { command: "x", env: { KEY: 1 } } })).toMatch(/an object of texts/)

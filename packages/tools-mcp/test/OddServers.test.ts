@@ -86,10 +86,10 @@ describe("a tool with an odd definition", () => {
       servers.tools.map(({ name }) => name),
       ["t__either"]
     )
-    assert.match(servers.problems[0]!.detail, /"only" is left out: it runs only as a task of MCP/)
+    assert.match(servers.problems[0]!.detail, /"only" is left out: it runs only as an MCP task/)
     const { results } = await asking(servers.tools, [["t__either"]])
     assert.isTrue(results[0]?.isError)
-    assert.match(String(results[0]!.content), /started the task "t-1" of MCP, and tasks are not supported/)
+    assert.match(String(results[0]!.content), /started the task "t-1" of MCP. MCP tasks are not supported/)
   })
 
   it("has no name, or one that another has", async () => {
@@ -140,7 +140,7 @@ describe("a list of tools without bounds", () => {
     const { problems, tools } = await opened(await serving({ tools: many(40, { description: "x".repeat(200_000) }) }))
     assert.strictEqual(tools, 4)
     assert.strictEqual(problems.length, 21)
-    assert.match(problems[0]!, /"t4" is left out: with it the server's tools have more than 1000000 characters/)
+    assert.match(problems[0]!, /"t4" is left out: with it, the server's tools exceed 1000000 characters/)
     assert.strictEqual(problems[20], "16 more of its tools have problems")
   })
 
@@ -362,7 +362,7 @@ describe("an answer that can no longer come", () => {
         "its answer is a list, not an object",
         "its answer has no result",
         "out of order",
-        "it answered with an error of which it says nothing",
+        "it answered with an error without a message",
         "Connection closed",
         "Connection closed"
       ].map(failed)

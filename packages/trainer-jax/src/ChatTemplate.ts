@@ -8,7 +8,7 @@ import { type Message, type PlainMessage, plain } from "@divisi/core/Message"
 import { Tokenizer } from "@divisi/gguf/browser"
 import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 
-/** The token with which the model's turn begins in {@link lines}. */
+/** The token that starts the model's turn in {@link lines}. */
 export const answerToken = "<|answer|>"
 
 /** The control tokens that go with {@link lines}: the end of a text and the beginning of the model's turn. */

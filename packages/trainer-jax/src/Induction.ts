@@ -64,8 +64,8 @@ const orthonormal = (rows: ReadonlyArray<Float32Array>): ReadonlyArray<Float32Ar
 const layer = (index: number, name: string) => `model.layers.${index}.self_attn.${name}_proj.weight`
 
 /**
- * Weights by seed for a model of at least two layers and two heads, as many heads of keys and values as of queries, and
- * embeddings that are its output, too.
+ * Weights from a seed for a model with at least two layers and two heads, as many key and value heads as query heads,
+ * and embeddings that are also its output layer.
  *
  * **Details**
  *

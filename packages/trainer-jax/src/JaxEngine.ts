@@ -33,7 +33,7 @@ export interface New {
   readonly tokenizer: Tokenizer.Tokenizer
   /** The seed of the first weights; 0 by default. */
   readonly seed?: number | undefined
-  /** Initial weights, by their names in Hugging Face's layout. Default: random weights. */
+  /** The initial weights, by their names in Hugging Face's layout. Default: random weights. */
   readonly tensors?: Model.DenseModel["tensors"] | undefined
 }
 
@@ -49,7 +49,7 @@ export interface Settings {
   readonly render?: ChatTemplate.Render | undefined
   /** The model's display name. */
   readonly name?: string | undefined
-  /** Threads that compute: as many as there are processors by default, at most 4. Their number changes no bit. */
+  /** The number of compute threads; by default the number of processors, at most 4. Their number changes no bit. */
   readonly threads?: number | undefined
   /**
    * The sampler. `"embedded"`, the default, is this engine itself: its tokens are bit-identical regardless of how
@@ -57,7 +57,7 @@ export interface Settings {
    * `@divisi/policy-llamacpp` to be installed.
    */
   readonly sampling?: "embedded" | "llamacpp" | undefined
-  /** Completions that llama.cpp samples at once; 16 by default. */
+  /** The number of completions that llama.cpp samples in parallel; 16 by default. */
   readonly sequences?: number | undefined
   /**
    * About how much memory a pass may take, in bytes; 0.5 GB by default. Larger requests are cut into several passes,

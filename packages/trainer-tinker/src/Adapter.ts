@@ -67,7 +67,7 @@ const onDisk = <A>(effect: Effect.Effect<A, FileError>): Effect.Effect<A, Engine
 // -------------------------------------------------------------------------------------------------------------------
 
 const scratch: Effect.Effect<string, EngineError, Scope.Scope> = Effect.acquireRelease(
-  attempt(`no folder can be made in ${os.tmpdir()}`, () =>
+  attempt(`cannot create a folder in ${os.tmpdir()}`, () =>
     fs.promises.mkdtemp(path.join(os.tmpdir(), "divisi-adapter-"))
   ),
   (folder) => Effect.sync(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -89,7 +89,7 @@ const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal
     await pipeline(Readable.fromWeb(response.body as never), fs.createWriteStream(file, { mode: OwnerOnly.fileMode }))
     return
   }
-  throw failed("the archive's address redirects without end.")
+  throw failed("the archive's address redirects in a loop.")
 }
 
 /** Whether a path in an archive stays within the target folder. */
@@ -113,9 +113,9 @@ const list = async (file: string): Promise<ReadonlyMap<string, string>> => {
   const holds = names.length === 0 ? "nothing" : names.slice(0, 8).join(", ")
   const isModel = names.some((name) => name.endsWith(".safetensors") && path.posix.basename(name) !== weightsFile)
   const why = isModel
-    ? "it is a whole model, as SkyRL's FSDP and Megatron engines save it: serve that, or train with another engine"
+    ? "it is a whole model, as saved by SkyRL's FSDP and Megatron engines: serve that model, or train with another engine"
     : `it holds ${holds}`
-  throw failed(`the archive is no adapter: ${why}.`)
+  throw failed(`the archive is not an adapter: ${why}.`)
 }
 
 /** Takes one file out of an archive. */

@@ -16,7 +16,7 @@ export type Name = "hosted" | "skyrl-jax" | "skyrl-fsdp"
 
 /** The time for which a sampler retains the weights it was saved with. */
 export type Snapshots =
-  /** For good. */
+  /** Permanently. */
   | "kept"
   /** Until another sampler of the model is saved: then all of the model's samplers have its weights. */
   | "until-next"
@@ -35,7 +35,7 @@ export interface Dialect {
   readonly losses: ReadonlyArray<LossName>
   /** Whether the losses with a ratio take `weights`, to mark the tokens that count. */
   readonly ratioWeights: boolean
-  /** Settings of the optimiser that the server does not heed. */
+  /** Settings of the optimiser that the server ignores. */
   readonly ignores: ReadonlyArray<keyof OptimizerSettings>
   readonly snapshots: Snapshots
   /** Whether the same calls in the same order give the same bits. */
@@ -49,11 +49,11 @@ export interface Dialect {
   readonly isBadRequestFinal: boolean
   /** Whether log-probabilities alone have their own address, or are a flag of the protobuf form. */
   readonly hasForward: boolean
-  /** Whether a checkpoint's archive is asked for by its bare name. */
+  /** Whether a checkpoint's archive is requested by its bare name. */
   readonly bareArchiveName: boolean
   /** The contents of an archive: an adapter, or the whole model. */
   readonly archive: "adapter" | "model"
-  /** The most sampling requests at once. */
+  /** The maximum number of concurrent sampling requests. */
   readonly sampleConcurrency: number
 }
 
@@ -163,11 +163,11 @@ export const notices = ({ ignores, name, snapshots }: Dialect): ReadonlyArray<st
   ...(ignores.length === 0
     ? []
     : [
-        `The server (${name}) does not heed ${ignores.join(", ")}: it goes by its own configuration, and no client can make up for it.`
+        `The server (${name}) ignores ${ignores.join(", ")}: it uses its own configuration, and a client cannot change that.`
       ]),
   ...(snapshots === "kept"
     ? []
     : [
-        `Samplers of the server (${name}) do not outlast ${snapshots === "until-step" ? "a step of the optimiser" : "the next sampler"}: train on-policy (offPolicySteps 0).`
+        `Samplers of the server (${name}) are removed at ${snapshots === "until-step" ? "the next optimizer step" : "the next sampler"}: train on-policy (offPolicySteps 0).`
       ])
 ]

@@ -86,7 +86,7 @@ export interface SampleResult {
 export interface LoraConfig {
   readonly rank: number
   readonly seed?: number | undefined
-  /** Whether the output layer is trained: an adapter that is to be served elsewhere should leave it alone. */
+  /** Whether the output layer is trained. Turn this off if another server will serve the adapter. */
   readonly train_unembed: boolean
   readonly train_mlp: boolean
   readonly train_attn: boolean

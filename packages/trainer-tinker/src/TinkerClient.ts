@@ -50,11 +50,11 @@ export interface Options {
   readonly heartbeatMillis?: number | undefined
   /** The retries of failed exchanges: first after 0.5 s, at most every 30 s, for 5 minutes. */
   readonly retry?: Partial<Transport.Retry> | undefined
-  /** The most sampling requests at once; by dialect. */
+  /** The maximum number of concurrent sampling requests; the default depends on the dialect. */
   readonly sampleConcurrency?: number | undefined
   /** The most data of one training request, and its bytes; what is larger is sent in pieces. 1,024 and 5,000,000. */
   readonly chunk?: { readonly data?: number | undefined; readonly bytes?: number | undefined } | undefined
-  /** Receives notices: settings that the server does not heed, and long waits. */
+  /** Receives notices: settings that the server ignores, and long waits. */
   readonly onNotice?: ((notice: string) => void) | undefined
   /** For tests. */
   readonly fetch?: typeof fetch | undefined
@@ -127,10 +127,10 @@ const addressOf = ({ baseUrl = hostedUrl }: Options): Effect.Effect<string, Erro
   const refused = (why: string) =>
     Effect.fail(Errors.make("create_session", { _tag: "UserMistake", detail: `the base URL (baseUrl) ${why}.` }))
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return refused("must begin with http:// or https://")
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return refused("must start with http:// or https://")
   if (url.username !== "" || url.password !== "")
-    return refused("has a user name or password in it: take it out, and give it as apiKey")
-  if (url.search !== "") return refused("has a query, which is not sent: take it out, and give a key as apiKey")
+    return refused("contains a user name or password: remove it, and pass the key as apiKey")
+  if (url.search !== "") return refused("contains a query, which is not sent: remove it, and pass the key as apiKey")
   return Effect.succeed(`${url.origin}${url.pathname}`.replace(/\/+(?:api\/v1\/?)?$/, ""))
 }
 
@@ -177,7 +177,7 @@ const heartbeats = (connection: Connection, everyMillis: number, onNotice: (noti
         heard = now
         isTold = false
       } else if (!isTold && now - heard >= silenceMillis) {
-        onNotice(`${connection.settings.baseUrl} has not heard of this session for ${(now - heard) / 1000} s.`)
+        onNotice(`${connection.settings.baseUrl} has received nothing from this session for ${(now - heard) / 1000} s.`)
         isTold = true
       }
     }

@@ -88,7 +88,7 @@ const noticesOf = (dialect: Dialect.Dialect): ReadonlyArray<string> => [
   ...(dialect.losses.includes("sequenceRatio")
     ? []
     : [
-        `The server (${dialect.name}) has no sequenceRatio loss: its slopes are computed here, with one more forward pass.`
+        `The server (${dialect.name}) has no sequenceRatio loss: the gradient weights are computed locally, with one more forward pass.`
       ])
 ]
 
@@ -119,7 +119,7 @@ const checkBase = (file: string | undefined) =>
     : Effect.mapError(LoraAdapter.base(file), ({ message }) =>
         Errors.make("create_session", {
           _tag: "UserMistake",
-          detail: `what is trained could not be exported as gguf-lora. ${message}`
+          detail: `the trained weights could not be exported as gguf-lora. ${message}`
         })
       )
 
@@ -143,8 +143,9 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
   return (format, path, about) => {
     const { baseGguf } = state.options
     if (dialect.archive === "model")
-      return refuse("this server gives whole models away, no adapters: serve what it saved.")
-    if (format === "gguf") return refuse("adapters are exported as peft or gguf-lora, whole models not at all.")
+      return refuse("this server exports whole models, not adapters: serve the model that it saved.")
+    if (format === "gguf")
+      return refuse("adapters can be exported as peft or gguf-lora; whole models cannot be exported.")
     if (format === "gguf-lora" && baseGguf === undefined)
       return refuse("a gguf-lora needs the base model: set baseGguf.")
     return Effect.gen(function* () {
@@ -176,7 +177,7 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
  * **Gotchas**
  *
  * Read {@link TinkerEngine.notices}: a client cannot compensate for features that a server ignores. An interrupted
- * gradient or step leaves the weights uncertain, so a saved state has to be loaded after it.
+ * gradient or step leaves the weights uncertain, so you must load a saved state afterwards.
  *
  * **Example**
  *

@@ -138,7 +138,7 @@ export const reasonOfStatus = (status: number, detail: string, retryAfterMillis?
     }
     case 401:
     case 403:
-      return { _tag: "Authentication", detail: `${detail} Check the key (TINKER_API_KEY) and what it may do.` }
+      return { _tag: "Authentication", detail: `${detail} Check the key (TINKER_API_KEY) and its permissions.` }
     case 402:
       return { _tag: "Billing", detail: `${detail} The account has no credit left: add some and resume the run.` }
     case 404:

@@ -68,7 +68,7 @@ describe("Adapter", () => {
       const outside = entry("../adapter_config.json", Buffer.from("{}"))
       const link = entry("adapter_model.safetensors", Buffer.alloc(0), "2", "/etc/passwd")
       const error = yield* Effect.flip(unpacked(Buffer.concat([outside, link, end])))
-      assert.include(error.message, "the archive is no adapter")
+      assert.include(error.message, "the archive is not an adapter")
     }).pipe(Effect.scoped)
   )
 

@@ -46,7 +46,7 @@ export interface Parts {
 /** The error if no subset of the pool can be sampled. */
 export class CurriculumError extends Data.TaggedError("CurriculumError")<{ readonly detail: string }> {
   override get message(): string {
-    return `No question could be made: ${this.detail}.`
+    return `No question could be generated: ${this.detail}.`
   }
 }
 
@@ -100,7 +100,9 @@ export const drawPool = (
     const ids = drawn.map(({ id }) => id).sort()
     if (!heldOut.has(nameOf(ids)) && !isHeldOut(ids)) return Effect.succeed(WorkerPool.makeUnsafe(drawn))
   }
-  return Effect.fail(new CurriculumError({ detail: `${maxDraws} parts of the pool were sampled and all are held out` }))
+  return Effect.fail(
+    new CurriculumError({ detail: `${maxDraws} subsets of the pool were sampled, but all of them are held out` })
+  )
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ export interface Sample {
 
 /** A snapshot of the weights to sample from. Later optimizer steps do not change it. */
 export interface Sampler {
-  /** The number of optimizer steps of its weights. It is recorded in each rollout. */
+  /** The number of optimizer steps that produced the weights. The version is recorded in each rollout. */
   readonly version: number
   readonly sample: (request: SampleRequest) => Effect.Effect<ReadonlyArray<Sample>, EngineError>
 }

@@ -139,12 +139,12 @@ const missingOf = (options: Options, unpriced: Estimate["unpriced"]): ReadonlyAr
   )
   const isSilent = samples.rollouts.every(({ calls }) => calls.length === 0)
   return [
-    ...(isSilent ? ["No plan of the rehearsal led to a call, so the cost of workers is unknown."] : []),
+    ...(isSilent ? ["No simulated plan called a worker, so the cost of workers is unknown."] : []),
     ...unpriced.map(({ worker }) => `The price of ${worker} is unknown, so the cost of its calls is not included.`),
     ...(engine.pricing === undefined ? [`The price of the engine ${config.engine.name} is unknown.`] : []),
     ...(engine.speed === undefined ? [`The speed of the engine ${config.engine.name} is unknown.`] : []),
     ...(secondsPerCall === undefined ? ["The duration of worker calls is unknown."] : []),
-    ...unknown.map(({ name }) => `The size of the examples of phase ${name} is unknown and not counted.`)
+    ...unknown.map(({ name }) => `The size of the examples in phase ${name} is unknown and not counted.`)
   ]
 }
 

@@ -13,18 +13,18 @@ const whyOf = (metrics: ReadonlyArray<GrpoMetrics>): string => {
   const rollouts = sum((one) => one.rollouts)
   const lost = sum((one) => one.lost ?? 0)
   const lostTo = [...new Set(metrics.flatMap(({ lostTo = {} }) => Object.keys(lostTo)))].join("; ")
-  if (rollouts > 0 && lost === rollouts) return `all ${rollouts} rollouts were lost to failures of workers (${lostTo})`
+  if (rollouts > 0 && lost === rollouts) return `all ${rollouts} rollouts were lost because workers failed (${lostTo})`
   const counted = metrics.filter((one) => one.rollouts > one.dropped)
   if (counted.length === 0) return `all ${rollouts} rollouts were dropped`
-  const rest = lost === 0 ? "" : `; ${lost} of ${rollouts} rollouts were lost to failures of workers`
+  const rest = lost === 0 ? "" : `; ${lost} of ${rollouts} rollouts were lost because workers failed`
   if (counted.every(({ parsed }) => parsed === 0)) {
     return lost === 0
-      ? "no completion could be read as a workflow"
-      : `all ${lost} rollouts that could be read were lost to failures of workers (${lostTo})`
+      ? "no completion was a valid workflow"
+      : `all ${lost} valid rollouts were lost because workers failed (${lostTo})`
   }
   const [first] = counted
   const isSame = counted.every(({ rewardMean }) => rewardMean === first!.rewardMean)
-  return `all rewards of each question were alike${isSame ? ` (${Number(first!.rewardMean.toPrecision(3))})` : ""}${rest}`
+  return `all rewards within each question were equal${isSame ? ` (${Number(first!.rewardMean.toPrecision(3))})` : ""}${rest}`
 }
 
 /** The phases that have ended and taught nothing. Phases whose metrics do not say are left out. */

@@ -59,7 +59,7 @@ export const obstacle = (
 
 /** A completion whose tokens are weighted. */
 export interface Weighed {
-  /** The number of its tokens. */
+  /** The number of tokens of the completion. */
   readonly length: number
   /**
    * The index of the first token of the three lists; `undefined` if there are no lists, so that the whole completion

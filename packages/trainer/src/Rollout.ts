@@ -42,7 +42,7 @@ export interface Round extends RoundMeasures {
   readonly result: Grader.Result
   /** The reward after penalties. */
   readonly reward: number
-  /** Why it could not be parsed, or why there is no answer. */
+  /** The reason why it could not be parsed, or why there is no answer. */
   readonly detail?: string | undefined
   readonly workflow?: Workflow.Workflow | undefined
   readonly answer?: string | undefined
@@ -80,7 +80,7 @@ export interface Kept {
   readonly lose: (run: string) => void
 }
 
-/** Options for making rollouts. */
+/** Options for rollouts. */
 export interface Options {
   readonly config: RolloutConfig
   readonly groupSize: number
@@ -203,7 +203,7 @@ const withinBudget = (policy: Policy.Policy, { run: { budget = {} } }: RolloutCo
         (limit) => (most[limit] ?? 0) > (budget[limit] ?? Infinity)
       )
       if (over === undefined) return Effect.succeed(proposal)
-      const detail = `its plan may take ${most[over]} ${over}, and the budget of a rollout is ${budget[over]}`
+      const detail = `its plan may use ${most[over]} ${over}, but a rollout's budget is ${budget[over]}`
       return Effect.fail(new Policy.PolicyError({ policy: policy.name, detail }))
     })
 })

@@ -76,7 +76,7 @@ const errorOf =
     return failed(folder, { _tag: "Failed", detail: detailOf(error) })
   }
 
-/** An engine says in its own words that its disk is full. */
+/** Engines report a full disk with different messages. */
 export const outOfRoom =
   (folder: string) =>
   (error: EngineError): EngineError | RunFolderError =>
@@ -343,7 +343,7 @@ const cutMetrics = Effect.fnUntraced(function* (folder: string, state: Layout.Tr
   if (text !== before) yield* within(folder, WholeFile.write(file, text))
   const lacking = (state?.iteration ?? 0) - kept.length
   if (lacking > 0)
-    yield* Effect.logWarning(`${file} lacks ${lacking} of ${state?.iteration} iterations: they are lost.`)
+    yield* Effect.logWarning(`${file} lacks ${lacking} of ${state?.iteration} iterations. Their metrics are lost.`)
 })
 
 const openMetrics = (folder: string) =>

@@ -472,7 +472,7 @@ export const work = (
       const state = yield* Machines.stateOf(machines)
       if (state?.isOver === true) return
       if (state !== undefined && comparable(state.config) !== comparable(JSON.parse(JSON.stringify(own)))) {
-        const detail = "the machine that trains has another recipe, seed, pool or another number of iterations"
+        const detail = "the training machine has a different recipe, seed, pool or number of iterations"
         return yield* new ConfigError({ detail })
       }
       const open = state?.open ?? []

@@ -79,7 +79,7 @@ export interface ObjectiveConfig {
     | { readonly type: "importanceSampling" }
   /**
    * The order of averaging: over the tokens of each completion and then over completions, or over all tokens of a step
-   * at once.
+   * together.
    */
   readonly mean: "completion" | "token"
   /** The coefficient of the policy's entropy in the objective; 0 for none. */
@@ -134,7 +134,7 @@ export interface PenaltyConfig {
   readonly perUsd: number
 }
 
-/** Settings for making rollouts. */
+/** Settings for rollouts. */
 export interface RolloutConfig {
   /**
    * The prompt: the paper's setting and its ablations (examples, subtasks, access, descriptions), or another template.

@@ -57,7 +57,7 @@ describe("Curriculum", () => {
       const other = yield* Curriculum.drawPool(pool, { type: "random", min: 3, max: 4 }, 1, isHeldOut)
       assert.deepStrictEqual([...WorkerPool.ids(other)].sort(), ["b", "c", "d"])
       const none = Curriculum.drawPool(pool, { type: "random", min: 1, max: 4 }, 1, () => true)
-      assert.include((yield* Effect.flip(none)).message, "all are held out")
+      assert.include((yield* Effect.flip(none)).message, "all of them are held out")
       const many = Curriculum.drawPool(pool, { type: "random", min: 5, max: 9 }, 1)
       assert.include((yield* Effect.flip(many)).message, "5 to 9 of 4 workers")
     })

@@ -145,7 +145,7 @@ describe("an estimate", () => {
     assert.strictEqual(estimate.rollouts.median, 320 + 3 * 7)
     assert.isAbove(estimate.engineTokens.trained.low, 10_000)
     const missing = Estimate.make(options({ config: config([{ ...warm, optimizer: phase().optimizer }]) })).missing
-    assert.include(missing.join(), "The size of the examples of phase warm is unknown")
+    assert.include(missing.join(), "The size of the examples in phase warm is unknown")
 
     const recursive = phase({ recursion: { share: 0.5, rounds: 2 } })
     within(Estimate.make(options({ config: config([recursive]) })).rollouts, 320, 640)

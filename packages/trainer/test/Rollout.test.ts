@@ -95,7 +95,7 @@ describe("Rollout", () => {
       const [small, large, many] = yield* results({ how: true }, [map(2), map(8), map(9)])
       assert.notStrictEqual(small![0], "unreadable", small![2])
       assert.deepStrictEqual([large![0], large![1]], ["unreadable", 0])
-      assert.match(large![2]!, /its plan may take 11 calls, and the budget of a rollout is 10/)
+      assert.match(large![2]!, /its plan may use 11 calls, but a rollout's budget is 10/)
       assert.match(many![2]!, /maxItems/)
       // The paper's rewards: 0 if unreadable, 1 if right.
       const paper = yield* results({}, [map(2), lists(0)])

@@ -145,7 +145,7 @@ describe("metrics", () => {
         const file = path.join(folder, Layout.metrics)
         damage(file)
         const said = yield* resume(folder)
-        assert.match(said, /lacks \d of 9 iterations: they are lost/)
+        assert.match(said, /lacks \d of 9 iterations\. Their metrics are lost/)
         const { metrics, state } = yield* left(folder)
         assert.deepStrictEqual(state, expected.state)
         const kept = new Set(metrics.map(({ iteration }) => iteration))
@@ -225,13 +225,13 @@ describe("a folder that was tampered with", () => {
       const before = fs.readFileSync(config, "utf8")
       for (const [text, said] of [
         ['{"version":1}', "it has no checksum"],
-        [Sealed.stringify({ version: 1 }), "name is not of kind string"],
+        [Sealed.stringify({ version: 1 }), "name must have the type string"],
         [
           Sealed.stringify({ ...Sealed.parse(before), phases: [{ type: "grpo", name: "x" }] }),
-          "phases[0].tasks is not of"
+          "phases[0].tasks must have the type"
         ],
-        [Sealed.stringify({ ...Sealed.parse(before), phases: [null] }), "phases[0] is not of kind object"],
-        [Sealed.stringify({ ...Sealed.parse(before), pool: [{}] }), "pool[0].id is not of kind string"],
+        [Sealed.stringify({ ...Sealed.parse(before), phases: [null] }), "phases[0] must have the type object"],
+        [Sealed.stringify({ ...Sealed.parse(before), pool: [{}] }), "pool[0].id must have the type string"],
         [before.replace('"seed": 1', '"seed": 2'), "does not match its checksum"],
         ["[]", "it is not an object"]
       ] as const) {

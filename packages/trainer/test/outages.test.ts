@@ -135,7 +135,7 @@ describe("a phase that taught nothing", () => {
     Effect.gen(function* () {
       const { events, program } = training([adder, speller], [phase("retry", 2)])
       const { unlearned } = yield* program
-      assert.deepStrictEqual(unlearned, [{ phase: "grpo", why: "no completion could be read as a workflow" }])
+      assert.deepStrictEqual(unlearned, [{ phase: "grpo", why: "no completion was a valid workflow" }])
       assert.deepInclude(events.at(-1) as object, { type: "training-finished", unlearned })
     })
   )
@@ -148,7 +148,7 @@ describe("a phase that taught nothing", () => {
       const { metrics, program } = training([adder, speller], [long, phase("retry", 1)], { grader: never })
       const { unlearned } = yield* program
       if (metrics().every(({ parsed }) => parsed === 1)) {
-        assert.match(unlearned[0]?.why ?? "", /^all rewards of each question were alike/)
+        assert.match(unlearned[0]?.why ?? "", /^all rewards within each question were equal/)
       } else assert.deepStrictEqual(unlearned, [])
     })
   )

@@ -61,7 +61,7 @@ interface Process {
   readonly ledger: Budget.Ledger
   /** What ends its run before its end: its vendor is down after so many calls, or it may make no more. */
   readonly trouble: Trouble | undefined
-  /** Whether the run had ended for good before: nothing is charged for it again. */
+  /** Whether the run had ended permanently before: nothing is charged for it again. */
   readonly isAgain: boolean
   seen: Usage.Spend
   result: Conductor.RunResult | undefined
@@ -391,7 +391,7 @@ class Survival {
       this.complain(problem)
   }
 
-  /** A run that has ended for good is the same again, and asks no worker. */
+  /** A run that has ended permanently is the same again, and asks no worker. */
   private async again(last: Process): Promise<void> {
     const calls = this.witness.calls()
     if (last.result?.ending === "failed" || last.result?.ending === "budget") return

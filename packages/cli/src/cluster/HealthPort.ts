@@ -56,7 +56,7 @@ export const listen = Effect.fnUntraced(function* (
   )
   yield* Effect.callback<void, Failure>((resume) => {
     server.once("error", ({ message }) =>
-      resume(Effect.fail(failed(`It cannot listen on ${host}, port ${port}: ${message}.`)))
+      resume(Effect.fail(failed(`Cannot listen on ${host}, port ${port}: ${message}.`)))
     )
     server.listen(port, host, () => resume(Effect.void))
   })

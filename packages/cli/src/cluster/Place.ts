@@ -42,7 +42,7 @@ export const runs = Effect.fnUntraced(function* ({ config, database, versionGrou
   if (url === undefined) return yield* missing
   const { ClusterRuns } = yield* Effect.tryPromise({
     try: () => import("@divisi/cluster/runs"),
-    catch: (error) => usage(`It cannot use a cluster. ${explain(error)}`)
+    catch: (error) => usage(`Cannot use the cluster. ${explain(error)}`)
   })
   return {
     ClusterRuns,

@@ -97,7 +97,7 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
   const shown = ConfigModule.shownAs(file)
   if (isOfAnother(file)) {
     return Effect.fail(
-      usage(`${shown} belongs to another user, so it is not run. Name it with --config, or do without: --config none.`)
+      usage(`${shown} belongs to another user, so it is not run. Pass it with --config, or use --config none.`)
     )
   }
   // A config in the working folder is not reported.

@@ -116,7 +116,7 @@ const placeIn = (text: string | undefined): string | undefined => {
  */
 const placeOf = (error: Error, file: string): string => {
   const check = () => spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: 5_000 }).stderr
-  return placeIn(error.stack) ?? placeIn(check()) ?? `${shownAs(file)}, or what it imports,`
+  return placeIn(error.stack) ?? placeIn(check()) ?? `${shownAs(file)} or one of its imports`
 }
 
 /** Returns the remedy for a missing import. Node requires the extension of a file; TypeScript does not. */

@@ -117,7 +117,7 @@ export const baselines = (names: string, options: Options): Effect.Effect<Conten
     if (named.length === 0) return { entries: [], paidUsd: 0 }
     const isLearning = Baselines.needRecording(named)
     if (isLearning && learn === undefined) {
-      return yield* usage(`Some of ${names} need training: name training tasks with --learn.`)
+      return yield* usage(`Some of ${names} need training tasks. Set them with --learn.`)
     }
     const isWanted = isLearning || (isGym && named.some(wantsBest))
     const source = learn !== undefined && isWanted ? recording(options, learn) : undefined

@@ -65,7 +65,7 @@ const text = ({ rows, tasks, terms }: ReportDiff.Diff): string => {
     `${Format.count(tasks.both, "task")} in both, ${tasks.onlyFirst} only in the first, ${tasks.onlySecond} only in the second`,
     ...terms.map(
       ({ first, name, second }) =>
-        `not at equal terms: ${name} was ${JSON.stringify(first)}, and is ${JSON.stringify(second)}`
+        `different conditions: ${name} was ${JSON.stringify(first)}, and is ${JSON.stringify(second)}`
     )
   ].join("\n")
 }

@@ -302,7 +302,7 @@ const planless = ({ cells }: Report.Report): string | undefined => {
   const [first] = found
   if (first === undefined) return undefined
   const names = [...new Set(found.map(({ policy }) => policy))].join(", ")
-  return `No question was planned or answered by: ${names}. Run one question to see why: divisi run "…" --policy <policy>.`
+  return `No question was planned or answered with: ${names}. Run one question to see why: divisi run "…" --policy <policy>.`
 }
 
 /** Measures, writes the report and shows it. */

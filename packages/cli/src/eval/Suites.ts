@@ -30,7 +30,7 @@ export interface Options {
   readonly grader?: string | undefined
   /** Whether it is there instead of a benchmark's own. */
   readonly isGraderForAll?: boolean | undefined
-  /** The contests of LiveCodeBench: the first day and the last, as ISO dates. */
+  /** The first and last day of the LiveCodeBench contests, as ISO dates. */
   readonly since?: string | undefined
   readonly until?: string | undefined
   /** The sandbox for answers that are programs; WebAssembly by default. */
@@ -179,7 +179,7 @@ const digestOf = ({ grader }: Options): Pick<BenchmarkRecord, "graderDigest"> =>
 /** The sandbox of a name, for as long as the scope is open; it starts with its first program. */
 export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
-  Effect.fail(usage(`There is no sandbox "${name}". There are ${Sandboxes.names.join(", ")}.`))
+  Effect.fail(usage(`There is no sandbox "${name}". Available: ${Sandboxes.names.join(", ")}.`))
 
 const ofVerifiers = "verifiers:"
 
@@ -189,7 +189,7 @@ const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Sui
     const taskset = name.slice(ofVerifiers.length)
     const given = [options.shots && "--shots", options.trained && "--trained", options.split && "--split"]
     const unread = given.find((flag) => typeof flag === "string")
-    if (unread !== undefined) return yield* usage(`${unread} is not for tasksets of verifiers.`)
+    if (unread !== undefined) return yield* usage(`${unread} does not work with verifiers tasksets.`)
     const { ids, limit } = options
     const suite = yield* Effect.mapError(
       Verifiers.load({ taskset, ...(limit === undefined || ids !== undefined ? {} : { limit }) }),

@@ -149,7 +149,7 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
   return grader === undefined
     ? Effect.fail(
         usage(
-          `There is no grader "${name}". There are ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
+          `There is no grader "${name}". Available: ${[...Graders.names, "judge:<vendor>:<model>", "./<file>.ts"].join(", ")}.`
         )
       )
     : Effect.succeed(grader)
@@ -160,7 +160,7 @@ export const grade = (input: GradeInput) =>
   Effect.gen(function* () {
     const makeSandbox = Sandboxes.named(input.sandbox)
     if (makeSandbox === undefined) {
-      return yield* usage(`There is no sandbox "${input.sandbox}". There are ${Sandboxes.names.join(", ")}.`)
+      return yield* usage(`There is no sandbox "${input.sandbox}". Available: ${Sandboxes.names.join(", ")}.`)
     }
     const grader = yield* graderOf(input.grader, yield* makeSandbox)
     if (input.lines) return yield* gradeFile(grader, input.file)

@@ -176,7 +176,7 @@ const say = (...lines: ReadonlyArray<string>) => void Output.stdout.write(`${lin
 
 const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
   found.length === 0
-    ? ["Found no key in the environment, and no server of models on this machine."]
+    ? ["Found no API key in the environment and no model server on this machine."]
     : found.map(({ because, models, vendor }) => {
         const todo = models.length === 0 ? `; name its models with --models ${vendor}:<model>` : ""
         return `Found ${vendor}: ${because}${todo}`
@@ -197,7 +197,8 @@ export const init = Effect.fnUntraced(function* (
   const configFile = `divisi.config.${extension}`
   const scriptFile = `first.${extension}`
   const other = otherConfig(folder, configFile)
-  if (other !== undefined) return yield* failed(`There is a ${other} already: remove it to have ${configFile} instead.`)
+  if (other !== undefined)
+    return yield* failed(`There is already a ${other}. Remove it to create ${configFile} instead.`)
   const located = models.map((model) => ({ ...model, baseURL: Found.addressOf(model.vendor, environment) }))
   const team = Team.make(located, { language, configFile, scriptFile })
   const files = yield* allowed(
@@ -226,11 +227,13 @@ export const init = Effect.fnUntraced(function* (
     return say(JSON.stringify(facts))
   }
   say(
-    `Wrote ${written.length === 0 ? "nothing" : written.join(", ")}${input.directory === "." ? "" : ` in ${input.directory}`}: ${names.length === 0 ? "a team of the offline gym, which answers its own kinds of questions alone" : names.join(", ")}.`,
+    `Wrote ${written.length === 0 ? "nothing" : written.join(", ")}${input.directory === "." ? "" : ` in ${input.directory}`}: ${names.length === 0 ? "the offline gym, which answers only its own kinds of questions" : names.join(", ")}.`,
     ...(names.length === 0
-      ? ["To ask real models, set a key such as OPENAI_API_KEY or start a server such as Ollama, and init --force."]
+      ? [
+          "To use real models, set a key such as OPENAI_API_KEY or start a server such as Ollama. Then run divisi init --force."
+        ]
       : []),
-    ...(isInstalling ? [] : ["Install what they need:", `  ${command.join(" ")}`]),
+    ...(isInstalling ? [] : ["Install the packages:", `  ${command.join(" ")}`]),
     "Then:",
     ...next.map((line) => `  ${line}`)
   )

@@ -1,17 +1,17 @@
-/** Packages that are installed by those who want what they bring, and no one else. */
+/** Optional packages, which users install when they need them. */
 import { messageOf } from "./Failure.ts"
 
 const brings: Readonly<Record<string, string>> = {
-  "@divisi/cluster": "what several servers keep in Postgres",
-  "@divisi/gguf": "the writer of models",
-  "@divisi/policy-llamacpp": "local models, which bring llama.cpp",
+  "@divisi/cluster": "storage in Postgres for several servers",
+  "@divisi/gguf": "GGUF export",
+  "@divisi/policy-llamacpp": "local models with llama.cpp",
   "@divisi/providers-anthropic": "Anthropic's models",
   "@divisi/providers-google": "Google's models",
-  "@divisi/providers-openai": "OpenAI's models, and those of servers that speak Chat Completions",
+  "@divisi/providers-openai": "OpenAI's models and servers with the Chat Completions API",
   "@divisi/server": "the server",
-  "@divisi/tools-mcp": "tools of MCP servers",
-  "@divisi/trainer-jax": "the embedded engine, which brings jax-js",
-  "@divisi/trainer-tinker": "the engine over the Tinker API"
+  "@divisi/tools-mcp": "MCP tools",
+  "@divisi/trainer-jax": "the jax engine",
+  "@divisi/trainer-tinker": "the Tinker engine"
 }
 
 /** The package that an error of an import misses. */
@@ -25,6 +25,6 @@ export const explain = (error: unknown): string => {
   const missing = missingIn(error)
   if (missing === undefined) return messageOf(error)
   const what = brings[missing]
-  const needs = what === undefined ? `the package ${missing}` : `the package ${missing}: ${what}`
-  return `It needs ${needs}. Install it next to @divisi/cli: \`npm install ${missing}\`.`
+  const name = what === undefined ? missing : `${missing} (${what})`
+  return `The package ${name} is not installed. Install it next to @divisi/cli: \`npm install ${missing}\`.`
 }

@@ -75,6 +75,6 @@ export const evolvedText = (evolved: Evolution.Evolved): string => {
     ? "The evolved head is stored"
     : "The fitted head is stored: evolving it does not measurably help"
   return clean(
-    `${kept}. On held-out questions it went from ${percent(before)} to ${percent(after)} % right (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
+    `${kept}. On held-out questions, accuracy went from ${percent(before)} to ${percent(after)} % right (${percent(difference)} ± ${percent(standardError)} points), in ${generations} generations, ${runs} runs, $${costUsd.toFixed(2)}.`
   )
 }

@@ -19,7 +19,7 @@ const tell = (problem: string): void => void process.stderr.write(`divisi: ${cle
 const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): string => {
   const share = ({ count, mean }: Drift.Change["since"]) => `${(100 * mean).toFixed(0)} % of ${count}`
   const where = kind === undefined ? "" : ` at ${kind}`
-  const now = model === undefined ? "" : `, when its vendor began to call it ${model}`
+  const now = model === undefined ? "" : `, when its vendor changed its model to ${model}`
   return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. Earlier outcomes are ignored.`
 }
 

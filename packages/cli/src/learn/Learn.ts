@@ -64,7 +64,7 @@ const recordsText = (): string => {
     return { record, questions, standings: standings.sort((left, right) => right.mean - left.mean) }
   })
   return [
-    "Until then a pool that a public record knows whole is routed by it, and others by price:",
+    "Until then, a pool is routed by a public record if one covers all its workers, and otherwise by price:",
     "",
     rows([
       ["record", "worker", "right in %", "±"],

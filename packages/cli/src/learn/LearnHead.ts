@@ -69,6 +69,6 @@ export const learnHead = (input: LearnInput) =>
     if (evolved !== undefined) stdout.write(`${evolvedText(evolved)}\n`)
     const gain = isBetter ? "It is better than the table" : "It is not shown to be better than the table"
     stdout.write(
-      `${clean(`Learned a head of ${head.workers.length} workers from ${examples.length} questions. ${reads} ${gain}: ${judged.why}. --policy head asks by it.`)}\n`
+      `${clean(`Learned a head of ${head.workers.length} workers from ${examples.length} questions. ${reads} ${gain}: ${judged.why}. Use it with --policy head.`)}\n`
     )
   }).pipe(Effect.scoped)

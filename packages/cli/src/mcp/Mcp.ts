@@ -20,7 +20,7 @@ const onAccount = (conductor: Conductor.Conductor["Service"], ledger: Budget.Led
 const serve = Effect.fnUntraced(function* (input: McpInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const ConductorServer = yield* Effect.tryPromise({
     try: () => import("@divisi/tools-mcp/ConductorServer"),
-    catch: (error) => usage(`It cannot be an MCP server. ${explain(error)}`)
+    catch: (error) => usage(`Cannot start the MCP server. ${explain(error)}`)
   })
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)

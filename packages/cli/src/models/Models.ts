@@ -62,7 +62,7 @@ const describe = (
     ["weights", `${(inspection.parameters / 1e9).toPrecision(2)} billion, most as ${inspection.quantisation}`],
     ["size", formatBytes(inspection.size)],
     ["trained context", inspection.trainedContext === undefined ? "–" : `${inspection.trainedContext} tokens`],
-    ["chat template", inspection.hasChatTemplate ? "yes" : "no; it is given plain text"],
+    ["chat template", inspection.hasChatTemplate ? "yes" : "no; it receives plain text"],
     ["runs at once", `${context.sequences} of ${context.tokens} tokens each`],
     ["layers on the GPU", `${inspection.gpuLayers} of ${inspection.layers}`],
     ["main memory", memory(needs.mainMemory, free.mainMemory)],

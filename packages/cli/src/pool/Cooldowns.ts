@@ -56,13 +56,14 @@ const addressOf = (server: string): URL | undefined => {
 export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>, Failure> => {
   const url = addressOf(server)
   if (url === undefined)
-    return Effect.fail(usage(`--server: "${server}" is not an address, as in http://127.0.0.1:8080.`))
+    return Effect.fail(usage(`--server: "${server}" is not a valid address. Use the form http://127.0.0.1:8080.`))
   const isNone = `No divisi serve answers at ${url.origin}`
   return Effect.tryPromise({
     try: async () => {
       const response = await fetch(url, { signal: AbortSignal.timeout(patienceMillis), redirect: "error" })
       const health = (await response.json()) as { readonly status?: unknown; readonly closed?: unknown } | null
-      if (typeof health?.status !== "string") throw new Error("its answer is not the health of one")
+      if (typeof health?.status !== "string")
+        throw new Error("the response is not from the health endpoint of divisi serve")
       const closed = Array.isArray(health.closed) ? health.closed.slice(0, mostShown) : []
       return closed.flatMap((one) => cooldownOf(one, Date.now()))
     },

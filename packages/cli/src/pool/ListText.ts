@@ -21,7 +21,7 @@ const vendorsOf = ({ vendors }: Listing): string =>
 
 const serversOf = ({ servers }: Listing): string =>
   servers.length === 0
-    ? "No server of models answers on this machine (Ollama, vLLM, SGLang, llama-server, LM Studio)."
+    ? "No model server responds on this machine (Ollama, vLLM, SGLang, llama-server, LM Studio)."
     : table(
         [
           ["on this machine", "models"],
@@ -35,7 +35,7 @@ const serversOf = ({ servers }: Listing): string =>
 
 const modelsOf = ({ models }: Listing): string =>
   models.length === 0
-    ? "No prices are known: they come with the vendors' packages, such as @divisi/providers-openai."
+    ? "No prices are known. Install vendor packages, such as @divisi/providers-openai, to get their list prices."
     : table(
         [
           ["model", "in / out per million", "as of", ""],
@@ -50,8 +50,8 @@ const modelsOf = ({ models }: Listing): string =>
       )
 
 const configOf = ({ config: { file, policy, workers } }: Listing): string => {
-  if (file === undefined) return "There is no config: without --pool the workers are those of the offline gym."
-  if (workers.length === 0) return `${file} names no pool: without --pool the workers are those of the offline gym.`
+  if (file === undefined) return "There is no config. Without --pool, the offline gym is used."
+  if (workers.length === 0) return `${file} has no pool. Without --pool, the offline gym is used.`
   const rows = workers.map(({ description = "", id, pricing }) => [id, price(pricing), description])
   const plan = policy === undefined ? "" : `\nPolicy: ${policy}`
   return `${table([[`worker of ${file}`, "in / out per million", ""], ...rows], toLeft)}${plan}`

@@ -107,7 +107,7 @@ export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
       return
     }
     say(RecordPrice.text(price))
-    if (existsSync(input.out)) say(`Answers that ${input.out} already has are not paid again.`)
+    if (existsSync(input.out)) say(`You do not pay again for the answers in ${input.out}.`)
     if (Option.isNone(input.maxCost) && total.mostUsd !== 0) {
       const unpriced = price.filter(({ mostUsd }) => mostUsd === undefined).map(({ worker }) => worker)
       return yield* usage(

@@ -49,5 +49,5 @@ export const problem = (
     }
     if (found.length === 0) return undefined
     const more = found.length > shown ? `; and ${found.length - shown} more` : ""
-    return `${file} has ${Format.count(found.length, "question")} that no answer can get right. ${found.slice(0, shown).join("; ")}${more}. Nothing was called.`
+    return `${file} has ${Format.count(found.length, "question")} for which no answer counts as correct. ${found.slice(0, shown).join("; ")}${more}. Nothing was called.`
   })

@@ -37,7 +37,7 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     )
     if (absent !== undefined) {
       return yield* usage(
-        `${folder} has no finished recording (there is no ${absent}). Run divisi pool record with --out ${folder}, to its end or to a limit; recorded answers are not paid again.`
+        `${folder} has no finished recording (${absent} is missing). Run divisi pool record with --out ${folder} until it finishes or reaches a limit; you do not pay again for recorded answers.`
       )
     }
     const [report, samples] = yield* Effect.mapError(

@@ -25,7 +25,7 @@ const pricesOf = ({ pool }: Report) =>
 const sentenceOf = (report: Report, conductor: string): string | undefined => {
   const [only, ...others] = report.cells.find(({ policy }) => policy === conductor)?.workers ?? []
   if (only !== undefined && others.length === 0) {
-    return `The Conductor asks ${only.name} every time: use single:${only.name}, or record more questions and train again.`
+    return `The Conductor always chooses ${only.name}. Use single:${only.name}, or record more questions and train again.`
   }
   return EvaluationTables.verdicts(report).find((_, at) => report.equalBudget![at]!.policy === conductor)
 }

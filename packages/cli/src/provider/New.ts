@@ -170,7 +170,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
   const folder = Option.getOrElse(input.directory, () => `divisi-provider-${name}`)
   const to = path.resolve(folder)
   if (yield* Effect.promise(() => isOccupied(to))) {
-    return yield* failed(`${folder} is there already, and not an empty folder: name another one with --directory.`)
+    return yield* failed(`${folder} already exists and is not empty. Choose another folder with --directory.`)
   }
   const files = yield* Effect.mapError(writeWhole(name, to), ({ message }) => failed(message))
   if (input.json) {
@@ -183,7 +183,7 @@ export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.R
         `Wrote ${files.length} files to ${folder}:`,
         ...files.map((file) => `  ${file}`),
         "",
-        "It speaks one real protocol and passes the contract of providers as it is:",
+        "It works with one real API and passes the provider contract unchanged:",
         `  cd ${folder} && npm install && npm test`,
         "README.md says which file to change for what.",
         ...(Clone.isThere() ? ofClone : ofRegistry),

@@ -35,10 +35,10 @@ const stepOf = (text: string) => {
  * workers.
  */
 const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
-  if (Table.isWorker(worker)) return `It teaches how good ${worker} is at questions like this one.`
+  if (Table.isWorker(worker)) return `The rating shows how good ${worker} is at questions like this one.`
   const steps = answers.filter(({ step }) => step !== undefined)
   const example = steps.map(({ round, step, worker }) => `--step ${round}.${step} (${worker})`).join(", ")
-  const team = `It teaches how good the team ${worker.slice(Outcome.teamPrefix.length)} is as a whole, and of no worker in it.`
+  const team = `The rating applies to the team ${worker.slice(Outcome.teamPrefix.length)} as a whole, not to a worker in it.`
   return steps.length === 0 ? team : `${team} To rate those: divisi rate up ${run.slice(0, 8)} with ${example}.`
 }
 

@@ -137,7 +137,7 @@ type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal" | 
 interface Kept {
   readonly journal: Journal.Journal
   readonly runId: string
-  /** Whether it had ended for good before: its result is given again. */
+  /** Whether it had ended permanently before: its result is given again. */
   readonly hasEnded: boolean
 }
 
@@ -195,7 +195,7 @@ export const perform = Effect.fnUntraced(function* (
     finish
   )
   // With an unusable journal, the run has not started, and nothing of it was shown.
-  if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot begin.")
+  if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot start.")
   if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
   const isPlanRefused = recorder.transcript()?.rounds.at(-1)?.decision?.decision === "refused"
   if (result.ending === "refused" && isGym && !isPlanRefused) process.stderr.write(realModels)

@@ -48,7 +48,7 @@ const reference = Effect.fnUntraced(function* (
   )
   const hint = meant === undefined ? "" : ` Did you mean ${meant}?`
   return yield* usage(
-    `--against: the price of ${worker} is unknown.${hint} Say it, in USD per million tokens in and out: --price ${worker}=0.5/1.5`
+    `--against: the price of ${worker} is unknown.${hint} Set it in USD per million input and output tokens: --price ${worker}=0.5/1.5`
   )
 })
 

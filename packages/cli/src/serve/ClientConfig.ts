@@ -31,9 +31,9 @@ stream_idle_timeout_ms = 7200000
 # The plan and the finished steps as messages of their own, instead of a summary of reasoning:
 # http_headers = { "x-divisi-notes-as" = "commentary" }
 
-# Then, in a shell (any word where the server has no keys):
+# Then, in a shell (any value if the server has no keys):
 #   export DIVISI_API_KEY=none`,
-  "claude-code": ({ root }) => `# In a shell; any word where the server has no keys.
+  "claude-code": ({ root }) => `# In a shell; any value if the server has no keys.
 export ANTHROPIC_BASE_URL=${root}
 export ANTHROPIC_AUTH_TOKEN=none
 export ANTHROPIC_MODEL=divisi
@@ -66,13 +66,13 @@ models:
     apiBase: ${url}
     apiKey: none
     roles: [chat, edit, apply]`,
-  "open-webui": ({ url }) => `# The environment of Open WebUI; any word where the server has no keys.
+  "open-webui": ({ url }) => `# Environment variables for Open WebUI; any value if the server has no keys.
 OPENAI_API_BASE_URL=${url}
 OPENAI_API_KEY=none
 TASK_MODEL_EXTERNAL=divisi-fast`,
   langchain: ({ url }) => `from langchain_openai import ChatOpenAI
 
-# Any word as the key where the server has no keys.
+# Any value works as the key if the server has no keys.
 model = ChatOpenAI(model="divisi", base_url="${url}", api_key="none")`
 }
 

@@ -121,7 +121,7 @@ const lastingOf = (config: Config, input: ServeInput): string => {
   return JSON.stringify([Services.of(config, input), serve?.content, retention, database && Redacted.value(database)])
 }
 
-/** Why a later offer cannot take the place of the first; `undefined` where it can. */
+/** The reason why a later offer cannot replace the first; `undefined` where it can. */
 export const refusal = (first: Offer, next: Offer): string | undefined =>
   first.isGym === next.isGym
     ? undefined

@@ -117,7 +117,7 @@ const retaining = Effect.fnUntraced(function* (
   const keeping = Retention.keeping(stores, keepMillis, {
     onPurged: (stores) =>
       write(input.json ? eventOf("purged", { stores }) : `Removed as older than --keep: ${Retention.textOf(stores)}`),
-    onFailed: (message) => warn(`${message} Older content could not be removed; it is tried again in an hour.`),
+    onFailed: (message) => warn(`${message} Older content could not be removed; the next attempt is in an hour.`),
     vacuum: database?.vacuum
   })
   yield* Effect.forkScoped(keeping)

@@ -193,7 +193,7 @@ export const open = Effect.fnUntraced(function* (
   if (url === undefined) return undefined
   const Cluster = yield* Effect.tryPromise({
     try: () => import("@divisi/cluster"),
-    catch: (error) => usage(`It cannot use a database. ${explain(error)}`)
+    catch: (error) => usage(`Cannot use the database. ${explain(error)}`)
   })
   const password = yield* environment("PGPASSWORD")
   const postgres = yield* Effect.mapError(Cluster.Postgres.open({ ...start, url, password }), ({ message, reason }) =>

@@ -153,7 +153,7 @@ export const policy = (
 const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | undefined> =>
   Effect.map(
     Effect.catch(tableInForce, ({ message }) =>
-      Effect.sync(() => void process.stderr.write(`divisi: ${message}. It is left alone.\n`))
+      Effect.sync(() => void process.stderr.write(`divisi: ${message}. The file was not changed.\n`))
     ),
     (table) => (table !== undefined && Table.knows(table, pool) ? table : undefined)
   )

@@ -129,7 +129,7 @@ const trained = (
     const strangers = WorkerPool.ids(pool).filter((id) => !form.workers.includes(id))
     if (strangers.length > 0) {
       process.stderr.write(
-        `divisi: ${name} was trained with ${form.workers.join(", ")}; it knows ${strangers.join(", ")} only by their descriptions\n`
+        `divisi: ${name} was trained with ${form.workers.join(", ")}; it has not seen ${strangers.join(", ")} in training and uses only their descriptions\n`
       )
     }
     return ConductorForm.policy(model, form, { temperature: 0, fallback: LexicalPolicy.make() })

@@ -51,9 +51,9 @@ const named = (
   const unknown = names.find((name) => !known.some((tool) => means(name, tool)))
   if (unknown === undefined) return Effect.succeed(tools.filter((tool) => names.some((name) => means(name, tool.name))))
   const meant = Nearest.nearest(unknown, known)
-  const there = known.length === 0 ? "There is none." : `There are: ${known.join(", ")}.`
+  const there = known.length === 0 ? "There are no tools." : `Available: ${known.join(", ")}.`
   return Effect.fail(
-    usage(`${flag}: no tool is called "${unknown}"${meant === undefined ? `. ${there}` : `: did you mean ${meant}?`}`)
+    usage(`${flag}: there is no tool "${unknown}"${meant === undefined ? `. ${there}` : `: did you mean ${meant}?`}`)
   )
 }
 

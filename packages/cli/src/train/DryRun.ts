@@ -105,7 +105,7 @@ const phaseOf = (training: Training, config: TrainingConfig): Effect.Effect<Grpo
   const phase = largest(config)
   if (phase === undefined) return Effect.fail(usage("The recipe has no reinforcement learning to estimate."))
   return training.tasks?.[phase.tasks] === undefined
-    ? Effect.fail(usage(`The phase ${phase.name} wants the tasks "${phase.tasks}", which the recipe does not have.`))
+    ? Effect.fail(usage(`The phase ${phase.name} needs the tasks "${phase.tasks}", which the recipe does not define.`))
     : Effect.succeed(phase)
 }
 
@@ -132,7 +132,7 @@ const orFail = <A, E extends { readonly message: string }, R>(effect: Effect.Eff
 /** Returns the assumptions behind the figures, in sentences. */
 const assumptionsOf = ({ dryRun = {} }: Training): ReadonlyArray<string> => {
   const { answerTokens = Estimate.defaultAnswerTokens, asksWorkers, secondsPerCall: seconds, unknown = [] } = dryRun
-  const answers = asksWorkers === true ? [] : [`that answers have ${answerTokens} tokens in the median`]
+  const answers = asksWorkers === true ? [] : [`that the median answer has ${answerTokens} tokens`]
   const calls = seconds === undefined ? [] : [`that a call takes ${seconds.low} to ${seconds.high} s`]
   const all = [...answers, ...calls]
   return [...(all.length === 0 ? [] : [`It is assumed ${all.join(", and ")}.`]), ...unknown]

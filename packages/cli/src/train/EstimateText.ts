@@ -26,11 +26,11 @@ const costLines = ({ costUsd, unpriced }: Estimate.Estimate, isPlay: boolean): R
   const workers =
     rest > 0.999
       ? "unknown"
-      : `${range(costUsd.workers, cost)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))} % of the calls; the rest has no price` : ""}`
+      : `${range(costUsd.workers, cost)}${rest > 0 ? ` for ${Math.round(100 * (1 - rest))} % of the calls; the others have no price` : ""}`
   const engine = costUsd.engine === undefined ? "unknown" : range(costUsd.engine, (usd) => Format.cost(usd))
   const isWhole = rest === 0 && costUsd.engine !== undefined
   return [
-    `cost       ${isWhole ? range(costUsd.total, isPlay && (costUsd.engine?.high ?? 0) === 0 ? cost : (usd) => Format.cost(usd)) : "not known in all: see below"}`,
+    `cost       ${isWhole ? range(costUsd.total, isPlay && (costUsd.engine?.high ?? 0) === 0 ? cost : (usd) => Format.cost(usd)) : "incomplete: see below"}`,
     `  workers  ${workers}`,
     `  engine   ${engine}`
   ]

@@ -34,7 +34,7 @@ const choose = (folder: string, wanted: string | undefined): Effect.Effect<numbe
           )
     }
     if (all.includes(Number(wanted))) return Number(wanted)
-    return yield* usage(`There is no checkpoint ${wanted}. There are: best, last, ${all.join(", ")}.`)
+    return yield* usage(`There is no checkpoint ${wanted}. Available: best, last, ${all.join(", ")}.`)
   })
 
 const checkFormat = (format: ExportFormat, name: string, exports: ReadonlyArray<ExportFormat>) =>

@@ -23,7 +23,7 @@ export const isRun = (folder: string): boolean => existsSync(path.join(folder, R
 export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
   WholeFile.makeFolder(folder).pipe(
     Effect.andThen(WholeFile.writeJson(path.join(folder, name), asked)),
-    Effect.mapError(({ message }) => failed(`The run cannot begin. ${message}`))
+    Effect.mapError(({ message }) => failed(`The run cannot start. ${message}`))
   )
 
 const isAsked = (value: unknown): value is Asked =>
@@ -41,7 +41,7 @@ export const read = (folder: string): Effect.Effect<Asked, Failure> =>
     }
     return Effect.fail(
       usage(
-        `The run in ${folder} has no ${name}: it was not started by \`divisi train\`. Resume it where it was started.`
+        `The run in ${folder} has no ${name}, so it was not started by \`divisi train\`. Resume it from your own code.`
       )
     )
   })
@@ -52,7 +52,9 @@ export const folderFor = (named: string | undefined, recipe: string): Effect.Eff
     if (named !== undefined) {
       return isRun(named)
         ? Effect.fail(
-            usage(`There is a run in ${named} already: \`divisi train resume ${named}\`, or name another --out.`)
+            usage(
+              `${named} already contains a training run. Resume it with \`divisi train resume ${named}\`, or choose another folder with --out.`
+            )
           )
         : Effect.succeed(named)
     }

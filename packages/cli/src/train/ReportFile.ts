@@ -26,7 +26,7 @@ export const write = Effect.fnUntraced(function* ({ folder, out }: ReportInput):
     usage(error.message)
   )
   if (training.metrics.length === 0) {
-    return yield* usage(`No iteration of the run in ${folder} has finished yet. Try again later.`)
+    return yield* usage(`No iteration of the training run in ${folder} is finished yet. Try again later.`)
   }
   const file = Option.getOrElse(out, () => path.join(folder, "report.html"))
   yield* Effect.mapError(WholeFile.write(file, TrainingPage.render(training)), ({ message }) =>

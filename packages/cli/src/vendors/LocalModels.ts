@@ -39,7 +39,7 @@ export const named = (name: string): { readonly model: string; readonly threads?
   const [, model = name, settings] = /^([^?]*)\?(.*)$/.exec(name) ?? []
   if (settings === undefined) return { model }
   const threads = /^threads=(.*)$/.exec(settings)?.[1]
-  if (threads === undefined) throw new Error(`${name}: the only setting behind ? is threads, as in ${model}?threads=2.`)
+  if (threads === undefined) throw new Error(`${name}: the only option after ? is threads, as in ${model}?threads=2.`)
   return { model, threads: threadsIn(threads, `${name}: threads`) }
 }
 

@@ -26,7 +26,7 @@ const pretty = (text: string): string => {
 }
 
 const questionOf = ({ call, worker }: Tool.ToolContext): ReadonlyArray<string> => [
-  `${oneLine(worker)} asks for the tool ${oneLine(call.name)}:`,
+  `${oneLine(worker)} requests the tool ${oneLine(call.name)}:`,
   ...argumentsOf(call.arguments).map((line) => `  ${line}`)
 ]
 

@@ -5,7 +5,7 @@ import { styleText } from "node:util"
 import stringWidth from "string-width"
 import wrapAnsi from "wrap-ansi"
 
-/** How a span looks where there is colour. */
+/** The style of a span if colors are used. */
 export type Style = "plain" | "dim" | "bold" | "good" | "bad" | "busy" | "name"
 
 /** A piece of a line in one style. */
@@ -114,7 +114,7 @@ export const fit = (line: Line, width: number): Line => {
   return fitted
 }
 
-/** The text of a line, without colour. */
+/** The text of a line, without colors. */
 export const toText = (line: Line): string =>
   line
     .map((span) => span.text)

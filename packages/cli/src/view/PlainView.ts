@@ -51,7 +51,7 @@ type Run = Transcript.Transcript
 const lost = (run: Run, calls: ReadonlyArray<Transcript.LostCall>, index: number): string => {
   const call = calls[index]!
   if (call.reason === undefined) {
-    const what = call.isInDoubt === true ? "lost with its process, perhaps answered" : "stopped"
+    const what = call.isInDoubt === true ? "outcome unknown, because the process exited" : "stopped"
     return `${oneLine(call.worker)} ${what} (${paidFacts(call, Records.isPlay(run, call.worker)).join(", ")})`
   }
   const again = call.retryInMillis === undefined ? "" : ` Again in ${Format.duration(call.retryInMillis)}.`

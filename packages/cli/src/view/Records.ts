@@ -140,11 +140,11 @@ export const waiting = (call: RunEvent.WaitingCall): string =>
   call.for === "approval" ? `waits for approval of ${toolCall(call)}` : `waits for the result of ${toolCall(call)}`
 
 /** Describes the round of a policy that answers itself. */
-export const ownAnswer = "answers by itself, without a plan"
+export const ownAnswer = "answers directly, without a plan"
 
 /** Names the step of a partial answer, or the draft of the policy. */
 export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
-  step === undefined ? "Draft of the policy" : `Partial answer, of step ${step} by ${oneLine(worker ?? "")}`
+  step === undefined ? "The policy's draft" : `Partial answer from step ${step} by ${oneLine(worker ?? "")}`
 
 /** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {

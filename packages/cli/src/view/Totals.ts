@@ -20,7 +20,7 @@ export const spent = (run: Transcript.Transcript): string => {
     Format.count(calls, "call"),
     `${Format.count(usage.inputTokens + usage.outputTokens, "token")}${usage.estimated ? " at most" : ""}`,
     Format.cost(costUsd, Records.isAllPlay(run)),
-    ...(!Records.isAllPlay(run) && run.pool.some(({ isPlay }) => isPlay) ? ["some of it play money"] : []),
+    ...(!Records.isAllPlay(run) && run.pool.some(({ isPlay }) => isPlay) ? ["partly play money"] : []),
     ...(unpricedCalls === 0 ? [] : [`${Format.count(unpricedCalls, "call")} of unknown price`])
   ].join(" · ")
 }

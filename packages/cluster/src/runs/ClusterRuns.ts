@@ -42,8 +42,8 @@ export interface Options extends Postgres.Options {
   /** Executes the runs that are placed on this server. Absent: this process submits and follows runs only. */
   readonly worker?: Worker | undefined
   /**
-   * How often a server confirms that it still has its runs, in milliseconds. Default: 5,000. With less than 3,000, a busy
-   * server loses all of its runs for a moment and begins them again.
+   * How often a server confirms that it still has its runs, in milliseconds. Default: 5,000. Below 3,000, a busy server
+   * briefly loses all of its runs and restarts them.
    */
   readonly refreshMillis?: number | undefined
   /**
@@ -62,7 +62,7 @@ export interface Worker {
   readonly conductor: Conductor["Service"]
   /** Further options of each run, such as its account. */
   readonly optionsOf?: ((task: Task.Task) => RunOptions) | undefined
-  /** The maximum number of runs executed at once by this server; others wait. Default: 50. */
+  /** The maximum number of concurrent runs on this server; others wait. Default: 50. */
   readonly concurrency?: number | undefined
   /**
    * How many servers in a row may die or freeze while they execute a run, without an answer in between. After that the run
@@ -75,7 +75,7 @@ export interface Worker {
 
 /** The runs of a cluster. Every member can do all of it for every run. */
 export interface ClusterRuns {
-  /** Stores a run; it begins on one of the servers. A run whose id is known is not begun again. */
+  /** Stores a run; one of the servers starts it. A run whose id is known is not begun again. */
   readonly submit: (id: string, task: Task.Input) => Effect.Effect<void>
   /** Returns how a run ended, or `None` before that. */
   readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
@@ -246,7 +246,7 @@ export const make = Effect.fnUntraced(function* (
   } = options
   const { password, patienceMillis = 30_000, url } = ofDatabase
   if (versionGroup !== undefined && !/^[a-z0-9_]{1,20}$/.test(versionGroup)) {
-    const detail = `a version group has at most 20 lower-case letters, digits and _, got "${versionGroup}"`
+    const detail = `a version group may have at most 20 lowercase letters, digits and _; got "${versionGroup}"`
     return yield* new Postgres.PostgresError({ database: "Postgres", reason: { _tag: "Invalid", detail } })
   }
   const { drainMillis = worker === undefined ? 0 : 60_000 } = worker ?? {}

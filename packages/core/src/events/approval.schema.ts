@@ -5,13 +5,13 @@ import { WaitingCall } from "./suspension.schema.ts"
 
 export const PlanWaiting = event(
   "plan-waiting",
-  "The plan of the round waits for approval, with its price. No step of it has begun.",
+  "The round's plan waits for approval. The event contains its price. No step has started.",
   { ...inRound, call: WaitingCall }
 )
 
 export const planDecision = Schema.Literals(["approved", "refused", "edited"])
 
-export const PlanDecided = event("plan-decided", "A person approved, refused or replaced the plan of the round.", {
+export const PlanDecided = event("plan-decided", "A person approved, refused or replaced the round's plan.", {
   ...inRound,
   decision: planDecision,
   reason: Schema.optionalKey(Schema.String)

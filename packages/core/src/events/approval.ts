@@ -45,7 +45,7 @@ export const lineOfWaiting = (event: PlanWaiting): string => `The plan waits for
 
 export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   if (decision === "refused") return `The plan is refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`
-  return decision === "edited" ? "The plan is replaced by an edited one." : "The plan is approved."
+  return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
 }
 
 /** The id under which the plan of a round waits. */

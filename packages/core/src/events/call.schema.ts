@@ -19,12 +19,12 @@ export const CallFailed = event(
 
 export const CallInterrupted = event(
   "call-interrupted",
-  "A call was stopped before its end: the run was interrupted, ended, or ran out of time.",
+  "A call was stopped before it finished: the run was interrupted, ended, or ran out of time.",
   { ...ofCall, ...paid }
 )
 
 export const CallLost = event(
   "call-lost",
-  "The process that made a call ended before the answer arrived. The call is charged at its worst case.",
+  "The process that made a call exited before the answer arrived. The call is charged at its worst-case cost.",
   { ...ofCall, ...paid }
 )

@@ -30,7 +30,7 @@ export interface CallFailed extends OfCall {
   readonly unasked?: true
 }
 
-/** A call was stopped before its end: the run was interrupted, ended, or ran out of time. */
+/** A call was stopped before it finished: the run was interrupted, ended, or ran out of time. */
 export interface CallInterrupted extends OfCall {
   readonly type: "call-interrupted"
 }

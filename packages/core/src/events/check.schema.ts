@@ -7,7 +7,7 @@ const ofCheck = { ...inTurn, check: Schema.String, worker: Schema.String }
 
 export const CheckAnswered = event(
   "check-answered",
-  "A worker has answered a check of a step, which continues until its check is done.",
+  "A worker has answered a step's check. The step continues until the check is done.",
   { ...ofCheck, text: Schema.String, cached: Schema.Boolean, ...paid }
 )
 

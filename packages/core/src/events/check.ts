@@ -6,7 +6,7 @@ import { aboutStep } from "./EventText.ts"
 import { type OpenStep, paidOf } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** A worker has answered a check of a step, which continues until its check is done. */
+/** A worker has answered a step's check. The step continues until the check is done. */
 export interface CheckAnswered extends Paid {
   readonly type: "check-answered"
   readonly round: number

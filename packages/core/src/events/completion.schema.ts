@@ -8,13 +8,13 @@ const inAttempt = { ...inRound, attempt: Schema.Int }
 
 export const CompletionDelta = event(
   "completion-delta",
-  "The model of a language policy has written a piece of its completion. Journals do not store it.",
+  "The model of a language policy has written part of its completion. Journals do not store it.",
   { ...inAttempt, ...delta }
 )
 
 export const CompletionFinished = event(
   "completion-finished",
-  "A completion is whole. `error` says why it could not be read as a workflow.",
+  "A completion is finished. `error` gives the reason if it is not a valid workflow.",
   {
     ...inAttempt,
     completion: Schema.String,

@@ -16,7 +16,7 @@ export interface CompletionDelta {
   readonly text: string
 }
 
-/** A completion is whole. */
+/** A completion is finished. */
 export interface CompletionFinished extends Paid {
   readonly type: "completion-finished"
   readonly round: number

@@ -5,7 +5,7 @@ import { event, inStep } from "./schemas/eventFields.ts"
 
 export const StepReassigned = event(
   "step-reassigned",
-  "Another worker takes a step over. The text that was streamed so far is void.",
+  "Another worker takes over a step. Discard the text streamed so far.",
   {
     ...inStep,
     from: Schema.String,

@@ -41,7 +41,7 @@ export const Ending = schemaOf<RunEventModels.Ending>()(
   Schema.Literals(["answered", "refused", "budget", "failed", "interrupted", "suspended"])
 )
 
-/** A worker that failed a step or a plan for good. */
+/** A worker that failed a step or a plan permanently. */
 const StepFailure = schemaOf<StepFailureModels.StepFailure>()(
   Schema.Struct({
     runId: Schema.String,
@@ -68,7 +68,7 @@ export const PartialAnswer = schemaOf<TranscriptModels.PartialAnswer>()(
 
 export const RunStarted = event(
   "run-started",
-  "A run begins. It is the first event of each run, nested ones included.",
+  "A run begins. It is the first event of each run, including nested runs.",
   {
     version: Schema.Literal(RunEventModels.version),
     task: Task,
@@ -81,16 +81,12 @@ export const RunStarted = event(
   }
 )
 
-export const RunFinished = event(
-  "run-finished",
-  "A run has ended, by whatever cause. It is the last event of each run.",
-  {
-    ending: Ending,
-    answer: Schema.optionalKey(Schema.String),
-    partial: Schema.optionalKey(PartialAnswer),
-    detail: Schema.optionalKey(Schema.String),
-    failures: Schema.optionalKey(Schema.Array(StepFailure)),
-    spend: Spend,
-    durationMillis: Schema.Finite
-  }
-)
+export const RunFinished = event("run-finished", "A run has ended, for any reason. It is the last event of each run.", {
+  ending: Ending,
+  answer: Schema.optionalKey(Schema.String),
+  partial: Schema.optionalKey(PartialAnswer),
+  detail: Schema.optionalKey(Schema.String),
+  failures: Schema.optionalKey(Schema.Array(StepFailure)),
+  spend: Spend,
+  durationMillis: Schema.Finite
+})

@@ -32,7 +32,7 @@ export interface RunFinished {
   readonly partial?: PartialAnswer
   /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
   readonly detail?: string
-  /** Present if workers failed a step or a plan for good. */
+  /** Present if workers failed a step or a plan permanently. */
   readonly failures?: ReadonlyArray<StepFailure>
   readonly spend: Spend
   readonly durationMillis: number

@@ -5,7 +5,7 @@ import { delta, event, inRound, inStep } from "./schemas/eventFields.ts"
 
 const ofWorker = { ...inStep, worker: Schema.String }
 
-export const StepStarted = event("step-started", "A step begins, as all that it waits for has ended.", {
+export const StepStarted = event("step-started", "A step starts, because all steps that it waits for are finished.", {
   ...ofWorker,
   without: Schema.optionalKey(Schema.Array(Schema.String))
 })
@@ -15,7 +15,7 @@ export const StepUnfolded = event("step-unfolded", "The items that a step runs f
   items: Schema.Int
 })
 
-export const StepJoined = event("step-joined", "All items of a step have ended.", {
+export const StepJoined = event("step-joined", "All items of a step are finished.", {
   ...inRound,
   step: Schema.Int,
   message: Schema.optionalKey(Schema.String)
@@ -23,11 +23,11 @@ export const StepJoined = event("step-joined", "All items of a step have ended."
 
 export const StepDelta = event(
   "step-delta",
-  "A piece of a step's answer has arrived. Pieces before a `call-failed` of the same step are void. Journals do not store it.",
+  "Part of a step's answer has arrived. Discard the parts before a `call-failed` of the same step. Journals do not store it.",
   { ...inStep, ...delta }
 )
 
-export const StepFinished = event("step-finished", "A step has its answer.", {
+export const StepFinished = event("step-finished", "A step has been answered.", {
   ...ofWorker,
   answer: Schema.String,
   finishReason: FinishReason,
@@ -38,7 +38,7 @@ export const StepFinished = event("step-finished", "A step has its answer.", {
   ...paid
 })
 
-export const StepFailed = event("step-failed", "A step has failed for good.", {
+export const StepFailed = event("step-failed", "A step has failed permanently.", {
   ...ofWorker,
   reason: Schema.optionalKey(WorkerErrorTag),
   message: Schema.String,
@@ -47,12 +47,12 @@ export const StepFailed = event("step-failed", "A step has failed for good.", {
 
 export const StepSkipped = event(
   "step-skipped",
-  "A step is not run: no step sees its answer, the budget does not allow it, the plan was changed, its condition is not met, or enough others have answered.",
+  "A step is skipped: no step reads its answer, the budget does not allow it, the plan was changed, its condition is not met, or enough other steps have answered.",
   { ...ofWorker, reason: Schema.Literals(["unseen", "budget", "revised", "condition", "late"]) }
 )
 
 export const StepNotice = event(
   "step-notice",
-  "The worker of a step does not support a part of its request, which was left out or mapped.",
+  "The step's worker does not support part of the request. That part was left out or mapped.",
   { ...ofWorker, notice: Schema.String }
 )

@@ -30,7 +30,7 @@ export interface StepUnfolded {
   readonly items: number
 }
 
-/** All items of a step have ended. */
+/** All items of a step are finished. */
 export interface StepJoined {
   readonly type: "step-joined"
   readonly round: number
@@ -49,7 +49,7 @@ export interface StepDelta {
   readonly text: string
 }
 
-/** A step has its answer. */
+/** A step has been answered. */
 export interface StepFinished extends Paid {
   readonly type: "step-finished"
   readonly round: number
@@ -67,7 +67,7 @@ export interface StepFinished extends Paid {
   readonly isUnchecked?: true
 }
 
-/** A step has failed for good. */
+/** A step has failed permanently. */
 export interface StepFailed {
   readonly type: "step-failed"
   readonly round: number

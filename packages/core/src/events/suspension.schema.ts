@@ -20,6 +20,6 @@ export const WaitingCall = schemaOf<RunEventModels.WaitingCall>()(
 
 export const StepWaiting = event(
   "step-waiting",
-  "A step is suspended until the caller gives the results of these tool calls, or approves them. The other steps continue.",
+  "A step is suspended until the caller supplies the results of these tool calls, or approves them. The other steps continue.",
   { ...inStep, worker: Schema.String, calls: Schema.Array(WaitingCall) }
 )

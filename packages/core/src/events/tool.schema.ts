@@ -18,13 +18,9 @@ export const ToolProgressed = event(
   }
 )
 
-export const ToolFinished = event(
-  "tool-finished",
-  "The result of a tool is known, from its handler or from the caller.",
-  {
-    ...ofTool,
-    content: Content,
-    isError: Schema.Boolean,
-    durationMillis: Schema.Finite
-  }
-)
+export const ToolFinished = event("tool-finished", "A tool call has its result, from the handler or from the caller.", {
+  ...ofTool,
+  content: Content,
+  isError: Schema.Boolean,
+  durationMillis: Schema.Finite
+})

@@ -6,7 +6,7 @@ import { ToolCall } from "./schemas/tasks.ts"
 
 export const TurnFinished = event(
   "turn-finished",
-  "The worker of a step has answered, and the step continues: the worker asked for tools, or `error` says what is wrong with its answer.",
+  "The worker of a step has answered, and the step continues: the worker requested tools, or `error` says what is wrong with its answer.",
   {
     ...inTurn,
     worker: Schema.String,

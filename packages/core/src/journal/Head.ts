@@ -33,10 +33,10 @@ export const read = (text: unknown): ReadHead => {
   try {
     head = JSON.parse(String(text))
   } catch {
-    return damagedBy("its head is not JSON")
+    return damagedBy("its header is not JSON")
   }
-  if (typeof head !== "object" || head === null || Array.isArray(head)) return damagedBy("its head is not an object")
+  if (typeof head !== "object" || head === null || Array.isArray(head)) return damagedBy("its header is not an object")
   const known = head as Readonly<Record<string, unknown>>
   const wrong = Object.entries(fields).find(([name, is]) => !is(known[name]))
-  return wrong === undefined ? (head as Head) : damagedBy(`the field "${wrong[0]}" of its head cannot be read`)
+  return wrong === undefined ? (head as Head) : damagedBy(`the field "${wrong[0]}" of its header cannot be read`)
 }

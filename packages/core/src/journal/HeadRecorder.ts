@@ -10,7 +10,7 @@ const mostShown = 200
 
 /** The name of a waiting call in a list of runs. */
 const textOf = ({ call, for: what, id }: WaitingCall): string =>
-  `${call.name} (${id}${what === "result" ? "" : ", to be allowed"})`
+  `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
 
 /** The names of the calls of a step that wait, by id. */
 const waitsFor = (calls: ReadonlyArray<WaitingCall>) => new Map(calls.map((call) => [call.id, textOf(call)]))

@@ -186,7 +186,7 @@ export interface Journal {
   readonly claim: (run: string, options?: ClaimOptions) => Effect.Effect<Claim, JournalError>
   /**
    * Called with the id of the run before the intent of each paid call is written. The call is made when it returns. It
-   * does not return if the run is to be handed over to another process. If absent, every call is made.
+   * does not return if another process takes over the run. If absent, every call is made.
    */
   readonly admit?: ((run: string) => Effect.Effect<void>) | undefined
   /**

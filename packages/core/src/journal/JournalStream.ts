@@ -72,11 +72,11 @@ const changedIn = (journal: Journal.Journal): Changed => {
 }
 
 /**
- * The entries of a run from a sequence number on, as they are written, up to its end.
+ * The entries of a run from a sequence number to its end, as they are written.
  *
  * **Details**
  *
- * All streams of a journal share one poll every 100 milliseconds, which follows runs of other processes, too. If the run
+ * All streams of a journal share one poll every 100 milliseconds, which also follows runs of other processes. If the run
  * has ended before `from`, or is removed, the stream ends.
  */
 export const follow = (

@@ -35,7 +35,7 @@ export interface Memory {
 
 /**
  * Creates memory without runs. If it exceeds `maxBytes` (approximate; unlimited by default), the runs with the oldest
- * claims are evicted at once, except for running ones.
+ * claims are evicted immediately, except for active runs.
  */
 export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "maxBytes"> = {}): Memory => ({
   runs: new Map(),

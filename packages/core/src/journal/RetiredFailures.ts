@@ -130,7 +130,7 @@ export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(endi
 /** Whether a round of a retried run is restarted, together with the runs nested in it. */
 export const isBegunAnew = (transcript: Transcript, { round }: RoundRecord): boolean => round > roundOf(transcript)
 
-/** Whether the run nested in a step is tried again with the run that it is nested in. */
+/** Whether a nested run is retried together with its outer run. */
 export const isReopenedWith = (parent: Transcript, round: RoundRecord, { item, nested, step }: StepRecord): boolean =>
   nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step, item)
 

@@ -175,7 +175,7 @@ export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefine
 export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
 /** The detail of the error of a call whose answer was lost with its process, if it is not made again. */
-export const lostDetail = "the process that made the call ended before the answer arrived"
+export const lostDetail = "the process that made the call exited before the answer arrived"
 
 /** The name of an attempt on accounts. */
 export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): string | undefined =>

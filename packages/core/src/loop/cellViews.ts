@@ -4,7 +4,7 @@ import { itemSubtask, joined, type StepAnswer, type StepView } from "../workflow
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Cell, Cells } from "./cells.ts"
 
-/** Functions over the cells of a workflow as they are at a time. */
+/** Functions over the current state of a workflow's cells. */
 export interface CellViews {
   /** The answer of a cell, or those of a group as one. */
   readonly answerOf: (of: Cell | undefined, without?: ReadonlySet<string>) => StepAnswer | undefined

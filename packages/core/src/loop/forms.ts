@@ -107,6 +107,6 @@ export const revisionOf = (policy: Policy, author: Policy, context: Revising): R
         : problem("it stops the run, but does not name the { round, step } with the answer")
     }
     if (type === "re-plan") return Effect.as(checkedProposal(author.name, given as Proposal, newPlanKeys), given)
-    return problem('what it revises is no "go-on", "stop" or "re-plan"')
+    return problem('its type is not "go-on", "stop" or "re-plan"')
   })
 }

@@ -17,7 +17,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
   }
   const tell = Effect.suspend(() =>
     Effect.logWarning(
-      `The listener of run ${runId} threw on ${count} of its events, first on ${first}. The run was not affected.`
+      `The listener of run ${runId} threw an error for ${count} events, first for ${first}. The run was not affected.`
     )
   )
   return {

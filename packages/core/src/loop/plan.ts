@@ -15,7 +15,7 @@ import type { Delegate } from "./step.ts"
 export interface Settings {
   readonly worker: WorkerSettings
   readonly reassign: Reassign
-  /** The consequence if a step fails for good: the steps that see it are shown the failure, or the run ends. */
+  /** The consequence if a step fails permanently: the steps that see it are shown the failure, or the run ends. */
   readonly onStepFailure: "report" | "end"
   /** Whether refused credentials end the run, regardless of `reassign` and `onStepFailure`. */
   readonly onAuthenticationFailure: "report" | "end"

@@ -139,7 +139,7 @@ export const held = (
 }
 
 const listForOutput =
-  "the last step runs for items, so its answer is a list, which does not have the requested output; add a step that joins the items"
+  "the last step runs once per item, so its answer is a list and cannot match the output schema; add a step that joins the items"
 
 /** A workflow that a round is to carry out, or the policy's own answer, and who wrote it. */
 export interface Proposed extends Pick<Policy.Proposal, "answer" | "isLast"> {

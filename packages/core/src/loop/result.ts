@@ -82,7 +82,7 @@ const isRefusal = (error: unknown): boolean => {
 
 const waitingText = (calls: ReadonlyArray<WaitingCall>): string => {
   const names = calls.map(
-    ({ call, for: what, id }) => `${call.name} (${id}${what === "result" ? "" : ", to be allowed"})`
+    ({ call, for: what, id }) => `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
   )
   return `It waits for ${names.join(", ")}.`
 }

@@ -51,7 +51,7 @@ const prompted = (model: Worker): Policy.Policy => ({
 })
 
 const missing =
-  "no policy was given, and no worker of the pool is known to be a language model that could plan. " +
+  "no policy was given, and no worker in the pool is known to be a language model, which could plan. " +
   "Give a policy (such as a language policy or one for a single worker), or set `isLanguageModel: true` on a worker that takes prompts"
 
 const none: Policy.Policy = {
@@ -100,8 +100,8 @@ export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Polic
   const { described, learned } = options
   const [first, ...others] = workers
   if (others.length === 0)
-    return because(Baselines.single(first.id), `${first.id} answers, the only worker of the pool.`)
-  if (learned !== undefined) return because(learned, "the worker is chosen by your rated runs.")
+    return because(Baselines.single(first.id), `${first.id} answers, because it is the only worker in the pool.`)
+  if (learned !== undefined) return because(learned, "your rated runs determine the worker.")
   const models = workers.filter(({ isLanguageModel }) => isLanguageModel === true)
   if (models.length === workers.length) {
     const { why } = strongestOf(models)
@@ -112,7 +112,9 @@ export const of = ({ workers }: WorkerPool, options: Options = {}): Policy.Polic
     const isOnly = models.length === 1
     return because(
       prompted(model),
-      isOnly ? `${model.id} plans, the only language model of the pool.` : `the strongest language model plans: ${why}`
+      isOnly
+        ? `${model.id} plans, because it is the only language model in the pool.`
+        : `the strongest language model plans: ${why}`
     )
   }
   if (described !== undefined && workers.some(({ description = "" }) => description !== "")) {

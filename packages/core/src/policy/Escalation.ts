@@ -41,10 +41,10 @@ const isAlone = ({ previous }: Context, worker: number): boolean =>
  *
  * **Details**
  *
- * Workers are given by id or index. The first worker's step has the check (`Step.check`). If it fails, the run's next
- * round begins early, with the second worker. The check sees the first answer and the task. Checks that are functions
- * or graders are free. A check that is a worker costs a call; its cost and verdict are in the transcript. If a check
- * throws, the answer does not pass. The second answer is not checked.
+ * Workers are given by id or index. The first worker's step has the check (`Step.check`). If the check fails, the run's
+ * next round starts early, with the second worker. The check sees the first answer and the task. Checks that are
+ * functions or graders are free. A check that is a worker costs a call; its cost and verdict are in the transcript. If
+ * a check throws, the answer does not pass. The second answer is not checked.
  *
  * **Gotchas**
  *
@@ -100,7 +100,7 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
 }
 
 /**
- * Calls two workers at once, and a third if their answers differ or one of them has no answer.
+ * Calls two workers in parallel, and a third if their answers differ or one of them has no answer.
  *
  * **Details**
  *

@@ -153,19 +153,19 @@ const strongest = (known: Known): Choice => {
     const one = bestMeasured(known)
     return {
       workers: [one.worker],
-      why: `${measuredText(known, one)}, and no worker of the pool is significantly better.`
+      why: `${measuredText(known, one)}, and no worker in the pool is significantly better.`
     }
   }
   if (prices === undefined || Math.min(...prices) === Math.max(...prices)) {
     return {
       workers: [0],
-      why: `${ids[0]} is the first of the pool; neither public records nor prices rank the workers.`
+      why: `${ids[0]} is first in the pool; neither public records nor prices rank the workers.`
     }
   }
   const dearest = highest(prices)
   return {
     workers: [dearest],
-    why: `${ids[dearest]} has the highest price of the pool, and no public record covers the whole pool.`
+    why: `${ids[dearest]} has the highest price in the pool, and no public record covers the whole pool.`
   }
 }
 

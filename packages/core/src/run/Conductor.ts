@@ -287,7 +287,7 @@ export class Conductor extends Context.Service<
 const table = Tables.table(
   {
     ...settingsTable,
-    policy: Tables.madeBy("a policy, as Baselines.single(0)", "propose"),
+    policy: Tables.madeBy("a policy, such as Baselines.single(0)", "propose"),
     pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value)
   } satisfies Tables.ShapeOf<Options>,
   { required: ["pool"], rules: settingsRules }

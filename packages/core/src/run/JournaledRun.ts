@@ -193,7 +193,7 @@ export const forked = Effect.fnUntraced(function* (
 > {
   const { begun, past } = yield* resumed(transcript === undefined ? { runId: runId! } : { transcript }, given)
   if (past.transcript.runId === newId)
-    return yield* new OptionsError({ what: "fork", detail: `The fork needs an id of its own, not "${newId}".` })
+    return yield* new OptionsError({ what: "fork", detail: `The fork needs a new run id, not "${newId}".` })
   return { transcript: yield* Effect.fromResult(Cuts.cut(past.transcript, cut, ids, newId)), seed: begun?.seed }
 })
 

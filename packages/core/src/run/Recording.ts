@@ -390,7 +390,7 @@ const release = (journal: Journal.Journal, run: string, epoch: number): Effect.E
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
         : Effect.logWarning(
-            `${messageOf(Cause.squash(cause))}. The run ${run} is stored, and stays claimed for a while.`
+            `${messageOf(Cause.squash(cause))}. The run ${run} is stored, but other processes cannot resume it for a while.`
           )
   )
 

@@ -84,7 +84,7 @@ export interface Gate {
 export interface ClosedProvider {
   /** The key of the provider: a worker's `provider`, or its id. */
   readonly provider: string
-  /** Why it is closed: the vendor asked for a pause, or calls failed repeatedly. */
+  /** The reason why it is closed: the vendor requested a pause, or calls failed repeatedly. */
   readonly because: "rate-limited" | "failing"
   /** The time at which one trial call is admitted, in milliseconds since 1970. */
   readonly until: number
@@ -160,7 +160,7 @@ export const delay = (
 // Reassign
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether a worker may be called. Under a cost limit, workers without a price may not. */
+/** Whether a worker may be called. Under a cost limit, workers without a price are not eligible. */
 export type IsAllowed = (worker: Worker) => boolean
 
 const all: IsAllowed = () => true
@@ -216,7 +216,7 @@ export const reassign = (
     {
       onSuccess: (named) => Effect.succeed(isOpen(named) ? named : undefined),
       onFailure: (error) =>
-        Effect.as(Effect.logWarning(`reassign failed, and no other worker takes over: ${messageOf(error)}`), undefined)
+        Effect.as(Effect.logWarning(`reassign failed, so no other worker takes over: ${messageOf(error)}`), undefined)
     }
   )
 }

@@ -152,7 +152,7 @@ export interface RunSettings {
    * or none.
    */
   readonly toolAccess?: ToolAccess | undefined
-  /** The maximum number of turns with tool calls before a step has to answer. Default: 16. */
+  /** The maximum number of turns with tool calls before a step must answer. Default: 16. */
   readonly maxToolRounds?: number | undefined
   /**
    * If a worker does not support pictures, files or tools, its step fails (`"error"`, the default; `reassign` chooses
@@ -162,7 +162,7 @@ export interface RunSettings {
   readonly unsupported?: "error" | "omit" | undefined
   /**
    * Makes the run reproducible: with a seed, equal answers of the workers give an equal transcript. Workers that
-   * support it receive a seed derived from it.
+   * support seeds receive one derived from this seed.
    */
   readonly seed?: number | undefined
 }

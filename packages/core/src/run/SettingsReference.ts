@@ -31,9 +31,12 @@ const millis = "ms"
 
 /** The settings of a run, by their paths. */
 export const reference: { readonly [P in Path]: Row } = {
-  maxSteps: { default: "5", flag: "--max-steps", doc: "Maximum number of steps of a workflow." },
-  maxItems: { default: "1000", doc: "Maximum number of items of all steps of a workflow, by the bounds of its lists." },
-  itemsAtOnce: { default: "16", doc: "Maximum number of items that run at once." },
+  maxSteps: { default: "5", flag: "--max-steps", doc: "Maximum number of steps in a workflow." },
+  maxItems: {
+    default: "1000",
+    doc: "Maximum total number of items in a workflow, calculated from the declared list lengths."
+  },
+  itemsAtOnce: { default: "16", doc: "Maximum number of items that run in parallel." },
   recursion: {
     default: "0; 2 with a critic",
     flag: "--recursion",
@@ -41,7 +44,7 @@ export const reference: { readonly [P in Path]: Row } = {
   },
   "self.maxDepth": {
     default: "off",
-    doc: "Offers the Conductor as a worker of its own pool; nested runs go at most this deep."
+    doc: "Offers the Conductor as a worker of its own pool; sets the maximum depth of nested runs."
   },
   "budget.costUsd": { default: "no limit", unit: "USD", flag: "--max-cost", doc: "Maximum cost of the run." },
   "budget.tokens": {
@@ -58,96 +61,100 @@ export const reference: { readonly [P in Path]: Row } = {
   },
   "budget.keep": {
     default: "nothing",
-    doc: "`answer`: the other steps leave room for the last one, so that a limit yields an answer."
+    doc: "`answer`: reserves budget for the last step, so that it can answer when a limit is reached."
   },
   "budget.admit": {
     default: "every plan",
-    doc: "`plan`: a plan starts only if the most that it can cost fits the budget."
+    doc: "`plan`: a plan starts only if its maximum price fits into the budget."
   },
   "worker.maxOutputTokens": {
     default: "the worker's own",
     unit: "tokens",
     flag: "--max-output-tokens",
-    doc: "Maximum number of output tokens of one call, reasoning included."
+    doc: "Maximum number of output tokens of one call, including reasoning."
   },
   "worker.temperature": { default: "the worker's own", doc: "Sampling temperature of every call." },
   "worker.reasoning": {
     default: "the worker's own",
-    doc: 'How much a worker reasons: `{ type: "effort", effort }`, `{ type: "budget", tokens }` or `{ type: "off" }`.'
+    doc: 'Reasoning effort of every call: `{ type: "effort", effort }`, `{ type: "budget", tokens }` or `{ type: "off" }`.'
   },
   "worker.preferences": {
     default: '"require"; "omit" in a server',
-    doc: "If a worker does not support a preference: the call fails, or the preference is mapped or left out with a notice."
+    doc: "Behavior if a worker does not support a preference: the call fails, or the preference is mapped or left out with a notice."
   },
   "worker.timeoutMillis": { default: "30 minutes", unit: millis, doc: "Maximum duration of one call." },
   "worker.silenceMillis": {
     default: "a third of `budget.durationMillis`",
     unit: millis,
     flag: "--silence",
-    doc: "Maximum time in which a call that streams may send nothing; then it fails as `Timeout`. 0 turns it off."
+    doc: "Maximum time without data in a streaming call; after that, the call fails with `Timeout`. 0 disables this."
   },
   "retry.maxAttempts": {
     default: `${defaultRetry.maxAttempts}`,
     unit: "attempts",
-    doc: "Maximum number of attempts of a call, the first included."
+    doc: "Maximum number of attempts of a call, including the first."
   },
   "retry.baseDelayMillis": {
     default: `${defaultRetry.baseDelayMillis}`,
     unit: millis,
-    doc: "Wait after the first failure."
+    doc: "Delay before the first retry."
   },
-  "retry.factor": { default: `${defaultRetry.factor}`, doc: "Factor by which the wait grows with every failure." },
+  "retry.factor": { default: `${defaultRetry.factor}`, doc: "Factor by which the delay grows with every failure." },
   "retry.maxDelayMillis": {
     default: `${defaultRetry.maxDelayMillis}`,
     unit: millis,
-    doc: "Longest wait of this schedule."
+    doc: "Maximum delay between retries."
   },
   "retry.maxRetryAfterMillis": {
     default: `${defaultRetry.maxRetryAfterMillis}`,
     unit: millis,
-    doc: "Longest `retry-after` of a vendor that is obeyed; beyond it the call is not retried."
+    doc: "Longest `retry-after` of a vendor that is respected; if it is longer, the call is not retried."
   },
   "retry.jitter": {
     default: `${defaultRetry.jitter}`,
-    doc: "Whether waits are spread at random, the same for the same seed."
+    doc: "Whether delays are randomized; the same seed gives the same delays."
   },
   reassign: {
     default: '"next"; "never" if the policy names its worker for the caller',
     flag: "--reassign",
-    doc: "The worker that takes over a step whose worker failed for good."
+    doc: "The worker that takes over a step if its worker failed permanently."
   },
   onUnconfirmedCall: {
     default: '"again"',
-    doc: "When a run is resumed, what happens to a call whose outcome is unknown: it is made again, fails, or its step is reassigned."
+    doc: "Behavior on resume for a call whose outcome is unknown: it is repeated, it fails, or its step is reassigned."
   },
   onStepFailure: {
     default: '"report"',
-    doc: "If a step fails for good: the steps that see it are shown the failure, or the run ends."
+    doc: "Behavior if a step fails permanently: steps that read its answer see the failure, or the run ends."
   },
   onAuthenticationFailure: {
     default: '"report"',
-    doc: "If a worker's credentials are refused: as for other failures, or the run ends."
+    doc: "Behavior if a worker's credentials are rejected: the same as for other failures, or the run ends."
   },
-  skipUnseen: { default: "true", doc: "Whether steps whose answer no step sees are skipped." },
+  skipUnseen: { default: "true", doc: "Whether a step is skipped if no other step reads its answer." },
   critic: { default: "none", doc: "Scores the answer of every round; the answer of the run is the best one." },
   threshold: { default: "1", doc: "The score at which a critic accepts an answer." },
-  checks: { default: "none", flag: "--check", doc: "The checks that steps may have to pass, by name." },
-  shapes: { default: "none", doc: "The shapes that steps may give, by name." },
+  checks: { default: "none", flag: "--check", doc: "Checks that steps can refer to, by name." },
+  shapes: { default: "none", doc: "Shapes (JSON Schemas) that steps can return, by name." },
   revisions: {
     default: "2",
-    doc: "Maximum number of rounds that begin early because an answer failed its check, in addition to `recursion`."
+    doc: "Maximum number of rounds that start early because an answer failed its check, in addition to `recursion`."
   },
   approvePlans: {
     default: "false",
     flag: "--approve-plans",
     doc: "Whether a person must approve each plan, which is shown with its price, before its first call."
   },
-  tools: { default: "none", flag: "--tool", doc: "The tools that workers may ask for." },
+  tools: { default: "none", flag: "--tool", doc: "The tools that workers may call." },
   toolAccess: { default: '"last-step"', flag: "--tool-access", doc: "The steps that get the tools." },
-  maxToolRounds: { default: "16", doc: "How often a step may ask for tools before it has to answer." },
+  maxToolRounds: { default: "16", doc: "Maximum number of tool rounds per step; after that, the step must answer." },
   unsupported: {
     default: '"error"',
-    doc: "If a worker takes no pictures, files or tools: its step fails, or they are left out with a notice."
+    doc: "Behavior if a worker does not support images, files or tools: its step fails, or they are left out with a notice."
   },
-  seed: { default: "0", flag: "--seed", doc: "Seed of everything random. If it is given, workers are sent seeds, too." }
+  seed: {
+    default: "0",
+    flag: "--seed",
+    doc: "Seed for everything random. If it is set, seeds are also sent to workers."
+  }
 }

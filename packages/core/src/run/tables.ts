@@ -86,7 +86,7 @@ export const settingsTable = {
   revisions: Options.whole(0),
   approvePlans: Options.flag,
   tools: Options.expects(
-    "a list of tools, as tool({ name, input, execute }) gives",
+    "a list of tools, such as [tool({ name, input, execute })]",
     (value) => Array.isArray(value) && value.every(isTool)
   ),
   toolAccess: Options.oneOf("last-step", "every-step", "policy", "none"),

@@ -108,7 +108,7 @@ const compile = (what: string, shape: Shape): Compiled => {
   return ofJson(shape as JsonSchema)
 }
 
-/** Prepares a shape, once for each. `what` names its owner, for the error: `the tool "weather"`. */
+/** Prepares a shape; each shape is prepared once. `what` names its owner, for the error: `the tool "weather"`. */
 export const compileShape = (what: string, shape: Shape): Effect.Effect<Compiled, ShapeError> =>
   Effect.try({
     try: () => {

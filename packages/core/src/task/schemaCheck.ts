@@ -399,10 +399,10 @@ const expandedSize = (root: Node): number => {
   const visit = (node: Node, depth: number, since: number): void => {
     size += 1
     if (size > maxSchemaNodes) {
-      throw new Error(`with its references followed it has more than ${maxSchemaNodes} schemas`)
+      throw new Error(`with its references resolved, it has more than ${maxSchemaNodes} schemas`)
     }
     if (depth > maxSchemaDepth) {
-      throw new Error(`with its references followed it is nested more than ${maxSchemaDepth} levels deep`)
+      throw new Error(`with its references resolved, it is nested more than ${maxSchemaDepth} levels deep`)
     }
     const at = path.get(node)
     if (at !== undefined && at >= since) throw new Error("its references form an endless loop")

@@ -109,10 +109,10 @@ class Span implements Tracer.Span {
  *
  * **Details**
  *
- * A run is a child of the span that is active where it starts. Names and attributes are those of `Telemetry`: runs,
+ * A run is a child of the span that is active when the run starts. Names and attributes are those of `Telemetry`: runs,
  * rounds, steps, calls with tokens and cost, and tools, by the conventions for generative AI. While a worker, a tool, a
- * policy or a check runs, its span is the active one, so that spans of your own code are its children. Texts of people and
- * models are left out unless `content` is true.
+ * policy or a check runs, its span is the active one, so that spans of your own code are its children. Texts of people
+ * and models are left out unless `content` is true.
  *
  * **Example**
  *

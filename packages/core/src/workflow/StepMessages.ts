@@ -47,7 +47,7 @@ export interface PastRound {
 
 /** The part of a workflow that a step, or an item of one, sees. */
 export interface StepView {
-  /** The results of the steps so far, by index. Those that the step may not see are never read. */
+  /** The results of the steps so far, by index. Answers that the step may not see are never read. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
   /** The subtask of a step as it is shown: with its item. By default it is as in the workflow. */
   readonly subtaskOf?: ((step: number) => string) | undefined

@@ -111,7 +111,7 @@ const fitted = <E>(policy: Effect.Effect<Policy.Policy, E>): Effect.Effect<Reado
 const rows: ReadonlyArray<Row> = [
   {
     name: "single",
-    description: "each worker alone, one policy for each",
+    description: "each worker alone, as a separate policy",
     takesWorker: true,
     learns: false,
     make: ({ named, pool }) =>
@@ -123,14 +123,14 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "best",
-    description: "the worker that was best on the training tasks, always",
+    description: "always the worker that was best on the training tasks",
     takesWorker: false,
     learns: true,
     make: ({ named, worker }) => one(Baselines.single(worker), named)
   },
   {
     name: "context",
-    description: "one worker that may write so many times as much in its one answer",
+    description: "one worker with a multiple of the output tokens",
     number: { meaning: "times the output tokens", default: 5 },
     takesWorker: true,
     learns: false,
@@ -139,7 +139,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "self-consistency",
-    description: "samples of one worker; the answer that most of them agree on",
+    description: "several samples from one worker; the most frequent answer is used",
     number: { meaning: "samples", default: 5 },
     takesWorker: true,
     learns: false,
@@ -147,7 +147,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "self-reflection",
-    description: "one worker that reviews its own answer again and again",
+    description: "one worker that reviews its own answer repeatedly",
     number: { meaning: "rounds of review", default: 5 },
     takesWorker: true,
     learns: false,
@@ -155,7 +155,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "best-of",
-    description: "attempts by the workers in turn, and a judge that sees them all",
+    description: "attempts by the workers in turn, and a judge that sees all attempts",
     number: { meaning: "attempts", default: 5 },
     takesWorker: true,
     learns: false,
@@ -163,7 +163,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "moa",
-    description: "Mixture-of-Agents: all workers answer, one puts their answers together",
+    description: "Mixture-of-Agents: all workers answer, and one combines their answers",
     number: { meaning: "layers", default: 1 },
     takesWorker: true,
     learns: false,
@@ -171,7 +171,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "random",
-    description: "one worker, drawn for each task",
+    description: "one random worker per task",
     takesWorker: false,
     learns: false,
     make: ({ named }) => one(Baselines.randomRouter(), named)
@@ -185,21 +185,21 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "masrouter-light",
-    description: "a cascade that chooses a shape of collaboration, then its workers",
+    description: "a cascade that chooses a collaboration shape, then its workers",
     takesWorker: false,
     learns: true,
     make: ({ embedder, named, record, samples }) => fitted(MasRouter.fit(named.text, samples, embedder, record))
   },
   {
     name: "smoothie-independent",
-    description: "the worker whose answers are nearest to all others', without labels",
+    description: "the worker whose answers are closest to all others', without labels",
     takesWorker: false,
     learns: true,
     make: ({ embedder, named, samples }) => fitted(Smoothie.independent(named.text, samples, embedder))
   },
   {
     name: "smoothie-dependent",
-    description: "the same, from the training questions that are nearest",
+    description: "the same, using only the nearest training questions",
     number: { meaning: "neighbours", default: 20 },
     takesWorker: false,
     learns: true,
@@ -218,7 +218,7 @@ export const table: ReadonlyArray<Entry> = rows.map(({ make: _, ...entry }) => e
 // -------------------------------------------------------------------------------------------------------------------
 
 const problemOf = ({ name, number, worker }: Named, row: Row | undefined): string | undefined => {
-  if (row === undefined) return `does not exist. There are: ${rows.map((row) => row.name).join(", ")}.`
+  if (row === undefined) return `does not exist. Available: ${rows.map((row) => row.name).join(", ")}.`
   if (number !== undefined && row.number === undefined) return `takes no number: write "${name}".`
   if (number !== undefined && number < 1) return `needs at least 1 for its ${row.number!.meaning}.`
   return worker !== undefined && !row.takesWorker ? `takes no worker: write "${name}".` : undefined

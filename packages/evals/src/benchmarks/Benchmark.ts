@@ -232,11 +232,11 @@ const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => 
   return [
     ...(repeated.length === 0
       ? []
-      : [`${counted(repeated)} in the files more than once, and counted as often: ${some(repeated)}.`]),
+      : [`${counted(repeated)} in the files more than once and counted each time: ${some(repeated)}.`]),
     ...(contradicted.length === 0
       ? []
       : [`${counted(contradicted)} in the files with different answers: ${some(contradicted)}.`]),
-    ...(shared.length === 0 ? [] : [`The same id is given to different questions: ${some(shared)}.`])
+    ...(shared.length === 0 ? [] : [`Different questions have the same id: ${some(shared)}.`])
   ]
 }
 
@@ -281,7 +281,7 @@ const counted = ({ length }: ReadonlyArray<string>) => (length === 1 ? "1 questi
 const some = (ids: ReadonlyArray<string>) => `${ids.slice(0, 3).join(", ")}${ids.length > 3 ? ", …" : ""}`
 
 const nothingIn = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>, records: number) => {
-  const detail = records === 0 ? "it holds no records" : `none of its ${records} records is a task of ${benchmark.id}`
+  const detail = records === 0 ? "it contains no records" : `none of its ${records} records is a ${benchmark.id} task`
   const source = files.map(({ path }) => path).join(", ")
   return Effect.fail(new Dataset.DatasetError({ source, reason: "format", detail }))
 }

@@ -21,7 +21,7 @@ export class SelectionError extends Data.TaggedError("SelectionError")<{
       case "limit":
         return "The limit must be a whole number of at least 1."
       case "shots":
-        return `There are not enough solved examples for ${some}. Ask for fewer (--shots), or pass other files (--shots-from).`
+        return `There are not enough solved examples for ${some}. Lower --shots, or pass other files with --shots-from.`
     }
   }
 }

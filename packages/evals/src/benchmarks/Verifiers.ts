@@ -185,7 +185,7 @@ const graderOf = (
           }
         )
         const score = scoreOf(rewards)
-        if (score === undefined) return yield* failed(task, "the taskset has no reward that can be computed of a text")
+        if (score === undefined) return yield* failed(task, "the taskset has no reward that can be computed from text")
         return { correct: score > 1 - 1e-9, score, rung: "rewards", explanation: shown(rewards) }
       })
   }

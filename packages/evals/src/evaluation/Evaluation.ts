@@ -310,7 +310,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
   const { calls, costUsd } = runs.inDoubt
   if (calls > 0) {
     yield* Effect.logWarning(
-      `${calls} ${calls === 1 ? "call was" : "calls were"} under way when this evaluation was killed. Nobody knows whether they were answered: they count as paid at their worst case, $${usd(costUsd)}.`
+      `${calls} ${calls === 1 ? "call was" : "calls were"} in flight when this evaluation was killed. Because the outcome is unknown, the maximum cost is charged: $${usd(costUsd)}.`
     )
   }
   const { paidElsewhereUsd = 0 } = options

@@ -282,7 +282,7 @@ const callsOf = (transcript: Transcript.Transcript): ReadonlyArray<Call> =>
   })
 
 /**
- * Returns the answers of workers as training data: one record per answered step, with the reward of its run. Omits runs
+ * Returns workers' answers as training data: one record per answered step, with the reward of its run. Omits runs
  * with an outage.
  */
 export const answers = (

@@ -257,7 +257,7 @@ const repair = (file: string, { damaged, plan }: Contents): Effect.Effect<void, 
     Effect.mapError(unwritable()),
     Effect.tap(() =>
       Effect.logWarning(
-        `${file} was damaged in ${damaged.length === 1 ? "line" : "lines"} ${damaged.join(", ")}, which ${damaged.length === 1 ? "was" : "were"} left out: what they held is made again.`
+        `${file} was damaged in ${damaged.length === 1 ? "line" : "lines"} ${damaged.join(", ")}, which ${damaged.length === 1 ? "was" : "were"} ignored. The lost samples are measured again.`
       )
     )
   )

@@ -9,6 +9,6 @@ export const unrecorded = (call: {
 }): WorkerError => {
   const { request, worker } = call
   const last = text(request.messages.at(-1)).replace(/\s+/g, " ").slice(0, 80)
-  const detail = `nothing is recorded for "${last}", so it has no answer without a network. Record the run first, or give the same pool, tasks and settings`
+  const detail = `nothing is recorded for "${last}", so it cannot be answered offline. Record the run first, or use the same pool, tasks and settings`
   return new WorkerError({ worker, reason: { _tag: "InvalidRequest", detail } })
 }

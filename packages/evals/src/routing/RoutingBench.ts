@@ -208,7 +208,7 @@ const check = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<string
   const fail = (detail: string) => Effect.fail(new RoutingBenchError({ detail }))
   const kinds = new Set(questions.map(({ kind }) => kind))
   if (split === "kind" && kinds.size < 2) {
-    return fail("The split by kind needs questions with a kind, and at least two different kinds.")
+    return fail("A split by kind needs questions of at least two kinds.")
   }
   if (workers.length < 2)
     return fail("There is nothing to compare: at least two workers must have answered the same questions.")

@@ -69,7 +69,7 @@ export interface Difference {
   readonly questions: number
   /**
    * The least true difference that `test` finds four times in five, at 5 %, with as many questions on which the two
-   * disagree as there are here. Not a number where there are too few questions for it to find any.
+   * disagree as there are here. `NaN` if there are too few questions to detect a difference.
    */
   readonly minimumDetectable: number
 }
@@ -114,7 +114,7 @@ export const clusteredStandardError = (
 // Intervals
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Wilson's interval of a share: right also for few questions and for shares near 0 and 1. */
+/** The Wilson interval of a share, which is accurate even for few questions and for shares near 0 and 1. */
 export const wilson = (successes: number, total: number, confidence = 0.95): Interval => {
   const z = normalQuantile((1 + confidence) / 2)
   const share = successes / total

@@ -54,11 +54,11 @@ export const endingsOf = (module: string): ReadonlyArray<string> => {
  */
 const alphasOf = (patterns: unknown): ReadonlyMap<string, { readonly place: number; readonly alpha: number }> => {
   if (patterns === undefined || patterns === null) return new Map()
-  if (!Predicate.isObject(patterns)) throw corrupt('"alpha_pattern" is no object.')
+  if (!Predicate.isObject(patterns)) throw corrupt('"alpha_pattern" is not an object.')
   return new Map(
     Object.entries(patterns).map(([name, alpha], place) => {
       if (!/^[\w.-]+$/.test(name)) {
-        throw unsupported(`Its "alpha_pattern" has ${shown(name)}; the names of layers can be read, no patterns.`)
+        throw unsupported(`Its "alpha_pattern" has ${shown(name)}; only layer names are supported, not patterns.`)
       }
       if (typeof alpha !== "number") throw corrupt(`"alpha_pattern" has no number for ${shown(name)}.`)
       return [name, { place, alpha }]
@@ -81,7 +81,7 @@ const fieldsOf = (text: string): Fields => {
   } catch {
     // Said below.
   }
-  throw corrupt("it is no JSON object.")
+  throw corrupt("it is not a JSON object.")
 }
 
 /** Reads the text of the file. Throws a `GgufError` if it is invalid or of a kind that cannot be converted. */

@@ -71,7 +71,7 @@ const skipArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays, de
   const of = typeAt(bytes.uint32(), key)
   const length = bytes.uint64()
   if (length > arrays.fileSize) {
-    throw corrupt(`the metadata ${shown(key)} is said to have ${length} elements, more than bytes.`)
+    throw corrupt(`the metadata ${shown(key)} declares ${length} elements, which is more than the file has bytes.`)
   }
   arrays.elements += length
   if (arrays.elements > bounds.elements) throw corrupt(`its arrays have more than ${bounds.elements} elements.`)
@@ -152,11 +152,11 @@ export const decode = (prefix: Uint8Array, fileSize: number): Decoded => {
   const tensorCount = bytes.uint64()
   const valueCount = bytes.uint64()
   if (tensorCount + valueCount > fileSize) {
-    throw corrupt(`it is said to have ${tensorCount} tensors and ${valueCount} values, more than bytes.`)
+    throw corrupt(`it declares ${tensorCount} tensors and ${valueCount} values, more than bytes.`)
   }
   if (tensorCount > bounds.tensors || valueCount > bounds.values) {
     const detail = `at most ${bounds.tensors} and ${bounds.values} are read.`
-    throw corrupt(`it is said to have ${tensorCount} tensors and ${valueCount} values; ${detail}`)
+    throw corrupt(`it declares ${tensorCount} tensors and ${valueCount} values; ${detail}`)
   }
   const arrays: Arrays = { prefix, fileSize, elements: 0 }
   const metadata = new Map<string, Value>()

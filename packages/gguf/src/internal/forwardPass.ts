@@ -122,7 +122,7 @@ export const forwardPass = (
     }
     throw Errors.make({
       _tag: "InvalidTokenizer",
-      detail: `${token} is no token of a vocabulary of ${vocabularySize}.`
+      detail: `${token} is not a token in a vocabulary of ${vocabularySize}.`
     })
   })
   for (let layer = 0; layer < layers; layer++) states = block(config, tensors, layer, states)

@@ -111,7 +111,7 @@ const parse = (source: string): Node => {
     }
     if (found.startsWith('"')) return textOf(found.slice(1, -1))
     if (found.startsWith("[")) return classOf(found.slice(1, -1))
-    if (!/^\w/.test(found)) throw new Problem(`"${found}" stands where nothing precedes it.`)
+    if (!/^\w/.test(found)) throw new Problem(`"${found}" must follow an expression.`)
     return { type: "rule", name: found }
   }
   const node = choice()
@@ -126,7 +126,7 @@ const rulesOf = (source: string): ReadonlyMap<string, Node> =>
       .filter((line) => line.trim() !== "")
       .map((line) => {
         const [, name, body] = /^([A-Za-z][\w-]*) ::= (.*)$/.exec(line) ?? []
-        if (name === undefined || body === undefined) throw new Problem(`"${line}" is no rule.`)
+        if (name === undefined || body === undefined) throw new Problem(`"${line}" is not a rule.`)
         return [name, parse(body)]
       })
   )

@@ -38,7 +38,7 @@ const setters: {
 }
 
 const outOfRange = (key: string, value: number | bigint, low: number | bigint, high: number | bigint): GgufError =>
-  Errors.make({ _tag: "InvalidMetadata", key, detail: `${value} is no whole number from ${low} to ${high}.` })
+  Errors.make({ _tag: "InvalidMetadata", key, detail: `${value} is not a whole number from ${low} to ${high}.` })
 
 const putNumber = (bytes: ByteWriter.ByteWriter, key: string, type: NumberType, value: number): void => {
   if (type !== "float32" && type !== "float64") {

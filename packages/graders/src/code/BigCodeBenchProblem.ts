@@ -3,7 +3,7 @@ import type { Task } from "@divisi/core/Task"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** What is needed to run a solution. Workers do not see it. */
+/** The data that is needed to run a solution. Workers do not see it. */
 export interface BigCodeBenchProblem {
   /** The name of the function. */
   readonly entryPoint: string

@@ -1,7 +1,8 @@
 /**
  * Grades programs: runs an answer on its tests in a {@link Sandbox}.
  *
- * Whatever a program does counts for or against it, a package that it lacks, too. A sandbox that fails gives no verdict.
+ * Everything that a program does counts for or against it, including a missing package. A sandbox that fails gives no
+ * verdict.
  */
 export { bigCodeBench } from "./bigCodeBench.ts"
 export type { Options } from "./execution.ts"

@@ -23,12 +23,12 @@ export interface Test {
   readonly type: "stdin" | "functional"
 }
 
-/** What is needed to run a solution. Workers do not see it. */
+/** The data that is needed to run a solution. Workers do not see it. */
 export interface LiveCodeBenchProblem {
   readonly platform: string
   /** Empty for programs that read standard input. */
   readonly starterCode: string
-  /** The method to be called; absent for programs. */
+  /** The method to call; absent for programs. */
   readonly functionName?: string | undefined
   readonly publicTests: ReadonlyArray<Test>
   /** As the data set holds them: see {@link readTests}. */
@@ -38,7 +38,7 @@ export interface LiveCodeBenchProblem {
 /** The tests of a problem cannot be read. */
 export class TestsError extends Data.TaggedError("TestsError")<{ readonly task: string; readonly detail: string }> {
   override get message(): string {
-    return `The tests of ${this.task} cannot be read: ${this.detail}. Nothing can be graded with them.`
+    return `The tests of ${this.task} cannot be read: ${this.detail}. Without them, nothing can be graded.`
   }
 }
 
@@ -59,7 +59,7 @@ const testOf = (value: unknown): Test | undefined => {
 const parseTests = (json: string): Result.Result<ReadonlyArray<Test>, string> => {
   const parsed = Result.try({ try: (): unknown => JSON.parse(json), catch: () => "they are not JSON" })
   if (Result.isFailure(parsed)) return Result.fail(parsed.failure)
-  if (!Array.isArray(parsed.success)) return Result.fail("they are no list")
+  if (!Array.isArray(parsed.success)) return Result.fail("they are not a list")
   const tests = parsed.success.map(testOf)
   return tests.every((test) => test !== undefined)
     ? Result.succeed(tests)
@@ -104,7 +104,7 @@ const hasTests = (encoded: string): Result.Result<boolean, string> => {
     catch: () => "they are neither JSON nor compressed"
   })
   return Result.flatMap(inflated, (text) =>
-    /\[\s*[{\]]/.test(text) ? Result.succeed(/\[\s*\{/.test(text)) : Result.fail("they are no list")
+    /\[\s*[{\]]/.test(text) ? Result.succeed(/\[\s*\{/.test(text)) : Result.fail("they are not a list")
   )
 }
 
@@ -118,7 +118,7 @@ export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBe
   if (!hidden.success && problem.publicTests.length === 0) return Result.fail("it has no tests")
   const isFunction = problem.publicTests.some(({ type }) => type === "functional")
   return isFunction && problem.functionName === undefined
-    ? Result.fail('it tests a function, and its metadata has no "func_name"')
+    ? Result.fail('it tests a function, but its metadata has no "func_name"')
     : Result.succeed(problem)
 }
 
@@ -133,7 +133,7 @@ export const testsOf = (task: string, problem: LiveCodeBenchProblem): Result.Res
 export const tests = (task: Task): Result.Result<ReadonlyArray<Test>, TestsError> => {
   const problem = ofTask(task)
   return problem === undefined
-    ? Result.fail(new TestsError({ task: task.id, detail: "it is no task of LiveCodeBench" }))
+    ? Result.fail(new TestsError({ task: task.id, detail: "it is not a LiveCodeBench task" }))
     : testsOf(task.id, problem)
 }
 
@@ -200,8 +200,8 @@ const JsonRecord = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unk
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The last fenced block of an answer that may be Python; `undefined` when there is none. A block without its closing
- * fence counts, too. The grader also asks which block parses, see `programText.ts`.
+ * The last fenced block of an answer that may be Python; `undefined` when there is none. A block without a closing
+ * fence also counts. The grader also asks which block parses, see `programText.ts`.
  *
  * **Example**
  *

@@ -120,7 +120,7 @@ export const fromJson = (text: string): Result.Result<PythonValue, string> => {
   }
   return Result.try({
     try: (): PythonValue => JSON.parse(text, revive),
-    catch: () => "what is expected is not JSON"
+    catch: () => "the expected value is not JSON"
   })
 }
 

@@ -79,7 +79,9 @@ const isOpaque = (value: PythonValue): boolean => {
   return kind === "o" || ("lts".includes(kind) && (content as Content).some(isOpaque))
 }
 
-/** Whether the assertion at a point holds for the value that was noted there. What cannot be decided does not hold. */
+/**
+ * Whether the assertion at a point holds for the value that was noted there. An assertion that cannot be decided fails.
+ */
 export const holds = (point: Point, value: PythonValue): boolean => {
   const known = point.known ?? null
   if (isOpaque(value)) return false

@@ -95,7 +95,7 @@ const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): 
   const { code, isComplete, problems, tampered, tests } = findings
   if (code?.trim() === "") return Verdict.unparsed
   if (tampered.length > 0) {
-    return failing("tampered", `reached for what tests it: ${tampered.join(", ").slice(0, 500)}`, code)
+    return failing("tampered", `tried to manipulate its tests: ${tampered.join(", ").slice(0, 500)}`, code)
   }
   if (code === undefined || !isComplete) {
     const broken = brokenOff(execution)
@@ -140,7 +140,7 @@ export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): V
         const orFail = <A>(effect: Effect.Effect<A, Sandbox.SandboxError>) =>
           Effect.mapError(effect, (error) => failure(error.message))
         const problem = BigCodeBenchProblem.ofTask(task) ?? BigCodeBenchProblem.ofReference(task)
-        if (problem === undefined) return yield* failure("the task has no tests of BigCodeBench")
+        if (problem === undefined) return yield* failure("the task has no BigCodeBench tests")
         const inside = insideOf(problem)
         const { verdict } = yield* orFail(run(problem, { answer }, inside))
         if (verdict.correct || verdict.rung === "unparsed") return verdict

@@ -2,7 +2,7 @@
 import { Options as Tables } from "@divisi/core"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 
-/** What may be chosen. */
+/** The options of an execution. */
 export interface Options {
   /** Time for each test of LiveCodeBench (6,000 ms by default), or for all of a task of BigCodeBench (240,000). */
   readonly timeoutMillis?: number | undefined
@@ -15,7 +15,7 @@ export const optionsTable = {
   memoryMegabytes: Tables.whole(1)
 } satisfies Tables.ShapeOf<Options>
 
-/** What one test showed. */
+/** The result of one test. */
 export interface Finding {
   readonly passed: boolean
   readonly rung: string

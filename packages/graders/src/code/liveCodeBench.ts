@@ -67,7 +67,7 @@ const suiteOf = (
       const world = prelude(sandbox.slowdown)
       if (tests.length === 0) return Result.fail("the task has no tests")
       if (tests.every(({ type }) => type === "stdin")) return Result.succeed(printedSuite(code, world, tests))
-      if (!tests.every(({ type }) => type === "functional")) return Result.fail("its tests are of two kinds")
+      if (!tests.every(({ type }) => type === "functional")) return Result.fail("its tests mix functions and programs")
       return problem.functionName === undefined
         ? Result.fail("the task does not name its function")
         : calledSuite(code, world, problem.functionName, tests)
@@ -137,7 +137,7 @@ export const liveCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): 
       Effect.gen(function* () {
         const failure = (detail: string) => new Grader.GraderError({ grader: name, task: task.id, detail })
         const problem = LiveCodeBenchProblem.ofTask(task) ?? LiveCodeBenchProblem.ofReference(task)
-        if (problem === undefined) return yield* failure("the task has no tests of LiveCodeBench")
+        if (problem === undefined) return yield* failure("the task has no LiveCodeBench tests")
         const chosen = programIn(sandbox, answer, problem.functionName)
         const code = yield* Effect.mapError(chosen, (error) => failure(error.message))
         if (code === undefined || code.trim() === "") return Verdict.unparsed

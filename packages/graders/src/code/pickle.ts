@@ -23,7 +23,7 @@ export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
   let text: string | undefined
 
   const take = (length: number): Result.Result<string | undefined, string> => {
-    if (text !== undefined) return Result.fail(`the pickle holds more than one value at byte ${at}`)
+    if (text !== undefined) return Result.fail(`the pickle contains more than one value at byte ${at}`)
     if (length > bytes.byteLength - at) return Result.fail("the pickle is cut off")
     const slice = bytes.subarray(at, at + length)
     at += length
@@ -64,8 +64,8 @@ export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
         at += 1
         return Result.succeed(undefined)
       case opcodes.stop:
-        if (text === undefined) return Result.fail("the pickle holds no text")
-        return at === bytes.byteLength ? Result.succeed(text) : Result.fail("something follows the pickle")
+        if (text === undefined) return Result.fail("the pickle contains no text")
+        return at === bytes.byteLength ? Result.succeed(text) : Result.fail("there is data after the pickle")
       default:
         return Result.fail(
           `the pickle has the instruction 0x${opcode.toString(16)} at byte ${at - 1}, which is refused`

@@ -327,7 +327,7 @@ export const order = (
 export interface Findings {
   /** The program that was found in the answer; empty when there was none, absent when nothing began. */
   readonly code?: string | undefined
-  /** Whether the run came to its end and reported. */
+  /** Whether the run finished and reported its result. */
   readonly isComplete: boolean
   readonly tests: number
   /** The tests that did not pass: name, and what went wrong. */
@@ -379,12 +379,12 @@ const faultOf = (
   let fault: string | undefined
   for (const [at, { index, point }] of points.entries()) {
     const note = noted[at]
-    if (note?.index !== index) return fault ?? "it did not come to its end"
+    if (note?.index !== index) return fault ?? "it did not finish"
     if (point.kind !== "assertion" || (note.value !== undefined && Assertions.holds(point, note.value))) continue
     onWrong(point.key)
     fault ??= `${point.assertion} does not hold`
   }
-  return noted.length > points.length ? "it notes more than it should" : fault
+  return noted.length > points.length ? "it reported more results than expected" : fault
 }
 
 /** Judges what a run printed. */

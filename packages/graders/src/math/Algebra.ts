@@ -34,7 +34,7 @@ export interface Algebra {
   readonly close: Effect.Effect<void>
 }
 
-/** There is no computer algebra: the library is not installed, or its thread could not be started. */
+/** Computer algebra is unavailable: the library is not installed, or its thread could not be started. */
 export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly detail?: string | undefined }> {
   override get message(): string {
     return this.detail === undefined

@@ -2,7 +2,7 @@
 import type { Rational } from "./Rational.ts"
 import type { Unit } from "./Units.ts"
 
-/** An operation on numbers that is written as a function. */
+/** An operation on numbers in function notation. */
 export type FunctionName =
   | "sin"
   | "cos"

@@ -93,7 +93,7 @@ const isWithin = (number: string, [least, greatest]: readonly [number, number]) 
 const table = {
   name: Tables.name,
   range: Tables.expects(
-    "two whole numbers, the lesser first",
+    "two whole numbers, the smaller first",
     (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isSafeInteger) && value[0] <= value[1]
   )
 } satisfies Tables.ShapeOf<Options>

@@ -151,7 +151,7 @@ interface Reading {
   readonly claims: ReadonlyArray<Claim>
   /** What is only mentioned. */
   readonly mentions: ReadonlyArray<Statement>
-  /** The text with signs for its formulas and marks. */
+  /** The text with placeholders for its formulas and marks. */
   readonly plain: string
 }
 
@@ -395,10 +395,10 @@ const fromLabel = (content: string): string => {
  *
  * **Details**
  *
- * In this order: the last `\boxed{…}`, its braces counted, `<answer>…</answer>` or `{"answer": …}` that the text asserts,
- * unless a later sentence says another answer; what is behind the last "the answer is", "Answer:" or "####"; the whole
- * text, when it is a formula or a few words; the last formula; the only number of the last sentence. Behind "about" an
- * answer begins with `≈`. Two different answers that are both asserted are none.
+ * In this order: the last `\boxed{…}`, its braces counted, `<answer>…</answer>` or `{"answer": …}` that the text
+ * asserts, unless a later sentence says another answer; what is behind the last "the answer is", "Answer:" or "####";
+ * the whole text, when it is a formula or a few words; the last formula; the only number of the last sentence. After
+ * "about", an answer starts with `≈`. Two different answers that are both asserted are none.
  *
  * **Example**
  *

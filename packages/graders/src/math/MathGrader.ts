@@ -24,7 +24,7 @@ import type { Rules } from "./Relations.ts"
 /** What decided; `none` when nothing could show that the answers are the same or that they differ. */
 export type Rung = LadderRung
 
-/** What may differ from benchmark to benchmark. */
+/** The settings that differ between benchmarks. */
 export interface Options extends Partial<Rules> {
   /** The name of the grader; `math` by default. */
   readonly name?: string | undefined
@@ -180,5 +180,5 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
 /** Grades mathematical answers, strictly. */
 export const math: Verdict.AnswerGrader = make()
 
-/** As MATH is graded: values with commas between in any order, and `5` for `x = 5`. */
+/** Grades as MATH does: comma-separated values in any order, and `5` for `x = 5`. */
 export const math500: Verdict.AnswerGrader = make({ name: "math500", anyOrder: true, bareValues: true })

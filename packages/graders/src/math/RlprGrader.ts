@@ -83,7 +83,7 @@ const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, 
 interface Measured {
   readonly number: number
   readonly unit: Unit
-  /** Whether it is written as a whole number, which nobody rounds. */
+  /** Whether it is written as a whole number, which is never rounded. */
   readonly isWhole: boolean
 }
 

@@ -9,11 +9,11 @@ import * as PythonProcess from "./pythonProcess.ts"
 import { limits, type Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes, usable } from "./usable.ts"
 
-/** Which interpreter, and how many at once. */
+/** The interpreter, and the number of parallel programs. */
 export interface Options {
   /** `python3` by default; that of a virtual environment brings its libraries. */
   readonly python?: string | undefined
-  /** Programs at once; 1 by default. */
+  /** The number of parallel programs; 1 by default. */
   readonly processes?: number | undefined
 }
 
@@ -68,7 +68,7 @@ const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> 
   const command = [...wall.slice(0, wall.indexOf("--") + 1), python.executable, "-c", "pass"]
   const asUser = (user?: number) => Effect.as(PythonProcess.ask(command, user), user)
   const attempt = process.getuid?.() === 0 ? Effect.catch(asUser(nobody), () => asUser()) : asUser()
-  return Effect.mapError(attempt, (detail) => failure("start", `namespaces are not to be had here: ${detail}`))
+  return Effect.mapError(attempt, (detail) => failure("start", `namespaces are not available: ${detail}`))
 }
 
 const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
@@ -80,9 +80,9 @@ const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Option
  * **Gotchas**
  *
  * Memory is limited for each process of a program, not for all of them together, and the number of processes is limited
- * for all programs of the user together; both by the interpreter itself before the program begins. Root's processes are
- * not counted by the system, so root's programs run as nobody; where nobody may not use the interpreter (one under
- * `/root`), time alone ends a fork bomb, and with it all that it started.
+ * for all programs of the user together; both by the interpreter itself before the program begins. The system does not
+ * count root's processes, so programs of root run as the user `nobody`. If `nobody` has no access to the interpreter
+ * (for example under `/root`), only the time limit stops a fork bomb and everything that it started.
  */
 export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {
@@ -91,7 +91,7 @@ export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError
       failure("missing", `bwrap cannot be run (${detail}); install bubblewrap`)
     )
     const answer = yield* Effect.mapError(PythonProcess.ask([options.python ?? "python3", "-c", question]), (detail) =>
-      failure("missing", `there is no Python: ${detail}`)
+      failure("missing", `Python was not found: ${detail}`)
     )
     const python: Python = JSON.parse(answer)
     const user = yield* probe(python)

@@ -18,7 +18,7 @@ export interface Options {
   readonly engine?: "docker" | "podman" | undefined
   /** The interpreter in the image; `python3` by default. */
   readonly python?: string | undefined
-  /** Programs at once; 1 by default. */
+  /** The number of parallel programs; 1 by default. */
   readonly processes?: number | undefined
 }
 
@@ -58,9 +58,7 @@ const findEngine = (wanted: Options["engine"]) =>
     (wanted === undefined ? (["docker", "podman"] as const) : [wanted]).map((engine) =>
       Effect.as(PythonProcess.ask([engine, "info"]), engine)
     )
-  ).pipe(
-    Effect.mapError((detail) => failure("missing", `neither docker nor podman answers (the last says: ${detail})`))
-  )
+  ).pipe(Effect.mapError((detail) => failure("missing", `neither docker nor podman responds (last error: ${detail})`)))
 
 const table = Tables.table(
   {

@@ -7,11 +7,11 @@ import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes, usable } from "./usable.ts"
 
-/** Which interpreter, and how many at once. */
+/** The interpreter, and the number of parallel programs. */
 export interface Options {
   /** `python3` by default. */
   readonly python?: string | undefined
-  /** Programs at once; 1 by default. */
+  /** The number of parallel programs; 1 by default. */
   readonly processes?: number | undefined
 }
 
@@ -27,7 +27,7 @@ export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, Sandbo
     const python = options.python ?? "python3"
     const version = yield* Effect.mapError(
       PythonProcess.ask([python, "--version"]),
-      (detail) => new SandboxError({ sandbox: "local", reason: "missing", detail: `there is no Python: ${detail}` })
+      (detail) => new SandboxError({ sandbox: "local", reason: "missing", detail: `Python was not found: ${detail}` })
     )
     return yield* PythonProcess.make({
       name: `local ${version.trim()}, unsafe`,

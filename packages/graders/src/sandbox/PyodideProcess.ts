@@ -139,7 +139,7 @@ export const make = (files: Files): PyodideProcess => {
     "data",
     // What comes from the pipe and is no reply was written by the program: that is its end, and none of the sandbox.
     reader(settle, () => {
-      settle({ type: "ended", detail: "it wrote into the sandbox's own pipe" })
+      settle({ type: "ended", detail: "it wrote to the sandbox's internal pipe" })
       Group.kill(child)
     })
   )

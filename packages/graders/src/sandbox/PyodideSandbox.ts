@@ -25,9 +25,12 @@ import { processes, usable } from "./usable.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many programs run at once. */
+/** The number of programs that run in parallel. */
 export interface Options {
-  /** Programs at once; 1 by default. Each has a process, and a spare one is started meanwhile. */
+  /**
+   * The number of parallel programs; 1 by default. Each program has its own process, and a spare process is started in
+   * the meantime.
+   */
   readonly processes?: number | undefined
   /** The folder of the `pyodide` package; where it is installed by default. */
   readonly folder?: string | undefined
@@ -131,9 +134,9 @@ const executionOf = (
     case "ended":
       return { type: "crashed", detail: reply.detail }
     case "killed":
-      return failure("failed", "its process was killed by somebody else; the machine may be short of memory")
+      return failure("failed", "its process was killed from outside; the machine may be out of memory")
     case "ready":
-      return { type: "crashed", detail: "it wrote into the sandbox's own pipe" }
+      return { type: "crashed", detail: "it wrote to the sandbox's internal pipe" }
   }
 }
 

@@ -28,7 +28,7 @@ export interface Program {
   readonly code: string
   /** Python that is run before it in the same namespace, such as imports that are taken for granted. */
   readonly prelude?: string | undefined
-  /** What it reads, one run for each; a single empty input by default. */
+  /** The inputs, with one run for each; a single empty input by default. */
   readonly inputs?: ReadonlyArray<string> | undefined
   /**
    * What the code finds in its global `__order__`, in every run. It comes through a pipe, so that code which takes the

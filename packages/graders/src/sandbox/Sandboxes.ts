@@ -11,7 +11,7 @@ import { processes } from "./usable.ts"
 
 /** Options that all backends share. */
 export interface Options {
-  /** Programs at once; 1 by default. */
+  /** The number of parallel programs; 1 by default. */
   readonly processes?: number | undefined
   /** The interpreter of `bubblewrap` and `local-unsafe`. */
   readonly python?: string | undefined

@@ -19,7 +19,7 @@ export type Reply =
       readonly stdout: string
       readonly stderr: string
       readonly exitCode: number
-      /** Whether it can take another command of the same program. */
+      /** Whether the process can take another command of the same program. */
       readonly isReusable: boolean
       /** Whether the limit refused it memory. */
       readonly isStarved: boolean

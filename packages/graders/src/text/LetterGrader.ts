@@ -89,7 +89,7 @@ const options = `(?:(?:the|la|le|el|il|die|a|o)\\s+)?(?:(?:${choiceWords})\\s*#?
 
 interface Way {
   readonly pattern: RegExp
-  /** Whether a small letter may be one: where it stands apart. */
+  /** Whether a lowercase letter counts if it stands alone. */
   readonly isSmall: boolean
 }
 

@@ -3,7 +3,7 @@ import * as Hash from "effect/Hash"
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
-/** A source of draws; every draw moves it on. */
+/** A source of random numbers; every draw changes its state. */
 export interface Draw {
   /** An integer from `min` to `max`, both included. */
   readonly int: (min: number, max: number) => number

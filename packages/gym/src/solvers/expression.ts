@@ -188,7 +188,7 @@ const postfixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
 const percent = ["%", "percent", "per cent"]
 
 /** Thrown if a text is not an expression; it is caught in this module. */
-const unread = new Error("This is no expression.")
+const unread = new Error("This is not an expression.")
 
 const wordsOf = new Map<string, ReadonlyArray<string>>()
 

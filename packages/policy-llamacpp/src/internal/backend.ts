@@ -66,7 +66,7 @@ export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Prom
       throw make("llama.cpp", { _tag: "Backend", backend: gpu, detail: detailOf(cause) })
     if (gpu === "none") throw make("llama.cpp", { _tag: "Binary", platform: found.platform, detail: detailOf(cause) })
     const fallback = await open("none", false, found)
-    const notice = `The GPU backend "${gpu}" does not start (${detailOf(cause)}); the model runs on the processor.`
+    const notice = `The GPU backend "${gpu}" does not start (${detailOf(cause)}); the model runs on the CPU.`
     return { ...fallback, notice }
   }
 }

@@ -36,7 +36,7 @@ export const errorOf = (worker: string, model: LlamaCppModel, cause: unknown): W
   if (cause instanceof WorkerError) return cause
   if (typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "QueueFull") {
     const { waiting } = cause as QueueFull
-    const detail = `${model.sequences} runs at once and ${waiting} that wait are all it takes; raise sequences or queueLimit`
+    const detail = `${model.sequences} concurrent runs and ${waiting} waiting ones are the maximum; raise sequences or queueLimit`
     return failed(worker, { _tag: "Overloaded", detail })
   }
   return failed(worker, { _tag: "InvalidRequest", detail: Errors.detailOf(cause) })

@@ -22,7 +22,7 @@ export interface ContextOptions {
   readonly contextTokens: number
   /** The number of concurrent sequences. */
   readonly sequences: number
-  /** Tokens that are evaluated at once. */
+  /** The number of tokens evaluated in one batch. */
   readonly batchTokens?: number | undefined
   readonly threads: number
   readonly flashAttention: boolean | "auto"
@@ -30,7 +30,7 @@ export interface ContextOptions {
   readonly adapters: ReadonlyArray<Adapter>
 }
 
-const lower = "lower contextTokens or sequences, keep keys and values as Q8_0 (keyValueType), or free some."
+const lower = "lower contextTokens or sequences, store keys and values as Q8_0 (keyValueType), or free some memory."
 
 /** llama.cpp counts the tokens of all sequences in 31 bits. */
 const countable = 2 ** 31 - 1
@@ -81,11 +81,11 @@ const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter
   const header = await checkFile(adapter).catch((cause: Errors.LlamaCppError) => {
     const { reason } = cause
     if (reason._tag === "Missing") throw refuse("there is no such file")
-    throw refuse("detail" in reason ? `it is no whole GGUF file: ${reason.detail}` : reason._tag)
+    throw refuse("detail" in reason ? `it is not a complete GGUF file: ${reason.detail}` : reason._tag)
   })
   const type = GgufReader.text(header, "general.type")
   const architecture = GgufReader.architecture(header)
-  if (type !== "adapter") throw refuse("it is no adapter, but a model")
+  if (type !== "adapter") throw refuse("it is a model, not an adapter")
   if (architecture !== model.architecture)
     throw refuse(`its base is ${architecture}, and this is ${model.architecture}`)
 }

@@ -25,9 +25,9 @@ const hasOddSegment = (file: string): boolean =>
 const huggingFace = (text: string, endpoint: string): Reference => {
   const [reference = "", revision = "main"] = text.slice("hf:".length).split("#")
   const [owner, repository, ...file] = reference.split("/")
-  if (!owner || !repository || file.length === 0) throw wrong(text, "It names no file of a repository.")
-  if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "It has an empty or a forbidden part.")
-  if (!reference.endsWith(".gguf")) throw wrong(text, "The file it names is no .gguf.")
+  if (!owner || !repository || file.length === 0) throw wrong(text, "It does not name a file in a repository.")
+  if (hasOddSegment(`${reference}/${revision}`)) throw wrong(text, "It has an empty or invalid part.")
+  if (!reference.endsWith(".gguf")) throw wrong(text, "The file is not a .gguf file.")
   const place = path.join(owner, repository, ...(revision === "main" ? [] : [`@${revision}`]), ...file)
   return {
     type: "download",
@@ -47,13 +47,13 @@ const decoded = (pathname: string): string | undefined => {
 }
 
 const address = (text: string): Reference => {
-  if (!URL.canParse(text)) throw wrong(text, "It is no address.")
+  if (!URL.canParse(text)) throw wrong(text, "It is not a valid URL.")
   const url = new URL(text)
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
-  if (url.protocol !== "https:" && !isLoopback) throw wrong(text, "Models are taken over https alone.")
+  if (url.protocol !== "https:" && !isLoopback) throw wrong(text, "Models can be downloaded only over https.")
   const file = decoded(url.pathname)?.slice(1)
-  if (file === undefined) throw wrong(text, "Its path is no text.")
-  if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "The file it names is no .gguf.")
+  if (file === undefined) throw wrong(text, "Its path is not valid text.")
+  if (!file.endsWith(".gguf") || hasOddSegment(file)) throw wrong(text, "The file is not a .gguf file.")
   return {
     type: "download",
     url: url.href,

@@ -31,7 +31,7 @@ const problemOf = ({ reason }: Effect.Error<ReturnType<typeof GgufReader.read>>)
     case "Missing":
       return { _tag: "Missing" }
     case "Truncated":
-      return { _tag: "Damaged", detail: `it has ${reason.found} bytes, and its header promises ${reason.needed}` }
+      return { _tag: "Damaged", detail: `it has ${reason.found} bytes, but its header declares ${reason.needed}` }
     case "Unsupported":
       return { _tag: "Format", detail: reason.detail }
     case "InputOutput":

@@ -42,13 +42,13 @@ export interface Generation {
 
 /** Options for evolving a head. */
 export interface Options {
-  /** The head to begin with, as `Head.fit` gives it. */
+  /** The initial head, from `Head.fit`. */
   readonly head: Head.Head
   readonly pool: WorkerPool
   readonly grader: Grader.Grader
   /** The tasks that it learns on, at least one. */
   readonly tasks: ReadonlyArray<Task.Task>
-  /** The tasks that decide whether it has learned, at least two, and none of the others. */
+  /** The validation tasks, at least two; they must not overlap with the training tasks. */
   readonly validation: ReadonlyArray<Task.Task>
   /** The embedder that the head was learned with; `Embedder.hashed()` by default. Each question is embedded once. */
   readonly embedder?: Embedder.Embedder | undefined
@@ -70,7 +70,7 @@ export interface Options {
   readonly sigma?: number | undefined
   /** 0 by default. */
   readonly seed?: number | undefined
-  /** Runs at once; 4 by default. */
+  /** The number of parallel runs; 4 by default. */
   readonly concurrency?: number | undefined
   /** The most USD that all runs together may cost, those of validation included. */
   readonly maxCostUsd?: number | undefined
@@ -162,7 +162,7 @@ const resumed = (file: string, key: string, fresh: SepCmaEs.Search): Effect.Effe
     try: () => {
       if (!fs.existsSync(file)) return { search: fresh, runs: 0, costUsd: 0 }
       const saved = decode(Sealed.parse(fs.readFileSync(file, "utf8")))
-      if (saved.key !== key) throw new Error("it is of another search")
+      if (saved.key !== key) throw new Error("it belongs to another search")
       const { costUsd, generation, mean, path, runs, sigma, sigmaPath, variance } = saved
       const numbers = {
         mean: numbersOf(mean),
@@ -174,7 +174,7 @@ const resumed = (file: string, key: string, fresh: SepCmaEs.Search): Effect.Effe
     },
     catch: (error) =>
       new Head.HeadError({
-        detail: `${file} cannot be gone on with: ${detailOf(error)}. Name another file, or remove it.`
+        detail: `Cannot resume from ${file}: ${detailOf(error)}. Choose another file, or remove it.`
       })
   })
 
@@ -251,7 +251,7 @@ const isMeasured = (played: Played): played is Measured => played.score !== unde
 const workersDown = (played: ReadonlyArray<Played>): Head.HeadError => {
   const outages = played.flatMap(({ outage }) => outage ?? [])
   return new Head.HeadError({
-    detail: `${outages.length} of ${played.length} runs were not measured: ${StepFailure.summaryOf(outages)}. Run the same again once the workers answer.`
+    detail: `${outages.length} of ${played.length} runs were not measured: ${StepFailure.summaryOf(outages)}. Run the same command again when the workers respond.`
   })
 }
 
@@ -309,9 +309,9 @@ const check = ({ tasks, validation }: Options): Effect.Effect<void, Head.HeadErr
   const shared = validation.filter((task) => known.has(Task.question(task))).length
   const problem =
     tasks.length < 1 || validation.length < 2
-      ? "There have to be a task to learn on and two to validate with."
+      ? "At least one training task and two validation tasks are needed."
       : shared > 0
-        ? `${shared} of the validation tasks are learned on, too.`
+        ? `${shared} of the validation tasks are also training tasks.`
         : undefined
   return problem === undefined ? Effect.void : Effect.fail(new Head.HeadError({ detail: problem }))
 }
@@ -327,8 +327,8 @@ const check = ({ tasks, validation }: Options): Effect.Effect<void, Head.HeadErr
  *
  * **Gotchas**
  *
- * With real workers each run costs money, and 16 runs of each of 32 heads are 512 runs for one generation. Give the
- * Conductor's `ResponseCache` to it: the same call is then paid for once.
+ * With real workers each run costs money, and 16 runs of each of 32 heads are 512 runs for one generation. Pass the
+ * Conductor's `ResponseCache`, so that identical calls are paid for once.
  *
  * **Example**
  *

@@ -215,7 +215,7 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
   Tables.check("Head.fit", options, { embedder: Tables.name } satisfies Tables.ShapeOf<FitOptions>)
   const workers = [...new Set(examples.flatMap(({ scores }) => [...scores.keys()]))].filter(isWorker).sort()
-  if (workers.length === 0) return Result.fail(new HeadError({ detail: "There is no graded answer to learn from." }))
+  if (workers.length === 0) return Result.fail(new HeadError({ detail: "There are no graded answers to learn from." }))
   const space = Space.of(examples.map(({ point }) => point))
   const fitted = Fitting.fit(
     examples.map(({ point, scores }) => ({
@@ -258,7 +258,7 @@ const decodeFile = Schema.decodeUnknownResult(File)
 /** A head from the value of its JSON. */
 export const parse = (value: unknown): Result.Result<Head, HeadError> =>
   Result.flatMap(
-    Result.mapError(decodeFile(value), ({ message }) => new HeadError({ detail: `This is no head: ${message}` })),
+    Result.mapError(decodeFile(value), ({ message }) => new HeadError({ detail: `This is not a head: ${message}` })),
     ({ embedder, space, training, weights, workers }) => {
       const head: Head = {
         embedder,
@@ -270,7 +270,7 @@ export const parse = (value: unknown): Result.Result<Head, HeadError> =>
       const expected = (workers.length + roles.length) * widthOf(head)
       const isWhole = head.weights.length === expected && head.space.mean.length === head.space.scale.length
       if (isWhole && head.weights.every(Number.isFinite)) return Result.succeed(head)
-      return Result.fail(new HeadError({ detail: `This is no head: ${expected} finite weights were expected.` }))
+      return Result.fail(new HeadError({ detail: `This is not a head: expected ${expected} finite weights.` }))
     }
   )
 

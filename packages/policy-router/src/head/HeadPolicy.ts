@@ -161,10 +161,11 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
     propose: Effect.fnUntraced(function* (context: Policy.Context) {
       const { pool, previous, round, task } = context
       if (head.embedder !== embedder.name)
-        return yield* fail(`it was learned with the embedder ${head.embedder}, not ${embedder.name}.`)
+        return yield* fail(`it was trained with the embedder ${head.embedder}, not ${embedder.name}.`)
       const ids = pool.workers.map(({ id }) => id)
       const known = OneWorker.able(context).flatMap((at) => (head.workers.includes(ids[at]!) ? [ids[at]!] : []))
-      if (known.length === 0) return yield* fail(`it knows nobody of this pool. It knows ${head.workers.join(", ")}.`)
+      if (known.length === 0)
+        return yield* fail(`it was trained for no worker in this pool. It was trained for ${head.workers.join(", ")}.`)
       const failed = (previous?.failed ?? []).map((at) => ids[at]!)
       const gone: Array<string> = []
       const place = Head.place(head, yield* Effect.mapError(pointOf(task), ({ message }) => fail(message)))
@@ -184,7 +185,7 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
           { ...course, hasAnswer },
           { among: among.length === 0 ? known : among, answeredBy }
         )
-        if (chosen.role === "stop") return stands("The head lets the answer stand.")
+        if (chosen.role === "stop") return stands("The head accepts the answer.")
         const worker = ids.indexOf(chosen.worker)
         const turn = course.turn + 1
         if (chosen.role === "verifier") {
@@ -206,7 +207,7 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
           const objection = previous?.feedback ?? course.objection
           const subtask = subtaskOf({ ...course, objection })
           steps.push({ worker, subtask, access })
-          notes.push(`The head asks ${steps.map((step) => ids[step.worker]).join(", then ")}.`)
+          notes.push(`The head chooses ${steps.map((step) => ids[step.worker]).join(", then ")}.`)
           return { workflow: { steps }, notes }
         }
         const answers = course.answers + 1
@@ -221,8 +222,8 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
           answeredBy: isLost ? undefined : chosen.worker
         }
       }
-      if (Policy.canStand(previous)) return stands("The turns are used up.")
-      return yield* fail("its turns are used up, and nobody has answered.")
+      if (Policy.canStand(previous)) return stands("No turns are left.")
+      return yield* fail("no turns are left, and no worker has answered.")
     })
   }
 }

@@ -37,7 +37,7 @@ export interface Search {
 /** The initial settings of a search. */
 export interface Options {
   readonly mean: ArrayLike<number>
-  /** How far from there the first points are drawn, in each dimension. */
+  /** The standard deviation of the first samples, in each dimension. */
   readonly sigma: number
   /** 0 by default. */
   readonly seed?: number | undefined

@@ -100,7 +100,7 @@ describe("Evolution", () => {
       assert.deepStrictEqual(generations, [3, 4])
       assert.deepStrictEqual({ ...resumed, costUsd: 0 }, { ...whole, costUsd: 0 })
       const other = yield* Effect.flip(Evolution.evolve({ ...few, seed: 4, file }))
-      assert.match(other.message, /it is of another search/)
+      assert.match(other.message, /it belongs to another search/)
       fs.rmSync(folder, { recursive: true })
     })
   )
@@ -158,7 +158,7 @@ describe("Evolution", () => {
     Effect.gen(function* () {
       const head = yield* startOf
       const error = yield* Effect.flip(Evolution.evolve({ ...settings, head, validation: settings.tasks }))
-      assert.match(error.message, /40 of the validation tasks are learned on/)
+      assert.match(error.message, /40 of the validation tasks are also training tasks/)
     })
   )
 })

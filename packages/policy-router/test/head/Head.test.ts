@@ -135,7 +135,7 @@ describe("Head", () => {
       assert.match((yield* Effect.flip(Head.read(file))).message, /its checksum does not match/)
       const json = Head.toJson(head)
       const short = Head.parse({ ...json, workers: ["a"] })
-      assert.match(Result.isFailure(short) ? short.failure.message : "", /finite weights were expected/)
+      assert.match(Result.isFailure(short) ? short.failure.message : "", /finite weights/)
       assert.isTrue(Result.isFailure(Head.parse({ ...json, version: 2 })))
       fs.rmSync(folder, { recursive: true })
     })

@@ -317,7 +317,7 @@ const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { value
 export interface Learned {
   readonly left: Set<string>
   readonly names: Map<string, string>
-  /** The values that it takes in a field, by its path. */
+  /** The values that a model accepts in a field, by the field's path. */
   readonly bounds: Map<string, Bounds.Bound>
 }
 

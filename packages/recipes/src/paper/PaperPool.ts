@@ -38,8 +38,8 @@ export interface PaperPoolOptions {
   /** Other names of models, by worker: what your server calls them, or a model that takes the seat. */
   readonly models?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether the model that a vendor recommends takes the seat of one that the vendor has shut down; false by default,
-   * as it is then another pool than the paper's.
+   * Whether a model that the vendor has shut down is replaced with the recommended successor; false by default, because
+   * the pool then differs from the paper's.
    */
   readonly successors?: boolean | undefined
   /** Prices by worker. They take precedence over the tables, which do not list open models on a server. */
@@ -77,7 +77,7 @@ export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
   readonly missing: ReadonlyArray<{ readonly worker: string; readonly detail: string }>
 }> {
   override get message(): string {
-    return `The paper's pool is not complete. ${this.missing.map(({ detail }) => detail).join(" ")}`
+    return `The paper's pool is incomplete. ${this.missing.map(({ detail }) => detail).join(" ")}`
   }
 }
 

@@ -139,7 +139,7 @@ const pricedPool = Effect.gen(function* () {
   if (Result.isSuccess(pool)) return { workers: pool.success, unknown: notices }
   notices.length = 0
   const workers = yield* poolWith({ ...options, environment: {}, keys: noKeys })
-  return { workers, unknown: ["There is no key of any worker: all are counted that could be asked.", ...notices] }
+  return { workers, unknown: ["No API key is set, so all workers of the pool are counted.", ...notices] }
 })
 
 /** The same as far as it is there without a server, keys and a network, and what is not. */

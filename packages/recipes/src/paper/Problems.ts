@@ -72,7 +72,8 @@ export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
   return {
     problems,
     unknown: failures.map(
-      ({ message }, index) => `The problems of ${lacking[index]} are not counted, the others stand for them: ${message}`
+      ({ message }, index) =>
+        `The problems of ${lacking[index]} are not counted; the other benchmarks are used instead: ${message}`
     )
   }
 })

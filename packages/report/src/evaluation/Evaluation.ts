@@ -194,5 +194,5 @@ export interface Profiles {
 /** The label of play-money costs: every worker's price is play money, as in the offline gym. */
 export const playMoney = ({ pool }: Pick<Evaluation, "pool">): string | undefined =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
-    ? "The workers' prices are play money: nothing is paid."
+    ? "The workers' prices are play money; you pay nothing."
     : undefined

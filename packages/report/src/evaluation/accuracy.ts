@@ -78,7 +78,7 @@ const ofBenchmark = ({ cells, config }: Evaluation, { benchmark, title }: Benchm
   const lines = grid(ticks, stripHeight)
   return figure({
     title,
-    note: `Mean score and its ${Math.round(100 * config.confidence)} % interval, clustered by question. The policy that the others are compared with is coloured.`,
+    note: `Mean score and its ${Math.round(100 * config.confidence)} % interval, clustered by question. The reference policy is colored.`,
     alternative: alternative(title, shown),
     picture: [
       head(ticks),

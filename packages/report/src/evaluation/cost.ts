@@ -167,8 +167,8 @@ export const cost = (evaluation: Evaluation): Html => {
   const best = points.filter(({ isFront }) => isFront).map(({ overall }) => overall.policy)
   const content = points.some(({ cost }) => cost > 0)
     ? figure({
-        note: "Mean over all benchmarks against the mean price of a question. The dashed line joins the Pareto front: policies that no other beats in both. They are bold in the list, which goes by score.",
-        alternative: `${points.length} policies; on the Pareto front, from cheap to dear: ${best.toReversed().join(", ")}.`,
+        note: "Mean over all benchmarks against the mean price of a question. The dashed line connects the Pareto front: policies that no other policy beats in both. They are bold in the list, which is sorted by score.",
+        alternative: `${points.length} policies; on the Pareto front, cheapest first: ${best.toReversed().join(", ")}.`,
         picture: picture(points),
         below: names(points),
         table: figures(points)

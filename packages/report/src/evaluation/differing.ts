@@ -15,7 +15,7 @@ export interface QuestionText {
   readonly reference?: string | undefined
 }
 
-/** The text of a question, where it is known. It is never asked for one of a confidential benchmark. */
+/** The text of a question, if it is known. It is never asked for one of a confidential benchmark. */
 export type QuestionOf = (benchmark: string, task: string) => QuestionText | undefined
 
 /** A question with the answers of two policies. */
@@ -45,7 +45,7 @@ const sorted = (samples: ReadonlyArray<Sample>): ReadonlyArray<Sample> =>
     (one, other) => compare(one.benchmark, other.benchmark) || compare(one.task, other.task) || one.epoch - other.epoch
   )
 
-/** Questions with another mean score, those that differ most first; of equals those of each side in turn. */
+/** Questions with different mean scores, largest differences first; ties alternate between the two sides. */
 export const differing = (samples: ReadonlyArray<Sample>, first: string, second: string): ReadonlyArray<Differing> => {
   const found = [...Map.groupBy(sorted(samples), ({ benchmark, task }) => JSON.stringify([benchmark, task])).values()]
     .map((group): Differing => {
@@ -109,7 +109,7 @@ const answers = (policy: string, samples: ReadonlyArray<Sample>, isConfidential:
 
 const asked = (text: QuestionText | undefined, isConfidential: boolean): Html => {
   if (isConfidential) return note("The questions of this benchmark are not shown.")
-  if (text === undefined) return note("The text of this question is not at hand.")
+  if (text === undefined) return note("The text of this question is not available.")
   const { question, reference } = text
   return html`<h4>Question</h4><pre>${excerpt(question, longest)}</pre>${reference !== undefined && html`<p>Right answer: <b>${excerpt(reference, longest)}</b></p>`}`
 }
@@ -161,9 +161,9 @@ export const differences = (
   const name = evaluation.config.policies[0]?.name ?? "The first policy"
   return section("differences", "Differences", [
     note(
-      `${name} less each other, question by question. Differences that hold at 5 % after Holm's correction over all rows are bold.`
+      `${name} minus each other policy, question by question. Differences that are significant at 5 % after Holm's correction over all rows are bold.`
     ),
-    evaluation.comparisons.length === 0 ? note("There is one policy only.") : comparisons(evaluation.comparisons),
+    evaluation.comparisons.length === 0 ? note("There is only one policy.") : comparisons(evaluation.comparisons),
     pair !== undefined &&
       found.length > 0 &&
       html`<h3>Where ${pair.first} and ${pair.second} differ</h3>${note(`${found.length} questions; ${shown.length} of them here, where each does better in turn.`)}${shown.map((one) => card(one, pair, evaluation.benchmarks, questionOf))}`

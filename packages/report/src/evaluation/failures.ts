@@ -22,7 +22,7 @@ const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
   const runs = sum(evaluation, ({ misreported }) => misreported?.runs ?? 0)
   return found.length === 0
     ? []
-    : [`${counted(runs, "run")} with usage that cannot be (${found[0]!.first}): estimates stand in its place`]
+    : [`${counted(runs, "run")} with usage that cannot be (${found[0]!.first}): estimates are used instead`]
 }
 
 /** The sentences, without full stops. `remedy` follows that about missing samples. */
@@ -34,14 +34,14 @@ export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<str
   const unpriced = sum(evaluation, ({ unpricedCalls }) => unpricedCalls)
   const by = reasons(evaluation)
   return [
-    ...(unparsed === 0 ? [] : [`${counted(unparsed, "answer")} could not be read, and count as wrong`]),
-    ...(unanswered === 0 ? [] : [`${counted(unanswered, "run")} gave no answer, and count as wrong`]),
+    ...(unparsed === 0 ? [] : [`${counted(unparsed, "answer")} unreadable, counted as wrong`]),
+    ...(unanswered === 0 ? [] : [`${counted(unanswered, "run")} without an answer, counted as wrong`]),
     ...(missing === 0
       ? []
-      : [`${counted(missing, "sample")} not measured, in no mean${by === "" ? "" : ` (${by})`}${remedy}`]),
+      : [`${counted(missing, "sample")} not measured, excluded from means${by === "" ? "" : ` (${by})`}${remedy}`]),
     ...(lost === 0 ? [] : [`${counted(lost, "call")} failed, retries included`]),
     ...misreported(evaluation),
-    ...(unpriced === 0 ? [] : [`${counted(unpriced, "call")} of unknown price, in no cost`])
+    ...(unpriced === 0 ? [] : [`${counted(unpriced, "call")} of unknown price, excluded from costs`])
   ]
 }
 

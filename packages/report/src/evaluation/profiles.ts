@@ -23,7 +23,7 @@ export const profiles = ({ workers }: Profiles): Html | undefined =>
   workers.length === 0
     ? undefined
     : html`<h3>What workers are good at</h3>
-${note("Alone: runs that were one call of the worker, all policies together, with the interval; policies choose whom they ask, so this is how a worker does on what it is given. In teams: the runs of several calls that it was part of. Kinds are estimates, drawn towards the worker's own mean.")}
+${note("Alone: runs with a single call of the worker, over all policies, with the interval. Policies choose the worker, so this shows how it performs on the questions that it receives. In teams: runs with several calls, at least one of them to this worker. Figures per kind are estimates, shrunk toward the worker's own mean.")}
 ${table("What workers are good at", workers, [
   { head: "worker", cell: ({ worker }) => worker },
   { head: "right alone, %", cell: ({ alone }) => rate(alone) },

@@ -49,7 +49,7 @@ ${evaluation.benchmarks.map(({ terms, title }) => terms !== undefined && note(`$
 <h3>Workers</h3>${table("Workers", evaluation.pool, [
       { head: "worker", cell: ({ id }) => id },
       {
-        head: "USD per million tokens, in and out",
+        head: "USD per million input and output tokens",
         cell: ({ pricing }) =>
           pricing === undefined ? "unknown" : `${usd(pricing.inputPerMillion)}, ${usd(pricing.outputPerMillion)}`
       }

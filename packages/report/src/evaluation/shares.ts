@@ -29,7 +29,7 @@ const isSingle = ({ stepCounts }: Cell): boolean => stepCounts.every(({ name }) 
 const steps: Subject = {
   id: "steps",
   title: "Steps per workflow",
-  remark: "How many steps a run carried out. Policies that always take one step are left out.",
+  remark: "Number of steps that a run executed. Policies that always use one step are left out.",
   sharesOf: ({ stepCounts }) => stepCounts,
   valueOf: (cell) => `mean ${decimal(cell.steps.mean)}`,
   isPlain: isSingle,
@@ -41,7 +41,7 @@ const steps: Subject = {
 const workers: Subject = {
   id: "workers",
   title: "Worker shares",
-  remark: "Who carried the steps out. Policies that always ask one and the same worker are left out.",
+  remark: "Workers that executed the steps. Policies that always use the same worker are left out.",
   sharesOf: ({ workers }) => workers,
   valueOf: ({ workers }) => counted(workers.length, "worker"),
   isPlain: ({ workers }) => workers.length <= 1,
@@ -52,7 +52,7 @@ const workers: Subject = {
 const shapes: Subject = {
   id: "shapes",
   title: "Shapes",
-  remark: "The topology of the workflows. Policies that only ever ask once are left out.",
+  remark: "The topology of the workflows. Policies that always make one call are left out.",
   sharesOf: ({ shapes }) => shapes,
   valueOf: ({ shapes }) => counted(shapes.length, "shape"),
   isPlain: isSingle,
@@ -84,7 +84,7 @@ const ofBenchmark = (evaluation: Evaluation, { benchmark, title }: BenchmarkReco
   const cells = own.filter((cell) => !subject.isPlain(cell) && subject.sharesOf(cell).length > 0)
   if (cells.length === 0) {
     const isEmpty = own.every((cell) => subject.sharesOf(cell).length === 0)
-    return note(`${title}: ${isEmpty ? "no run has carried out a step" : "all policies are of that kind"}.`)
+    return note(`${title}: ${isEmpty ? "no run has executed a step" : "all policies are of that kind"}.`)
   }
   const names = namesOf(cells, subject)
   const items = names.map((name, place) => {

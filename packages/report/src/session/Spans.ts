@@ -1,4 +1,4 @@
-/** When who worked on a run: one span for each call that can be placed, and one while tools were run or waited for. */
+/** Timeline of workers for a run: one span for each call that can be placed, and one while tools were run or waited for. */
 import type { Transcript } from "@divisi/core"
 
 /** A length of time, in milliseconds since 1970. */

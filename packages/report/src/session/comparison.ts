@@ -20,10 +20,10 @@ const rowsOf = (figures: Figures): ReadonlyArray<Row> => {
       ? []
       : [
           {
-            name: "reckoned: answers at its price",
+            name: "estimated: answers at its price",
             costUsd: against.answersUsd
           },
-          { name: "reckoned: all at its price", costUsd: against.allUsd }
+          { name: "estimated: all tokens at its price", costUsd: against.allUsd }
         ])
   ]
 }
@@ -37,9 +37,9 @@ export const comparison = (
   figures: Figures
 ): Html | undefined => {
   if (against === undefined && alone === undefined) return undefined
-  return section("comparison", "Beside one strong worker", [
+  return section("comparison", "Compared with one strong worker", [
     table(
-      "The session beside one worker",
+      "The session compared with one worker",
       rowsOf(figures),
       [
         { head: "what", cell: ({ name }) => name },
@@ -51,10 +51,10 @@ export const comparison = (
       ],
       ({ of }) => of === figures
     ),
-    alone !== undefined && note("What is measured is the same work, done again by one worker alone."),
+    alone !== undefined && note("Measured: the same work, repeated by one worker alone."),
     against !== undefined &&
       note(
-        `What is reckoned did not happen: it is what the tokens of the steps that answer, and all tokens, cost at the price of ${against.worker} (${usd(against.pricing.inputPerMillion)} a million in, ${usd(against.pricing.outputPerMillion)} out). That worker might have written more or less, needed other turns, counted tokens otherwise, and answered better or worse; and the steps that answer have read the advice of others.`
+        `Estimated, not measured: the cost of the answering steps' tokens, and of all tokens, at the price of ${against.worker} (${usd(against.pricing.inputPerMillion)} a million in, ${usd(against.pricing.outputPerMillion)} out). That worker might have written more or less, needed other turns, counted tokens differently, and answered better or worse. The answering steps have also read advice from other workers.`
       )
   ])
 }

@@ -96,9 +96,9 @@ export const runsSection = (runs: ReadonlyArray<Transcript.Transcript>, { from, 
     isIdle
       ? list
       : figure({
-          note: "From the first question to the last answer. What lasts too short to be seen is drawn wider than it was.",
+          note: "From the first question to the last answer. Very short items are drawn wider than they were.",
           legend: legend(items),
-          alternative: `When who worked on ${counted(shown.length, "run")} within ${duration(to - from)}.`,
+          alternative: `Timeline of workers for ${counted(shown.length, "run")} within ${duration(to - from)}.`,
           picture: [
             head(ticksOf(from, to, at)),
             ...shown.map((run) =>

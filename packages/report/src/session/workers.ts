@@ -60,7 +60,7 @@ export const workerSection = ({ spend, workers }: Figures): Html | undefined => 
       legend: legend(parts.map(({ name }, place) => ({ name, colour: colourOf(place) }))),
       alternative: `Shares of the cost: ${spoken(parts)}.`,
       picture: divided(parts),
-      table: table("What each worker read and wrote", workers, [
+      table: table("Tokens that each worker read and wrote", workers, [
         { head: "worker", cell: ({ id }) => id },
         { head: "tokens in", cell: ({ spend: { usage } }) => count(usage.inputTokens) },
         { head: "of them cached", cell: ({ spend: { usage } }) => count(usage.cachedInputTokens ?? 0) },
@@ -87,13 +87,13 @@ export const workerSection = ({ spend, workers }: Figures): Html | undefined => 
 export const purposeSection = (figures: Figures): Html | undefined => {
   if (figures.spend.calls === 0) return undefined
   const parts = purposes.map((purpose) => ({ name: names[purpose], spend: figures.purposes[purpose] }))
-  return section("purposes", "What it was for", [
-    note("Whatever is not for the step that answers is orchestration: plans, steps that advise, checks and critics."),
+  return section("purposes", "Purpose", [
+    note("Everything except the answering step is orchestration: plans, advising steps, checks and critics."),
     figure({
       legend: legend(parts.map(({ name }, place) => ({ name, colour: colourOf(place) }))),
       alternative: `Shares of the cost: ${spoken(parts)}.`,
       picture: divided(parts),
-      table: table("What calls were for", parts, [
+      table: table("Purpose of calls", parts, [
         { head: "for", cell: ({ name }) => name },
         { head: "calls", cell: ({ spend }) => count(spend.calls) },
         { head: "tokens in", cell: ({ spend }) => count(spend.usage.inputTokens) },

@@ -136,7 +136,7 @@ export const learning = (metrics: ReadonlyArray<Metrics>): Html | undefined => {
   const charts: ReadonlyArray<Chart> = [
     {
       title: "Reward, and its parts",
-      note: "A workflow that can be read is worth 0.5, one whose answer is right 1, before penalties. Lines are means over neighbouring iterations.",
+      note: "Before penalties, a readable workflow is worth 0.5, and a workflow with a correct answer is worth 1. Lines are means over neighboring iterations.",
       format: short,
       includes: [0, 1],
       isSmooth: true,
@@ -149,13 +149,13 @@ export const learning = (metrics: ReadonlyArray<Metrics>): Html | undefined => {
     { title: "Held-out evaluation", format: short, includes: [0, 1], series: heldOut(metrics, true) },
     { title: "Held-out evaluation, other measures", ...amounts, series: heldOut(metrics, false) },
     {
-      title: "Right, by kind of task",
+      title: "Accuracy, by kind of task",
       ...shares,
       series: byKind(metrics, ({ correct, rollouts }) => [correct, rollouts])
     },
     {
       title: "Steps per workflow, by kind of task",
-      note: "Nothing rewards or punishes length, unless a penalty was set.",
+      note: "Unless a penalty was set, length is neither rewarded nor punished.",
       ...amounts,
       series: byKind(metrics, ({ steps, workflows }) => [steps, workflows])
     },
@@ -193,22 +193,22 @@ export const optimiser = (metrics: ReadonlyArray<Metrics>): Html | undefined => 
       "Entropy of the policy",
       {
         entropy: ofGrpo(({ entropy }) => entropy),
-        "surprisal of what was sampled": ofGrpo(({ surprisal }) => surprisal)
+        "surprisal of the samples": ofGrpo(({ surprisal }) => surprisal)
       },
-      "Nats per token. Near 0 all rollouts of a group are alike, and nothing is learned any more."
+      "Nats per token. Near 0, all rollouts of a group are equal, and nothing is learned anymore."
     ),
     {
       ...chart(
-        "Groups that teach nothing",
+        "Groups without a learning signal",
         { "zero variance": ofGrpo(({ groups, zeroVariance }) => zeroVariance / groups) },
-        "Share of groups all of whose rewards were equal."
+        "Share of groups in which all rewards were equal."
       ),
       ...shares
     },
     chart(
       "Gradient norm",
       { "gradient norm": ({ gradientNorm }) => gradientNorm },
-      "Of the last step, before it was cut."
+      "Of the last step, before clipping."
     ),
     { ...chart("Learning rate", { "learning rate": ({ learningRate }) => learningRate }), isSmooth: false },
     chart("Tokens of a completion", { tokens: ofGrpo(({ completionTokens }) => completionTokens) }),
@@ -216,7 +216,7 @@ export const optimiser = (metrics: ReadonlyArray<Metrics>): Html | undefined => 
       ...chart(
         "Distance to the sampler",
         { clipped: ofGrpo(({ clipped }) => clipped) },
-        "Share of tokens where the clip stopped the gradient."
+        "Share of tokens whose gradient was clipped to zero."
       ),
       format: percent
     },

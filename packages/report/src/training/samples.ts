@@ -97,7 +97,8 @@ const answered = ({ completion: { answer }, group: { reference } }: Sample): Htm
   html`<p>${answer !== undefined && `Answer: ${excerpt(answer, mostSubtask)}`}${reference !== undefined && html` <span class="soft">(expected: ${excerpt(reference, mostSubtask)})</span>`}</p>`
 
 const card = (when: string, sample: Sample | undefined): Html => {
-  if (sample === undefined) return html`<article class="sample"><h4>${when}: no such task was asked</h4></article>`
+  if (sample === undefined)
+    return html`<article class="sample"><h4>${when}: no task of this kind was sampled</h4></article>`
   const { completion, group } = sample
   const question = text(group.messages.findLast(({ role }) => role === "user"))
   const { workflow } = completion
@@ -107,7 +108,7 @@ ${verdict(completion)}
 ${workflow !== undefined && workflow.steps.length > 0 && planned(workflow, completion.workers ?? [])}
 ${paragraph(completion.detail)}
 ${answered(sample)}
-<details><summary>As it was written</summary><pre>${excerpt(completion.completion, mostText)}</pre></details>
+<details><summary>Raw text</summary><pre>${excerpt(completion.completion, mostText)}</pre></details>
 </article>`
 }
 
@@ -119,9 +120,7 @@ export const samples = (rollouts: ReadonlyArray<RolloutRecord>, { early, late }:
   const pair = (kind: string) =>
     html`<h3>${kind}</h3><div class="pair">${card("Early", first.get(kind))}${card("Late", second.get(kind))}</div>`
   return section("samples", "What it writes", [
-    note(
-      "One rollout of each kind of task from the beginning and one from the end, drawn at random among all of them, good or bad."
-    ),
+    note("For each kind of task, one rollout from the beginning and one from the end, chosen at random."),
     kinds.map(pair)
   ])
 }

@@ -94,7 +94,7 @@ const earlyAndLate = (title: string, early: Steps, late: Steps, layers: Layers):
     alternative: `${title}. Early, most: ${spoken(early)}. Late, most: ${spoken(late)}.`,
     picture: [strip("early", early), strip("late", late)],
     below: note(`Late, most: ${spoken(late)}.`),
-    table: table(`Steps given to each worker: ${title}`, everyone, [
+    table: table(`Steps assigned to each worker: ${title}`, everyone, [
       { head: "worker", cell: (id) => id },
       { head: "early", cell: (id) => percent(shareOf(early, id)) },
       { head: "late", cell: (id) => percent(shareOf(late, id)) }
@@ -111,7 +111,7 @@ export const workerSection = (metrics: ReadonlyArray<Metrics>, compared: Windows
   const none: Steps = new Map()
   return section("workers", "Who is asked", [
     note(
-      `The share of each worker in the steps of the workflows that could be read. Early: ${Windows.name(endsOf(early))}; late: ${Windows.name(endsOf(late))}.`
+      `The share of each worker in the steps of readable workflows. Early: ${Windows.name(endsOf(early))}; late: ${Windows.name(endsOf(late))}.`
     ),
     legend(layers),
     html`<div class="charts">

@@ -96,7 +96,7 @@ export interface SegmentUsage {
   readonly calls: number
 }
 
-/** A worker that failed a step for good. Absent fields are as in `StepFailure` of `@divisi/core`. */
+/** A worker that failed a step permanently. Absent fields are as in `StepFailure` of `@divisi/core`. */
 export type FailedStep = Pick<StepFailure.StepFailure, "round" | "step" | "by" | "worker" | "reason" | "reassignedTo">
 
 /** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
@@ -130,7 +130,7 @@ export type Part =
       readonly usage: SegmentUsage
       /** The workers that have answered a step, in their order. */
       readonly workers: ReadonlyArray<string>
-      /** The workers that failed a step or a plan for good; absent if none did. No words of a provider. */
+      /** The workers that failed a step or a plan permanently; absent if none did. No words of a provider. */
       readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
       /** How long it took. */
       readonly durationMillis: number

@@ -123,7 +123,7 @@ export const Failed = ({
 export const Guarded = ({ children }: { readonly children: ComponentChildren }) => {
   const [error, retry] = useErrorBoundary((error: unknown) => console.error(error))
   if (error === undefined) return <>{children}</>
-  return <Failed error={error as Error} retry={retry} title="This page could not be drawn" />
+  return <Failed error={error as Error} retry={retry} title="This page could not be displayed" />
 }
 
 /** Grey lines where a list is about to be; they appear after 150 ms. */

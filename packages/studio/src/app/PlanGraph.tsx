@@ -16,7 +16,7 @@ const shortened = (text: string, most: number): string => {
 /** The last line of a node: its time and price, or the reason why it has none. */
 const factOf = ({ calls, record }: Row, access: string): string => {
   const { state } = record
-  if (state === "skipped") return record.detail === "budget" ? "over the budget" : "no step sees it"
+  if (state === "skipped") return record.detail === "budget" ? "over the budget" : "no step reads it"
   if (state === "waiting") return access === "" ? "not started" : `waits for ${access}`
   if (state === "suspended") return "needs a result"
   if (state === "running") return "running"

@@ -173,7 +173,7 @@ export const PlaygroundPage = () => {
             label="Tools"
             name="tools"
             options={[
-              ["", "As the worker decides"],
+              ["", "The worker's default"],
               ["none", "None"],
               ...value.tools.map((name) => [`tool:${name}`, `Use ${name}`] as const)
             ]}

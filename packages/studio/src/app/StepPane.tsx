@@ -285,7 +285,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
                   ? Format.visible(detail ?? "No reason is recorded.")
                   : detail === "budget"
                     ? "The budget did not allow it. Nothing was paid."
-                    : "No later step sees its answer, so it was not run. Nothing was paid."}
+                    : "No later step reads its answer, so it was not run. Nothing was paid."}
               </p>
             ) : text === "" && record.state !== "answered" ? (
               <p class="dim">

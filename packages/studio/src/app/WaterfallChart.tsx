@@ -26,7 +26,7 @@ const tick = (millis: number): string =>
 
 const factOf = ({ calls, from = 0, record, to = 0 }: Row): string => {
   if (record.state === "skipped")
-    return record.detail === "budget" ? "skipped: over the budget" : "skipped: no step sees its answer"
+    return record.detail === "budget" ? "skipped: over the budget" : "skipped: no step reads its answer"
   if (record.state === "waiting") return ""
   if (record.state === "failed") return `failed after ${calls.length} ${calls.length === 1 ? "attempt" : "attempts"}`
   if (record.state === "suspended") return "needs a result"

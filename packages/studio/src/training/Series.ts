@@ -121,7 +121,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
     {
       title: "Entropy of the policy",
       isMain: true,
-      note: "nats a token; near 0 all rollouts of a group are alike",
+      note: "nats per token; near 0, all rollouts of a group are the same",
       unit: "number",
       series: [
         one(
@@ -137,7 +137,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
     {
       title: "Entropy of the plans",
       isMain: true,
-      note: "nats over the shapes of plans; 0 if all have one shape",
+      note: "nats over plan shapes; 0 if all plans have the same shape",
       unit: "number",
       series: [
         one(
@@ -147,7 +147,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
       ]
     },
     {
-      title: "Groups that teach nothing",
+      title: "Groups without a learning signal",
       isMain: true,
       note: "share of groups whose rewards are all equal",
       unit: "share",
@@ -173,7 +173,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
     },
     {
       title: "Steps of a plan",
-      note: "mean of the plans that could be read",
+      note: "mean of readable plans",
       unit: "number",
       series: [
         one(
@@ -328,7 +328,7 @@ export const findingOf = (metrics: ReadonlyArray<Metrics>): Finding => {
     title: `Reward ${verb}${isClear ? "" : ":"} from ${from.toFixed(2)} to ${to.toFixed(2)} in ${learned.length} iterations`,
     detail:
       since === undefined
-        ? "Most groups have different rewards in the last iteration, so it still learns."
-        : `From iteration ${since} on, most groups have equal rewards: more iterations teach little.`
+        ? "Most groups have different rewards in the last iteration, so it is still learning."
+        : `From iteration ${since} on, most groups have equal rewards: more iterations bring little.`
   }
 }

@@ -536,7 +536,7 @@ const nulls: ReadonlyArray<ResponseRow> = [
   row(
     "null-and-lists/chunk",
     from("microsoft/autogen", 7711, "a chunk is null, to keep the connection open"),
-    "A whole answer is thrown away for a sign of life.",
+    "A whole answer is thrown away for a keep-alive message.",
     events(chunk({ content: "Sun" }), null, chunk({ content: "ny." }), chunk({}, "stop")),
     sunny
   ),

@@ -397,7 +397,7 @@ const encodings: ReadonlyArray<ResponseRow> = [
   written(
     "time-as-data",
     `data: 2024-04-27 01:35:43.686476\n\ndata: ${first}\n\ndata: ${second}\n\ndata: ${last}\n\n`,
-    from("lanqian528/chat2api", 25, "a gateway sends the time as a sign of life")
+    from("lanqian528/chat2api", 25, "a gateway sends the time as a keep-alive message")
   ),
   written(
     "empty-data",

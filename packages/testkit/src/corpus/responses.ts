@@ -459,7 +459,7 @@ const rows: ReadonlyArray<ResponseRow> = [
   row(
     "null-and-lists/null-fields",
     from("microsoft/autogen", 7711, "signs of life and absent fields are null"),
-    "A whole answer is thrown away for a sign of life.",
+    "A whole answer is thrown away for a keep-alive message.",
     {
       body: `data: null\n\n${named(created, delta("Sunny."), completed([{ ...message("Sunny."), content: null }], { error: null, incomplete_details: null }))}`
     },

@@ -111,12 +111,12 @@ export const step = ({ state }: Parts, settings: Engine.OptimizerSettings) =>
   Effect.suspend(() => {
     const gradientNorm = State.step(state, settings)
     if (Number.isFinite(gradientNorm)) return Effect.succeed({ version: state.steps, gradientNorm })
-    return Problem.failed("step", "the gradient is not finite; the weights stay as they were.", "Failed")
+    return Problem.failed("step", "the gradient is not finite; the weights were not changed.", "Failed")
   })
 
 /** Saves the state under a name. */
 export const save = Effect.fnUntraced(function* ({ state }: Parts, label: string, into: string) {
-  if (!/^[\w.-]+$/.test(label)) return yield* Problem.make("save", `"${label}" is no name for a file.`)
+  if (!/^[\w.-]+$/.test(label)) return yield* Problem.make("save", `"${label}" is not a valid file name.`)
   yield* Effect.uninterruptible(Checkpoint.save(state, label, into)).pipe(
     Effect.mapError((cause) => Problem.errorOf("save", cause))
   )

@@ -80,7 +80,7 @@ const problemOf = (config: Model.Config, { advantages, completion, logProbs, pro
   if (completion.length === 0) return "its completion has no tokens."
   const isToken = (token: number) => Number.isInteger(token) && token >= 0 && token < vocabularySize
   const stranger = [...prompt, ...completion].find((token) => !isToken(token))
-  if (stranger !== undefined) return `${stranger} is no token of a vocabulary of ${vocabularySize}.`
+  if (stranger !== undefined) return `${stranger} is not a token in a vocabulary of ${vocabularySize}.`
   const uneven = Object.entries({ weights, advantages, logProbs }).find(
     ([, values]) => values !== undefined && values.length !== completion.length
   )

@@ -39,7 +39,7 @@ const problemOf = (config: Model.Config, { count = 1, maxTokens, prompt }: Sampl
   if (prompt.length === 0) return Problem.failed("sample", "the prompt has no tokens.")
   const stranger = prompt.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabularySize))
   if (stranger !== undefined) {
-    return Problem.failed("sample", `${stranger} is no token of a vocabulary of ${vocabularySize}.`)
+    return Problem.failed("sample", `${stranger} is not a token in a vocabulary of ${vocabularySize}.`)
   }
   const wrong = Object.entries({ count, maxTokens }).find(([, value]) => !(Number.isSafeInteger(value) && value >= 1))
   if (wrong !== undefined) {

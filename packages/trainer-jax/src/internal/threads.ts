@@ -69,7 +69,11 @@ const start = Effect.acquireRelease(
       return { worker, snapshots: [] }
     },
     catch: (cause) =>
-      Problem.make("open", `jax-js does not start here: ${cause instanceof Error ? cause.message : cause}`, "Failed")
+      Problem.make(
+        "open",
+        `jax-js cannot start on this machine: ${cause instanceof Error ? cause.message : cause}`,
+        "Failed"
+      )
   }),
   ({ worker }) => Effect.promise(() => worker.terminate())
 )

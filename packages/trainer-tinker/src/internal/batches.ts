@@ -25,13 +25,13 @@ const flawOfDatum = (datum: Datum): string | undefined => {
   const { completion, prompt } = datum
   if (completion.length === 0) return "a completion has no tokens"
   if (prompt.length === 0) return "a prompt has no tokens: the first token of a completion is predicted from it"
-  if (!prompt.every(isToken) || !completion.every(isToken)) return "a token is no whole number from 0 on"
+  if (!prompt.every(isToken) || !completion.every(isToken)) return "a token is not a whole number of at least 0"
   for (const name of arrays) {
     const values = datum[name]
     if (values !== undefined && values.length !== completion.length) {
       return `${name} has ${values.length} entries for ${completion.length} tokens: give one for each`
     }
-    if (!isFiniteList(values)) return `${name} has an entry that is no finite number`
+    if (!isFiniteList(values)) return `${name} has an entry that is not a finite number`
   }
   return undefined
 }

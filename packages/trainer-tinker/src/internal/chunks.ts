@@ -77,7 +77,7 @@ const read = (reply: Transport.Reply, kind: Kind): Effect.Effect<Protocol.BatchR
   const isProtobuf = reply.headers.get("content-type")?.includes("protobuf") === true
   const result = isProtobuf ? Protobuf.readBatch(reply.bytes) : Json.readBatch(reply.json)
   if (result !== undefined) return Effect.succeed(result)
-  const detail = "the result has no outputs of the loss: is it a server of the Tinker API?"
+  const detail = "the result has no outputs of the loss: check that the URL is a Tinker API server"
   return Effect.fail(Errors.make(kind, { _tag: "ServerFailure", detail }))
 }
 

@@ -214,7 +214,7 @@ export const archiveUrl = (
     const { settings } = connection
     const match = /^tinker:\/\/([^/]+)\/sampler_weights\/([^/]+)$/.exec(path)
     if (match === null) {
-      const detail = `"${path}" is no sampler checkpoint: it has to look like tinker://MODEL/sampler_weights/NAME.`
+      const detail = `"${path}" is not a sampler checkpoint. Expected tinker://MODEL/sampler_weights/NAME.`
       return yield* Errors.make("archive", { _tag: "UserMistake", detail })
     }
     const [, id = "", name = ""] = match

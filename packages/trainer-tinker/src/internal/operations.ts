@@ -42,7 +42,7 @@ export const expectText = (
 ): Effect.Effect<string, Errors.TinkerError> => {
   const value = ((reply.json ?? {}) as Readonly<Record<string, unknown>>)[field]
   if (typeof value === "string" && value !== "") return Effect.succeed(value)
-  const detail = `${settings.baseUrl} answered without "${field}": is it a server of the Tinker API?`
+  const detail = `${settings.baseUrl} answered without "${field}": check that the URL is a Tinker API server`
   return Effect.fail(Errors.make(outgoing.path, { _tag: "ServerFailure", detail }))
 }
 

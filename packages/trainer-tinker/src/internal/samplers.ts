@@ -24,7 +24,7 @@ const stale = ({ name }: Dialect, { version }: Stamp) =>
     doing: "sample",
     reason: {
       _tag: "Expired",
-      detail: `this sampler has the weights of step ${version}, which the server (${name}) no longer keeps: make a new one.`
+      detail: `this sampler has the weights of step ${version}, which the server (${name}) no longer stores: create a new one.`
     }
   })
 

@@ -76,7 +76,7 @@ const read = (
     ? Protobuf.readSamples(reply.bytes, prompt.length)
     : Json.readSamples(reply.json, prompt.length)
   if (result !== undefined) return Effect.succeed(result)
-  const detail = "the result has no sequences: is it a server of the Tinker API?"
+  const detail = "the result has no sequences: check that the URL is a Tinker API server"
   return Effect.fail(Errors.make("asample", { _tag: "ServerFailure", detail }))
 }
 

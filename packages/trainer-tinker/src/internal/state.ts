@@ -175,7 +175,7 @@ export const doubting = <A>(
   effect.pipe(
     Effect.tapError((error) =>
       Effect.sync(() => {
-        if (error.isPartial || error.isOutcomeUnknown) state.doubt = `Nobody knows what became of ${error.call}.`
+        if (error.isPartial || error.isOutcomeUnknown) state.doubt = `The outcome of ${error.call} is unknown.`
       })
     ),
     Effect.onInterrupt(() =>

@@ -41,7 +41,7 @@ export const make = (scope: Scope.Scope): Submissions => {
     Effect.suspend(() => {
       if (uncertain !== undefined && uncertain() !== fingerprint()) {
         const detail =
-          "nobody knows whether the last request was carried out, as its reply was lost: load the last saved state."
+          "the response to the last request was lost, so its outcome is unknown: load the last saved state."
         return Effect.fail(Errors.make(call, { _tag: "Expired", detail }))
       }
       return send(next).pipe(

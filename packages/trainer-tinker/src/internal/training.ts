@@ -41,7 +41,7 @@ const fit = (doing: Doing, data: ReadonlyArray<Datum>, contextTokens: number) =>
 const logProbsOf = (call: string, data: ReadonlyArray<Datum>, result: Protocol.BatchResult) => {
   const logProbs = Batches.completionLogProbs(data, result)
   if (logProbs !== undefined) return Effect.succeed(logProbs)
-  const detail = "the server's log-probabilities do not fit the data that were sent."
+  const detail = "the server's log-probabilities do not match the data that was sent."
   return Effect.fail(Errors.make(call, { _tag: "ServerFailure", detail }))
 }
 

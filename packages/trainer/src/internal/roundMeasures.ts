@@ -52,6 +52,6 @@ export const measure = (round: Pick<Transcript.RoundRecord, "steps" | "workflow"
   }
 }
 
-/** The last step that failed for good. */
+/** The last step that failed permanently. */
 export const lastFailure = ({ steps }: Pick<Transcript.RoundRecord, "steps">): Transcript.StepRecord | undefined =>
   steps.findLast(({ state }) => state === "failed")

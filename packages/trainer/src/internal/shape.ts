@@ -13,10 +13,10 @@ const kindOf = (value: unknown): string => (value === null ? "null" : Array.isAr
  * compared.
  */
 export const flaw = (value: unknown, example: unknown, at: string): string | undefined => {
-  if (kindOf(value) !== kindOf(example)) return `${at} is not of kind ${kindOf(example)}`
+  if (kindOf(value) !== kindOf(example)) return `${at} must have the type ${kindOf(example)}`
   if (!isFields(value) || !isFields(example)) return undefined
   if (typeof example.type === "string" && example.type !== value.type) {
-    return typeof value.type === "string" ? undefined : `${at}.type is not of kind string`
+    return typeof value.type === "string" ? undefined : `${at}.type must be a string`
   }
   for (const [name, one] of Object.entries(example)) {
     if (one === undefined) continue
@@ -28,7 +28,7 @@ export const flaw = (value: unknown, example: unknown, at: string): string | und
 
 /** {@link flaw} of each element of an array. */
 export const flawOfEach = (values: unknown, exampleOf: (value: unknown) => unknown, at: string): string | undefined => {
-  if (!Array.isArray(values)) return `${at} is not of kind array`
+  if (!Array.isArray(values)) return `${at} must be an array`
   for (const [index, value] of values.entries()) {
     const found = flaw(value, exampleOf(value), `${at}[${index}]`)
     if (found !== undefined) return found

@@ -57,7 +57,7 @@ export const Message = schemaOf<MessageModels.Message>()(
   ]).annotate({ message: oneOf("role", ["system", "developer", "user", "assistant", "tool"]) })
 )
 
-/** A task. Its metadata is whatever JSON holds. */
+/** A task. The metadata may be any JSON. */
 export const Task = schemaOf<TaskModels.Task>()(
   Schema.Struct({
     id: Schema.String,

@@ -10,7 +10,7 @@ import { WorkerError } from "../../task/Worker.ts"
 import { axesOf, isSeen } from "../../workflow/program.ts"
 
 const remedy =
-  "ask for shorter answers (settings.maxOutputTokens of the step with items), or join them in two stages, by a list of lists"
+  "lower settings.maxOutputTokens of the step with items, or join the answers in two stages with a list of lists"
 
 /** The steps that see all items of another one. */
 const joinsOf = ({ workflow }: Plan): ReadonlySet<number> => {

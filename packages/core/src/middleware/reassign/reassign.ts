@@ -1,5 +1,5 @@
 /**
- * If the worker of a step fails for good, the step is reassigned to another worker according to the settings of the
+ * If the worker of a step fails permanently, the step is reassigned to another worker according to the settings of the
  * run.
  */
 import * as Effect from "effect/Effect"

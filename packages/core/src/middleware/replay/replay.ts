@@ -165,7 +165,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         const booked = unasked === true ? Effect.sync(() => report(unpaid)) : repay(run, name, outcome, report)
         const isLast = past[attempt + 1] === undefined
         if (retryInMillis === undefined) {
-          // After a failure for good there are attempts only if the run was resumed: those are a new beginning.
+          // After a failure permanently there are attempts only if the run was resumed: those are a new beginning.
           return Effect.andThen(
             booked,
             isLast ? Effect.fail(new WorkerError({ worker: worker.id, reason, usage })) : after({ ...at, failures: [] })

@@ -43,7 +43,7 @@ const heldRevision = (
     const { round, step } = revision.answer
     if (textOf({ past: previous.rounds as Array<PastRound> }, revision.answer) !== undefined)
       return Result.succeed(revision)
-    const detail = `it stops with the answer of step ${step} of round ${round}, but that step has no answer`
+    const detail = `it stops the run with the answer of step ${step} of round ${round}, but that step has no answer`
     return Result.fail(new Policy.PolicyError({ policy: author.name, detail }))
   }
   const writer = { author: revision.author ?? author, policy: revision.policy ?? revision.author?.name ?? author.name }

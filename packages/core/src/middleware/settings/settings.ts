@@ -14,11 +14,11 @@ const applied = (
   { maxOutputTokens, reasoning, temperature }: StepSettings
 ): { readonly request: WorkerRequest; readonly notices: ReadonlyArray<string> } => {
   const notices: Array<string> = []
-  const leaveOut = (what: string) => notices.push(`It does not support ${what}, so that of the step was left out.`)
+  const leaveOut = (what: string) => notices.push(`It does not support ${what}, so the step's setting was left out.`)
   const canReason = worker.takesReasoning ?? true
   const takesReasoning = reasoning !== undefined && (canReason === "off" ? reasoning.type === "off" : canReason)
   const takesTemperature = temperature !== undefined && worker.takesTemperature !== false
-  if (reasoning !== undefined && !takesReasoning) leaveOut("a setting of reasoning")
+  if (reasoning !== undefined && !takesReasoning) leaveOut("reasoning settings")
   if (temperature !== undefined && !takesTemperature) leaveOut("a temperature")
   const most = worker.limits?.maxOutputTokens ?? Number.POSITIVE_INFINITY
   if (maxOutputTokens !== undefined && maxOutputTokens > most)

@@ -127,7 +127,7 @@ export const tools =
 
     const use = (request: Request): Effect.Effect<StepEnd, StepError> => {
       if (conversation.toolRounds >= maxToolRounds) {
-        const detail = `it still asked for tools after ${maxToolRounds} rounds (maxToolRounds)`
+        const detail = `it still requested tools after ${maxToolRounds} rounds (maxToolRounds)`
         return Effect.fail(new WorkerError({ worker: running.worker, reason: { _tag: "InvalidRequest", detail } }))
       }
       return Effect.flatMap(

@@ -202,7 +202,8 @@ const offsetIn = ({ text }: Reader, { at, value }: TextLiteral, index: number): 
 /** Reads how a step is run: `""`, or clauses. */
 const readHow = (reader: Reader, literal: Literal): Clauses.How | Failure => {
   if (reader.forgiving && literal.type === "other" && literal.text === "None") return {}
-  if (literal.type !== "string") return wrongType(reader, literal, "how the step is run in quotes, or an empty string")
+  if (literal.type !== "string")
+    return wrongType(reader, literal, "the clauses of the step in quotes, or an empty string")
   const how = Clauses.read(literal.value, reader.forgiving ? reader.notes : undefined)
   return "type" in how ? failAt(reader, offsetIn(reader, literal, how.at), how.expected, how.found) : how
 }
@@ -251,7 +252,7 @@ export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | 
   return {
     type: "failure",
     at: Math.min(odd.literal.at, reader.text.length),
-    expected: odd === checks ? `${count} checks, one for each step` : `${count} texts of how, one for each step`,
+    expected: odd === checks ? `${count} checks, one for each step` : `${count} entries in how, one for each step`,
     found: `${odd.values.length}`
   }
 }

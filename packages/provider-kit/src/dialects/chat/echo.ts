@@ -43,7 +43,7 @@ export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Fiel
 const isOf = (field: Field, value: unknown): boolean =>
   field === "reasoning_content" ? typeof value === "string" : Array.isArray(value)
 
-/** The field of a turn with what came with it; nothing where another vendor's came. */
+/** The field of a turn with the additions that the vendor sent; empty if they are another vendor's. */
 export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => {
   const value = field === undefined ? undefined : Json.fields(echo)[field]
   return field !== undefined && isOf(field, value) ? { [field]: value } : {}

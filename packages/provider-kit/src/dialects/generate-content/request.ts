@@ -30,7 +30,7 @@ export interface Target {
   readonly capabilities: Capabilities
   /** Replaces or leaves out settings that the model does not have, instead of refusing them. */
   readonly omitUnsupported: boolean
-  /** Takes what was replaced or left out. */
+  /** Receives the names of fields that were replaced or left out. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 

@@ -164,8 +164,8 @@ const StepsTable = ({ one, other }: { readonly one: Transcript.Transcript; reado
         <h2>Steps</h2>
         <span class="dim">
           {first === undefined
-            ? "all steps are alike"
-            : `they part at step ${first.name.split(".")[1]}${first.differs === "only one" ? "" : `: another ${first.differs}`}`}
+            ? "all steps are the same"
+            : `they differ from step ${first.name.split(".")[1]}${first.differs === "only one" ? "" : `: another ${first.differs}`}`}
         </span>
       </header>
       <div class="body" role="group" aria-label="Steps, scrollable" tabIndex={0}>

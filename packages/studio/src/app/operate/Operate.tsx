@@ -286,13 +286,13 @@ const Vendors = ({ metrics, operations }: Read) => {
             {Format.oneLine(provider, 60)}: no call before {Format.exactly(until)}.
           </p>
         ))}
-        {operations.closed.length === 0 && <State state="answered" word="All vendors take calls" />}
+        {operations.closed.length === 0 && <State state="answered" word="All vendors accept calls" />}
         {failed.length === 0 ? (
-          <p class="dim">No call has failed for good.</p>
+          <p class="dim">No call has failed permanently.</p>
         ) : (
           <table class="table">
-            <caption class="unseen">Calls that failed for good, by worker</caption>
-            <Head columns={["Worker", "Reasons", ["Failed for good", "right"]]} />
+            <caption class="unseen">Calls that failed permanently, by worker</caption>
+            <Head columns={["Worker", "Reasons", ["Failed permanently", "right"]]} />
             <tbody>
               {failed.slice(0, 12).map(([worker, count]) => (
                 <tr key={worker}>
@@ -383,7 +383,7 @@ const View = ({
             {operations.status === "draining"
               ? "The server is shutting down"
               : words === ""
-                ? "All vendors take calls, and no key is at its limit"
+                ? "All vendors accept calls, and no key is at its limit"
                 : `${words[0]!.toUpperCase()}${words.slice(1)}`}
           </h1>
           <p>
