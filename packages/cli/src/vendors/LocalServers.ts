@@ -19,8 +19,8 @@ export interface Answering {
   readonly models: ReadonlyArray<string>
 }
 
-/** A server of this machine answers at once. */
-const patienceMillis = 700
+/** A server on this machine responds quickly, unless the machine is busy. */
+const patienceMillis = 3_000
 
 /** The same lists contain models that write no text. */
 const isChat = (model: string): boolean => !/embed|rerank|whisper|tts|clip|bge-|minilm/i.test(model)
