@@ -6,9 +6,17 @@
 import { planId } from "../events/approval.ts"
 import { placeOf, recordOf, withItems } from "../events/items.ts"
 import type { Item } from "../events/RunEvent.ts"
-import type { CheckAnswer, CriticAnswer, LostCall, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
+import type {
+  CheckAnswer,
+  CriticAnswer,
+  LostCall,
+  RoundRecord,
+  StepRecord,
+  ToolRecord,
+  Transcript
+} from "../events/Transcript.ts"
 import type { ToolCall } from "../task/Message.ts"
-import type { ToolResult } from "../task/Tool.ts"
+import type { Given, ToolResult } from "../task/Tool.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 import type { Verdict } from "../workflow/StepMessages.ts"
@@ -268,14 +276,38 @@ const recordedIn = (transcript: Transcript, runId: string, isAgain: boolean, los
   return undefined
 }
 
-/** The ids of all calls of tools and of plans of a run, with those of the runs nested in it. */
-export const waitingIds = function* ({ rounds }: Transcript, path = ""): Generator<string> {
+/** A call of a tool or a plan that a caller can respond to. */
+export interface Respondable {
+  readonly id: string
+  /** Whether the recorded response is this one; absent while none is recorded. */
+  readonly isSame?: ((given: Given) => boolean) | undefined
+}
+
+const responseOf = ({ content, isError = false, startedAt }: ToolRecord): Respondable["isSame"] => {
+  if (content === undefined) return undefined
+  return (given) => {
+    if (typeof given === "object" && "approved" in given) return given.approved === (startedAt !== undefined)
+    const other = typeof given === "string" ? { content: given } : given
+    return isError === (other.isError ?? false) && JSON.stringify(content) === JSON.stringify(other.content)
+  }
+}
+
+const decisionOf = (decision: RoundRecord["decision"]): Respondable["isSame"] =>
+  decision &&
+  ((given) => typeof given === "string" || "content" in given || given.approved === (decision.decision !== "refused"))
+
+/** All calls of tools and plans of a run, with those of the runs nested in it. */
+export const respondable = function* ({ rounds }: Transcript, path = ""): Generator<Respondable> {
   for (const { decision, round, steps, waitingFor } of rounds) {
-    if (decision !== undefined || waitingFor !== undefined) yield planId(path, round)
+    if (decision !== undefined || waitingFor !== undefined) {
+      yield { id: planId(path, round), isSame: waitingFor === undefined ? decisionOf(decision) : undefined }
+    }
     for (const { item, nested, step, turns = [] } of withItems(steps)) {
       const place = `${path}${round}.${placeOf(step, item)}`
-      for (const { tools, turn } of turns) for (const index of tools.keys()) yield `${place}.${turn}.${index}`
-      if (nested !== undefined) yield* waitingIds(nested, `${place}/`)
+      for (const { tools, turn } of turns) {
+        for (const [index, use] of tools.entries()) yield { id: `${place}.${turn}.${index}`, isSame: responseOf(use) }
+      }
+      if (nested !== undefined) yield* respondable(nested, `${place}/`)
     }
   }
 }

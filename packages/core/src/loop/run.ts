@@ -87,7 +87,8 @@ const conductUntyped = (
       const heard = runOptions.listener && guardedListener(runId, runOptions.listener)
       const tools = nesting?.toolNames ?? toolNamesOf(options, runOptions)
       const journal = nesting === undefined ? (runOptions.journal ?? (yield* AmbientJournal)) : undefined
-      const about = { runId, seed, tools, listener: heard?.listener, task }
+      const results = runOptions.resume?.results ?? {}
+      const about = { runId, seed, tools, listener: heard?.listener, task, results }
       const journaled = journal && (yield* withJournaledRun(({ begin }) => begin(journal, about)))
       if (journaled?._tag === "Over") {
         const result = yield* valued(journaled.result, runOptions.output)

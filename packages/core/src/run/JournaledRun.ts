@@ -5,9 +5,9 @@ import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import { failuresOf } from "../events/StepFailure.ts"
-import { fromEvents, type Transcript } from "../events/Transcript.ts"
+import { fromEvents, pendingCalls, type Transcript } from "../events/Transcript.ts"
 import * as Journal from "../journal/Journal.ts"
-import { waitingIds } from "../journal/RecordedRun.ts"
+import { respondable } from "../journal/RecordedRun.ts"
 import { OptionsError } from "../Options.ts"
 import type { Task } from "../task/Task.ts"
 import { noSpend } from "../task/Usage.ts"
@@ -88,17 +88,27 @@ const heldTo = (recording: Recording.Recording, result: RunResult): RunResult =>
   return { ...unusable(runId, error), failures, spend, durationMillis, rounds }
 }
 
-/** Waits for the same run elsewhere in this process, and replays its events. */
+/**
+ * Waits for the same run elsewhere in this process, and replays its events. Returns `undefined` if the run still waits
+ * for one of the given results.
+ */
 const join = (
   journal: Journal.Journal,
   runId: string,
   running: Deferred.Deferred<RunResult>,
-  listener: Listener | undefined
-): Effect.Effect<Begun> =>
+  { listener, results }: Pick<Started, "listener" | "results">
+): Effect.Effect<Begun | undefined> =>
   Effect.gen(function* () {
     const result = yield* Effect.interruptible(Deferred.await(running))
+    // The events are those of another process, which is still writing them.
+    if (result.error instanceof Journal.JournalError) return { _tag: "Over", result }
     const entries = yield* Effect.orElseSucceed(Recording.readFrom(journal, runId), () => [])
-    for (const event of Journal.eventsOf(entries)) listener?.(event)
+    const events = Journal.eventsOf(entries)
+    const transcript = Object.keys(results).length === 0 ? undefined : fromEvents(events)
+    const refused = transcript && refusalOf(transcript, results)
+    if (refused !== undefined) return { _tag: "Over", result: unusable(runId, refused) }
+    if (transcript !== undefined && pendingCalls(transcript).some(({ id }) => id in results)) return undefined
+    for (const event of events) listener?.(event)
     return { _tag: "Over", result }
   })
 
@@ -111,22 +121,27 @@ const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEve
       JSON.stringify(event.task.messages) !== JSON.stringify(messages)
   )
 
+/** A run to begin or resume. */
+interface Started {
+  readonly runId: string
+  readonly seed: number | undefined
+  /** The names of its tools. */
+  readonly tools: ReadonlyArray<string>
+  readonly listener: Listener | undefined
+  readonly task: Task
+  /** The results of its pending calls. */
+  readonly results: Past["results"]
+}
+
 /** Begins or resumes a run. */
-export const begin = Effect.fnUntraced(function* (
+export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Begun> = Effect.fnUntraced(function* (
   journal: Journal.Journal,
-  run: {
-    readonly runId: string
-    readonly seed: number | undefined
-    /** The names of its tools. */
-    readonly tools: ReadonlyArray<string>
-    readonly listener: Listener | undefined
-    readonly task: Task
-  }
+  run: Started
 ): Effect.fn.Return<Begun> {
-  const { listener, runId } = run
+  const { listener, results, runId } = run
   const runs = goingIn(journal)
   const running = runs.get(runId)
-  if (running !== undefined) return yield* join(journal, runId, running, listener)
+  if (running !== undefined) return (yield* join(journal, runId, running, run)) ?? (yield* begin(journal, run))
   const done = Deferred.makeUnsafe<RunResult>()
   runs.set(runId, done)
   const finish = <A extends RunResult>(result: A) => {
@@ -142,10 +157,18 @@ export const begin = Effect.fnUntraced(function* (
       const error = new Journal.JournalMismatch({ run: runId, call: runId, detail: "has a different question" })
       return { _tag: "Over", result: finish(unusable(runId, error)) }
     }
+    const transcript = fromEvents(events)
+    const refused = transcript && refusalOf(transcript, results)
+    if (refused !== undefined) return { _tag: "Over", result: finish(unusable(runId, refused)) }
     for (const event of events) listener?.(event)
     return { _tag: "Over", result: finish(resultOf(runId, events)) }
   }
   const { before, recording } = opened.success
+  const refused = before && refusalOf(before, results)
+  if (refused !== undefined) {
+    yield* recording.end
+    return { _tag: "Over", result: finish(unusable(runId, refused)) }
+  }
   const end = (result: RunResult) => Effect.map(recording.end, () => finish(heldTo(recording, result)))
   return { _tag: "Going", recording, before, end }
 })
@@ -197,20 +220,25 @@ export const forked = Effect.fnUntraced(function* (
   return { transcript: yield* Effect.fromResult(Cuts.cut(past.transcript, cut, ids, newId)), seed: begun?.seed }
 })
 
-/** A result that nothing waits for is a mistake, which would leave the run waiting. */
+/**
+ * Refuses results of calls that the run does not have, and those that differ from recorded ones: another caller has
+ * responded.
+ */
 const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, OptionsError> => {
-  const ids = new Set(waitingIds(transcript))
-  const stranger = Object.keys(results).find((id) => !ids.has(id))
-  if (stranger === undefined) return Effect.void
-  const waiting = transcript.rounds.flatMap(({ steps, waitingFor: plans = [] }) => [
-    ...plans,
-    ...steps.flatMap(({ waitingFor = [] }) => waitingFor)
-  ])
-  const names = waiting.map(({ call, id }) => `"${id}" (${call.name})`).join(", ")
-  return Effect.fail(
-    new OptionsError({
-      what: "resume",
-      detail: `This run has no pending call "${stranger}". Pending calls: ${names || "none"}.`
-    })
-  )
+  const error = refusalOf(transcript, results)
+  return error === undefined ? Effect.void : Effect.fail(error)
+}
+
+const refusalOf = (transcript: Transcript, results: Past["results"]): OptionsError | undefined => {
+  const calls = new Map(Array.from(respondable(transcript), (call) => [call.id, call]))
+  const refuse = (detail: string) => new OptionsError({ what: "resume", detail })
+  for (const [id, given] of Object.entries(results)) {
+    const call = calls.get(id)
+    if (call === undefined) {
+      const names = pendingCalls(transcript).map(({ call, id }) => `"${id}" (${call.name})`)
+      return refuse(`This run has no pending call "${id}". Pending calls: ${names.join(", ") || "none"}.`)
+    }
+    if (call.isSame?.(given) === false) return refuse(`Call "${id}" already has another result.`)
+  }
+  return undefined
 }

@@ -2,7 +2,7 @@
  * `POST /v1/runs/{id}/resume`: continues a suspended, stopped or failed run of the caller, with the results that it waits
  * for. It needs no history of a client: the journal has the question, and the settings of the request that started it.
  */
-import { Journal, type Tool, Transcript } from "@divisi/core"
+import { Journal, type RunEvent, type Tool, Transcript } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Caller } from "../Caller.ts"
@@ -55,16 +55,23 @@ const givenOf = (value: unknown, field: string): Tool.Given => {
     : { content }
 }
 
-/** Reads the results of a body, which must be for calls that the run waits for. Throws an `ApiError`. */
-export const read = (body: Json.JsonObject, pending: ReadonlyArray<string>): Readonly<Record<string, Tool.Given>> => {
+/**
+ * Reads the results of a body, which must be for calls that the run waits for, or has waited for: a client that sends a result
+ * again gets the answer again. Throws an `ApiError`.
+ */
+export const read = (
+  body: Json.JsonObject,
+  pending: ReadonlyArray<string>,
+  earlier: ReadonlySet<string>
+): Readonly<Record<string, Tool.Given>> => {
   Background.checkNames(body, names, "this request")
   const results = Object.entries(Json.optional(body.results, "results", Json.object) ?? {})
   if (results.length > maxResults) throw invalid("results", `results must have at most ${maxResults} entries.`)
   return Object.fromEntries(
     results.map(([id, value]) => {
       const field = `results["${id.slice(0, 64)}"]`
-      if (!pending.includes(id)) {
-        const known = pending.length === 0 ? "The run waits for no call." : `Pending calls: ${pending.join(", ")}.`
+      if (!pending.includes(id) && !earlier.has(id)) {
+        const known = pending.length === 0 ? "The run has no pending calls." : `Pending calls: ${pending.join(", ")}.`
         throw invalid("results", `${field} is not a pending call of the run. ${known}`)
       }
       return [id, givenOf(value, field)]
@@ -83,6 +90,12 @@ interface Recalled {
   readonly asked: Asked.Asked
   readonly pool: ReadonlyArray<string>
   readonly tools: ReadonlyArray<Tool.ToolDefinition>
+}
+
+/** The ids of the calls that an event reports as pending. */
+const waitingIn = (event: RunEvent.RunEvent): ReadonlyArray<string> => {
+  if (event.type === "plan-waiting") return [event.call.id]
+  return event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
 }
 
 /** Tools of a client are offered by name: their schemas were part of the request alone. */
@@ -105,15 +118,18 @@ const recall = Effect.fnUntraced(function* (
   }
   if (ownerIn(begun) !== caller.owner) return yield* new ApiError({ kind: "permission", message: owns, field: "id" })
   const { ending } = transcript
-  if (ending !== undefined && ending !== "suspended" && Journal.isFinal(ending)) {
-    return yield* invalid("id", `Run "${id}" has ended (${ending}). Fork it to continue from one of its steps.`)
-  }
+  const earlier = new Set(events.flatMap(waitingIn))
   const results = yield* Body.attempt(() =>
     read(
       body,
-      Transcript.pendingCalls(transcript).map(({ id }) => id)
+      Transcript.pendingCalls(transcript).map(({ id }) => id),
+      earlier
     )
   )
+  const isOver = ending !== undefined && ending !== "suspended" && Journal.isFinal(ending)
+  if (isOver && Object.keys(results).length === 0) {
+    return yield* invalid("id", `Run "${id}" has ended (${ending}). Fork it to continue from one of its steps.`)
+  }
   const entries = yield* Effect.mapError(journal.read(id), Runs.unusable)
   const tools = entries.find((entry) => entry.type === "begun")?.tools ?? []
   return {

@@ -325,7 +325,8 @@ export const prepare = Effect.fnUntraced(function* (
   const goOn = (tell: Tell) =>
     Effect.flatMap(
       segment(resumption.runId, Object.keys(resumption.results), tell, (hears) =>
-        conductor.resume(resumption, { ...shared, ...hears })
+        // A run that another server has is not started again, because that would be paid for twice.
+        Idempotent.waitingForOthers(conductor.resume(resumption, { ...shared, ...hears }))
       ),
       // The caller of a named run wants that run and no other.
       ({ last, result }) => (request.resume === undefined && cannotGoOn(result) ? begin(turn.runId)(tell) : last)
