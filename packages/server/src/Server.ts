@@ -345,13 +345,16 @@ export const make = Effect.fnUntraced(function* (
         return Effect.succeed(mayRun || isEnded)
       }
     })
-  /** Waits until the journal has the run of a segment, so that an id that a client has leads to a run. */
-  const recorded = (segment: Segments.Segment, looks = 0): Effect.Effect<void> =>
+  /**
+   * Waits until the journal has the run of a segment, so that an id that a client has leads to a run. Returns whether it
+   * has.
+   */
+  const recorded = (segment: Segments.Segment, looks = 0): Effect.Effect<boolean> =>
     Effect.flatMap(
       Effect.orElseSucceed(journal.find(segment.about.runId), () => undefined),
       (known) =>
         known !== undefined || segment.isOver() || looks >= maxLooks
-          ? Effect.void
+          ? Effect.succeed(known !== undefined)
           : Effect.delay(recorded(segment, looks + 1), lookMillis)
     )
   const { journal: stored, responses: archive, shared: sharing } = options
@@ -362,6 +365,7 @@ export const make = Effect.fnUntraced(function* (
           ...sharing,
           archive,
           journal: stored,
+          recorded,
           segments,
           offer: () => offer,
           heartbeatMillis,

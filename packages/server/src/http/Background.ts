@@ -26,7 +26,7 @@ export interface Context extends Endpoint.Context {
   readonly journal: Journal.Journal
   readonly content?: ContentSetting.ContentSetting | undefined
   /** Waits until the journal has the run of a segment. */
-  readonly recorded: (segment: Segment) => Effect.Effect<void>
+  readonly recorded: (segment: Segment) => Effect.Effect<boolean>
 }
 
 /** How one of these endpoints reads its requests. */

@@ -56,7 +56,7 @@ export interface Options {
   /** Whether the response of a run is still to come from its server; false by default. */
   readonly isAwaited?: ((run: string) => Effect.Effect<boolean, ApiError>) | undefined
   /** Waits until the run of a background response is recorded; does not wait by default. */
-  readonly recorded?: ((segment: Segment) => Effect.Effect<void>) | undefined
+  readonly recorded?: ((segment: Segment) => Effect.Effect<unknown>) | undefined
   /** The responses that servers share; none by default. */
   readonly shared?: SharedResponses | undefined
 }
@@ -295,7 +295,10 @@ export const make = Effect.fnUntraced(function* ({
       const isOpen = isInBackground && !segment.isOver()
       // It may end, or its client may leave, while its run is waited for: what keeps it comes first.
       const steps = [isOpen ? archive.set(id, told) : Effect.void, write(archive, kept), reading]
-      return Effect.andThen(Effect.all(steps, { discard: true }), isOpen ? recorded(segment) : Effect.void)
+      return Effect.andThen(
+        Effect.all(steps, { discard: true }),
+        isOpen ? Effect.asVoid(recorded(segment)) : Effect.void
+      )
     })
 
   const get = (id: string, owner: string): Effect.Effect<Kept, ApiError> =>

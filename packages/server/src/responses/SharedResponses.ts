@@ -49,6 +49,8 @@ export interface Shared {
 export interface Options extends Shared {
   readonly archive: Archive.Archive
   readonly journal: Journal.Journal
+  /** Waits until the journal has the run of a segment, or the segment is over. Returns whether the journal has the run. */
+  readonly recorded: (segment: Segment) => Effect.Effect<boolean>
   readonly segments: Segments
   readonly offer: () => Offer
   readonly heartbeatMillis: number
@@ -288,6 +290,13 @@ export const make = Effect.fnUntraced(function* (
   const fail = (id: string, begun: Begun, error: ApiError) =>
     error.kind === "overloaded" ? claims.release([id]) : finish(id, begun, [{ type: "error", error }])
 
+  const isRecorded = (run: string): Effect.Effect<boolean, ApiError> =>
+    Effect.matchEffect(options.journal.find(run), {
+      // A damaged run is recorded, too.
+      onFailure: (error) => (Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed(true)),
+      onSuccess: (known) => Effect.succeed(known !== undefined)
+    })
+
   /** Continues a response of another server. */
   const takeOver = Effect.fnUntraced(function* (id: string): Effect.fn.Return<void, ApiError> {
     const text = yield* archive.get(id)
@@ -297,6 +306,11 @@ export const make = Effect.fnUntraced(function* (
     const { input, owner, segment } = record
     const { about } = segment
     const begun = { about, input, owner }
+    if (!(yield* isRecorded(about.runId))) {
+      // No client has its id, and a repeated request has begun a run of its own.
+      yield* Effect.tapError(store(id, begun, [stopped]), () => claims.release([id]))
+      return yield* claims.remove(id)
+    }
     const begin = Effect.gen(function* () {
       const caller = yield* callerOf(owner)
       const { messages, tools } = read(about.body, {})
@@ -360,6 +374,10 @@ export const make = Effect.fnUntraced(function* (
         yield* store(id, all, [stopped], { isBegun: true })
         yield* claims.add(id)
         yield* execute(id, segment, all)
+        // A client that got an id asks for it, and one that did not repeats its request, which finds a recorded run.
+        const isKnown = yield* options.recorded(segment)
+        const isRefused = segment.isOver() && !isStop(segment.parts)
+        if (!isKnown && !isRefused) return yield* Failure.unreachable
       }),
     segmentOf: (about) => Effect.map(partsOf(about), (parts) => follow(options, about, parts)),
     stop,
