@@ -202,6 +202,71 @@ const frames =
       })
   }
 
+/** Sends requests on one connection in one piece, without waiting for answers. */
+const pipelined =
+  (count: number): Attack["prepare"] =>
+  ({ key, port }, wire) => {
+    const body = JSON.stringify(plain[wire])
+    const head = `POST ${paths[wire]} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${key}\r\ncontent-length: ${body.length}\r\n\r\n`
+    const all = `${head}${body}`.repeat(count)
+    return () =>
+      new Promise((resolve) => {
+        const ends: Array<string> = []
+        const socket = connect(port, host, () => socket.write(all))
+        socket.on("data", (data) => {
+          for (const [, status] of String(data).matchAll(/HTTP\/1\.1 (\d+)/g)) ends.push(status!)
+          if (ends.length === count) socket.destroy()
+        })
+        socket.on("error", () => {}).on("close", () => resolve(ends.length === count ? ends : [...ends, "cut"]))
+      })
+  }
+
+/** Follows the events of a suspended run on many connections, and leaves when all have begun. */
+const followed =
+  (count: number): Attack["prepare"] =>
+  ({ key, port }) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const begin = (method: string, path: string, body = "") =>
+      new Promise<Http.IncomingMessage>((resolve, reject) => {
+        const request = Http.request({ host, port, path, method, headers }, resolve)
+        request.on("error", reject).end(body)
+      })
+    const suspended = begin("POST", paths.chat, withFields("chat", tooled({ type: "object" }).chat)).then(
+      (response) => {
+        response.resume()
+        return String(response.headers["x-divisi-run"])
+      }
+    )
+    return async () => {
+      const path = `/v1/runs/${await suspended}/events`
+      const responses = await Promise.all(Array.from({ length: count }, () => begin("GET", path)))
+      for (const response of responses) response.on("error", () => {}).destroy()
+      return responses.map(({ statusCode }) => String(statusCode))
+    }
+  }
+
+/** Opens WebSockets, and closes them when all are open. */
+const opened =
+  (count: number): Attack["prepare"] =>
+  ({ key, port }) =>
+  async () => {
+    const options = { headers: { authorization: `Bearer ${key}` } }
+    const sockets = Array.from(
+      { length: count },
+      () => new NodeWebSocket(`ws://${host}:${port}${paths.responses}`, options)
+    )
+    const ends = sockets.map(
+      (socket) =>
+        new Promise<string>((resolve) => {
+          socket.addEventListener("open", () => resolve("open"))
+          socket.addEventListener("close", ({ code }) => resolve(String(code)))
+        })
+    )
+    const results = await Promise.all(ends)
+    for (const socket of sockets) socket.close()
+    return results
+  }
+
 const small = '{"type":"response.create","model":"divisi","input":"Greet"}'
 
 /** All attacks. */
@@ -268,6 +333,18 @@ export const all: ReadonlyArray<Attack> = [
   },
   { name: "200 small WebSocket frames", wires: ["responses"], expected: ["200"], prepare: frames(200, () => small) },
   { name: "1,000 wrong WebSocket frames", wires: ["responses"], expected: ["400"], prepare: frames(1_000, () => "{") },
+  { name: "200 WebSockets opened", wires: ["responses"], expected: ["open"], lanes: 1, prepare: opened(200) },
+  { name: "90 pipelined requests", expected: ["200"], prepare: pipelined(90) },
+  // A connection may have 100 unanswered requests.
+  { name: "2,000 pipelined requests", expected: ["200", "cut"], prepare: pipelined(2_000) },
+  {
+    name: "100 event streams of a suspended run",
+    wires: ["chat"],
+    // 429 until the server has noticed that the streams of the previous round are closed.
+    expected: ["200", "429"],
+    lanes: 1,
+    prepare: followed(100)
+  },
   {
     name: "metadata 5,000 levels deep",
     expected: ["400"],
