@@ -15,7 +15,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { assert, it } from "vitest"
 
-/** What one process has: a journal, and the account of the client. */
+/** The stores of one process: a journal, and the account of the client. */
 interface Stores {
   readonly journal: Journal.Journal
   readonly ledger: Budget.Ledger

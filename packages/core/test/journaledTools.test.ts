@@ -170,8 +170,10 @@ describe("tools of a run with a journal", () => {
       assert.deepStrictEqual([a.asked.length, b.asked.length, result.spend.calls], [2, 2, 4])
       // A listener of the last segment receives the whole run.
       assert.deepStrictEqual(timeless(heard), timeless(yield* eventsIn(memory)))
-      const again = yield* going({ "0.1.0.0": "6" })
+      const again = yield* going({ "0.1.0.0": "5" })
       assert.strictEqual(again.answer, "5")
+      const other = yield* going({ "0.1.0.0": "6" })
+      assert.include(other.detail, 'Call "0.1.0.0" already has another result.')
       assert.strictEqual(b.asked.length, 2)
     })
   )

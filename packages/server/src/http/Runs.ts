@@ -53,7 +53,7 @@ export const unknown = (id: string) =>
   new ApiError({ kind: "not-found", message: `Run "${id}" does not exist.`, field: "id" })
 
 export const unusable = (error: Journal.JournalError) =>
-  Failure.isUnreachable(error) ? Failure.unreachable : new ApiError({ kind: "server", message: error.message })
+  Failure.ofJournal(error) ?? new ApiError({ kind: "server", message: error.message })
 
 export const summaryOf = ({ content }: Pick<Context, "content">, run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   id: run.run,

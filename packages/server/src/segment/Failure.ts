@@ -1,10 +1,10 @@
 /** Converts a run without an answer to an error for its client. */
 
-import { FailedCall } from "@divisi/core"
+import { FailedCall, Journal } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
 import type { BudgetExceeded } from "@divisi/core/Usage"
 import type { WorkerError, WorkerErrorReason } from "@divisi/core/Worker"
-import { ApiError, type Kind } from "../wire/ApiError.ts"
+import { ApiError, invalid, type Kind } from "../wire/ApiError.ts"
 
 /** The client's error for one class of upstream failures. */
 interface Row {
@@ -123,6 +123,29 @@ export const isUnreachable = (error: unknown): boolean => {
   return false
 }
 
+/** The error of an `Idempotency-Key` that another request has used. */
+export const usedKey: ApiError = invalid(
+  "Idempotency-Key",
+  "This Idempotency-Key was used with a different request within the last 24 hours. Repeat that request unchanged, or use a new key."
+)
+
+/** Returns the error of a journal for clients, who need not know where it is; `undefined` if only its operator can help. */
+export const ofJournal = (error: Journal.JournalError): ApiError | undefined => {
+  const { reason } = error
+  if (isUnreachable(error)) return unreachable
+  switch (reason._tag) {
+    case "Held":
+    case "Fenced": {
+      const message = `Run "${reason.run}" is running in another process. Retry the request.`
+      return new ApiError({ kind: "overloaded", message, retryAfterMillis: 1000 })
+    }
+    case "Missing":
+      return new ApiError({ kind: "not-found", message: `Run "${reason.run}" does not exist.`, field: "id" })
+    default:
+      return undefined
+  }
+}
+
 /** Returns the error of a run that failed, was stopped or exceeded its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const message = detail ?? "The run ended without an answer."
@@ -141,6 +164,12 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const failed = workerErrorOf(error)
   if (failed !== undefined) return ofWorker(failed, message, runId)
   if (isUnreachable(error)) return unreachable
+  if (error instanceof Journal.JournalError) {
+    const words = `Internal server error. The server log has the details of run ${runId}.`
+    return ofJournal(error) ?? new ApiError({ kind: "server", message: words, cause: error })
+  }
+  // Two requests with one key came at the same time.
+  if (error instanceof Journal.JournalMismatch && error.detail === "has a different question") return usedKey
   if (isAboutAccount(error)) {
     return new ApiError({ kind: account.kind, message: `${unnamed} (run ${runId})`, providerMessage: message })
   }

@@ -6,7 +6,7 @@
 import { Journal } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
-import { type ApiError, invalid } from "../wire/ApiError.ts"
+import type { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
@@ -40,10 +40,7 @@ export const check = Effect.fnUntraced(function* (
   const entries = (yield* Effect.catch(journal.read(run), orUnreachable)) ?? []
   const [first] = Journal.eventsOf(entries)
   if (first?.type !== "run-started" || first.task.metadata?.request === request) return
-  return yield* invalid(
-    "Idempotency-Key",
-    "This Idempotency-Key was used with a different request within the last 24 hours. Repeat that request unchanged, or use a new key."
-  )
+  return yield* Failure.usedKey
 })
 
 /** Waits for a run that another process has: until that has ended it, or has itself ended. */
