@@ -85,8 +85,8 @@ const clerk = () => {
   return { made, calls: scripted.calls }
 }
 
-const post = async (place: string, body: unknown) => {
-  const response = await fetch(place, { method: "POST", body: JSON.stringify(body) })
+const post = async (place: string, body: unknown, headers: Readonly<Record<string, string>> = {}) => {
+  const response = await fetch(place, { method: "POST", body: JSON.stringify(body), headers })
   return { status: response.status, run: response.headers.get("x-divisi-run"), body: await response.json() }
 }
 
@@ -157,10 +157,36 @@ for (const [name, opening] of Object.entries(places)) {
           const answered = await made50("/chat/completions", () => conversation)
           assert.lengthOf(new Set(answered.map(contentOf)), 1)
           assert.strictEqual(calls.length, 6)
+
+          const fourth = await suspended("four")
+          const steered = await Promise.all(
+            clients.map((client) => {
+              const isCancel = client % 4 > 1
+              const body = isCancel ? {} : { results: { [fourth.id]: "4 EUR" } }
+              return post(`${urlOf(client)}/runs/${fourth.run}/${isCancel ? "cancel" : "resume"}`, body)
+            })
+          )
+          for (const { body, status } of steered) assert.oneOf(status, [200, 400, 503], JSON.stringify(body))
+          assert.notMatch(JSON.stringify(steered), /postgres:|sqlite/)
+
+          const before = calls.length
+          const headers = { "idempotency-key": "one" }
+          const keyed = await Promise.all(
+            clients.map((client) => {
+              const messages = [{ role: "user", content: `five ${client % 5}` }]
+              return post(`${urlOf(client)}/chat/completions`, { model: "divisi", messages, tools }, headers)
+            })
+          )
+          const questions = keyed.flatMap(({ status }, client) => (status === 200 ? [client % 5] : []))
+          assert.lengthOf(new Set(questions), 1)
+          for (const { body, status } of keyed) {
+            if (status !== 200) assert.deepInclude(body.error, { param: "Idempotency-Key" }, JSON.stringify(body))
+          }
+          assert.strictEqual(calls.length, before + 1)
         })
         const { ledger } = yield* opened
-        assert.strictEqual(ledger.spent().calls, 6)
+        assert.strictEqual(ledger.spent().calls, calls.length)
       }).pipe(Effect.scoped, Effect.runPromise),
-    60_000
+    120_000
   )
 }

@@ -88,39 +88,6 @@ const heldTo = (recording: Recording.Recording, result: RunResult): RunResult =>
   return { ...unusable(runId, error), failures, spend, durationMillis, rounds }
 }
 
-/**
- * Waits for the same run elsewhere in this process, and replays its events. Returns `undefined` if the run still waits
- * for one of the given results.
- */
-const join = (
-  journal: Journal.Journal,
-  runId: string,
-  running: Deferred.Deferred<RunResult>,
-  { listener, results }: Pick<Started, "listener" | "results">
-): Effect.Effect<Begun | undefined> =>
-  Effect.gen(function* () {
-    const result = yield* Effect.interruptible(Deferred.await(running))
-    // The events are those of another process, which is still writing them.
-    if (result.error instanceof Journal.JournalError) return { _tag: "Over", result }
-    const entries = yield* Effect.orElseSucceed(Recording.readFrom(journal, runId), () => [])
-    const events = Journal.eventsOf(entries)
-    const transcript = Object.keys(results).length === 0 ? undefined : fromEvents(events)
-    const refused = transcript && refusalOf(transcript, results)
-    if (refused !== undefined) return { _tag: "Over", result: unusable(runId, refused) }
-    if (transcript !== undefined && pendingCalls(transcript).some(({ id }) => id in results)) return undefined
-    for (const event of events) listener?.(event)
-    return { _tag: "Over", result }
-  })
-
-/** Whether a finished run was asked another question, so that its answer does not apply. */
-const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEvent>): boolean =>
-  events.some(
-    (event) =>
-      event.type === "run-started" &&
-      event.runId === runId &&
-      JSON.stringify(event.task.messages) !== JSON.stringify(messages)
-  )
-
 /** A run to begin or resume. */
 interface Started {
   readonly runId: string
@@ -133,6 +100,49 @@ interface Started {
   readonly results: Past["results"]
 }
 
+/** Whether a run has another question, so that its answer does not apply. */
+const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEvent>): boolean =>
+  events.some(
+    (event) =>
+      event.type === "run-started" &&
+      event.runId === runId &&
+      JSON.stringify(event.task.messages) !== JSON.stringify(messages)
+  )
+
+/** Why the result of a run with these events does not apply; `undefined` if it does. */
+const refusalBy = (
+  { results, runId, task }: Started,
+  events: ReadonlyArray<RunEvent>,
+  transcript: Transcript | undefined
+): Journal.JournalMismatch | OptionsError | undefined =>
+  isOther(task, runId, events)
+    ? new Journal.JournalMismatch({ run: runId, call: runId, detail: "has a different question" })
+    : transcript && refusalOf(transcript, results)
+
+/**
+ * Waits for the same run elsewhere in this process, and replays its events. Returns `undefined` if the run still waits
+ * for one of the given results.
+ */
+const join = (
+  journal: Journal.Journal,
+  running: Deferred.Deferred<RunResult>,
+  run: Started
+): Effect.Effect<Begun | undefined> =>
+  Effect.gen(function* () {
+    const { listener, results, runId } = run
+    const result = yield* Effect.interruptible(Deferred.await(running))
+    // The events are those of another process, which is still writing them.
+    if (result.error instanceof Journal.JournalError) return { _tag: "Over", result }
+    const entries = yield* Effect.orElseSucceed(Recording.readFrom(journal, runId), () => [])
+    const events = Journal.eventsOf(entries)
+    const transcript = Object.keys(results).length === 0 ? undefined : fromEvents(events)
+    const refused = refusalBy(run, events, transcript)
+    if (refused !== undefined) return { _tag: "Over", result: unusable(runId, refused) }
+    if (transcript !== undefined && pendingCalls(transcript).some(({ id }) => id in results)) return undefined
+    for (const event of events) listener?.(event)
+    return { _tag: "Over", result }
+  })
+
 /** Begins or resumes a run. */
 export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Begun> = Effect.fnUntraced(function* (
   journal: Journal.Journal,
@@ -141,7 +151,7 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
   const { listener, results, runId } = run
   const runs = goingIn(journal)
   const running = runs.get(runId)
-  if (running !== undefined) return (yield* join(journal, runId, running, run)) ?? (yield* begin(journal, run))
+  if (running !== undefined) return (yield* join(journal, running, run)) ?? (yield* begin(journal, run))
   const done = Deferred.makeUnsafe<RunResult>()
   runs.set(runId, done)
   const finish = <A extends RunResult>(result: A) => {
@@ -153,12 +163,7 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
   if (Result.isFailure(opened)) return { _tag: "Over", result: finish(unusable(runId, opened.failure)) }
   if (opened.success._tag === "Ended") {
     const { events } = opened.success
-    if (isOther(run.task, runId, events)) {
-      const error = new Journal.JournalMismatch({ run: runId, call: runId, detail: "has a different question" })
-      return { _tag: "Over", result: finish(unusable(runId, error)) }
-    }
-    const transcript = fromEvents(events)
-    const refused = transcript && refusalOf(transcript, results)
+    const refused = refusalBy(run, events, fromEvents(events))
     if (refused !== undefined) return { _tag: "Over", result: finish(unusable(runId, refused)) }
     for (const event of events) listener?.(event)
     return { _tag: "Over", result: finish(resultOf(runId, events)) }
