@@ -195,29 +195,79 @@ const search = async ({ most, seeds, subject, threads }: Search): Promise<boolea
   return failures.length === 0
 }
 
-const main = async (): Promise<boolean> => {
+const defaults = { seeds: "20000", from: "0", most: "10", threads: String(os.availableParallelism()) }
+
+const help = `Simulates random runs, each from its seed, and reports the seeds in which a promise does not hold.
+
+Usage: pnpm simulate [options]
+
+What is simulated (default: several runs at once in one process):
+  --survival        one run in several processes, with a journal that fails
+  --programs        plans with lists, items, conditions and quorums
+  --mutant NAME     plants a mistake of verify/simulation/src/Mutants.ts first
+
+Which seeds:
+  --seeds N         number of seeds (${defaults.seeds})
+  --from N          first seed (${defaults.from})
+  --seed N          runs one seed twice, and prints its events and what does not hold
+  --most N          number of failed seeds that end the search (${defaults.most})
+  --threads N       number of threads (${defaults.threads}, one for each core)
+
+The exit code is 1 if a seed fails, and 2 if an option is wrong.`
+
+/** Reads the value of an option that is a whole number. */
+const numberOf = (name: string, text: string, least = 0): number => {
+  if (/^\d{1,15}$/.test(text) && Number(text) >= least) return Number(text)
+  throw new TypeError(`--${name} must be a whole number of at least ${least}, not "${text}".`)
+}
+
+const readArguments = () => {
   const { values } = parseArgs({
     options: {
-      seeds: { type: "string", default: "20000" },
-      from: { type: "string", default: "0" },
+      help: { type: "boolean", short: "h", default: false },
+      seeds: { type: "string", default: defaults.seeds },
+      from: { type: "string", default: defaults.from },
       seed: { type: "string" },
-      most: { type: "string", default: "10" },
-      threads: { type: "string", default: String(os.availableParallelism()) },
+      most: { type: "string", default: defaults.most },
+      threads: { type: "string", default: defaults.threads },
       mutant: { type: "string" },
       survival: { type: "boolean", default: false },
       programs: { type: "boolean", default: false }
     }
   })
-  const { from, most, mutant, programs, seed, seeds, survival, threads } = values
-  const subject = { mutant, programs, survival }
-  if (seed !== undefined) return replay(Number(seed), subject)
-  return search({
-    seeds: { from: Number(from), count: Number(seeds) },
-    most: Number(most),
-    threads: Number(threads),
-    subject
-  })
+  const { from, help, most, mutant, programs, seed, seeds, survival, threads } = values
+  if (survival && programs) throw new TypeError("--survival and --programs are two simulations: give one of them.")
+  if (mutant !== undefined && !Object.hasOwn(Mutants.mutants, mutant)) {
+    throw new TypeError(`There is no mutant "${mutant}". The mutants are ${Object.keys(Mutants.mutants).join(", ")}.`)
+  }
+  return {
+    isHelp: help,
+    seed: seed === undefined ? undefined : numberOf("seed", seed),
+    search: {
+      seeds: { from: numberOf("from", from), count: numberOf("seeds", seeds, 1) },
+      most: numberOf("most", most, 1),
+      threads: numberOf("threads", threads, 1),
+      subject: { mutant, programs, survival }
+    }
+  }
 }
 
-if (isMainThread) process.exitCode = (await main()) ? 0 : 1
+/** Returns the exit code. */
+const main = async (): Promise<number> => {
+  let asked: ReturnType<typeof readArguments>
+  try {
+    asked = readArguments()
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message} See pnpm simulate --help.\n`)
+    return 2
+  }
+  if (asked.isHelp) {
+    print(help)
+    return 0
+  }
+  const holds = asked.seed === undefined ? search(asked.search) : replay(asked.seed, asked.search.subject)
+  return (await holds) ? 0 : 1
+}
+
+if (isMainThread) process.exitCode = await main()
 else await serve()
