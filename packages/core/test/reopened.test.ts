@@ -447,6 +447,52 @@ describe("a run that is resumed after its end", () => {
     )
   }
 
+  for (const kind of ["from its journal", "from its transcript"] as const) {
+    // The test clock does not move: the failure and the later completion have the same time.
+    it.effect(`retains a failure that its policy has seen, ${kind}`, () =>
+      Effect.gen(function* () {
+        const books = vendor(3)
+        const plan = [
+          "model_id = [0, 1, 0]",
+          'subtasks = ["one", "two", "three"]',
+          "access_list = [[], [], [0, 1]]",
+          'checks = ["refuses", "", ""]'
+        ].join("\n")
+        const goOn = "model_id = []\nsubtasks = []\naccess_list = []"
+        const planner = books.worker("planner", (request) =>
+          JSON.stringify(request.messages).includes("It is refused.") ? goOn : plan
+        )
+        let tries = 0
+        const broken: Worker = {
+          id: "broken",
+          generate: () => {
+            tries++
+            return Stream.fail(new WorkerError({ worker: "broken", reason: { _tag: "Overloaded" } }))
+          }
+        }
+        const options = {
+          seed: 7,
+          retry: free,
+          reassign: "never",
+          policy: LanguagePolicy.make({ model: planner }),
+          pool: WorkerPool.makeUnsafe([books.worker("a"), broken]),
+          checks: { refuses: () => "It is refused." }
+        } as const
+        const start = kinds((more) => Conductor.make({ ...options, ...more }))[kind]({})
+        const first = yield* start.first
+        assert.deepStrictEqual(
+          [first.result.ending, books.answered.map((call) => call.split(" ")[0])],
+          ["failed", ["planner", "a", "planner"]]
+        )
+        const before = tries
+        books.restore()
+        const again = yield* start.again(first)
+        assert.deepStrictEqual([again.result.ending, tries], ["answered", before], again.result.detail)
+        assert.isTrue(isFirstOnly(books.answered))
+      })
+    )
+  }
+
   it.live("reaches the end of a plan that cannot be read again, and pays nothing", () =>
     Effect.gen(function* () {
       const memory = Journal.memory()

@@ -21,6 +21,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
     unasked: Schema.optionalKey(Schema.Literal(true)),
     isInDoubt: Schema.optionalKey(Schema.Literal(true)),
     isAfterPlan: Schema.optionalKey(Schema.Literal(true)),
+    isBeforeCompletion: Schema.optionalKey(Schema.Literal(true)),
     by: Schema.optionalKey(Schema.Literals(["check", "critic"])),
     ...attempt,
     ...paid

@@ -62,6 +62,8 @@ export interface LostCall extends Paid, Attempt {
   readonly by?: "check" | "critic"
   /** Present if the policy made the call when it already had a plan for the round: the plan does not depend on it. */
   readonly isAfterPlan?: true
+  /** Present if a later completion of the policy in its round has the same time: that completion depends on it. */
+  readonly isBeforeCompletion?: true
 }
 
 /** The result of a check on a worker's answer. */

@@ -46,7 +46,18 @@ export const foldDelta = (round: OpenRound, { attempt, kind, text }: CompletionD
   recordOf(round, attempt)[kind] += text
 }
 
+/** Marks the failures of steps that were reported before a completion: of the same millisecond, times do not show it. */
+const markEarlier = ({ steps }: OpenRound, at: number): void => {
+  for (const { items, lost } of steps) {
+    for (const list of [lost, ...(items === undefined ? [] : [...items.values()].map(({ lost }) => lost))]) {
+      for (const [index, call] of list.entries())
+        if (call.at === at) list[index] = { ...call, isBeforeCompletion: true }
+    }
+  }
+}
+
 export const foldFinished = (round: OpenRound, event: Stamped<CompletionFinished>): void => {
+  markEarlier(round, event.at)
   const record = recordOf(round, event.attempt)
   record.endedAt = event.at
   record.text = event.completion

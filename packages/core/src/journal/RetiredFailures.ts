@@ -56,7 +56,8 @@ const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCal
     // Both may have happened in the same millisecond. Transcripts of older versions have the times alone.
     return isAnswered || (lost.isAfterPlan !== true && lost.at <= plannedAt)
   }
-  if (completions.some(({ endedAt = 0 }) => endedAt > lost.at) || isSeen(round, step, item)) return true
+  const isBeforeCompletion = lost.isBeforeCompletion ?? completions.some(({ endedAt = 0 }) => endedAt > lost.at)
+  if (isBeforeCompletion || isSeen(round, step, item)) return true
   const { checkAnswers = [], checks = [], state, turns = [] } = recordOf(round, step, item)!
   if (by !== "check") return state === "answered" || turnOf(lost) < turns.length
   const last = checks.at(-1)
