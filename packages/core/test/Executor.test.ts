@@ -4,6 +4,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import type { RunEvent } from "../src/events/RunEvent.ts"
 import * as Transcript from "../src/events/Transcript.ts"
@@ -11,10 +12,12 @@ import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as Conductor from "../src/run/Conductor.ts"
 import * as ScriptedWorker from "../src/ScriptedWorker.ts"
-// The functions of streams are loaded with the first answer, which would pass while a virtual clock stands still.
+// These are loaded when they are first needed, which would pass while a virtual clock stands still.
+import "../src/loop/programScheduler.ts"
+import "../src/middleware/steps.ts"
 import "../src/task/partStreams.ts"
 import { addUsage, noUsage, type Usage } from "../src/task/Usage.ts"
-import type { WorkerErrorReason } from "../src/task/Worker.ts"
+import type { Worker, WorkerErrorReason } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
 import type { Access, Workflow } from "../src/workflow/Workflow.ts"
 
@@ -31,7 +34,7 @@ const worker = (
 /** Runs to the end with a virtual clock that is moved on until the run has ended. */
 const runWith = Effect.fnUntraced(function* (
   options: Omit<Conductor.Options, "policy" | "pool"> & {
-    readonly workers: ReadonlyArray<ScriptedWorker.ScriptedWorker>
+    readonly workers: ReadonlyArray<Worker>
     readonly workflow: Workflow
   },
   runOptions: Conductor.RunOptions = {}
@@ -91,6 +94,38 @@ describe("promise 1: a step starts the moment the last step it can see has ended
       const { result } = yield* runWith({ workers, workflow })
       assert.strictEqual(result.durationMillis, 100)
       assert.strictEqual(result.spend.calls, 41)
+    })
+  )
+
+  it.effect("an item starts in the next stage when it has ended in the one before", () =>
+    Effect.gen(function* () {
+      const items = Array.from({ length: 100 }, (_, index) => `file ${index}.`)
+      // In each stage one item in ten is slow, and none is slow in both.
+      const stage = (id: string, slow: number): Worker => ({
+        id,
+        generate: ({ messages }) =>
+          Stream.unwrap(
+            Effect.gen(function* () {
+              const index = Number(/file (\d+)/u.exec(String(messages.at(-1)!.content))![1])
+              yield* Effect.sleep(index % 10 === slow ? 200 : 10)
+              return Stream.fromIterable([
+                { type: "text" as const, text: "Done." },
+                { type: "finish" as const, reason: "stop" as const, usage: noUsage }
+              ])
+            })
+          )
+      })
+      const workers = [worker("lister", [JSON.stringify(items)]), stage("first", 0), stage("second", 5), worker("last")]
+      const workflow: Workflow = {
+        steps: [
+          { ...step(0), gives: { list: 100 } },
+          { ...step(1, [], "Review {item}"), each: 0 },
+          { ...step(2, [1], "Check {item}"), each: 1 },
+          step(3, [2])
+        ]
+      }
+      const { result } = yield* runWith({ workers, workflow, itemsAtOnce: 100 })
+      assert.deepStrictEqual([result.ending, result.spend.calls, result.durationMillis], ["answered", 202, 210])
     })
   )
 })

@@ -43,7 +43,7 @@ export const make = (
     const message = of.items.length === 0 ? missingList(of) : undefined
     if (message !== undefined) return { type: "failed", message }
     // Items that were not known when the step started are not shown, known or not by now.
-    const shown = [...leaves(of)].filter((leaf) => without === undefined || !isLeftOut(leaf.parent, without, nameOf))
+    const shown = leaves(of).filter((leaf) => without === undefined || !isLeftOut(leaf.parent, without, nameOf))
     const results = shown.map((leaf) => ({
       item: textOf(leaf),
       answer: without?.has(nameOf(leaf)) === true ? undefined : leaf.answer

@@ -72,9 +72,9 @@ export interface Cells {
   /** The cell or the group of a step that a cell sees; `undefined` if the group is not known yet. */
   readonly seen: (of: Cell, step: number) => Cell | undefined
   /** The cells under a group that are known, or the cell itself. */
-  readonly leaves: (under: Cell) => Generator<Cell>
+  readonly leaves: (under: Cell) => ReadonlyArray<Cell>
   /** The cells under a group, and the groups under it whose items are not known yet; or the cell itself. */
-  readonly parts: (under: Cell) => Generator<Cell>
+  readonly parts: (under: Cell) => ReadonlyArray<Cell>
   /** Whether a cell stands for several items, known or not. */
   readonly isGroup: (cell: Cell) => boolean
   /** The name of a cell in `without`. */
@@ -99,16 +99,15 @@ export const make = (
   const roots = steps.map((_, step) => cell(step, [], undefined))
   const depthBelow = ({ path, step }: Cell) => axes[step]!.length - path.length
   const isGroup = (one: Cell) => depthBelow(one) > 0
-  const leavesOf = function* (under: Cell, depth: number): Generator<Cell> {
-    if (depth === 0) yield under
-    else for (const one of under.items ?? []) yield* leavesOf(one, depth - 1)
+  const leaves = (under: Cell): ReadonlyArray<Cell> => {
+    const depth = depthBelow(under)
+    if (depth === 0) return [under]
+    const { items = [] } = under
+    return depth === 1 ? items : items.flatMap(leaves)
   }
-  const leaves = (under: Cell) => leavesOf(under, depthBelow(under))
 
-  const parts = function* (under: Cell): Generator<Cell> {
-    if (!isGroup(under) || under.items === undefined) yield under
-    else for (const one of under.items) yield* parts(one)
-  }
+  const parts = (under: Cell): ReadonlyArray<Cell> =>
+    !isGroup(under) || under.items === undefined ? [under] : under.items.flatMap(parts)
 
   /** By step, the wanted steps that wait for it, and the wanted steps that it waits for. */
   const waiters = steps.map((_, step) =>
