@@ -13,10 +13,10 @@
  * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
  */
 
-import { type Allowance, Resilience, Options as Tables } from "@divisi/core"
+import { type Allowance, Elapsed, Resilience, Options as Tables } from "@divisi/core"
 import { type Worker, WorkerError, type WorkerErrorReason } from "@divisi/core/Worker"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
+import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -27,6 +27,7 @@ import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Scope from "effect/Scope"
 import * as Line from "./internal/line.ts"
 import * as Pace from "./internal/pace.ts"
+import * as Steady from "./internal/steady.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -164,8 +165,8 @@ const pause = (
   maxPauseMillis: number,
   onProbe: () => void
 ): Effect.Effect<void, WorkerError> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const left = provider.pausedUntil - now
+  Effect.flatMap(Steady.now, (now) => {
+    const left = Math.ceil(provider.pausedUntil - now)
     const again = Effect.suspend(() => pause(provider, worker, isWithin, maxPauseMillis, onProbe))
     if (left <= 0) {
       // The call that tries may be the one that it is within.
@@ -199,7 +200,7 @@ const keepPace = (
   call: { readonly tokens: number; readonly maxPauseMillis: number }
 ): Effect.Effect<AllowanceListener, WorkerError> =>
   Effect.clockWith((clock) => {
-    const now = clock.currentTimeMillisUnsafe()
+    const now = Elapsed.ticks(clock)
     const wait = provider.pace.wait(call.tokens, now)
     if (wait > call.maxPauseMillis) {
       const detail = "its provider says that nothing is left of its limits"
@@ -211,7 +212,7 @@ const keepPace = (
     }
     const onAllowance = provider.pace.admit(call.tokens, now)
     return Effect.succeed((allowance: Allowance.Allowance) => {
-      onAllowance(allowance, clock.currentTimeMillisUnsafe())
+      onAllowance(allowance, Elapsed.ticks(clock))
       provider.heard()
     })
   })
@@ -237,7 +238,7 @@ const observe = (
   const reason = failureOf(exit)
   if (reason?._tag !== "RateLimited" || reason.retryAfterMillis === undefined) return Effect.void
   const { retryAfterMillis } = reason
-  return Effect.map(Clock.currentTimeMillis, (now) => {
+  return Effect.map(Steady.now, (now) => {
     provider.pausedUntil = Math.max(provider.pausedUntil, now + Math.min(retryAfterMillis, maxClosedMillis))
     if (retryAfterMillis > maxClosedMillis) provider.probe = "due"
   })
@@ -371,16 +372,18 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
   waiting: new Set()
 })
 
-/** Whether, why and until when a provider is closed. */
+/** Whether, why and until when (by the wall clock) a provider is closed. */
 const closedOf = (
   circuits: Circuits,
   provider: Provider,
-  now: number
+  clock: Clock.Clock
 ): Effect.Effect<ReadonlyArray<Resilience.ClosedProvider>> => {
   const { key, pausedUntil } = provider
-  if (pausedUntil > now) return Effect.succeed([{ provider: key, because: "rate-limited", until: pausedUntil }])
+  const now = clock.currentTimeMillisUnsafe()
+  const paused = Math.ceil(pausedUntil - Elapsed.ticks(clock))
+  if (paused > 0) return Effect.succeed([{ provider: key, because: "rate-limited", until: now + paused }])
   return Effect.map(circuits.openFor(provider), (left) =>
-    left > 0 ? [{ provider: key, because: "failing", until: now + left }] : []
+    left > 0 ? [{ provider: key, because: "failing", until: now + Math.ceil(left) }] : []
   )
 }
 
@@ -478,9 +481,9 @@ export const make = Effect.fnUntraced(function* (
         if (provider.slots === undefined) return entered
         return Line.passOne(around === undefined ? [provider.slots] : [provider.slots, around.lent], entered)
       }),
-    closed: Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    closed: Effect.clockWith((clock) =>
       Effect.map(
-        Effect.forEach([...providers.values()], (provider) => closedOf(circuits, provider, now)),
+        Effect.forEach([...providers.values()], (provider) => closedOf(circuits, provider, clock)),
         (all) => all.flat()
       )
     ),
@@ -500,8 +503,27 @@ export const make = Effect.fnUntraced(function* (
 // Layers
 // -------------------------------------------------------------------------------------------------------------------
 
+/** Rate limits in memory. */
+const limits = Layer.effect(
+  RateLimiter.RateLimiterStore,
+  Effect.map(RateLimiter.RateLimiterStore, (store) => ({
+    ...store,
+    tokenBucket: (...asked) => Steady.steadily(store.tokenBucket(...asked))
+  }))
+).pipe(Layer.provide(RateLimiter.layerStoreMemory))
+
+/** Circuits in memory. */
+const circuits = Layer.effect(
+  CircuitBreaker.CircuitBreakerStore,
+  Effect.map(CircuitBreaker.CircuitBreakerStore, (store) => ({
+    admit: (...asked) => Steady.steadily(store.admit(...asked)),
+    record: (...asked) => Steady.steadily(store.record(...asked)),
+    state: (...asked) => Steady.steadily(store.state(...asked))
+  }))
+).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
+
 /**
- * A gate for all calls of this process.
+ * A gate for all calls of this process. A change of the wall clock does not change how long they wait.
  *
  * **Example**
  *
@@ -516,7 +538,5 @@ export const make = Effect.fnUntraced(function* (
  */
 export const layer = (options: Options): Layer.Layer<never> => {
   Tables.check("ProviderGate.layer", options, optionsTable)
-  return Layer.effect(Resilience.Gate, make(options)).pipe(
-    Layer.provide([RateLimiter.layerStoreMemory, CircuitBreaker.layerStoreMemory()])
-  )
+  return Layer.effect(Resilience.Gate, make(options)).pipe(Layer.provide([limits, circuits]))
 }

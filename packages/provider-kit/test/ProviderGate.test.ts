@@ -10,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as RateLimiter from "effect/persistence/RateLimiter"
 import type * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import { TestClock } from "effect/testing"
 import * as ProviderGate from "../src/ProviderGate.ts"
 
@@ -347,4 +348,50 @@ describe("layer", () => {
       expect(yield* gate!.enter(alpha, 1, () => Effect.succeed(1))).toBe(1)
     })
   )
+})
+
+describe("a wall clock that is set back by an hour", () => {
+  const wait = (options: ProviderGate.Options, reason?: WorkerErrorReason) =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let shift = 0
+      const wall: Clock.Clock = {
+        ...clock,
+        currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + shift,
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + shift),
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        sleep: (duration) => clock.sleep(duration)
+      }
+      const started: Array<number> = []
+      const call = Effect.sync(() => started.push(clock.currentTimeMillisUnsafe()))
+      const asked = Effect.gen(function* () {
+        const gate = (yield* Resilience.Gate)!
+        yield* attempt(gate, reason === undefined ? Effect.as(call, "") : failing(alpha, reason))
+        shift = -3_600_000
+        const [closed] = yield* gate.closed!
+        assert.isTrue(closed === undefined || closed.until === wall.currentTimeMillisUnsafe() + 10_000)
+        yield* Effect.retry(
+          gate.enter(alpha, 1, () => call),
+          { times: 1, schedule: Schedule.spaced("10 seconds") }
+        )
+      })
+      yield* fork(asked.pipe(Effect.provide(ProviderGate.layer(options)), Effect.provideService(Clock.Clock, wall)))
+      yield* TestClock.adjust("2 hours")
+      return started
+    }).pipe(Effect.provide(TestClock.layer()), Effect.runPromise)
+
+  it("leaves limits as they are", async () => {
+    expect(await wait({ limits: { vendor: { requestsPerMinute: 6 } } })).toEqual([0, 0])
+    expect(await wait({ limits: { vendor: { requestsPerMinute: 1 } } })).toEqual([0, 60_000])
+  })
+
+  it("leaves pauses as they are", async () => {
+    expect(await wait({}, { _tag: "RateLimited", retryAfterMillis: 10_000 })).toEqual([10_000])
+  })
+
+  it("leaves circuits as they are", async () => {
+    const breaker = { failures: 1, openMillis: 10_000 }
+    expect(await wait({ breaker }, { _tag: "Overloaded" })).toEqual([10_000])
+  })
 })
