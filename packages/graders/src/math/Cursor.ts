@@ -6,8 +6,8 @@ import { comparisons, environments } from "./Vocabulary.ts"
 /** Deeper trees are no answer. */
 const maxDepth = 40
 
-/** Says that a text is no formula. The parser throws it and catches it. */
-export class Unreadable extends Error {}
+/** Says that a text is no formula. The parser throws it and catches it, so it has no stack, which takes time to collect. */
+export class Unreadable {}
 
 /** A place in a list of tokens. */
 export class Cursor {

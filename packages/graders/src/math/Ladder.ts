@@ -5,6 +5,7 @@
  * here run in bounded time; what they leave open goes to computer algebra.
  */
 import { numeralOf } from "../internal/numerals.ts"
+import { repeats } from "./Conclusion.ts"
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
 import { approximate, exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
@@ -23,6 +24,7 @@ import {
 } from "./Measured.ts"
 import { fold, normalise } from "./Notation.ts"
 import { parse } from "./Parser.ts"
+import { withLetterUnit as withUnitLetter } from "./Prose.ts"
 import * as Rational from "./Rational.ts"
 import {
   compareWithRelation,
@@ -597,29 +599,114 @@ const resultOf = (answer: string): string => {
   return answer.slice(from)
 }
 
-/** The end of a chain of equations in plain text that names a quantity: "F = ma = 10 kg · 5 m/s² = 50 N". */
-const chainResult = /^\s*[a-zA-Zα-ωΔ][\w ]{0,40}\s=(?:[^=<>≤≥≈]{1,80}=){1,6}\s*([^=<>≤≥≈]{1,40}?)\.?$/
+const chainSign = /(?<![<>!:=\\])=(?!=)|≈|\\approx(?![a-zA-Z])/
+
+/** An expression of numbers alone, such as "(2+1)(2+1)" or "98 N / 10 kg". */
+const isCalculation = (member: string): boolean =>
+  /\d/.test(member) &&
+  !/\p{L}|[<>≤≥]/u.test(
+    member.replace(/\d\s*[\p{L}µ°]+|\\(?:frac|cdot|times|sqrt|binom|pi|left|right|,)(?![a-z])|π/gu, "")
+  )
+
+/** A sum with an unknown, or a multiple of one: what an equation is solved for is another value. */
+const isOpenSide = (member: string): boolean => {
+  const flat = member.replace(/\([^()]*\)|\{[^{}]*\}/g, "")
+  return /\p{L}/u.test(flat) && (/[+−-]/.test(flat) || /^\s*\d+\s*\p{L}\s*$/u.test(flat))
+}
+
+/**
+ * The results of a chain of equations: its last member, where the first one names a quantity or all are a calculation; and
+ * the one before a rounded last member.
+ */
+const chainResults = (answer: string): ReadonlyArray<string> => {
+  const bare = answer.replace(/^[\s$]+|[\s$.]+$|^\\[[(]|\\[\])]\.?$/g, "")
+  const depth = (text: string) => (text.match(/[{(]/g)?.length ?? 0) - (text.match(/[)}]/g)?.length ?? 0)
+  const members = bare.split(chainSign).map((member) => member.replace(/\\\\|&/g, " ").trim())
+  const [first, previous, last] = [members[0]!, members.at(-2) ?? "", members.at(-1)!]
+  if (members.length < 2 || members.some((member) => member === "" || depth(member) !== 0)) return []
+  if (/,\s|[.;]\s|\p{L}{2,}\s+\p{L}{2,}\s+\p{L}{2,}/u.test(last) || isOpenSide(first)) return []
+  const isNamed = /^[\p{L}\\|∠∫∑(][^+*/×·÷]*$/u.test(first)
+  if (members.length === 2 && !isNamed && !isCalculation(first)) return []
+  const isRounded = /(?:≈|\\approx)[^=≈]*$/.test(bare)
+  const value = last.replace(/\s*[a-zA-Zµ°Ω%€$][^\d]*$/, "")
+  const isWrong = !isRounded && /^[\d\s+*/×·÷().−-]+$/.test(previous) && !decideText(value, previous, strict).correct
+  if (isWrong) return []
+  return isRounded ? [...(repeats(previous, value) ? [previous] : []), `≈ ${last}`] : [last]
+}
+
+const strict: Rules = { anyOrder: false, bareValues: false }
 
 const withUnit = /^[-−]?\d[\d.,]*\s*[a-zA-ZΩµ°€£$]{1,4}(?:[·/][a-zA-Z]{1,4})?(?:\^\{?-?\d\}?|[²³])?$/
+
+/** The powers of a product of whole numbers, such as `2^3 \cdot 5`, by their base. */
+const powersOf = (normalised: string): ReadonlyMap<number, number> | undefined => {
+  const product = normalised.slice(normalised.lastIndexOf("=") + 1).replace(/\s/g, "")
+  if (!/^\d{1,6}(?:\^(?:\d|\{\d{1,3}\}))?(?:\*\d{1,6}(?:\^(?:\d|\{\d{1,3}\}))?)+$/.test(product)) return undefined
+  const powers = new Map<number, number>()
+  for (const factor of product.split("*")) {
+    const [base, exponent = "1"] = factor.replace(/[{}]/g, "").split("^")
+    powers.set(Number(base), (powers.get(Number(base)) ?? 0) + Number(exponent))
+  }
+  return powers
+}
+
+const isPrime = (value: number): boolean => {
+  if (value < 2) return false
+  for (let one = 2; one * one <= value; one++) if (value % one === 0) return false
+  return true
+}
+
+/** Whether a product of powers of primes is answered by a product of powers with a factor that is not prime. */
+const isOtherFactorisation = (gold: string, answer: string): boolean => {
+  const powers = powersOf(gold)
+  if (powers === undefined || ![...powers.keys()].every(isPrime)) return false
+  const others = powersOf(answer)
+  return others !== undefined && answer.includes("^") && ![...others.keys()].every(isPrime)
+}
+
+interface Texts {
+  readonly a: string
+  readonly b: string
+  readonly decision: Decision | undefined
+}
+
+/** Both answers in one notation, and the decision if it needs no more than that. */
+const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
+  const a = normalise(numeralOf(gold))
+  const written = normalise(numeralOf(resultOf(answer)))
+  const b = /^-?\d+$/.test(a) && indianGroups.test(written) ? written.replaceAll(",", "") : written
+  const decide = (): Decision | undefined => {
+    const [x, y] = [phrase(unwrapped(fold(a))), phrase(unwrapped(fold(b)))]
+    if (x === "" || y === "") return no("text")
+    if (x === y) return yes("text")
+    if (isOtherFactorisation(a, b)) return no("text")
+    const [time, other] = [timeOfDay(a), timeOfDay(b)]
+    if (time !== undefined && other !== undefined) return verdict(time === other, "text")
+    if (isTime.test(a) && other !== undefined) return verdict(sameTime(a) === other.slice(0, -2), "text")
+    return isTimes(a, b, rules) ? verdict(sameTime(a) === sameTime(b), "text") : undefined
+  }
+  return { a, b, decision: decide() }
+}
+
+/** Whether two answers are the same text in one notation. */
+export const isSameText = (gold: string, answer: string, rules: Rules): boolean =>
+  asTexts(gold, answer, rules).decision?.correct === true
 
 /** Compares two answers as they are written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
   if (gold.length > maxLength || answer.length > maxLength) return verdict(gold.trim() === answer.trim(), "text")
-  const a = normalise(numeralOf(gold))
-  const written = normalise(numeralOf(resultOf(answer)))
-  const b = /^-?\d+$/.test(a) && indianGroups.test(written) ? written.replaceAll(",", "") : written
-  const [x, y] = [phrase(unwrapped(fold(a))), phrase(unwrapped(fold(b)))]
-  if (x === "" || y === "") return no("text")
-  if (x === y) return yes("text")
-  const [time, other] = [timeOfDay(a), timeOfDay(b)]
-  if (time !== undefined && other !== undefined) return verdict(time === other, "text")
-  if (isTime.test(a) && other !== undefined) return verdict(sameTime(a) === other.slice(0, -2), "text")
-  if (isTimes(a, b, rules)) return verdict(sameTime(a) === sameTime(b), "text")
+  const { a, b, decision: decided } = asTexts(gold, answer, rules)
+  if (decided !== undefined) return decided
   const said = a.includes(":") ? b.replace(/^(\d+)\s*(?:\\text\s*\{\s*to\s*\}|\bto\b)\s*(\d+)$/, "$1:$2") : b
   const decision = best(
     goldReadings(a).flatMap((left) => answerReadings(said, left).map((right) => compareTop(left, right, rules)))
   )
-  const result = decision.correct ? undefined : chainResult.exec(answer)?.[1]
-  const isResult = result !== undefined && (decision.rung === "none" || withUnit.test(result))
-  return isResult ? decideText(gold, result, rules) : decision
+  if (decision.correct) return decision
+  const whole = /^([^=]*?),\s*(?:\\(?:quad|qquad|;|,| )\s*)*[a-z]\s*(?:\\neq?(?![a-z])|≠)[^=]*$/.exec(answer)?.[1]
+  if (whole !== undefined && !/\\ne|≠/.test(gold)) return decideText(gold, whole, rules)
+  if (chainSign.test(gold)) return decision
+  const results = chainResults(answer)
+  if (!results.some((result) => decision.rung === "none" || decision.rung === "relation" || withUnit.test(result)))
+    return decision
+  return results.some((result) => decideText(gold, withUnitLetter(result), rules).correct) ? yes("relation") : decision
 }

@@ -12,16 +12,20 @@ import {
   isDeniedAbroad,
   isReplaced,
   isRetracted,
+  isUndenied,
   masked,
   objects,
   type Span
 } from "../internal/assertion/Assertion.ts"
 import { numeralOf, withDigits, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
+import { conclusion, statedWords, withoutChecks } from "./Conclusion.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
 import {
   asserted,
+  foreignHedge,
+  hedge,
   isSentence,
   lastSentence,
   lastValueEnd,
@@ -77,6 +81,15 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
   const lead = /^\s*/.exec(rest)![0].length
   const from = match.index + match[0].length + lead
   const quote = /["“„«]$/.test(text.slice(0, start)) ? rest.slice(lead).search(/["”“»]/) : -1
+  const items = /^(?:[-*] [^\n]{1,80}(?:\n|$)){2,6}/.exec(rest.slice(lead))?.[0]
+  if (items !== undefined) {
+    const content = items
+      .trim()
+      .split("\n")
+      .map((item) => item.slice(2).replace(/[.;,]$/, ""))
+      .join(", ")
+    return { start, from, end: from + items.length, content }
+  }
   const said = sentence(quote === -1 ? rest.slice(lead) : rest.slice(lead, lead + quote))
   const content = said
     .replace(explained, "")
@@ -84,6 +97,7 @@ const behindLabel = (text: string, match: RegExpExecArray): (Statement & { reado
     .replace(isBoldWithin(said) ? /(?!)/ : /^(?:\*\*|__)|(?:\*{1,3}|_{1,2})[.!。]?$/g, "")
     .replace(ending, "")
     .replace(/ \((?:exact(?:ly)?|final)\)$/, "")
+    .replace(/^([^*]*)(?:(?<!\s)\*\*(?=\s)|(?<=\s)\*\*(?!\s)|(?<!\s)\*\*$)([^*]*)$/, "$1$2")
     .replace(/^([^()[\]]*)[)\]]$/, "$1")
   return content.trim() === "" ? undefined : { start, from, end: from + said.length, content }
 }
@@ -204,20 +218,21 @@ const isSame = (a: string, b: string): boolean =>
 const isRival = (plain: string, earlier: Claim, last: Claim): boolean => {
   const between = plain.slice(Math.max(earlier.end, last.start - maxStatement), last.start + (last.isMark ? 0 : 20))
   if (last.isMark && last.isFinal && earlier.isMark && !earlier.isFinal) return false
-  return !isReplaced(between, !earlier.isFinal) && !isSame(earlier.content, last.content)
+  if (isReplaced(between, !earlier.isFinal) || isSame(earlier.content, last.content)) return false
+  return earlier.isMark || !last.isMark || !isSame(fromLabel(earlier.content), last.content)
 }
 
 const correction =
   /\b(?:actually|wait|correction|on (?:second thought|reflection)|made an? (?:mistake|error)|scratch that|instead|should (?:have been|be))\b/i
 
-const conclusion = /^\W*(?:so|thus|hence|therefore|finally|in total|altogether|in conclusion)\b/i
+const concluding = /^\W*(?:so|thus|hence|therefore|finally|in total|altogether|in conclusion)\b/i
 
 /** What a text says behind a marked answer, where it corrects it or concludes from it. */
 const afterthought = (tail: string, isMark: boolean): string | undefined => {
   const last = lastSentence(tail)
   if (last === undefined) return undefined
   const isCorrected = objects(tail) || (isMark && correction.test(tail))
-  return isCorrected || (isMark && conclusion.test(last)) ? asserted(last) : undefined
+  return isCorrected || (isMark && concluding.test(last)) ? asserted(last) : undefined
 }
 
 /** Whether a later sentence says the marked answer once more, with more around it: "hence $x + y = 12$". */
@@ -278,7 +293,8 @@ const heading = new RegExp(
 )
 
 /** A sign of dollars that would begin a formula of words: "$5 per day and $20 in total". */
-const price = /(?<![\\$\w])\$(?=\d[\d,.]*(?: [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}| ?[=+−–×÷*/-] ?)\$\d)/g
+const price =
+  /(?<![\\$\w])\$(?=\d[\d,.]*(?: [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}| ?[=+−–×÷*/-] ?| ?[+−–×÷*/-][^$\n\\]{0,40}= ?)\*{0,2}\$\d)/g
 
 /** With digits of ASCII, and with LaTeX's displays and headings as Markdown has them. */
 const inPlainSigns = (text: string): string => {
@@ -294,6 +310,9 @@ const inPlainSigns = (text: string): string => {
   const priced = bare.includes("$") ? bare.replace(price, "") : bare
   if (!priced.includes("\\")) return priced
   return priced
+    .replace(/\\\[[\s\S]{1,2000}?\\\]|\$\$[\s\S]{1,2000}?\$\$/g, (formula) =>
+      formula.includes("\\\\") ? formula : formula.replaceAll("\n", " ")
+    )
     .replace(/\\(?:noindent|displaystyle|par|medskip|bigskip|smallskip)(?![a-zA-Z])\s*/g, "")
     .replace(display, (_, side) => (side === "begin" ? "\\[" : "\\]"))
     .replace(heading, "$1: ")
@@ -356,12 +375,18 @@ const inProse = (written: string): string | undefined => {
   const text = withPlainNumbers(written)
   if (/^\W*(?:true|false)\b\s*[.:;,—–]/i.test(text)) return inWords(text)
   const said = text.slice(0, lastValueEnd(text))
-  const found = asserted(said)
+  const concluded = conclusion(said, said.length === text.length)
+  const last = lastSentence(said)?.replace(/\b(?:over|under|between)\b(?![^,.]{0,14}[\d$\\])/gi, " ") ?? ""
+  const isPlain = concluded !== undefined && !hedge.test(last) && !foreignHedge.test(last)
+  const prose = concluded?.isMarked ? undefined : asserted(said)
+  const isRounded = prose?.startsWith("≈") && concluded !== undefined && !prose.endsWith(concluded.content)
+  const found =
+    concluded?.isMarked || isRounded ? concluded.content : (prose ?? (isPlain ? concluded.content : undefined))
   if (found === undefined) return inWords(text)
   const content = found.replace(/^≈ /, "").replace(/ \\text\{.*\}$/, "")
-  const start = said.lastIndexOf(content)
+  const start = found === concluded?.content ? concluded.start : said.lastIndexOf(content)
   if (start === -1) return said.length === text.length ? found : undefined
-  const span = { start, end: start + content.length }
+  const span = { start, end: found === concluded?.content ? concluded.end : start + content.length }
   const plain = masked(text, [span])
   if (!isAsserted(plain, span)) return inWords(text)
   return said.length < text.length && isRetracted(plain, span.end) ? undefined : found
@@ -381,13 +406,19 @@ const withoutSign = (text: string): string =>
 
 const approximately = /^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i
 
+/** The value in a sentence behind a label, if nothing in the sentence denies it. */
+const inSentence = (text: string): string | undefined => {
+  if (/^\W*(?:no|not|none|nothing|never)\b/i.test(text)) return undefined
+  const found = conclusion(text, true)
+  return found !== undefined && isUndenied(masked(text, [found]), found) ? found.content : undefined
+}
+
+/** The text behind a label: a value, or prose that states one. */
 const fromLabel = (content: string): string => {
   const plain = plainValue(content)
   const isProse =
-    words(plain) > 4 ||
-    (words(plain) > 1 && /^(?:\p{L}[^$]*\$[^$]+\$$|\p{Lu}\p{Ll}+ \p{Ll}.*\d)/u.test(plain)) ||
-    /^[A-Z][a-z]+\b.*\b(?:is|are|equals)\b/.test(plain)
-  return (isProse ? (inProse(plain) ?? plain) : plain).replace(approximately, "≈ ")
+    (words(plain) > 1 || isJoined(plain)) && /^(?:[^$\\]*\p{L}{2,}[^$\\]*[\d$]|.*(?:\p{L}{2,}\W+){3})/u.test(plain)
+  return (isProse ? (inSentence(plain) ?? inProse(plain) ?? plain) : plain).replace(approximately, "≈ ")
 }
 
 /**
@@ -411,8 +442,8 @@ const fromLabel = (content: string): string => {
  * ```
  */
 export const extract = (text: string): string | undefined => {
-  const said = withoutSign(
-    withoutContrast(withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text)))))))
+  const said = withoutChecks(
+    withoutSign(withoutContrast(withoutFence(withoutEndMark(withoutTail(inPlainSigns(withoutStruck(spoken(text))))))))
   )
   const { claims, mentions, plain } = read(said)
   const marks = claims.some(({ isMark }) => isMark)
@@ -440,7 +471,8 @@ export const extract = (text: string): string | undefined => {
     const found = inProse(rest)
     return found === undefined || mentions.some(({ content }) => isSame(content, found)) ? undefined : found
   }
-  if (words(said) > 3 || /(?:so|thus|hence|therefore),? \$[^$\n]+\$\.?$/i.test(said)) return inProse(said)
+  if (words(said) > 3 || said.includes("**") || /(?:so|thus|hence|therefore),? \$[^$\n]+\$\.?$/i.test(said))
+    return inProse(said)
   if (words(said) <= 3 && said.includes("\n") && !said.includes("\\[") && !said.includes("$$")) {
     const last = lastSentence(said)!
     const found = /\d/.test(last) ? /=\s*([^=\n]{1,80})$/.exec(last)?.[1] : undefined
@@ -451,4 +483,24 @@ export const extract = (text: string): string | undefined => {
     if (found !== undefined) return found
   }
   return (isSentence(said) || isJoined(said) ? inProse(said) : undefined) ?? withLetterUnit(plainValue(said))
+}
+
+/**
+ * Whether the last sentence of a text states an answer in words, such as "Alice" or "even", without marking it.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { MathAnswer } from "@divisi/graders/math"
+ *
+ * MathAnswer.states("Alice is innocent, so Bob is the thief.", "Bob") // => true
+ * MathAnswer.states("Alice is innocent, so Bob is the thief.", "Alice") // => false
+ * ```
+ */
+export const states = (text: string, words: string): boolean => {
+  const said = spoken(text)
+  const found = statedWords(said, words)
+  if (found === undefined) return false
+  const plain = masked(said, [found])
+  return (found.start < 4 || isUndenied(plain, found)) && !isRetracted(plain, found.end)
 }

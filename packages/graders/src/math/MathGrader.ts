@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Verdict from "../Verdict.ts"
 import * as Algebra from "./Algebra.ts"
 import type { Decision, Rung as LadderRung } from "./Decision.ts"
-import { decideText } from "./Ladder.ts"
+import { decideText, isSameText } from "./Ladder.ts"
 import * as MathAnswer from "./MathAnswer.ts"
 import type { Rules } from "./Relations.ts"
 
@@ -122,6 +122,10 @@ const proveOpen = (
 const golden = (reference: string) =>
   /\\f?box/.test(reference) ? (MathAnswer.extract(reference) ?? reference) : reference
 
+/** The words of a gold answer that is nothing else, such as `\\text{Evelyn}`. */
+const wordsOf = (gold: string): string | undefined =>
+  /^[\s$]*(?:\\(?:text|mbox|textbf|mathrm)\s*\{)?\s*(\p{L}{2,}(?:[ -]\p{L}+){0,2})\s*\}?[\s$.]*$/u.exec(gold)?.[1]
+
 /** Questions whose answer may be a time of the day. */
 const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i
 
@@ -155,14 +159,16 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
     const extracted = MathAnswer.extract(answer)
     const gold = golden(reference)
     // Golds such as "odd $n$" are equal as they stand, though extraction would cut them.
-    const whole = answer.length < 400 ? compare(gold, answer) : undefined
-    if (whole?.correct && whole.rung === "text") {
+    if (extracted !== answer && answer.length < 60 + 3 * gold.length && isSameText(gold, answer, strict)) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: answer }))
     }
+    const words = wordsOf(gold)
+    if (words !== undefined && MathAnswer.states(answer, words)) {
+      return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: words }))
+    }
     if (extracted === undefined) return Effect.succeed(Verdict.unparsed)
-    const isDecided = extracted === answer && !options.anyOrder && !options.bareValues
     const rules = { ...options, isClock: options.isClock ?? asksForTime.test(Task.question(task)) }
-    const decision = whole !== undefined && isDecided && !rules.isClock ? whole : compare(gold, extracted, rules)
+    const decision = compare(gold, extracted, rules)
     return Effect.mapBoth(proveOpen(decision, gold, extracted, options), {
       onFailure: (error) => error.message,
       onSuccess: ({ correct, detail, rung }) =>

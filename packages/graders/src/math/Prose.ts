@@ -76,11 +76,11 @@ const powers =
   /(?<![\w.^_,/])[-−]?\d*(?:√\d+|π)(?:\/\d+)?(?![\w^√π/])|(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
 
 /** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
-const hedge =
+export const hedge =
   /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
 
 /** The same in other languages: denials, guesses and bounds. */
-const foreignHedge =
+export const foreignHedge =
   /(?<!\p{L})(?:nicht|kein\p{L}*|vielleicht|vermutlich|wahrscheinlich|höchstens|mindestens|pas|peut-être|probablement|suppos\p{L}*|au (?:plus|moins)|quizás?|tal vez|probablemente|al menos|a lo sumo|como (?:máximo|mínimo)|talvez|provavelmente|não|pelo menos|no máximo|forse|probabilmente|non|almeno|al massimo|не|возможно|может быть|вероятно|наверное|niet|misschien|waarschijnlijk|nie|może|chyba|prawdopodobnie|belki|muhtemelen|değil|kanske|kanskje|inte|ikke|möjligen)(?!\p{L})|可能|也许|也許|大概|不确定|不確定|不知道|不是|至少|至多|最多|最少|かもしれ|おそらく|たぶん|多分|わかりません|分かりません|ではない|아마|모르|아니/iu
 
 const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
@@ -138,8 +138,21 @@ const withoutRemark = (text: string): string => {
     : found[1]!
 }
 
+/** A number without the noun that it counts, which is no unit. */
+const withoutNoun = (text: string): string | undefined => {
+  const [, value, noun] = /^(-?\d[\d.,]*)\s+(\p{L}{3,})$/u.exec(text) ?? []
+  return noun === undefined ||
+    isKnown(noun) ||
+    /^(?:a?r?c?(?:sin|cos|tan|cot|sec|csc)|log|exp|sqrt|squared|cubed|hal(?:f|ves)|thirds?|quarters?|dozens?|hundred|thousand|[mb]illion|trillion|plus|minus|times|over|less|more|mod)/i.test(
+      noun
+    )
+    ? undefined
+    : value
+}
+
 /** The number of things that another language names behind it, or in brackets behind its own word for it. */
 const counted = (text: string): string =>
+  withoutNoun(text) ??
   /^(-?\d[\d.,]*)\s+(?=[^\d]*[^ -~])[\p{L}\p{M}]+(?:\s+[\p{L}\p{M}]+){0,2}$/u.exec(text)?.[1] ??
   /^(?:\\?(?:gcd|lcm|operatorname\{[a-z]+\})\s*\([^()]*\)|\|[^|=]+\||\$\|[^|=]+\|)(?:[^\n]*)=\s*(-?\d[\d.,]*)\$?\.?$/i.exec(
     text
@@ -178,7 +191,7 @@ export const lastSentence = (text: string): string | undefined =>
     .at(-1)
 
 /** The unit that stands right behind a number, when it is one that is known. */
-const unitBehind = (text: string): string => {
+export const unitBehind = (text: string): string => {
   const found =
     /^\s?(?:(?:square|cubic)\s+)?[a-zA-Z°]+(?:\s*\/\s*[a-zA-Z]+|\s+per\s+[a-zA-Z]+)?(?:\^\d|[²³])?(?![\w(])/.exec(
       text
@@ -258,10 +271,12 @@ const doubt =
 
 /** In prose, a letter that stands apart behind a number is a unit where there is one of that name: "14 m". */
 export const withLetterUnit = (said: string): string =>
-  said.replace(/^(\*{0,2}[\d.,]*\d) ([a-zA-Z])(?:\/([a-zA-Z]{1,3}))?(?=\*{0,2}$)/, (all, value, letter, divisor) =>
-    isKnown(letter) && (divisor === undefined || isKnown(divisor))
-      ? `${value} \\text{ ${letter}${divisor === undefined ? "" : `/${divisor}`}}`
-      : all
+  said.replace(
+    /^(\*{0,2}[-−]?[\d.,]*\d(?:\s?(?:[×x*·]|\\times)\s?10\^(?:\{-?\d+\}|-?\d+)|[eE]-?\d+)?) ?([a-zA-Z])(\/[a-zA-Z]{1,3})?(\^?[23]|[²³])?(?=\*{0,2}$)/,
+    (all, value, letter, divisor, power) =>
+      isKnown(letter) && (divisor === undefined ? /\s/.test(all) : isKnown(divisor.slice(1)))
+        ? `${value} \\text{ ${letter}${divisor ?? ""}${power === undefined ? "" : `^${power.replace("^", "").replace("²", "2").replace("³", "3")}`}}`
+        : all
   )
 
 /** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
@@ -286,7 +301,7 @@ const stated = (text: string): string | undefined => {
   )?.[1]
   if (point !== undefined && !doubt.test(last)) return point
   const end = /^[\s\S]*\b(?:is|are|equals|gives|yields|left with)\s+([^\n]{1,80}?)[.!]?$/.exec(last)?.[1]
-  return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$/.test(end)
+  return end === undefined || doubt.test(last) || words(end) > 0 || !/\d|\\|\$|[(^π√]/.test(end)
     ? undefined
     : withLetterUnit(end)
 }

@@ -89,7 +89,7 @@ const sentenceBehind = (text: string, end: number): { readonly said: string; rea
 }
 
 const subordinate =
-  /^[\s]*(?:that|which|as|for|say|however|maybe|dass|que|qu['’]|che|dat|att|at|że|že|hogy|hogy|что|що|че|că|ότι|πως|rằng|bahwa|että|by|of course|if)(?![\p{L}])/iu
+  /^[\s]*(?:that|which|as|for|say|however|maybe|dass|que|qu['’]|che|dat|att|at|że|že|hogy|hogy|что|що|че|că|ότι|πως|rằng|bahwa|että|of course|if)(?![\p{L}])/iu
 
 /** Words that belong to a denial, rather than to a clause of their own: "is not *equal to* 5". */
 const attached =
@@ -104,9 +104,12 @@ const partsOf = (gap: string, hasColons: boolean) =>
     gap
   ) ?? []
 
+/** How a main clause begins behind a condition. */
+const subjects = /^\s*(?:then|it|he|she|they|we|you|there|the|this|each|his|her|its|their)\b/i
+
 /** Whether a main clause begins in what is said between a doubt and the answer. */
 const isFreed = (gap: string, until: English.Until): boolean => {
-  if (until === "turn") return English.turn.test(gap) || gap.includes(";")
+  if (until === "turn") return English.turn.test(gap) || /;|\bi\.e\./.test(gap)
   const concluded = English.conclusion.exec(gap)
   if (concluded !== null) {
     const rest = gap.slice(concluded.index + concluded[0].length).replace(/^[\s,]+/, "")
@@ -117,6 +120,7 @@ const isFreed = (gap: string, until: English.Until): boolean => {
   }
   if (until === "colon" && /\w+\s+\w+[^:]*:\s*[\s$*\\([]*$/.test(gap)) return true
   const [, before = "", clause = ""] = partsOf(gap, until === "clause")
+  if (until === "clause" && subjects.test(clause)) return true
   if (clause === "" || subordinate.test(clause) || !English.copula.test(clause)) return false
   return until !== "conclusion" || !aside.test(before)
 }
@@ -188,11 +192,13 @@ const compared = /^[\s□.*_)\]}$]*(?:\p{L}+\s+){0,2}\p{L}+er than\b/u
 
 /** Whether what the sentence of an answer says behind it denies it. */
 const isDenied = (text: string): boolean => {
-  if (compared.test(text)) return true
+  if (compared.test(text) || /^[\s□.*_)\]}$]*only (?:under|if|when|for|in)\b/i.test(text)) return true
   const behind = text.replace(/\([^()]*=[^()]*\)|\(\d+ would [^()]*\)/g, " ")
   const inBrackets = /^[\s□.*_)\]}]*\(([^()□\d]{1,40})\)/.exec(behind)?.[1]?.trim()
   if (inBrackets !== undefined && /\p{L}/u.test(inBrackets)) {
-    if (!English.remark.test(inBrackets) || English.dubious.test(inBrackets)) return true
+    const isUnknown = wordsIn(inBrackets) < 3 && !English.remark.test(inBrackets)
+    if (isUnknown || English.negative.test(inBrackets) || English.dubious.test(inBrackets)) return true
+    if (/^(?:or|if)\b/i.test(inBrackets)) return true
   }
   if (/^-ish\b|^\s*(?:<-|<=|←)/.test(behind)) return true
   const cut = English.reason.exec(behind)
@@ -207,6 +213,7 @@ const isDenied = (text: string): boolean => {
     return true
   return (
     English.behind.test(said) ||
+    /\bwhat (?:you|we|one|i)(?:['’]d| would| might| could)\b/i.test(behind) ||
     /\b(?:which|that|but)\b[^,]{0,30}\b(?:is|was)\s+(?:wrong|incorrect|false|not)\b/i.test(behind)
   )
 }
@@ -230,8 +237,9 @@ const isOddLead = (before: string): boolean => {
   return words.some((word) => !English.leads.has(word) && !English.foreignLeads.has(word) && !answers.test(word))
 }
 
-/** "After simplification:", "By counting:". */
-const derived = /^\W*(?:after|by|from|upon|on|through|with)\s+(?:\w+\s+){0,2}\w{3,}(?:ing|tion|ment|sis)\W*$/i
+/** "After simplification:", "By counting:", "Reading upwards:", "Prime factorization:". */
+const derived =
+  /^\W*(?:after|by|from|upon|on|through|with)\s+(?:\w+\s+){0,2}\w{3,}(?:ing|tion|ment|sis)\W*$|^\W*(?!assum|suppos|guess|try|test|check|say|missing|pending)\w+ing\b|(?<!hypothe|ques|op|sugges|assump|instruc|quota|cita|intui|specula|estima|excep)(?:tion|sis)\W*$/i
 
 const joinedScript = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Hangul}]/u
 
@@ -248,11 +256,16 @@ const isQuoted = (before: string, behind: string): boolean => {
   )
 }
 
+/** Things that are counted, as the subject of a sentence: "11 edges are visible". */
+const counted =
+  /^[\s□*]*(?!\w+ing\b|the\b|for\b|when\b|if\b)(?:[a-z]+ ){0,2}[a-z]+s (?:are|were|have|can|will|remain)\b/i
+
 /** Whether a sentence begins with the answer and says something else of it than that it is the answer. */
 const isOddSubject = (before: string, behind: string): boolean =>
   !/\p{L}/u.test(before) &&
-  /\p{L}/u.test(behind) &&
+  /\p{L}{2}/u.test(behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")) &&
   !English.subject.test(behind) &&
+  !counted.test(behind) &&
   !joinedAnswers.test(behind) &&
   !(behind.match(/[\p{L}\p{M}]+/gu) ?? []).some((word) => answers.test(word))
 
@@ -299,6 +312,15 @@ const lastTurn = (text: string): number => [...text.matchAll(turns)].at(-1)?.ind
 const isStated = (before: string, behind: string): boolean =>
   isCommitted(before.replace(/\([^()]*\)/g, " "), behind) ||
   (before.endsWith(sign) && !/^[\s□.*_)\]}$]*\p{L}/u.test(behind))
+
+/** Whether nothing in the sentence of a labelled answer denies or doubts it. */
+export const isUndenied = (text: string, { end, start }: Span): boolean => {
+  const before = sentenceBefore(text, start)
+  const { mark, said } = sentenceBehind(text, end)
+  return (
+    !/[?？؟]/.test(mark) && !isDoubted(before) && !isDenied(said) && !isDoubtedAbroad(before, said, `${before} ${said}`)
+  )
+}
 
 /** Whether the sentence of an answer asserts it. The text is {@link masked}. */
 export const isAsserted = (text: string, { end, start }: Span): boolean => {
