@@ -25,7 +25,7 @@ export interface Conclusion extends Stated {
 }
 
 interface Run extends Stated {
-  /** What is between the run before it and this one. */
+  /** The text between the run before it and this one. */
   readonly gap: string
 }
 
@@ -35,7 +35,7 @@ interface Run extends Stated {
 
 const sign = "\ue000"
 
-/** What divides a sentence into runs: words other than names of functions, and marks that are in no number or formula. */
+/** Dividers of a sentence into runs: words other than names of functions, and marks that are in no number or formula. */
 const divider =
   /(?<![\\\p{L}\d])(?!(?:(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|log|ln|exp|sqrt|det|lim|gcd|lcm|max|min|mod|pi|[xyzabnkm]{2})(?!\p{L}))\p{L}[\p{L}\p{M}'’-]*[\p{L}\p{M}](?![\p{L}\d])|(?<=\s|^)(?![a-zA-Z\p{Script=Greek}])\p{L}(?=\s)|(?<![\d.])\d+-(?=\p{L}{3})|(?<=\d)(?:st|nd|rd|th)(?!\p{L})|(?<=\s|^)[aAI](?=\s+[\p{L}\d])|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[;:：。！？!?](?=\s|$)|\.(?=\s|$)|[,，、](?=\s|\p{L})|\s[—–]\s|\s{3,}|[→⇒✓✔✅☑"“”]/gu
 
@@ -107,7 +107,7 @@ const resultBefore = (before: string): string | undefined => {
 
 const bold = /(?<!^\W*)\*\*([^*\n]+)\*\*|\*\*([^*\n]+)\*\*(?!\s*[:：])/g
 
-/** Where a sentence has its answer in bold: its last part in bold that is no label. */
+/** The last part of a sentence in bold that is not a label. */
 const inBold = (sentence: string): Stated | undefined => {
   const found = [...sentence.matchAll(bold)].filter(([all]) => !/[:：]\s*\*\*$/.test(all)).at(-1)
   if (found === undefined) return undefined
@@ -146,7 +146,7 @@ const statedOf = (sentence: string, before: string): Stated | undefined => {
   return restated.length === 1 ? restated[0] : undefined
 }
 
-/** What leads from one equation to the next. */
+/** Words that lead from one equation to the next. */
 const yielding = /,?\s+which\s+(?:gives|yields|leaves|makes|means|simplifies to|reduces to|leads to)\b/gi
 
 /** A clause before the main one: "If you walk for 2 hours, you cover". */
@@ -196,7 +196,7 @@ const delimiters = /^(?:\$\$?|\\[([])(?=(?:[^$\\]|\\.)*(?:\$\$?|\\[)\]])$)/
 const bare = (content: string): string =>
   delimiters.test(content) ? content.replace(/^(?:\$\$?|\\[([])\s*|\s*(?:\$\$?|\\[)\]])$/g, "") : content
 
-/** What the last sentence of a text states; `isLast` says that nothing follows it. */
+/** The statement of the last sentence of a text; `isLast` if nothing follows it. */
 export const conclusion = (text: string, isLast: boolean): Conclusion | undefined => {
   const whole = lastSentence(text)
   if (
@@ -231,12 +231,12 @@ export const conclusion = (text: string, isLast: boolean): Conclusion | undefine
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
-/** What a clause follows: a reason, or another clause. */
+/** The end of a clause, and the beginning of a reason. */
 const clauseEnd = /,?\s(?:because|since|while|whereas)\b|[,;:—–]\s|\b(?:so|thus|hence|therefore|but)\b/i
 
 /**
- * Where the last sentence of a text states an answer in words: in bold, alone behind a colon, as the subject of the last
- * clause, or at the end of its predicate. A sentence with two of the words in its last clause says which by these places.
+ * Finds the words in the last sentence of a text if they are its answer: in bold, the subject of the last clause, or the
+ * end of its predicate.
  */
 export const statedWords = (text: string, words: string): Span | undefined => {
   const trimmed = text.trimEnd()
