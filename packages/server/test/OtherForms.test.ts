@@ -43,7 +43,36 @@ const media = ({ messages }: Request) => {
   return Array.isArray(content) ? content.map(({ mediaType, type }) => mediaType ?? type) : content
 }
 
+/** A message of a page, with the calls of tools between its texts. */
+const page = {
+  role: "assistant",
+  parts: [
+    { type: "text", text: "Let me look." },
+    { type: "tool-look", toolCallId: "1", state: "output-available", input: { city: "Ulm" }, output: { celsius: 7 } },
+    { type: "dynamic-tool", toolName: "look", toolCallId: "2", state: "output-error", input: {}, errorText: "gone" },
+    { type: "text", text: "7 degrees." }
+  ]
+}
+
+const attached = { name: "a.txt", contentType: "text/plain", url: "data:text/plain;base64,SGVsbG8=" }
+
 const contents: ReadonlyArray<Row> = [
+  ["calls in parts of a page", chat, { messages: [page, user("Hm")] }, results, ['{"celsius":7}', "gone"]],
+  [
+    "texts between calls of a page",
+    chat,
+    { messages: [page, user("Hm")] },
+    roles,
+    ["assistant", "tool", "tool", "assistant", "user"]
+  ],
+  [
+    "an attachment",
+    chat,
+    { messages: [{ ...user("Hm"), experimental_attachments: [attached] }] },
+    media,
+    ["text", "text/plain"]
+  ],
+  ["parts without a message", "responses", { input: [{ type: "input_text", text: "Hey" }] }, last, "Hey"],
   ["parts of Gemini", chat, { messages: [{ role: "user", parts: [{ text: "Hey" }] }] }, last, "Hey"],
   ["parts of the AI SDK", chat, { messages: [{ role: "user", parts: [{ type: "text", text: "Hey" }] }] }, last, "Hey"],
   ["a text beside the role", chat, { messages: [{ role: "user", text: "Hey" }] }, last, "Hey"],
@@ -488,6 +517,15 @@ describe("a request with", () => {
       const body = JSON.stringify({ model: "divisi", messages })
       const response = await fetch(`${url}/${chat}`, { method: "POST", body })
       assert.match(response.headers.get("x-divisi-notices") ?? "", /messages\[1\] is the result of tool call zz/)
+    })
+  })
+
+  it("a field that it does not know, which a notice reports", () => {
+    const a = worker("a", said("Fine."))
+    return serving(alone(a), async ({ url }) => {
+      const body = JSON.stringify({ ...bodies[chat], documents: ["The sky is green."], nothing: null, off: false })
+      const response = await fetch(`${url}/${chat}`, { method: "POST", body })
+      assert.strictEqual(response.headers.get("x-divisi-notices"), "documents is not known and was ignored.")
     })
   })
 

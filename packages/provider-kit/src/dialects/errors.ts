@@ -114,13 +114,17 @@ const innerFields = [
 /**
  * Meanings of codes that are missing in core's table. Sources: the schema ResponseErrorCode of
  * https://github.com/openai/openai-openapi, https://platform.minimax.io/docs/api-reference/errorcode,
- * https://docs.bigmodel.cn/cn/faq/api-code.
+ * https://docs.bigmodel.cn/cn/faq/api-code, https://help.aliyun.com/zh/model-studio/error-code.
  */
 const meanings: Readonly<Record<string, string>> = {
   invalid_prompt: "content_policy",
   bio_policy: "content_policy",
   cyber_policy: "content_policy",
   misalignment_policy_violation: "content_policy",
+  // DashScope
+  DataInspectionFailed: "content_policy",
+  data_inspection_failed: "content_policy",
+  Arrearage: "insufficient_balance",
   // MiniMax
   "1002": "rate_limit_exceeded",
   "1008": "insufficient_balance",

@@ -28,15 +28,29 @@ const calls = new Set<unknown>(["tool_use", "tool_call", "tool-call", "function_
 /** The fields of Gemini and Bedrock that hold a call, in a part without a type. */
 const callFields = ["functionCall", "function_call", "toolUse"] as const
 
-/** The call of a part, as Chat Completions has it; nothing for other parts. */
-export const callOfPart = (part: Json.Fields): Json.Fields | undefined => {
+/** A call within a part of a content, in the form of any vendor; fields that it lacks are `undefined`. */
+export interface BlockCall {
+  readonly id: unknown
+  readonly name: unknown
+  readonly input: unknown
+}
+
+/** Reads the call of a part: a block of Messages or the AI SDK, or the fields of Gemini and Bedrock; nothing for other parts. */
+export const callIn = (part: Json.Fields): BlockCall | undefined => {
   const nested = callFields.map((name) => part[name]).find((value) => typeof value === "object" && value !== null)
   if (nested === undefined && !calls.has(part.type)) return undefined
   const call = Json.fields(nested ?? part)
   return {
     id: call.id ?? call.call_id ?? call.toolCallId ?? call.toolUseId,
-    function: { name: call.name ?? call.toolName, arguments: call.input ?? call.args ?? call.arguments ?? {} }
+    name: call.name ?? call.toolName,
+    input: call.input ?? call.args ?? call.arguments
   }
+}
+
+/** The call of a part, as Chat Completions has it; nothing for other parts. */
+export const callOfPart = (part: Json.Fields): Json.Fields | undefined => {
+  const call = callIn(part)
+  return call === undefined ? undefined : { id: call.id, function: { name: call.name, arguments: call.input ?? {} } }
 }
 
 /** Whether a part is a thought: by its type, or by the mark or the field of Gemini, Cohere and Bedrock. */

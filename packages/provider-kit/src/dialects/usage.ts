@@ -14,7 +14,7 @@ export interface Row {
 
 /**
  * The fields of the OpenAI family. `prompt_n`, `cache_n` and `predicted_n` are of llama.cpp's `timings`, `prompt_eval_count`
- * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot, `billed_units`, `tokens` and
+ * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot, `num_cached_tokens` of Mistral, `billed_units`, `tokens` and
  * `response_tokens` of Cohere, `input_token_count` and `generated_token_count` of watsonx,
  * `cache_read_input_tokens` of Anthropic's models behind LiteLLM and Databricks, `promptTokenCount` of Gemini.
  */
@@ -62,6 +62,7 @@ export const openAi: ReadonlyArray<Row> = [
       "input_tokens_details.cached_tokens",
       "prompt_cache_hit_tokens",
       "cached_tokens",
+      "num_cached_tokens",
       "cache_n",
       "cache_read_input_tokens",
       "cachedContentTokenCount"

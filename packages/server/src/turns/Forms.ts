@@ -1,5 +1,7 @@
 /** Messages in the forms of other vendors and frameworks, as messages with a role and a content. */
+import { Dialects } from "@divisi/provider-kit"
 import * as Json from "../wire/Json.ts"
+import type { Reading } from "../wire/Reading.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Roles
@@ -94,25 +96,19 @@ const blockOf = (part: unknown): unknown => {
   if (!Json.isObject(part)) return part
   if (typeof part.part_kind === "string") return pydanticPart(part)
   if (part.$type !== undefined || typeof part.content_type === "string") return microsoftPart(part)
-  const called = part.functionCall ?? part.function_call
-  if (Json.isObject(called)) return { type: "tool_use", id: called.id, name: called.name, input: called.args }
+  const call = part.type === "tool_use" ? undefined : Dialects.Text.callIn(part)
+  if (call !== undefined) return { type: "tool_use", ...call }
   const result = part.functionResponse ?? part.function_response
   if (Json.isObject(result)) {
     return { type: "tool_result", tool_use_id: result.id, name: result.name, content: result.response }
   }
-  const { tool_call: haystack, toolResult, toolUse } = part
-  if (Json.isObject(toolUse)) {
-    return { type: "tool_use", id: toolUse.toolUseId, name: toolUse.name, input: toolUse.input }
-  }
+  const { tool_call: haystack, toolResult } = part
   if (Json.isObject(toolResult)) {
     const isError = toolResult.status === "error" ? { is_error: true } : {}
     return { type: "tool_result", tool_use_id: toolResult.toolUseId, content: toolResult.content, ...isError }
   }
   if (Json.isObject(haystack) && part.type === undefined) {
     return { type: "tool_use", id: haystack.id, name: haystack.tool_name, input: haystack.arguments }
-  }
-  if (part.type === "tool-call") {
-    return { type: "tool_use", id: part.toolCallId, name: part.toolName, input: part.input ?? part.args }
   }
   if (part.type === "tool-result") {
     const output =
@@ -127,6 +123,8 @@ const isForeign = (part: unknown): boolean =>
   Json.isObject(part) &&
   (typeof part.type !== "string" ||
     part.type === "tool-call" ||
+    part.type === "tool_call" ||
+    part.type === "function_call" ||
     part.type === "tool-result" ||
     /^[A-Z]/.test(part.type))
 
@@ -139,13 +137,36 @@ const withImages = (content: unknown, images: unknown): unknown =>
 /** The fields that hold the content of a message in some framework or other. */
 const contentFields = ["blocks", "items", "contents", "parts", "_content", "value", "message", "textContent", "text"]
 
+/** The files that the AI SDK and chat programs attach to a message, as parts; nothing for those without bytes or place. */
+const attachedOf = (message: Json.JsonObject): ReadonlyArray<Json.JsonObject> =>
+  attachmentFields.flatMap((name) => {
+    const list = message[name]
+    return Array.isArray(list) ? list.filter(Json.isObject).flatMap(fileOf) : []
+  })
+
+const attachmentFields = ["attachments", "experimental_attachments", "files"] as const
+
+const fileOf = ({ contentType, data, mediaType, mimeType, name, url }: Json.JsonObject) => {
+  const place = url ?? data
+  if (typeof place !== "string" || place === "") return []
+  return [{ type: "file", url: place, mediaType: mediaType ?? contentType ?? mimeType, filename: name }]
+}
+
+/** Adds files to a content. */
+const withFiles = (content: unknown, files: ReadonlyArray<Json.JsonObject>): unknown => {
+  if (files.length === 0) return content
+  const own = Array.isArray(content) ? content : content ? [{ type: "text", text: content }] : []
+  return [...own, ...files]
+}
+
 /** The content of a message, which some write as parts, and others as a text alone. */
 const contentOf = (message: Json.JsonObject): unknown => {
   const { content, data, images } = message
   const other = contentFields.find((name) => message[name] != null)
   const given = content ?? (Json.isObject(data) ? data.content : undefined) ?? (other && message[other])
   const own = Json.isObject(given) && Array.isArray(given.parts) ? given.parts : given
-  return Array.isArray(own) && own.some(isForeign) ? own.map(blockOf) : withImages(own, images)
+  const parts = Array.isArray(own) && own.some(isForeign) ? own.map(blockOf) : withImages(own, images)
+  return withFiles(parts, attachedOf(message))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -194,12 +215,110 @@ const withCall = (message: Json.JsonObject): Json.JsonObject => {
 export const isItem = ({ type }: Json.JsonObject, role: unknown): boolean =>
   role === undefined && typeof type === "string" && type !== "message" && !roles.has(type.toLowerCase())
 
+/** Parts that come without a message, and the role of the message that they get. */
+const bareParts: ReadonlyMap<unknown, string> = new Map([
+  ...["tool_result", "text", "input_text", "input_image", "input_file", "image_url", "image", "file"].map(
+    (type) => [type, "user"] as const
+  ),
+  ...["tool_use", "output_text"].map((type) => [type, "assistant"] as const)
+])
+
 /** A message with the role and the content that vendors document. Blocks without a message get one. */
 export const plain = (given: Json.JsonObject): Json.JsonObject => {
-  if (given.role === undefined && given.type === "tool_use") return { role: "assistant", content: [given] }
-  if (given.role === undefined && given.type === "tool_result") return { role: "user", content: [given] }
+  const bare = given.role === undefined && given.content === undefined ? bareParts.get(given.type) : undefined
+  if (bare !== undefined || (given.role === undefined && given.type === "tool_result")) {
+    return { role: bare ?? "user", content: [given] }
+  }
   const message = withCall(withCalls(fieldsOf(given)))
   const role = roleOf(message)
   const content = isItem(message, role) ? message.content : contentOf(message)
   return role === message.role && content === message.content ? message : { ...message, role, content }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Messages of user interfaces
+// -------------------------------------------------------------------------------------------------------------------
+
+/** A call of a tool with its result, as the AI SDK has it in one part of a message. */
+interface Invocation {
+  readonly call: Json.JsonObject
+  /** Absent for a call without a result so far. */
+  readonly result: Json.JsonObject | undefined
+}
+
+/** The invocation in a part: `tool-NAME`, `dynamic-tool`, or the nested one of version 4; nothing for other parts. */
+const invocationOf = (value: unknown): Invocation | undefined => {
+  if (!Json.isObject(value)) return undefined
+  const nested = Json.isObject(value.toolInvocation) ? value.toolInvocation : value
+  const { args, errorText, input, output, rawInput, result, state, toolCallId: id, type } = nested
+  const isNamed = typeof type === "string" && type.startsWith("tool-") && typeof state === "string"
+  const name = isNamed ? type.slice("tool-".length) : nested.toolName
+  if (typeof id !== "string" || typeof state !== "string" || typeof name !== "string") return undefined
+  const given = output ?? result
+  const answered = errorText == null ? given : errorText
+  return {
+    call: { type: "tool_use", id, name, input: input ?? args ?? rawInput },
+    result:
+      answered === undefined
+        ? undefined
+        : { type: "tool_result", tool_use_id: id, content: answered, ...(errorText == null ? {} : { is_error: true }) }
+  }
+}
+
+/**
+ * The messages of one message: those of a user interface have the calls of tools with their results between their texts,
+ * which are turns of their own.
+ */
+export const turnsOf = (given: Json.JsonObject): ReadonlyArray<Json.JsonObject> => {
+  const { content, parts, toolInvocations, ...rest } = given
+  const own = Array.isArray(parts) ? parts : Array.isArray(content) ? content : undefined
+  const listed = own === undefined && Array.isArray(toolInvocations) ? toolInvocations : undefined
+  const all = listed === undefined ? own : [...listed, ...(content ? [{ type: "text", text: content }] : [])]
+  if (all === undefined || !all.some((part) => invocationOf(part) !== undefined)) return [given]
+  const turns: Array<Json.JsonObject> = []
+  let said: Array<unknown> = []
+  let results: Array<Json.JsonObject> = []
+  const flush = () => {
+    if (said.length > 0) turns.push({ ...rest, content: said })
+    if (results.length > 0) turns.push({ role: "user", content: results })
+    said = []
+    results = []
+  }
+  for (const part of all) {
+    const invocation = invocationOf(part)
+    if (invocation === undefined && results.length > 0) flush()
+    said.push(invocation?.call ?? part)
+    if (invocation?.result !== undefined) results.push(invocation.result)
+  }
+  flush()
+  return turns
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Losses
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Fields of messages with contents that no worker can get. */
+const unreadFields = [
+  "attachments",
+  "experimental_attachments",
+  "files",
+  "documents",
+  "audio",
+  "audios",
+  "video",
+  "videos"
+]
+
+/** Notes contents of a message that are not read. */
+export const noteLosses = (message: Json.JsonObject, field: string, reading: Reading): void => {
+  for (const name of unreadFields) {
+    const value = message[name]
+    if (typeof value !== "object" || value === null) continue
+    const list = Array.isArray(value) ? value : [value]
+    const isRead = (attachmentFields as ReadonlyArray<string>).includes(name)
+    if (list.some((one) => !isRead || !Json.isObject(one) || fileOf(one).length === 0)) {
+      reading.notice(`${field}.${name} was not read, or only in part: send files as parts of the content.`)
+    }
+  }
 }

@@ -56,8 +56,12 @@ export const read = (
     if (value === null) continue
     if (typeof value === "string") conversation.messages.push({ role: "user", content: value })
     else {
-      const message = Forms.plain(Json.object(value, place))
-      forms[formOf(message, own)](conversation, message, place)
+      const given = Json.object(value, place)
+      Forms.noteLosses(given, place, reading)
+      for (const turn of Forms.turnsOf(given)) {
+        const message = Forms.plain(turn)
+        forms[formOf(message, own)](conversation, message, place)
+      }
     }
   }
   return Conversation.messagesOf(conversation)

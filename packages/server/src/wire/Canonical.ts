@@ -99,6 +99,7 @@ const rename = (body: Body): void => {
 const takeTools = (body: Body): void => {
   for (const name of ["functionDeclarations", "function_declarations"]) {
     if (body[name] != null) body.tools ??= [{ functionDeclarations: body[name] }]
+    delete body[name]
   }
   if (!Json.isObject(body.tool_config)) return
   const { toolChoice, tools } = body.tool_config
@@ -222,9 +223,16 @@ const takeConversation = (body: Body, own: "messages" | "input"): void => {
   }
 }
 
+/** A line of a batch file has a request within it. */
+const refuseLine = ({ body, custom_id, input, messages, url }: Body): void => {
+  if (!Json.isObject(body) || messages != null || input != null || (custom_id == null && url == null)) return
+  throw invalid("body", "This is a line of a batch file. Send the object in its field body, without custom_id and url.")
+}
+
 /** Returns a body in the form of a wire whose conversation is in the field `own`. Throws an `ApiError`. */
 export const of = (given: Json.JsonObject, own: "messages" | "input"): Json.JsonObject => {
   const body = flat(given)
+  refuseLine(body)
   if (typeof body.model === "string") body.model = body.model.trim()
   rename(body)
   takeTools(body)

@@ -163,7 +163,14 @@ const unreadable = new Set([
 ])
 
 /** Thoughts of earlier turns: notes of this server, or a vendor's own. No worker reads them again. */
-const thoughts = new Set(["thinking", "redacted_thinking", "reasoning", "reasoning_text"])
+const thoughts = new Set([
+  "thinking",
+  "redacted_thinking",
+  "reasoning",
+  "reasoning_text",
+  // The AI SDK's mark between two turns.
+  "step-start"
+])
 
 /** A part of a kind that this server does not know. */
 const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => {

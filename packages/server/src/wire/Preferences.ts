@@ -126,6 +126,62 @@ const isNeutral = ({ neutral = [] }: Dialects.Fields.Field, value: unknown): boo
 /** Probabilities of tokens, as Responses asks for them. */
 const probabilities = "message.output_text.logprobs"
 
+/** Fields of requests that are read elsewhere, or that say nothing about the answer. All others are unknown. */
+const others: ReadonlySet<string> = new Set([
+  ...Dialects.Fields.fields.map(({ name }) => name.split(".")[0]!),
+  "model",
+  "models",
+  "divisi",
+  "functions",
+  "function_call",
+  "format",
+  "think",
+  "thinking_config",
+  "text",
+  "output_config",
+  "response_json_schema",
+  "response_schema",
+  "response_mime_type",
+  "return_token_ids",
+  "conversation",
+  "previous_response_id",
+  "background",
+  "multi_agent",
+  "thread",
+  "systemInstruction",
+  "system_instruction",
+  "system_prompt",
+  "systemPrompt",
+  "preamble",
+  "chat_history",
+  "chatHistory",
+  // Of the client and its connection, not of the answer.
+  "id",
+  "user_id",
+  "client_metadata",
+  "betas",
+  "anthropic_version",
+  "anthropic_beta",
+  "keep_alive",
+  "stream_reasoning",
+  "cache_prompt",
+  "trace",
+  "session_id",
+  "chat_id",
+  "idempotency_key"
+])
+
+/** The most characters of a name that a notice quotes. */
+const longestQuoted = 80
+
+/** Notes the fields that this server does not know: they may have contents or demands. */
+const noteUnknown = (body: Json.JsonObject, reading: Reading): void => {
+  for (const [name, value] of Object.entries(body)) {
+    if (others.has(name) || isNothing(value) || value === false || value === "") continue
+    reading.notice(`${name.slice(0, longestQuoted)} is not known and was ignored.`)
+  }
+}
+
 /** Refuses demands that no worker can meet, and notes the preferences that no worker gets. Throws an `ApiError`. */
 const review = (body: Json.JsonObject, reading: Reading): void => {
   for (const field of reviewed) {
@@ -136,6 +192,7 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
     if (field.refusal !== undefined) throw invalid(field.name, field.refusal)
     reading.notice(`${field.name} is not supported and was ignored.`)
   }
+  noteUnknown(body, reading)
   const modes = typeof body.modalities === "string" ? [body.modalities] : body.modalities
   if (Array.isArray(modes) && modes.some((mode) => String(mode).toLowerCase() !== "text")) {
     throw invalid("modalities", 'modalities must be ["text"], because this server returns only text.')

@@ -104,10 +104,25 @@ const toolName = (value: unknown, field: string): string => {
 
 const noInput = { type: "object", properties: {} }
 
+/** The schema of a list of parameters, as OpenAPI has them: each with its name, and a schema or the fields of one. */
+const ofParameters = (list: ReadonlyArray<unknown>, field: string): Json.JsonObject => {
+  const parameters = list.map((value, at) => {
+    const { in: _, name, required, schema, ...own } = Json.object(value, `${field}[${at}]`)
+    const inner = Json.isObject(schema) ? { ...own, ...schema } : own
+    return { name: toolName(name, `${field}[${at}].name`), schema: inner, isRequired: required === true }
+  })
+  return {
+    type: "object",
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+    required: parameters.flatMap(({ isRequired, name }) => (isRequired ? [name] : []))
+  }
+}
+
 /** PHP writes an empty object as a list, and some clients send the text of the JSON. */
-const schemaOf = (value: unknown, field: string): Json.JsonObject => {
-  if (Array.isArray(value) && value.length === 0) return noInput
-  const schema = Json.object(typeof value === "string" ? Json.parsed(value) : value, field)
+const schemaOf = (given: unknown, field: string): Json.JsonObject => {
+  const value = typeof given === "string" ? Json.parsed(given) : given
+  if (Array.isArray(value)) return value.length === 0 ? noInput : ofParameters(value, field)
+  const schema = Json.object(value, field)
   return Array.isArray(schema.properties) && schema.properties.length === 0 ? { ...schema, properties: {} } : schema
 }
 
@@ -340,7 +355,16 @@ const keyOf = (choice: Json.JsonObject): unknown => {
   return others.length === 0 && Json.isObject(choice[key!]) ? key : undefined
 }
 
+/** A choice among several tools: one of them must be called. A list of one is that one. */
+const choiceOfList = (list: ReadonlyArray<unknown>, field: string, tools: Tools): Choice => {
+  if (list.length < 2) return choiceOf(list[0] ?? "", `${field}[0]`, tools)
+  const allowed = among(tools, list, field)
+  if (allowed.length > 0) return { tools: allowed, toolChoice: "required" }
+  throw invalid(field, `${field} must be a list of tools of the request.`)
+}
+
 const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
+  if (Array.isArray(value)) return choiceOfList(value, field, tools)
   if (value === "" || value === false || (Json.isObject(value) && Object.keys(value).length === 0))
     return { tools, toolChoice: undefined }
   const mode = modeOf(value)

@@ -129,6 +129,13 @@ const inUlm = { city: "Ulm" }
 
 const folding: ReadonlyArray<ResponseRow> = [
   row(
+    "folding/spoken-words",
+    { repository: "https://developers.openai.com/api/docs/guides/audio", subject: "the transcript of spoken audio" },
+    "An answer that is spoken is empty.",
+    events(chunk({ audio: { id: "a", data: "AAAA", transcript: "Sunny." } }), chunk({}, "stop", { usage })),
+    sunny
+  ),
+  row(
     "folding/choices-apart",
     copilot,
     "The calls are lost with the second choice.",
@@ -316,6 +323,12 @@ const reports = (name: string, source: Source, report: object, expected: Outcome
 
 const usages: ReadonlyArray<ResponseRow> = [
   reports(
+    "cached-under-mistrals-name",
+    from("vercel/ai", 14382, "Mistral reports cached tokens under another name"),
+    { prompt_tokens: 11, completion_tokens: 7, num_cached_tokens: 4 },
+    { inputTokens: 11, outputTokens: 7, cachedInputTokens: 4 }
+  ),
+  reports(
     "reasoning-apart",
     from("UKGovernmentBEIS/inspect_ai", 5528, "xAI counts reasoning apart from the completion, and charges for it"),
     {
@@ -432,6 +445,13 @@ const flat = (name: string, source: Source, body: object, expected: Outcome): Re
   row(`error/${name}`, source, "The error comes with status 200 and is read as an empty answer.", json(body), expected)
 
 const errors: ReadonlyArray<ResponseRow> = [
+  row(
+    "error/flat-data-inspection",
+    { repository: "https://help.aliyun.com/zh/model-studio/error-code", subject: "the codes of DashScope's filters" },
+    "A filter is taken for an overload, and the call is repeated.",
+    bare({ code: "DataInspectionFailed", message: "Output data may contain inappropriate content.", request_id: "q" }),
+    { failure: ["ContentFiltered"], says: ["inappropriate content"] }
+  ),
   row(
     "error/tool-use-failed",
     groq,

@@ -358,5 +358,122 @@ const toolForms: ReadonlyArray<RequestRow> = [
   )
 ]
 
+// -------------------------------------------------------------------------------------------------------------------
+// Contents outside of the content
+// -------------------------------------------------------------------------------------------------------------------
+
+const uiMessage = page("https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message", "the parts of a message of a page")
+const uiMessage4 = page("https://ai-sdk.dev/v4/docs/ai-sdk-ui/chatbot-tool-usage", "the invocations of version 4")
+const attachments = page("https://ai-sdk.dev/v4/docs/ai-sdk-ui/chatbot", "the attachments of version 4")
+const sdkOptions = page("https://ai-sdk.dev/docs/ai-sdk-core/prompts", "the options of providers")
+const batchLine = page("https://developers.openai.com/api/docs/guides/batch", "the lines of a batch file")
+const openApi = page("https://spec.openapis.org/oas/v3.1.0.html#parameter-object", "the parameters of an operation")
+const items = page("https://developers.openai.com/api/reference/resources/responses", "the parts of an input")
+const documents = page("https://docs.cohere.com/v2/reference/chat", "the documents next to the messages")
+const plugins = page("https://openrouter.ai/docs/guides/features/plugins", "the plugins of a request")
+
+const ui = (parts: ReadonlyArray<unknown>) => ({
+  messages: [{ role: "user", parts: [{ type: "text", text: "Weather?" }] }, { role: "assistant", parts }, user("Hm")],
+  tools: declared
+})
+
+const silent = "Nobody hears that a field was ignored."
+
+const losses: ReadonlyArray<RequestRow> = [
+  request(
+    "parts-of-a-page-with-a-tool",
+    uiMessage,
+    lost,
+    ui([
+      { type: "step-start" },
+      { type: "tool-look", toolCallId: "t", state: "output-available", input: {}, output: { celsius: 7 } },
+      { type: "text", text: "7 degrees." }
+    ]),
+    offered
+  ),
+  request(
+    "parts-of-a-page-with-an-invocation",
+    uiMessage4,
+    lost,
+    ui([
+      {
+        type: "tool-invocation",
+        toolInvocation: { state: "result", toolCallId: "t", toolName: "look", args: {}, result: 7 }
+      }
+    ]),
+    offered
+  ),
+  request(
+    "attachments-as-text",
+    attachments,
+    lost,
+    { messages: [{ ...user("Hm"), attachments: [{ name: "a.txt", text: "Hello" }] }] },
+    { ...hm, says: ["messages[0].attachments"] }
+  ),
+  request(
+    "options-of-providers",
+    sdkOptions,
+    silent,
+    { messages: [user("Hm")], providerOptions: { a: { b: 1 } } },
+    {
+      ...hm,
+      says: ["providerOptions is not known"]
+    }
+  ),
+  request(
+    "documents",
+    documents,
+    silent,
+    { messages: [user("Hm")], documents: ["The sky is green."] },
+    {
+      ...hm,
+      says: ["documents is not known"]
+    }
+  ),
+  request(
+    "plugins",
+    plugins,
+    silent,
+    { messages: [user("Hm")], plugins: [{ id: "web" }] },
+    {
+      ...hm,
+      says: ["plugins is not known"]
+    }
+  ),
+  request(
+    "line-of-a-batch",
+    batchLine,
+    refused,
+    { custom_id: "1", method: "POST", url: "/v1/chat/completions", body: { messages: [user("Hm")] } },
+    { status: 400, says: ["line of a batch file"] }
+  ),
+  request("bare-part", items, lost, { input: [{ type: "input_text", text: "Hm" }] }, hm, "responses"),
+  request(
+    "tools-with-parameters-of-an-operation",
+    openApi,
+    refused,
+    {
+      tools: [
+        { type: "function", function: { name: "look", parameters: [{ name: "city", in: "query", schema: {} }] } }
+      ],
+      messages: [user("Hm")]
+    },
+    offered
+  ),
+  request(
+    "tool-choice-as-a-list",
+    langChain,
+    refused,
+    { tools: declared, tool_choice: ["look"], messages: [user("Hm")] },
+    offered
+  )
+]
+
 /** The rows. */
-export const requestForms: ReadonlyArray<RequestRow> = [...conversations, ...frameworks, ...later, ...toolForms]
+export const requestForms: ReadonlyArray<RequestRow> = [
+  ...conversations,
+  ...frameworks,
+  ...later,
+  ...toolForms,
+  ...losses
+]

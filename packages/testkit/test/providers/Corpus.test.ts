@@ -33,8 +33,12 @@ describe("the corpus", () => {
       assert.match(page, new RegExp(`^\\| ${name} \\|.*\\| ${count} \\|$`, "m"), `${name}: ${count}`)
     }
     assert.include(page, `${answers.length} rows on`)
+    assert.include(page, `${Corpus.requestRows.length} of requests`)
     const threads = Corpus.rows.filter(({ source }) => source.number !== undefined)
     const distinct = new Set(threads.map(({ source }) => `${source.repository}#${source.number}`))
-    assert.include(page, `${threads.length} of them come from ${distinct.size} public threads`)
+    assert.include(
+      page,
+      `${threads.length} of them come from ${distinct.size} public threads, ${Corpus.rows.length - threads.length} from`
+    )
   })
 })

@@ -133,16 +133,34 @@ const none: ReadonlyArray<string> = []
 /** Gemini's endpoint of Chat Completions marks the content of a delta as thought, and writes it between tags. */
 const isThought = (delta: Json.Fields): boolean => Json.fields(Json.fields(delta.extra_content).google).thought === true
 
+/** Fields of a delta with contents that are no text. */
+const mediaFields = ["images", "audio", "video", "annotations"] as const
+
+const isAny = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.values(value).some((one) => one !== null)
+
+/** The fields of a delta whose contents no part of an answer can hold. Most deltas have none. */
+const mediaIn = (delta: Json.Fields): ReadonlyArray<string> => {
+  if (!delta.images && !delta.audio && !delta.video && !delta.annotations) return none
+  return mediaFields.filter((name) => isAny(delta[name]))
+}
+
+/** The words of spoken audio. */
+const transcriptOf = ({ audio }: Json.Fields): string => Json.text(Json.fields(audio).transcript) ?? ""
+
 const saidBy = (delta: Json.Fields, options: Options): Said => {
   if (delta.extra_content !== undefined && isThought(delta)) {
     const thought = content(delta.content, "content").text.replaceAll(/<\/?thought>/g, "")
     return { reasoning: thought, text: "", skipped: none }
   }
   const reasoning = reasoningIn(delta, options)
-  if (typeof delta.content === "string" && !delta.refusal) return { reasoning, text: delta.content, skipped: none }
+  const media = mediaIn(delta)
+  if (typeof delta.content === "string" && !delta.refusal && media === none) {
+    return { reasoning, text: delta.content, skipped: none }
+  }
   const said = content(delta.content, "content")
-  const text = said.text || refusalOf(delta.refusal)
-  return { reasoning: reasoning || said.reasoning, text, skipped: said.skipped }
+  const text = said.text || refusalOf(delta.refusal) || transcriptOf(delta)
+  return { reasoning: reasoning || said.reasoning, text, skipped: [...said.skipped, ...media] }
 }
 
 /** The words of a refusal: some servers write an empty object or false for none. */
