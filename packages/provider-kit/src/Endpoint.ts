@@ -185,7 +185,7 @@ const hints: ReadonlyArray<Hint> = [
   },
   {
     pattern: /^(?!.*\/v\d)()/,
-    says: () => "the base URL has no version: if the API is under /v1, add that to it"
+    says: () => "the base URL has no version: if the API is under /v1, append /v1"
   }
 ]
 

@@ -113,7 +113,7 @@ export const write = (
   { delta, id, metadata }: { readonly id: string; readonly delta: unknown; readonly metadata?: unknown }
 ): Next => {
   // Not every model checks what its vendor sends.
-  if (typeof delta !== "string") throw unreadable(`its ${type} is no text`)
+  if (typeof delta !== "string") throw unreadable(`its ${type} is not a string`)
   const blocks = extended(turn.blocks, type, id, delta, metadata)
   if (delta === "") return [{ ...turn, blocks }, noParts]
   return [{ ...turn, blocks, written: turn.written + delta }, [{ type, text: delta }]]
@@ -134,7 +134,7 @@ const callOf = ({ calling }: ModelTurn, id: string): ToolCall | undefined =>
  */
 export const piece = (turn: ModelTurn, id: string, delta: unknown): Next => {
   const call = callOf(turn, id)
-  if (typeof delta !== "string") throw unreadable("a piece of its call of a tool is no text")
+  if (typeof delta !== "string") throw unreadable("a fragment of a tool call is not a string")
   if (call === undefined || delta === "") return [turn, noParts]
   const calling = { ...turn.calling, [id]: { ...call, arguments: call.arguments + delta } }
   return [{ ...turn, calling }, [{ type: "tool-call-delta", ...call, arguments: delta }]]
@@ -154,7 +154,7 @@ export const call = (
   }: Pick<ToolCall, "id" | "name"> & { readonly input: unknown; readonly metadata?: unknown }
 ): Next => {
   if ([id, name].some((word) => typeof word !== "string" || word === "")) {
-    throw unreadable("its call of a tool has no id or no name")
+    throw unreadable("a tool call has no id or no name")
   }
   const text = callOf(turn, id)?.arguments || (typeof input === "string" ? input : JSON.stringify(input ?? {}))
   // Some vendors give one id to several calls.
@@ -187,7 +187,8 @@ export interface Finish {
 export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Finish): Next => {
   if (reason === "cut") throw unreadable(cut)
   const calls = turn.calls.map((one): WorkerPart => ({ type: "tool-call", ...one }))
-  if (reason === "tool-calls" && calls.length === 0) throw unreadable("it waits for tools, and has called none")
+  if (reason === "tool-calls" && calls.length === 0)
+    throw unreadable("the response ends with a request for tools but contains no tool call")
   const last: WorkerPart = defined({
     type: "finish",
     // Some vendors report an answer with tool calls as finished.

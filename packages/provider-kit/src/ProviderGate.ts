@@ -203,7 +203,7 @@ const keepPace = (
     const now = Elapsed.ticks(clock)
     const wait = provider.pace.wait(call.tokens, now)
     if (wait > call.maxPauseMillis) {
-      const detail = "its provider says that nothing is left of its limits"
+      const detail = "its provider reports that its limits are used up"
       return refuse(worker, { _tag: "RateLimited", retryAfterMillis: Math.ceil(wait), detail })
     }
     if (wait > 0) {

@@ -211,7 +211,7 @@ const neverSent: WorkerErrorReason = {
 
 const unknownHandle: WorkerErrorReason = {
   _tag: "InvalidRequest",
-  detail: "its journal has no batch of this vendor, so it has to be asked anew"
+  detail: "its journal has no batch of this vendor, so the call is sent again"
 }
 
 /**

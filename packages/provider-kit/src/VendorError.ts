@@ -94,7 +94,7 @@ export class Failure extends Error {
 /** Returns the failure of an unreadable answer; `what` describes the problem without the vendor's text. */
 export const unreadable = (what: string): Failure => new Failure({ _tag: "Malformed", detail: what })
 
-const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "what came is of another shape than this API's" }
+const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "the response does not match this API" }
 
 /** Whether it is the engine's error for a value of an unexpected type. */
 const isOfShape = (error: unknown): boolean =>

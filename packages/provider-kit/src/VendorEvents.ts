@@ -47,7 +47,7 @@ abstract class LineSplitter implements Splitter {
   take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const text = bytes === undefined ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(bytes, { stream: true })
     const events = this.#split(this.#withoutReturns(text))
-    if (this.#rest.length + this.pending > longestEvent) throw unreadable("an event has no end")
+    if (this.#rest.length + this.pending > longestEvent) throw unreadable("an event does not end")
     return events
   }
 
@@ -102,7 +102,7 @@ class ServerSent extends LineSplitter {
   override take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const events = super.take(bytes)
     if (bytes === undefined && !this.#hasData && this.#stray !== undefined) {
-      throw unreadable(`a text came instead of an answer: ${this.#stray.slice(0, shown)}`)
+      throw unreadable(`plain text instead of an answer: ${this.#stray.slice(0, shown)}`)
     }
     return events
   }
@@ -159,7 +159,7 @@ class Whole implements Splitter {
     const piece = bytes === undefined ? this.#decoder.decode() : this.#decoder.decode(bytes, { stream: true })
     this.#pieces.push(piece)
     this.#length += piece.length
-    if (this.#length > longestEvent) throw unreadable("an event has no end")
+    if (this.#length > longestEvent) throw unreadable("an event does not end")
     if (bytes !== undefined) return []
     const text = this.#pieces.join("").trim()
     // JSON that is whole has its end.
@@ -193,7 +193,7 @@ class Sniffing implements Splitter {
   #choose(bytes: Uint8Array | undefined): Splitter | undefined {
     const beginning = trimmed(new TextDecoder().decode(bytes?.subarray(0, 2000)))
     if (beginning === "") return bytes === undefined ? new ServerSent() : undefined
-    if (beginning.startsWith("<")) throw unreadable(`a page came instead of an answer${titleOf(beginning)}`)
+    if (beginning.startsWith("<")) throw unreadable(`an HTML page instead of an answer${titleOf(beginning)}`)
     return /^[{[]/.test(beginning) ? new Whole() : new ServerSent()
   }
 }
@@ -225,7 +225,7 @@ const ofResponse = ({ body, headers, status }: Response): Incoming => {
   }
 }
 
-const withoutAnswer = (status: number) => unreadable(`status ${status} came without an answer`)
+const withoutAnswer = (status: number) => unreadable(`status ${status} without a response`)
 
 /** An answer may be labelled as anything: what it is, its first bytes say. */
 const check = ({ status }: Incoming): void => {

@@ -61,19 +61,19 @@ export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A
 export const said = (value: unknown, name: string): string => {
   if (typeof value === "string") return value
   if (value === undefined || value === null) return ""
-  throw unreadable(`${name} is no text`)
+  throw unreadable(`${name} is not a string`)
 }
 
 /** Returns the fields of an object; empty if it is absent. Other values, also `null`, fail; `name` describes them. */
 export const object = (value: unknown, name: string): Fields => {
   if (value === undefined) return noFields
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields
-  throw unreadable(`${name} is no object`)
+  throw unreadable(`${name} is not an object`)
 }
 
 /** Returns the items of an array; empty if it is absent. Other values, also `null`, fail; `name` describes them. */
 export const array = (value: unknown, name: string): ReadonlyArray<unknown> => {
   if (value === undefined) return noItems
   if (Array.isArray(value)) return value
-  throw unreadable(`${name} is no list`)
+  throw unreadable(`${name} is not a list`)
 }

@@ -239,7 +239,7 @@ class Reader<Event, State> {
     try {
       return this.#call.protocol.next(this.#state, event)
     } catch (error) {
-      throw error instanceof VendorError.Failure ? error : VendorError.unreadable("an event is of an unknown shape")
+      throw error instanceof VendorError.Failure ? error : VendorError.unreadable("an event has an unknown shape")
     }
   }
 

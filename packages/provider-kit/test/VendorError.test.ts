@@ -217,7 +217,7 @@ describe("fromThrown", () => {
     })()
     assert.strictEqual(VendorError.fromThrown(nonsense, map)._tag, "Network")
     const reason = VendorError.fromThrown(nonsense, map, true)
-    assert.deepStrictEqual(reason, { _tag: "Malformed", detail: "what came is of another shape than this API's" })
+    assert.deepStrictEqual(reason, { _tag: "Malformed", detail: "the response does not match this API" })
     assert.strictEqual(VendorError.fromThrown(new TypeError("terminated"), map, true)._tag, "Network")
     const mistaken = () => {
       throw new TypeError("details.some is not a function")

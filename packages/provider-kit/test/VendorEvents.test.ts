@@ -85,10 +85,10 @@ describe("a stream of events", () => {
 
   it("cannot be read if it is invalid", async () => {
     const page = await failure(response(["<html>"], { "content-type": "text/html" }))
-    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "a page came instead of an answer" })
+    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "an HTML page instead of an answer" })
     for (const status of [204, 205]) {
       const reason = await failure(new Response(null, { status }))
-      assert.deepStrictEqual(reason, { _tag: "Malformed", detail: `status ${status} came without an answer` })
+      assert.deepStrictEqual(reason, { _tag: "Malformed", detail: `status ${status} without a response` })
     }
     assert.deepStrictEqual(await failure(response(["data: {\n\n"])), {
       _tag: "Malformed",
@@ -110,7 +110,7 @@ describe("a stream of events", () => {
         controller.enqueue(given === 1 ? encoder.encode("data: ") : piece)
       }
     })
-    assert.deepStrictEqual(await failure(new Response(body)), { _tag: "Malformed", detail: "an event has no end" })
+    assert.deepStrictEqual(await failure(new Response(body)), { _tag: "Malformed", detail: "an event does not end" })
     assert.isAtMost(given, 40)
   })
 

@@ -60,7 +60,7 @@ export interface Options {
    */
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   /**
-   * Maps `parallelToolCalls` to the vendor's `providerOptions`, as the AI SDK has no such setting. Without it a request
+   * Maps `parallelToolCalls` to the vendor's `providerOptions`, as the AI SDK does not have this setting. Without it a request
    * for one tool at a time fails, unless it may be left out.
    */
   readonly parallelOptions?: ((parallelToolCalls: boolean) => SharedV4ProviderOptions | undefined) | undefined

@@ -68,7 +68,9 @@ const effort = { reasoning: { type: "effort", effort: "high" } } as const
 describe("a preference that a model of Messages does not have", () => {
   it("is left out with a notice", async () => {
     await using server = await serve(() => undefined)
-    assert.deepEqual(await ask(server.url, { seed: 1 }), ["seed: the Messages API has no such parameter: left out"])
+    assert.deepEqual(await ask(server.url, { seed: 1 }), [
+      "seed: the Messages API does not have this parameter: left out"
+    ])
     assert.lengthOf(await ask(server.url, { seed: 1, preferences: "omit" }, { unsupported: "reject" }), 1)
   })
 })

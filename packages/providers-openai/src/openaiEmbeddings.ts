@@ -37,10 +37,11 @@ const isPoint = (value: unknown): value is ReadonlyArray<number> =>
 const pointsOf = (data: unknown, expected: number): ReadonlyArray<ReadonlyArray<number>> => {
   const points = Json.array(data, "data").map((one) => {
     const { embedding, index } = Json.object(one, "an embedding")
-    if (!isPoint(embedding)) throw VendorError.unreadable("an embedding is no list of numbers")
+    if (!isPoint(embedding)) throw VendorError.unreadable("an embedding is not a list of numbers")
     return { embedding, index: Json.count(index) ?? 0 }
   })
-  if (points.length !== expected) throw VendorError.unreadable(`${points.length} embeddings came for ${expected} texts`)
+  if (points.length !== expected)
+    throw VendorError.unreadable(`${points.length} embeddings were returned for ${expected} texts`)
   return points.sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)
 }
 

@@ -8,7 +8,7 @@ const make =
     openai(model, { baseURL: `${baseURL}/v1`, ...defaults, ...connection })
 
 const noParameter = { type: "rejected", reason: "the Responses API has no such parameter" } as const
-const noBudget = { type: "rejected", reason: "OpenAI takes an effort, not a number of tokens" } as const
+const noBudget = { type: "rejected", reason: "OpenAI accepts an effort, not a number of tokens" } as const
 
 ProviderContract.contract({
   name: "openai (gpt-5.4)",

@@ -9,8 +9,8 @@ ProviderContract.contract({
   make: ({ about: { model = "a-model-of-tomorrow", ...about } = {}, baseURL, defaults, ...connection }) =>
     openaiChat(model, { baseURL: `${baseURL}/v1`, ...about, ...defaults, ...connection }),
   settings: {
-    fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" },
-    reasoningBudget: { type: "rejected", reason: "OpenAI takes an effort, not a number of tokens" }
+    fileUrl: { type: "rejected", reason: "Chat Completions requires the bytes of a file" },
+    reasoningBudget: { type: "rejected", reason: "OpenAI accepts an effort, not a number of tokens" }
   },
   gaps: { "answer/reasoning": "OpenAI does not show reasoning in Chat Completions" },
   describe,

@@ -29,7 +29,7 @@ const optionsOf = (preset: Preset): ProviderContract.Options => {
       reasoningEffort: reasoningFields.effort === undefined ? noField : undefined,
       reasoningBudget: reasoningFields.budget === undefined ? noField : undefined,
       reasoningOff: reasoningFields.off === undefined ? noField : undefined,
-      fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" }
+      fileUrl: { type: "rejected", reason: "Chat Completions requires the bytes of a file" }
     }
   }
 }

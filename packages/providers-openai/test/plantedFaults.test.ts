@@ -149,7 +149,7 @@ const options = (fault: Fault): ProviderContract.Options => ({
       fault.defaultsWin === true ? { request: (request) => ({ ...request, ...defaults }) } : fault
     )
   },
-  settings: { fileUrl: { type: "rejected", reason: "Chat Completions takes the bytes of a file" } }
+  settings: { fileUrl: { type: "rejected", reason: "Chat Completions requires the bytes of a file" } }
 })
 
 /** The cases that are quick: what a vendor's misbehaviour may do is not asked, except for redirects. */

@@ -89,7 +89,10 @@ describe("openai", () => {
     const messageOf = async (worker: Worker, request: Partial<WorkerRequest>) =>
       (await failure(worker, request)).message
     const effort = { reasoning: { type: "effort", effort: "minimal" } } as const
-    assert.match(await messageOf(openai("gpt-5", { apiKey: "k" }), { temperature: 0 }), /temperature: gpt-5 takes only/)
+    assert.match(
+      await messageOf(openai("gpt-5", { apiKey: "k" }), { temperature: 0 }),
+      /temperature: gpt-5 accepts only/
+    )
     assert.match(await messageOf(openai("gpt-5.1", { apiKey: "k" }), effort), /"minimal".*low, medium, high/)
     assert.match(await messageOf(openai("gpt-4o-mini", { apiKey: "k" }), effort), /gpt-4o-mini does not reason/)
     const both = { temperature: 0.5, reasoning: { type: "effort", effort: "low" } } as const

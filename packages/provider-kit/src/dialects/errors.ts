@@ -382,7 +382,7 @@ const statusOf = (status: number, told: Told): number =>
   told.status !== undefined && (status < 300 || status === 500 || status === 502) ? told.status : status
 
 const empty: Readonly<Record<number, string>> = {
-  404: "status 404 came without a reason: check the base URL and the model"
+  404: "status 404 without a reason: check the base URL and the model"
 }
 
 /** The reason of an HTTP refusal. */
@@ -403,6 +403,6 @@ export const reasonOfEvent = (
 ): WorkerErrorReason => {
   const told = read(error)
   return messageOf(told) === "" && told.status === undefined
-    ? { _tag: "Malformed", detail: "the answer failed, and nothing says why" }
+    ? { _tag: "Malformed", detail: "the response failed without a reason" }
     : reasonOf(told, told.status, surroundings)
 }

@@ -98,7 +98,7 @@ export const content = (value: unknown, name: string, depth = 0): Content => {
   const { parts: listed, value: inner } = Json.fields(value)
   if (typeof inner === "string") return content(inner, name, depth)
   if (Array.isArray(listed)) return content(listed, name, depth + 1)
-  if (depth > deepest || typeof value !== "object") throw unreadable(`${name} is no text`)
+  if (depth > deepest || typeof value !== "object") throw unreadable(`${name} is not a string`)
   const parts = (Array.isArray(value) ? value : [value]).map((part) => partOf(part, name, depth))
   return {
     text: parts.map(({ text }) => text).join(""),

@@ -191,7 +191,7 @@ export const whole = (parts: Parts): LanguageModelV4GenerateResult => {
     parts.find((part): part is Extract<LanguageModelV4StreamPart, { type: T }> => part.type === type)
   const end = one("finish")
   const response = one("response-metadata")
-  if (end === undefined || response === undefined) throw new Error("A run has ended without saying so.")
+  if (end === undefined || response === undefined) throw new Error("The run ended without an end event.")
   const { finishReason, providerMetadata, usage } = end
   const { id, modelId, timestamp } = response
   const content = [...joined(parts, "reasoning"), ...joined(parts, "text")]

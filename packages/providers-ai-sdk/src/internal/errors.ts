@@ -10,7 +10,7 @@ import { Dialects, VendorJson as Json, VendorError } from "@divisi/provider-kit"
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
   VendorError.fromThrown(error, (error) => mapped(error, surroundings), true)
 
-const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event is of another shape than this API's" }
+const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event does not match this API" }
 
 const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (APICallError.isInstance(error)) return fromCall(error, surroundings)
@@ -46,7 +46,7 @@ const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
 
 /** The AI SDK's own errors: each is about the response, or else about the request. */
 const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundings): WorkerErrorReason => {
-  if (name === "AI_JSONParseError") return { _tag: "Malformed", detail: "what came is not JSON" }
+  if (name === "AI_JSONParseError") return { _tag: "Malformed", detail: "the response is not JSON" }
   // Its message contains the schema's complaints and all of the vendor's data.
   if (name === "AI_TypeValidationError") return otherShape
   return { _tag: Json.meaning(names, name) ?? "InvalidRequest", detail: VendorError.detail(message, secrets) }

@@ -55,7 +55,7 @@ const reasoningOf = (
       reasoning.type === "budget" &&
       Dialects.Reasoning.effortOf(reasoning.tokens, Dialects.Reasoning.efforts)
     omit(
-      `reasoning ${reasoning.type}: the AI SDK has no such setting: ${effort ? `replaced by "${effort}"` : "left out"}`
+      `reasoning ${reasoning.type}: the AI SDK does not have this setting: ${effort ? `replaced by "${effort}"` : "left out"}`
     )
     return Result.succeed(effort ? { ...sent, reasoning: effort } : sent)
   }
@@ -92,11 +92,11 @@ const parallelOf = (
   // Models can call several tools at once unless it is turned off.
   if (own !== undefined || parallelToolCalls) return Result.succeed(own)
   if (omit !== undefined) {
-    omit("parallelToolCalls off: the AI SDK has no such setting: left out")
+    omit("parallelToolCalls off: the AI SDK does not have this setting: left out")
     return Result.succeed(undefined)
   }
   const detail =
-    "parallelToolCalls: the AI SDK's specification has no such setting; " +
+    "parallelToolCalls: the AI SDK's specification does not have this setting; " +
     'say with "parallelOptions" how this vendor writes it'
   return Result.fail({ _tag: "InvalidRequest", detail })
 }

@@ -10,11 +10,11 @@ const invalid = (prompt: LanguageModelV4Prompt, message: string) => new InvalidP
 /** Turns without text (of reasoning alone) are left out: a worker does not see another's reasoning. */
 const turn = (prompt: LanguageModelV4Prompt, { content, role }: LanguageModelV4Message): ReadonlyArray<Message> => {
   if (role === "system") return [{ role, content }]
-  if (role === "tool") throw invalid(prompt, "A Conductor takes no results of tools: leave them out of the messages.")
+  if (role === "tool") throw invalid(prompt, "A Conductor does not accept tool results: remove them from the messages.")
   const texts = content.flatMap((part) => {
     if (part.type === "text") return [part.text]
     if (part.type === "reasoning") return []
-    throw invalid(prompt, `A Conductor takes text alone, and no ${part.type} part in a message of the ${role}.`)
+    throw invalid(prompt, `A Conductor accepts only text, not a ${part.type} part in a message of the ${role}.`)
   })
   return texts.length === 0 ? [] : [{ role, content: texts.join("\n\n") }]
 }

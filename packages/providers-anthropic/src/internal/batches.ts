@@ -23,7 +23,7 @@ const missing: WorkerErrorReason = { _tag: "Malformed", detail: "its batch ended
 
 /** The events of the whole message of a result, which must say why it ended. */
 const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {
-  if (Json.text(message.stop_reason) === undefined) throw VendorError.unreadable("an answer is not complete")
+  if (Json.text(message.stop_reason) === undefined) throw VendorError.unreadable("an answer is incomplete")
   return Dialects.Messages.eventsOf(message)
 }
 
@@ -44,7 +44,7 @@ const outcomeOf = (value: unknown): VendorBatch.Outcome => {
       case "errored":
         return { id, failure: reasonOfRefused({ status: 400, headers: new Headers(), text: "", body: error }) }
       default:
-        throw VendorError.unreadable("a result is of no known type")
+        throw VendorError.unreadable("a result has an unknown type")
     }
   } catch (error) {
     if (error instanceof VendorError.Failure) return { id, failure: error.reason }

@@ -32,7 +32,7 @@ const picture = (source: Message.Source): ImageBlockParam => {
   if ("url" in source) return { type: "image", source: { type: "url", url: source.url } }
   const media_type = pictures.find((known) => known === source.mediaType)
   if (media_type === undefined) {
-    throw refused(`a picture of type ${source.mediaType}: Anthropic takes ${pictures.join(", ")}`)
+    throw refused(`a picture of type ${source.mediaType}: Anthropic accepts ${pictures.join(", ")}`)
   }
   return { type: "image", source: { type: "base64", media_type, data: source.data } }
 }
@@ -47,8 +47,8 @@ const sourceOf = (file: Message.FilePart): DocumentBlockParam["source"] => {
       : { type: "base64", media_type: "application/pdf", data: file.data }
   }
   const text = "data" in file && isText(mediaType) ? Base64.decodeString(file.data) : undefined
-  if (text === undefined) throw refused(`a file of type ${mediaType}: Anthropic takes PDFs, and the data of texts`)
-  if (Result.isFailure(text)) throw refused("the data of a file is no base64")
+  if (text === undefined) throw refused(`a file of type ${mediaType}: Anthropic accepts PDFs and text data`)
+  if (Result.isFailure(text)) throw refused("the data of a file is not base64")
   return { type: "text", media_type: "text/plain", data: text.success }
 }
 

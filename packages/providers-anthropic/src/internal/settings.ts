@@ -59,12 +59,12 @@ const effortOf = (target: Model, effort: Dialects.Reasoning.Effort, maxTokens: n
   const { capabilities, model } = target
   if (!capabilities.effort) {
     const tokens = Dialects.Reasoning.fitted(Dialects.Reasoning.budgetOf[effort], leastBudget, maxTokens - 1)
-    return unsupported(target, `reasoning effort: ${model} takes a budget in tokens instead`, enabled(tokens))
+    return unsupported(target, `reasoning effort: ${model} accepts a budget in tokens instead`, enabled(tokens))
   }
   return effort === "minimal"
     ? unsupported(
         target,
-        `reasoning effort "minimal": ${model} takes the efforts low, medium, high`,
+        `reasoning effort "minimal": ${model} accepts the efforts low, medium, high`,
         withEffort(target, "low")
       )
     : withEffort(target, effort)
@@ -75,7 +75,7 @@ const budgetOf = (target: Model, tokens: number, maxTokens: number): Settings =>
   if (capabilities.thinking === "adaptive") {
     const effort = Dialects.Reasoning.effortOf(tokens, knownEfforts) as (typeof knownEfforts)[number]
     const instead = capabilities.effort ? withEffort(target, effort) : nothing
-    return unsupported(target, `reasoning budget: ${model} takes an effort, not a number of tokens`, instead)
+    return unsupported(target, `reasoning budget: ${model} accepts an effort, not a number of tokens`, instead)
   }
   const instead = enabled(Dialects.Reasoning.fitted(tokens, leastBudget, maxTokens - 1))
   if (tokens < leastBudget) {
@@ -114,11 +114,11 @@ const reasoningOf = (target: Model, reasoning: Reasoning | undefined, maxTokens:
 const temperatureOf = (target: Model, temperature: number | undefined, thinks: boolean): Settings => {
   if (temperature === undefined || temperature === 1) return nothing
   if (!target.capabilities.temperature) {
-    return unsupported(target, `temperature: ${target.model} takes only its default, 1`)
+    return unsupported(target, `temperature: ${target.model} accepts only its default, 1`)
   }
-  if (thinks) return unsupported(target, `temperature: ${target.model} takes one only where reasoning is off`)
+  if (thinks) return unsupported(target, `temperature: ${target.model} accepts one only if reasoning is off`)
   // OpenAI's go up to 2.
-  if (temperature > 1) return unsupported(target, `temperature: ${target.model} takes at most 1, its default`)
+  if (temperature > 1) return unsupported(target, `temperature: ${target.model} accepts at most 1, its default`)
   return { temperature }
 }
 
@@ -130,18 +130,19 @@ const isOpen = (schema: unknown): boolean =>
 
 /** The schema with what the vendor cannot hold an answer to said in its descriptions. */
 const loosened = (schema: Tool.JsonSchema): Tool.JsonSchema => {
-  if (isOpen(schema)) throw refused("output json-schema: the Messages API has no objects of additionalProperties")
+  if (isOpen(schema))
+    throw refused("output json-schema: the Messages API does not support additionalProperties with a schema")
   try {
     return transformJSONSchema(schema)
   } catch {
-    throw refused("output json-schema: the Messages API needs a type, or values, at every place of a schema")
+    throw refused("output json-schema: the Messages API requires a type, an enum or a const at every level of a schema")
   }
 }
 
 /** The shape of an answer. It is a demand, which is never left out. */
 const formatOf = (target: Model, output: Tool.OutputFormat | undefined): Settings => {
   if (output === undefined || output.type === "text") return nothing
-  if (output.type === "json") throw refused("output json: the Messages API has JSON of a schema only; give one")
+  if (output.type === "json") throw refused("output json: the Messages API returns JSON only with a schema; add one")
   if (!target.capabilities.jsonSchema) {
     throw refused(
       `output json-schema: ${target.model} cannot hold its answer to a schema; ask for the form in words, or use another model`
@@ -169,7 +170,7 @@ export const checkChoice = (target: Model, choice: Tool.ToolChoice | undefined, 
 
 /** The settings of a request; throws a `Failure` at one that the model does not have. */
 export const settingsOf = (target: Model, request: WorkerRequest, maxTokens: number): Settings => {
-  if (request.seed !== undefined) unsupported(target, "seed: the Messages API has no such parameter")
+  if (request.seed !== undefined) unsupported(target, "seed: the Messages API does not have this parameter")
   const reasoning = reasoningOf(target, request.reasoning, maxTokens)
   const thinks = reasoning.thinking?.type === "adaptive" || reasoning.thinking?.type === "enabled"
   const format = formatOf(target, request.output)

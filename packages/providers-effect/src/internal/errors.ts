@@ -42,7 +42,7 @@ const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerE
   return reason._tag === "InvalidRequest" ? otherShape : reason
 }
 
-const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event is of another shape than this API's" }
+const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event does not match this API" }
 
 /** The reason of an error inside a stream. */
 const fromPart = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {

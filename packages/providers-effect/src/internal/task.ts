@@ -15,9 +15,9 @@ const refuse = (parameter: string, description: string): Read<never> =>
 /** A turn's text; none for a turn of reasoning alone, as a worker does not see another's reasoning. */
 const turn = (message: Prompt.Message): Read<ReadonlyArray<Message>> => {
   if (message.role === "system") return Result.succeed([{ role: "system", content: message.content }])
-  if (message.role === "tool") return refuse("prompt", "a Conductor takes no results of tools")
+  if (message.role === "tool") return refuse("prompt", "a Conductor does not accept tool results")
   const foreign = message.content.find(({ type }) => type !== "text" && type !== "reasoning")
-  if (foreign !== undefined) return refuse("prompt", `a Conductor takes text alone, and no ${foreign.type} part`)
+  if (foreign !== undefined) return refuse("prompt", `a Conductor accepts only text, not a ${foreign.type} part`)
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []))
   return Result.succeed(texts.length === 0 ? [] : [{ role: message.role, content: texts.join("\n\n") }])
 }

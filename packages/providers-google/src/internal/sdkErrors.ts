@@ -23,7 +23,7 @@ export const reasonOf = (error: unknown, secrets: ReadonlyArray<string>): Worker
   if (typeof status === "number") return Gemini.reasonOf({ status, body: { message: message || statusText, details } })
   // It wraps what `fetch` throws, so that a bare TypeError is of its own code, at an answer without a body.
   if (unreadable.test(message) || error instanceof TypeError) {
-    return { _tag: "Malformed", detail: "what came is no stream of events" }
+    return { _tag: "Malformed", detail: "the response is not an event stream" }
   }
   return { _tag: "Network", detail: VendorError.detail(message, secrets) }
 }

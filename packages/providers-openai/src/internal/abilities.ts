@@ -30,7 +30,7 @@ const lack = (
   if (has("image") && !capabilities.images) return `images: ${model} sees none`
   if (has("file") && !capabilities.files) return `files: ${model} reads none`
   if (output?.type === "json-schema" && !capabilities.jsonSchema)
-    return `output: ${model} has no JSON Schema; ask for the form in words`
+    return `output: ${model} does not support JSON Schema; describe the shape in the prompt`
   return fileUrl !== undefined && contents.some(isFileUrl) ? `files by URL: ${fileUrl}` : undefined
 }
 

@@ -79,7 +79,7 @@ const ends: ReadonlySet<unknown> = new Set(["completed", "failed", "expired", "c
 
 const idOf = (value: unknown): string => {
   const id = Json.text(Json.fields(value).id)
-  if (id === undefined) throw VendorError.unreadable("what was made has no id")
+  if (id === undefined) throw VendorError.unreadable("the created batch has no id")
   return id
 }
 

@@ -75,7 +75,7 @@ const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = 
 
 /** The reasoning settings that this server does not have. */
 const missingOf = ({ budget, effort, off }: ReasoningFields) => {
-  const why = "the server has no such parameter"
+  const why = "the server does not have this parameter"
   return {
     budget: budget === undefined ? `${why}; give an effort, not a number of tokens` : undefined,
     effort: effort === undefined ? why : undefined,
@@ -119,7 +119,7 @@ const formatOf = (output: Tool.OutputFormat | undefined): unknown => {
   return { type: "json_schema", json_schema: defined({ name, description, schema, strict }) }
 }
 
-const takesNoUrl = "Chat Completions takes the bytes of a file"
+const takesNoUrl = "Chat Completions requires the bytes of a file"
 
 /** The body for the server, or the setting that it does not have. */
 export const toBody = (

@@ -53,7 +53,8 @@ const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
   const encoding = (answer.headers.get("content-encoding") ?? "identity").trim().toLowerCase()
   if (encoding === "identity" || encoding === "") return answer
   const decoder = Object.hasOwn(decoders, encoding) ? decoders[encoding]?.() : undefined
-  if (decoder === undefined) throw VendorError.unreadable(`an answer came in ${encoding}, which was not asked for`)
+  if (decoder === undefined)
+    throw VendorError.unreadable(`the answer is encoded as ${encoding}, which was not requested`)
   const source = async function* () {
     for (let bytes = await answer.read(); bytes !== undefined; bytes = await answer.read()) yield bytes
   }

@@ -14,7 +14,7 @@ import { check, type Defaults, merge } from "./settings.ts"
 /** Settings that the Responses API has no parameter for, whatever the model. */
 export const lacking: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
 
-const missing = { budget: "OpenAI takes an effort, not a number of tokens" }
+const missing = { budget: "OpenAI accepts an effort, not a number of tokens" }
 
 const reasoningOf = (
   { reasoning }: Defaults,

@@ -57,7 +57,7 @@ const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
   if (seed === undefined) return Result.succeed({})
   return target.capabilities.seed
     ? Result.succeed({ seed })
-    : unsupported(target, `seed: ${target.model} has no such parameter here`)
+    : unsupported(target, `seed: ${target.model} does not have this parameter here`)
 }
 
 /** Stop sequences are a demand, which is never left out: they decide where the answer ends. */
@@ -65,10 +65,10 @@ const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"
   const { capabilities, model } = target
   if (stopSequences === undefined) return Result.succeed({})
   if (capabilities.maxStopSequences === 0) {
-    return refused(`stopSequences: ${model} takes none here; leave them out and cut the text at them`)
+    return refused(`stopSequences: ${model} does not accept any here; omit them and cut the text yourself`)
   }
   return stopSequences.length > capabilities.maxStopSequences
-    ? refused(`stopSequences: ${model} takes at most ${capabilities.maxStopSequences}; send fewer`)
+    ? refused(`stopSequences: ${model} accepts at most ${capabilities.maxStopSequences}; send fewer`)
     : Result.succeed({ stopSequences })
 }
 
@@ -98,7 +98,7 @@ const reasoningOf = (target: Target, settings: Defaults): Checked<"reasoning"> =
   const { efforts, isReasoningFixed } = capabilities
   if (reasoning === undefined) return Result.succeed({})
   if (reasoning.type === "effort" && !efforts.includes(reasoning.effort)) {
-    const known = efforts.length === 0 ? "does not reason" : `takes the efforts ${efforts.join(", ")}`
+    const known = efforts.length === 0 ? "does not reason" : `accepts the efforts ${efforts.join(", ")}`
     return unsupported(target, `reasoning effort "${reasoning.effort}": ${model} ${known}`)
   }
   if (reasoning.type === "off") {
@@ -115,11 +115,11 @@ const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Ch
   if (temperature === undefined) return Result.succeed({})
   if (temperature === 1 || capabilities.temperature === "always") return Result.succeed({ temperature })
   if (capabilities.temperature === "never") {
-    return unsupported(target, `temperature: ${model} takes only its default, 1`)
+    return unsupported(target, `temperature: ${model} accepts only its default, 1`)
   }
   return reasoning === undefined || reasoning.type === "off"
     ? Result.succeed({ temperature })
-    : unsupported(target, `temperature: ${model} takes one only where reasoning is off`)
+    : unsupported(target, `temperature: ${model} accepts one only if reasoning is off`)
 }
 
 /** The settings that the model has. One that it lacks fails by name, or is left out. */

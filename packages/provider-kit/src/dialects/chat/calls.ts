@@ -147,7 +147,7 @@ const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
   if (isEmpty && calls.length === 0) return { calls, parts }
   const place = placeOf(calls, piece, at === 0)
   const before = calls[place]
-  if (before === undefined && calls.length >= most) throw unreadable("it asks for too many tools")
+  if (before === undefined && calls.length >= most) throw unreadable("the response contains too many tool calls")
   const call = extended(before, piece)
   const text = (before?.unnamed ?? "") + piece.arguments
   const { id, name } = call
@@ -204,7 +204,7 @@ export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
   return calls.flatMap((call) => {
     // Some servers end a list of calls with an empty one.
     if (call.name === "" && call.arguments === "" && calls.length > 1) return []
-    if (call.name === "") throw unreadable("a call of a tool has no name")
+    if (call.name === "") throw unreadable("a tool call has no name")
     const text = Arguments.whole(call.arguments, call.last)
     // Two calls of one tool that were merged into one.
     const texts = Arguments.isObject(text) ? [] : Arguments.several(text)

@@ -28,7 +28,7 @@ const withDetail = (details: ReadonlyArray<Json.Fields>, value: unknown): Readon
   const detail = Json.object(value, "a detail of reasoning")
   const last = details.at(-1)
   if (last !== undefined && isPiece(last, detail)) return [...details.slice(0, -1), joined(last, detail)]
-  if (details.length >= most) throw unreadable("its reasoning has too many details")
+  if (details.length >= most) throw unreadable("the response has too many reasoning details")
   return [...details, detail]
 }
 

@@ -293,7 +293,7 @@ const finishReason = (state: State, { endsWithDone }: Options): FinishReason | u
 const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> => {
   // With a text, the word alone is wrong.
   if (state.finish === "tool-calls" && state.calls.length === 0 && state.text === "") {
-    throw unreadable("it asks for tools, and names none")
+    throw unreadable("the response ends with a request for tools but contains no tool call")
   }
   const rest = thinkTags === true ? Thinking.rest(state.thinking) : []
   return hasWholeCalls(state) ? [...rest, ...wholeCalls(state.calls)] : rest
@@ -301,7 +301,7 @@ const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> =
 
 const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => {
   if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
-  if (!hasBegun) return { _tag: "Malformed", detail: "what came is no answer of Chat Completions" }
+  if (!hasBegun) return { _tag: "Malformed", detail: "the response is not a Chat Completions response" }
   return isDone
     ? {
         _tag: "Network",

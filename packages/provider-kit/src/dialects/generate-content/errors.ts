@@ -136,5 +136,5 @@ export const reasonOfRefused = ({ body, headers, status, text }: Refused): Worke
 export const reasonOfEvent = (error: unknown): WorkerErrorReason => {
   const told = Errors.read(error)
   const isSilent = told.status === undefined && told.words.length === 0 && told.codes.length === 0
-  return isSilent ? { _tag: "Malformed", detail: "the answer failed, and nothing says why" } : reasonOf({ body: error })
+  return isSilent ? { _tag: "Malformed", detail: "the response failed without a reason" } : reasonOf({ body: error })
 }

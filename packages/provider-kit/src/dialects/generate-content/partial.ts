@@ -33,7 +33,7 @@ export const isPiece = (call: Json.Fields, open: Open | undefined): boolean =>
 /** Takes a piece of a call. */
 export const take = (open: Open | undefined, call: Json.Fields, signature: string | undefined): Open => {
   const name = open?.name ?? Json.said(call.name, "a function's name")
-  if (name === "") throw unreadable("a function has no name")
+  if (name === "") throw unreadable("a function call has no name")
   const values = Json.items(call.partialArgs)
   return {
     id: open?.id ?? call.id,
@@ -64,7 +64,7 @@ const segmentsOf = (path: unknown): ReadonlyArray<Segment> => {
     segments.push(index === undefined ? (dotted ?? single ?? double ?? "").replaceAll(/\\(.)/g, "$1") : Number(index))
   }
   if (segments.length === 0 || segments.length > deepest || length < text.length)
-    throw unreadable("a piece of a call's arguments has no place")
+    throw unreadable("a fragment of a tool call's arguments has no JSON path")
   return segments
 }
 
@@ -76,9 +76,10 @@ const emptyFor = (next: Segment | undefined): Node => (typeof next === "number" 
 const at = (node: Node, key: Segment): unknown => (node as Record<Segment, unknown>)[key]
 
 const put = (node: Node, key: Segment, value: unknown): void => {
-  if (Array.isArray(node) !== (typeof key === "number")) throw unreadable("a call's arguments contradict themselves")
+  if (Array.isArray(node) !== (typeof key === "number"))
+    throw unreadable("the fragments of a tool call's arguments contradict each other")
   if (Array.isArray(node) && ((key as number) > node.length || (key as number) >= longest))
-    throw unreadable("a list of a call's arguments has gaps")
+    throw unreadable("a list in a tool call's arguments has gaps")
   const nodes = node as Record<Segment, unknown>
   nodes[key] = value
 }

@@ -42,7 +42,7 @@ const stopSequencesOf = ({
   stopSequences = []
 }: WorkerRequest): Result.Result<Array<string> | undefined, WorkerErrorReason> => {
   if (stopSequences.length > mostStopSequences) {
-    const detail = `stopSequences: Google takes at most ${mostStopSequences}; send fewer`
+    const detail = `stopSequences: Google accepts at most ${mostStopSequences}; send fewer`
     return Result.fail({ _tag: "InvalidRequest", detail })
   }
   return Result.succeed(stopSequences.length === 0 ? undefined : [...stopSequences])

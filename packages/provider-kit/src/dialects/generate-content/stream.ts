@@ -74,7 +74,7 @@ const parsed = (text: string): unknown => {
   try {
     return text.trim() === "" ? undefined : JSON.parse(text)
   } catch {
-    throw unreadable("arguments are no JSON")
+    throw unreadable("the arguments are not valid JSON")
   }
 }
 
@@ -99,7 +99,7 @@ type Call = Extract<WorkerPart, { type: "tool-call" }>
 const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => string): Call | undefined => {
   const call = Json.object(value, "a function call")
   const name = Json.said(call.name, "a function's name")
-  if (name === "") throw unreadable("a function has no name")
+  if (name === "") throw unreadable("a function call has no name")
   const given = Arguments.idOf(call.id)
   const text = argumentsOf(call.args)
   const same = calls.find(({ id }) => id === given)
@@ -196,7 +196,7 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
   if (foreign !== undefined) return reasonOfEvent(foreign)
   return hasBegun
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
-    : { _tag: "Malformed", detail: "what came is no answer of generateContent" }
+    : { _tag: "Malformed", detail: "the response is not a generateContent response" }
 }
 
 const isAnswer = (chunk: Json.Fields): boolean =>

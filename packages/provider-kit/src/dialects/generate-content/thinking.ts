@@ -30,7 +30,7 @@ const withEffort = ({ capabilities }: Target, effort: Effort): ThinkingConfig =>
 const effortOf = (target: Target, effort: Effort): Thinking => {
   const { efforts } = target.capabilities
   if (efforts.includes(effort)) return Result.succeed(withEffort(target, effort))
-  const known = efforts.length === 0 ? "does not reason" : `takes the efforts ${efforts.join(", ")}`
+  const known = efforts.length === 0 ? "does not reason" : `accepts the efforts ${efforts.join(", ")}`
   const other = nearest(effort, efforts)
   const detail = `reasoning effort "${effort}": ${target.model} ${known}`
   return unsupported(target, detail, other && withEffort(target, other))

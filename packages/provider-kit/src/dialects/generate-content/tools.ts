@@ -70,7 +70,8 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   // If a model accepts only one of the two, the tools are omitted, since they must not be called.
   if (isApart && toolChoice === "none") return Result.succeed({ shape })
   // Both are demands, so neither is left out.
-  if (isApart) return invalid(`output with tools: ${model} takes one of both; leave one out, or use Gemini 3 or later`)
+  if (isApart)
+    return invalid(`output with tools: ${model} accepts only one of them; remove one, or use Gemini 3 or later`)
   if (parallelToolCalls === false) {
     const detail = `parallelToolCalls off: ${model} may always call several functions at once`
     if (!omitUnsupported) return invalid(detail)

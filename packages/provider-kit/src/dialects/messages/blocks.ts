@@ -28,7 +28,7 @@ const foreign: Block = { type: "foreign" }
 
 const word = (value: unknown, name: string): string => {
   const text = Json.text(value)
-  if (text === undefined) throw unreadable(`${name} is no text`)
+  if (text === undefined) throw unreadable(`${name} is not a string`)
   return text
 }
 
@@ -120,13 +120,13 @@ export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next
   const piece =
     typeof value === "object" && value !== null ? JSON.stringify(value) : Json.said(value, "a piece of a call")
   const place = placeOfPiece(blocks, index)
-  if (place === -1 && piece !== "") throw unreadable("a call of a tool has no beginning")
+  if (place === -1 && piece !== "") throw unreadable("a tool call has no start event")
   const call = callIn(blocks, place)
   if (call === undefined || piece === "") return [blocks, none]
   if (call.isEnded) {
     // It has been given without arguments.
     if (call.arguments === "" && call.given === "{}" && !isPlaceholder(piece))
-      throw unreadable("the arguments of a call of a tool came after its end")
+      throw unreadable("arguments of a tool call arrived after its end")
     return [blocks, none]
   }
   if (call.arguments === "" && isPlaceholder(piece))

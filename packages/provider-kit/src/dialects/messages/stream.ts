@@ -183,9 +183,9 @@ const completed = (state: State, event: Json.Fields): Step<State> => {
   const filled = fill({ ...state, counts }, whole.content ?? state.preset)
   const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
   const reason = state.reason ?? "stop"
-  if (Blocks.hasOpenCall(blocks)) throw unreadable("the answer ended before its call of a tool did")
+  if (Blocks.hasOpenCall(blocks)) throw unreadable("the response ended in the middle of a tool call")
   if (reason === "tool-calls" && !Blocks.hasCalls(blocks) && !filled.state.hasText) {
-    throw unreadable("the answer waits for tools, and calls none")
+    throw unreadable("the response ends with a request for tools but contains no tool call")
   }
   return { ...filled, state: { ...filled.state, blocks, reason, isComplete: true }, parts: [...filled.parts, ...ends] }
 }
@@ -247,7 +247,7 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
   if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
   return hasBegun
     ? { _tag: "Network", detail: "the stream ended before the answer did" }
-    : { _tag: "Malformed", detail: "what came is no answer of the Messages API" }
+    : { _tag: "Malformed", detail: "the response is not a Messages API response" }
 }
 
 /**

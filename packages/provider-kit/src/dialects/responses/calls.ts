@@ -87,7 +87,7 @@ const begun = ({ index, itemId }: Place): Call => ({
 
 const withCall = (calls: Calls, place: number, call: Call): Calls => {
   if (place !== -1) return calls.with(place, call)
-  if (calls.length >= most) throw unreadable("it asks for too many tools")
+  if (calls.length >= most) throw unreadable("the response contains too many tool calls")
   return [...calls, call]
 }
 
@@ -144,9 +144,9 @@ export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true
 export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
   const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
   return taken.map(({ arguments: given, id, isEnded, last, name }) => {
-    if (name === "") throw unreadable("a call of a tool has no name")
+    if (name === "") throw unreadable("a tool call has no name")
     const text = Arguments.whole(given, last)
-    if (!isEnded && (given === "" || !Arguments.isObject(text))) throw unreadable("a call of a tool has no end")
+    if (!isEnded && (given === "" || !Arguments.isObject(text))) throw unreadable("a tool call has no end event")
     return { type: "tool-call", id: id || `call_${crypto.randomUUID()}`, name, arguments: text }
   })
 }

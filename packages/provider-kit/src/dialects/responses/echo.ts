@@ -52,7 +52,7 @@ const most = 2048
 
 /** Takes a place. */
 export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyArray<Place> => {
-  if (places.length >= most) throw unreadable("its answer has too many items")
+  if (places.length >= most) throw unreadable("the response has too many items")
   return [...places, place]
 }
 

@@ -79,7 +79,7 @@ const findPart = (texts: State["texts"], place: Calls.Place, part: unknown): num
   texts.findLastIndex((one) => one.part === part && isSame(one, place))
 
 const withText = (state: State, at: number, part: Part): State => {
-  if (at === -1 && state.texts.length >= most) throw unreadable("its answer has too many parts")
+  if (at === -1 && state.texts.length >= most) throw unreadable("the response has too many parts")
   return { ...state, texts: at === -1 ? [...state.texts, part] : state.texts.with(at, part) }
 }
 
@@ -270,7 +270,7 @@ const isFailed = (status: unknown): boolean => status === "failed" || status ===
 const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
   if (Errors.isSaid(last.error)) return Errors.reasonOfEvent(last.error)
   if (!isFailed(last.status)) return undefined
-  return { _tag: "Overloaded", detail: `the answer ended with status "${last.status}", and nothing says why` }
+  return { _tag: "Overloaded", detail: `the answer ended with status "${last.status}" without a reason` }
 }
 
 /** Takes the end of the response, whatever its event is called. */
@@ -385,7 +385,7 @@ const ends: ReadonlySet<unknown> = new Set(["completed", "incomplete", "failed",
 
 /** A response that came whole. */
 const whole = (state: State, response: Json.Fields): Step<State> => {
-  if (!ends.has(response.status)) throw unreadable("an answer is not complete")
+  if (!ends.has(response.status)) throw unreadable("an answer is incomplete")
   return concluded(state, response)
 }
 
@@ -406,6 +406,6 @@ export const protocol = (model: string, isBackground = false): Protocol<unknown,
     if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
     return hasBegun
       ? { _tag: "Network", detail: "the stream ended before the answer was complete" }
-      : { _tag: "Malformed", detail: "what came is no answer of the Responses API" }
+      : { _tag: "Malformed", detail: "the response is not a Responses API response" }
   }
 })
