@@ -96,7 +96,7 @@ describe("openai", () => {
     assert.match(await messageOf(openai("gpt-5.1", { apiKey: "k" }), effort), /"minimal".*low, medium, high/)
     assert.match(await messageOf(openai("gpt-4o-mini", { apiKey: "k" }), effort), /gpt-4o-mini does not reason/)
     const both = { temperature: 0.5, reasoning: { type: "effort", effort: "low" } } as const
-    assert.match(await messageOf(openai("gpt-5.2", { apiKey: "k" }), both), /temperature.*only where reasoning is off/)
+    assert.match(await messageOf(openai("gpt-5.2", { apiKey: "k" }), both), /temperature.*only if reasoning is off/)
     const many = { stopSequences: ["a", "b", "c", "d", "e"] }
     assert.match(await messageOf(openaiChat("gpt-4.1", { apiKey: "k" }), many), /stopSequences.*at most 4/)
   })
