@@ -245,7 +245,7 @@ describe("the shape of an answer", () => {
     })
     const open = { type: "object", additionalProperties: { type: "number" } }
     assert.include(refusal({ output: { ...format, strict: false, schema: open } }), "additionalProperties")
-    assert.include(refusal({ output: { ...format, strict: false, schema: {} } }), "needs a type")
+    assert.include(refusal({ output: { ...format, strict: false, schema: {} } }), "requires a type")
   })
 
   it("is refused if the vendor does not support it", () => {
