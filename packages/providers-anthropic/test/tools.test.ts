@@ -77,7 +77,7 @@ describe("pictures and files", () => {
     ["image/tiff", { type: "image", data: "AA==", mediaType: "image/tiff" }],
     ["application/zip", { type: "file", data: "AA==", mediaType: "application/zip" }],
     ["text/csv", { type: "file", url: "https://example.com/a.csv", mediaType: "text/csv" }],
-    ["no base64", { type: "file", data: "%", mediaType: "text/plain" }]
+    ["not base64", { type: "file", data: "%", mediaType: "text/plain" }]
   ] as const)("that the vendor does not take are refused before anything is sent: %s", (word, part) => {
     assert.include(refusal({ messages: [user([part])] }), word)
   })
