@@ -288,6 +288,7 @@ export const isChosen = (text: string, { end, start }: Span): boolean => {
   const behind = /^[\s›]*[().:\]}–—-]/.test(said) ? "" : said
   if (/[?？؟]/.test(mark) && behind === said) return false
   if (isDoubted(before) || isDenied(behind)) return false
+  if (/\bif\b/i.test(before) && English.conditional.test(before)) return false
   const previous = previousSentence(text, start - before.length)
   if (English.announcement.test(previous) || English.refusal.test(previous)) return false
   return !isDoubtedAbroad(before, behind, `${previous} ${before} ${behind}`)
