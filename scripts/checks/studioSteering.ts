@@ -185,6 +185,23 @@ export const steer = async (
     await node(page, 4, "omega", "Answered")
     await node(page, 1, "beta", "Cached")
 
+    await click(page, "Fork")
+    await click(page, "Edit the plan")
+    const plan = page.locator("textarea[name=plan]")
+    const text = await plan.inputValue()
+    await plan.fill(text.replace("[\n  0,", "[\n  7,"))
+    await page.getByText(/Line 2, column \d+: .*worker 7/).waitFor()
+    await look(page, "plan with a problem")
+    await click(page, "Fork and run")
+    // The first step goes to another worker, and all others see its answer.
+    await plan.fill(text.replace("[\n  0,", "[\n  2,"))
+    await page.getByText("This plan can be read.").waitFor()
+    await click(page, "Fork and run")
+    await node(page, 0, "gamma", "Running")
+    for (const id of ["gamma", "beta", "gamma"]) await gate.open(id)
+    await node(page, 2, "gamma", "Answered")
+    await click(page, "Cancel")
+
     const tools = [{ type: "function", function: { name: "refund", parameters: { type: "object" } } }]
     await open(await ask(direct, "Refund order 4711.", { tools }))
     await click(page, "Approve and run")

@@ -351,6 +351,22 @@ describe("write", () => {
     expect(WorkflowText.write({ steps: [] })).toBe("model_id = []\nsubtasks = []\naccess_list = []\n")
   })
 
+  it("writes one element per line for people", () => {
+    const workflow = {
+      steps: [
+        { worker: 1, subtask: "a", access: [] as const },
+        { worker: 0, subtask: "b", access: [0] }
+      ]
+    }
+    const text = WorkflowText.write(workflow, { isSpread: true })
+    expect(text).toBe('model_id = [\n  1,\n  0\n]\nsubtasks = [\n  "a",\n  "b"\n]\naccess_list = [\n  [],\n  [0]\n]\n')
+    const reading = Result.getOrThrow(WorkflowText.read(text, { poolSize: 2, mode: "strict" }))
+    expect(reading.workflow).toEqual(workflow)
+    expect(WorkflowText.write({ steps: [] }, { isSpread: true })).toBe(
+      "model_id = []\nsubtasks = []\naccess_list = []\n"
+    )
+  })
+
   it("escapes invalid and invisible characters of a string", () => {
     const subtask = "\0\x01\n\r\t\"'\\\u0085\u2028\ufeff\ud800é😀"
     expect(WorkflowText.write({ steps: [{ worker: 0, subtask, access: [] }] }).split("\n")[1]).toBe(

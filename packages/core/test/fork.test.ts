@@ -12,6 +12,7 @@ import {
   workerError
 } from "../src/promise.ts"
 import type { Step, Workflow } from "../src/workflow/Workflow.ts"
+import * as WorkflowText from "../src/workflow/WorkflowText.ts"
 
 const pricing = { inputPerMillion: 1, outputPerMillion: 4 }
 
@@ -64,6 +65,70 @@ describe("fork", () => {
     assert.deepStrictEqual([last.called, last.result.answer, last.result.spend.costUsd], [[], "The end.", 0])
     assert.deepStrictEqual((await run({ at: { round: 0, step: 1 }, change: { worker: "c" } })).called, ["c", "b"])
     assert.notStrictEqual(answer, undefined)
+  })
+
+  it("runs another plan, and takes the answers of steps that it leaves as they are", async () => {
+    const { called, member } = team()
+    const options = { pool: [member("a"), member("b"), member("c")], policy: policy("chain", () => chain) }
+    const { transcript } = await conduct({ ...options, question })
+    const run = async (plan: unknown, at = 3) => {
+      called.length = 0
+      const result = await fork({ ...options, transcript, at: { round: 0, step: at }, plan: plan as Workflow })
+      return { ...result, called: called.toSorted() }
+    }
+    const longer = await run({ steps: [...chain.steps, step(2, [3])] })
+    assert.deepStrictEqual(longer.called, ["b", "c"])
+    assert.strictEqual(longer.answer, longer.transcript.rounds[0]?.steps[4]?.text)
+    const { notes, workflow } = longer.transcript.rounds[0]!
+    assert.deepStrictEqual([workflow?.steps.length, notes.at(-1)], [5, "A fork replaced the plan."])
+    // Step 2 is changed, and step 3 sees it; steps 0 and 1 are the same.
+    const changed = { steps: chain.steps.map((one, index) => (index === 2 ? { ...one, worker: "c" } : one)) }
+    assert.deepStrictEqual((await run(changed)).called, ["b", "c"])
+    const shorter = await run({ steps: chain.steps.slice(0, 2) })
+    assert.deepStrictEqual([shorter.called, shorter.ending], [[], "answered"])
+    assert.strictEqual(shorter.answer, transcript.rounds[0]?.steps[1]?.text)
+    const text = WorkflowText.write({ steps: [chain.steps[0]!, step(2, [0])] })
+    assert.deepStrictEqual((await run(text, 1)).called, ["c"])
+    assert.strictEqual((await run(text, 0)).called.length, 2)
+    const settings = { steps: chain.steps.map((one) => ({ ...one, settings: { temperature: 0.5 } })) }
+    const { transcript: set } = await conduct({ ...options, policy: policy("set", () => settings), question })
+    called.length = 0
+    const same = await fork({
+      ...options,
+      transcript: set,
+      at: { round: 0, step: 3 },
+      plan: WorkflowText.write(settings)
+    })
+    assert.deepStrictEqual(
+      [called, same.transcript.rounds[0]?.workflow?.steps[1]?.settings],
+      [["b"], { temperature: 0.5 }]
+    )
+  })
+
+  it("refuses a plan that cannot be read or run", async () => {
+    const { called, member } = team()
+    const options = { pool: [member("a"), member("b")], policy: policy("chain", () => chain) }
+    const { transcript } = await conduct({ ...options, question })
+    called.length = 0
+    const detailOf = async (plan: unknown, more: object = {}) => {
+      const given = { ...options, transcript, at: { round: 0, step: 3 }, plan: plan as string, ...more }
+      return fork(given).then(
+        ({ detail, ending }) => `${ending}: ${detail}`,
+        (error: Error) => error.message
+      )
+    }
+    assert.match(
+      await detailOf('model_id = [0]\nsubtasks = ["a"; "b"]\naccess_list = [[]]'),
+      /Line 2, column \d+: expected/
+    )
+    assert.match(
+      await detailOf('model_id = [7]\nsubtasks = ["a"]\naccess_list = [[]]'),
+      /Line 1, column 13: .*worker 7/
+    )
+    assert.match(await detailOf({ steps: [{ worker: "nope", subtask: "", access: [] }] }), /nope/)
+    assert.match(await detailOf({ steps: [step(0, [1])] }), /^failed: .*Step 0/)
+    assert.match(await detailOf({ steps: [step(0)] }, { answer: "x" }), /no step 3/)
+    assert.lengthOf(called, 0)
   })
 
   it("keeps the items that do not follow from an item", async () => {

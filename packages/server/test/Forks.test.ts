@@ -1,3 +1,4 @@
+import { WorkflowText } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
@@ -55,6 +56,23 @@ describe("POST /v1/runs/{id}/fork", () => {
       assert.strictEqual(forked.status, 200, JSON.stringify(forked.body))
       assert.deepStrictEqual(calls(), [1, 1, 3])
       assert.include(JSON.stringify(workers[2]!.calls[1]!.messages), "look again")
+    })
+  })
+
+  it("runs another plan", () => {
+    const { calls, options } = made()
+    return serving(options, async ({ client, url }) => {
+      const { response } = await client.chat.completions.create(request).withResponse()
+      const place = `${url}/runs/${response.headers.get("x-divisi-run")}/fork`
+      const { transcript } = await get(place.slice(0, -5))
+      const plan = WorkflowText.write({ steps: transcript.rounds[0].workflow.steps.slice(0, 2) })
+      const shorter = await post(place, { at: "0.2", plan })
+      assert.strictEqual(shorter.status, 200, JSON.stringify(shorter.body))
+      assert.strictEqual(shorter.body.choices[0].message.content, "two")
+      assert.deepStrictEqual(calls(), [1, 1, 1])
+      const refused = await post(place, { at: "0.2", plan: plan.replace("[0", "[9"), background: true })
+      assert.strictEqual(refused.status, 400)
+      assert.match(refused.body.error.message, /Line 1, column 13: .*worker 9/)
     })
   })
 

@@ -55,9 +55,23 @@ export const bundleApp = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
   return new Map([...asIs, ...named])
 }
 
+/** Leaves out the editor of plans, which exported pages never open. */
+const withoutEditor: Plugin = {
+  name: "without-editor",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /\/PlanEditor\.tsx$/ }, ({ path: name }) => ({ path: name, external: true }))
+  }
+}
+
 /** Returns the script of an exported page. */
 export const bundleExport = async (): Promise<Uint8Array> =>
-  (await bundle({ entryPoints: { exported: main }, format: "iife" }))[0]![1]
+  (
+    await bundle({
+      entryPoints: { exported: main },
+      format: "iife",
+      plugins: [withoutCoreOnDemand, withoutEditor]
+    })
+  )[0]![1]
 
 /** Writes the files of the page into a folder, and removes those of earlier builds. */
 export const buildApp = async (folder: string): Promise<void> => {

@@ -118,20 +118,22 @@ const placeIn = ({ at }: ForkInput) => {
     : Effect.succeed(place)
 }
 
-/** The largest file that is read as an answer, in bytes. */
-const mostAnswer = 10_000_000
+/** The largest file that is read as an answer or as a plan, in bytes. */
+const mostText = 10_000_000
+
+const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
+  Effect.try({
+    try: () => {
+      if (fs.statSync(file).size > mostText) throw new Error("it is larger than 10 MB")
+      return fs.readFileSync(file, "utf8").trimEnd()
+    },
+    catch: (error) => usage(`${flag}: ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+  })
 
 const answerIn = ({ answer, answerFile }: ForkInput): Effect.Effect<string | undefined, Failure> => {
   if (Option.isNone(answerFile)) return Effect.succeed(Option.getOrUndefined(answer))
   if (Option.isSome(answer)) return Effect.fail(usage("Give one of --answer and --answer-file."))
-  const file = answerFile.value
-  return Effect.try({
-    try: () => {
-      if (fs.statSync(file).size > mostAnswer) throw new Error("it is larger than 10 MB")
-      return fs.readFileSync(file, "utf8").trimEnd()
-    },
-    catch: (error) => usage(`--answer-file: ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
-  })
+  return textIn("--answer-file", answerFile.value)
 }
 
 /** Continues a run from one of its steps, as a new run of the same journal. */
@@ -140,6 +142,7 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
     Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {
       const at = yield* placeIn(input)
       const answer = yield* answerIn(input)
+      const plan = Option.isNone(input.plan) ? undefined : yield* textIn("--plan", input.plan.value)
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const journal = yield* Journals.open(input.journal, input.database)
       const { run, workers } = yield* Journals.find(journal, input.id)
@@ -153,7 +156,7 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
       const subtask = Option.getOrUndefined(input.subtask)
       const change = { ...(worker !== undefined && { worker }), ...(subtask !== undefined && { subtask }) }
       yield* Run.perform(config, team, asked, kept, (conductor, options) =>
-        conductor.fork({ runId: run, at, answer, change }, options)
+        conductor.fork({ runId: run, at, answer, change, plan }, options)
       )
     })
   )

@@ -98,6 +98,7 @@ export const forkFlags = {
   answerFile: text("answer-file", "<file>", "File with the text to use as the step's answer"),
   worker: text("worker", "<id>", "Worker to use for the step"),
   subtask: text("subtask", "<text>", "Subtask to use for the step"),
+  plan: text("plan", "<file>", "File with the plan to use for the round, as divisi workflow reads it"),
   journal,
   database
 }

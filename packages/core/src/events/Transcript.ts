@@ -13,7 +13,7 @@ import type { Task } from "../task/Task.ts"
 import type { ToolProgress } from "../task/Tool.ts"
 import type { Paid, Spend } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
-import type { EarlierStep, Workflow } from "../workflow/Workflow.ts"
+import type { EarlierStep, Rules, Workflow } from "../workflow/Workflow.ts"
 import type { PlanDecision } from "./approval.ts"
 import { withItems } from "./items.ts"
 import type * as Payments from "./Payments.ts"
@@ -387,6 +387,42 @@ export const readPlace = (text: string): Place | undefined => {
     const [, round, step, item] = placed.exec(part)!
     return { round: Number(round), step: Number(step), ...defined({ item, nested }) }
   }, undefined)
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Plans
+// -------------------------------------------------------------------------------------------------------------------
+
+/**
+ * Returns the rules of another plan for a round, as far as a transcript has them: the pool, the earlier rounds, and the
+ * checks, shapes and tools that its plans name. The number of steps is not limited.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Transcript, WorkflowText } from "@divisi/core"
+ * import { conduct, single, worker } from "@divisi/core/promise"
+ *
+ * const pool = [worker({ id: "echo", answer: () => "42" })]
+ * const { transcript } = await conduct({ question: "What is 6 times 7?", pool, policy: single("echo") })
+ * const rules = Transcript.planRules(transcript, 0)
+ * rules.poolSize // => 1
+ * const text = 'model_id = [1]\nsubtasks = [""]\naccess_list = [[]]'
+ * WorkflowText.read(text, { ...rules, mode: "strict" })._tag // => "Failure"
+ * ```
+ */
+export const planRules = ({ pool, rounds }: Transcript, round: number): Rules => {
+  const steps = rounds.flatMap(({ workflow }) => workflow?.steps ?? [])
+  const own = rounds[round]?.workflow?.steps ?? []
+  return {
+    // A plan that assigns a step to the Conductor itself may do so again.
+    poolSize: Math.max(pool.length, ...own.map(({ worker }) => worker + 1)),
+    maxSteps: Number.MAX_SAFE_INTEGER,
+    earlier: round === 0 ? undefined : rounds.slice(0, round).map(({ workflow }) => workflow?.steps.length ?? 0),
+    checks: steps.flatMap(({ check }) => (typeof check?.by === "string" ? check.by : [])),
+    shapes: steps.flatMap(({ gives }) => (gives !== undefined && "shape" in gives ? gives.shape : [])),
+    tools: steps.flatMap(({ tools }) => (typeof tools === "object" ? tools : []))
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "run
 
 /**
  * Continues a run from one of its steps, as a new run: with another `answer` to the step, with changed fields of it
- * (`change`), or with another `policy`.
+ * (`change`), with another `plan` of its round, or with another `policy`.
  *
  * **Details**
  *
@@ -47,6 +47,7 @@ export const fork = async <A = unknown>({
   at,
   change,
   forkId = crypto.randomUUID(),
+  plan,
   runId,
   transcript,
   ...options
@@ -60,7 +61,7 @@ export const fork = async <A = unknown>({
   const from = transcript === undefined ? { runId: runId! } : { transcript }
   const ids = options.pool.map(({ id }) => id)
   const cut = await Effect.runPromise(
-    withJournaledRun(({ forked }) => forked({ ...from, answer, at, change }, ids, forkId, options.journal))
+    withJournaledRun(({ forked }) => forked({ ...from, answer, at, change, plan }, ids, forkId, options.journal))
   )
   const resume = { transcript: cut.transcript, results: {} }
   return conduct({ ...options, seed: options.seed ?? cut.seed, question: cut.transcript.task, runId: forkId, resume })

@@ -1,22 +1,31 @@
 /**
- * Forks: runs that continue another run from one of its steps, with another answer, worker, subtask or policy.
+ * Forks: runs that continue another run from one of its steps, with another answer, worker, subtask, plan or policy.
  *
  * To fork, the transcript is cut, and a new run is resumed from it: the step and everything that depends on it are
  * removed, and the rest counts as cached answers, which cost nothing.
  */
 import * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import { placeOf, withItems } from "../events/items.ts"
 import { waiting } from "../events/OpenRecord.ts"
 import type { ForkOf } from "../events/RunEvent.ts"
-import type { LostCall, Place, RoundRecord, StepRecord, Transcript } from "../events/Transcript.ts"
+import {
+  type LostCall,
+  type Place,
+  planRules,
+  type RoundRecord,
+  type StepRecord,
+  type Transcript
+} from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
 import { OptionsError } from "../Options.ts"
 import type { Policy, Revising, Revision } from "../policy/Policy.ts"
 import * as Policies from "../policy/Policy.ts"
 import { noUsage } from "../task/Usage.ts"
 import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
-import { byOrdinals, type StepInput, type Workflow } from "../workflow/Workflow.ts"
+import { byOrdinals, type Step, type StepInput, type Workflow, type WorkflowInput } from "../workflow/Workflow.ts"
+import { read, write } from "../workflow/WorkflowText.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -31,6 +40,11 @@ export interface Cut {
   readonly answer?: string | undefined
   /** Fields that replace those of the step in the plan: its worker (by index or id), its subtask, and others. */
   readonly change?: Partial<StepInput> | undefined
+  /**
+   * A plan that replaces the one of the round, as an object or in the text form of `WorkflowText.write`. Steps that it
+   * changes or adds also call their workers, as do the steps that see their answers. Default: the recorded plan.
+   */
+  readonly plan?: WorkflowInput | string | undefined
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -80,11 +94,19 @@ const freeRun = (run: Transcript, parent: string): Transcript => {
 // The cut
 // -------------------------------------------------------------------------------------------------------------------
 
-/** By step, the items that follow from a step or an item of it; an empty text stands for all. */
-const followers = (workflow: Workflow, step: number, item: string | undefined): ReadonlyMap<number, string> => {
+/**
+ * By step, the items that follow from a step, an item of it or other steps (`from`); an empty text stands for all.
+ */
+const followers = (
+  workflow: Workflow,
+  step: number,
+  item: string | undefined,
+  from: ReadonlyArray<number> = []
+): ReadonlyMap<number, string> => {
   const axes = axesOf(workflow)
-  const found = new Map([[step, item ?? ""]])
-  for (let later = step + 1; later < workflow.steps.length; later++) {
+  const found = new Map([[step, item ?? ""], ...from.map((other) => [other, ""] as const)])
+  for (let later = Math.min(step, ...from) + 1; later < workflow.steps.length; later++) {
+    if (found.get(later) === "") continue
     const shared = [...found].flatMap(([earlier, of]) => {
       if (!waitsFor(workflow.steps[later]!, earlier)) return []
       return of === "" ? "" : sharedItem(axes, earlier, later, of)
@@ -105,19 +127,54 @@ const without = (record: StepRecord, of: string): StepRecord => {
 
 const wrong = (detail: string) => Result.fail(new OptionsError({ what: "fork", detail }))
 
-/** The workflow of the round with the changed step. */
-const changed = (
-  workflow: Workflow,
-  { at, change }: Cut,
+/** Reads the text of a plan. The pool may have workers that the recorded run had not. */
+const planIn = (
+  text: string,
+  transcript: Transcript,
+  round: number,
   ids: ReadonlyArray<string>
-): Result.Result<Workflow, OptionsError> => {
-  if (change === undefined) return Result.succeed(workflow)
-  const steps = workflow.steps.map((step, index) => (index === at.step ? { ...step, ...change } : step))
-  return Result.mapError(
-    byOrdinals({ ...workflow, steps }, ids),
-    (detail) => new OptionsError({ what: "fork", detail })
-  )
+): Result.Result<WorkflowInput, OptionsError> => {
+  const rules = planRules(transcript, round)
+  const poolSize = Math.max(rules.poolSize, ids.length)
+  return Result.mapBoth(read(text, { ...rules, poolSize, mode: "strict", how: true }), {
+    onFailure: ({ message }) => new OptionsError({ what: "fork", detail: message }),
+    onSuccess: ({ workflow }) => workflow
+  })
 }
+
+const replacedNote = "A fork replaced the plan."
+
+/** The text form of a step. Some settings that code gives a step have none. */
+const textOf = (step: Step): string => write({ steps: [step] }, { how: true })
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** Whether two steps are the same; a recorded one has no absent fields. */
+const isSameStep = (one: Step | undefined, other: Step | undefined): boolean =>
+  one !== undefined && other !== undefined && Equal.equals(plain(one), plain(other))
+
+/** The workflow of the round, with another plan and with the changed step. */
+const changed = (
+  transcript: Transcript,
+  workflow: Workflow,
+  { at, change, plan }: Cut,
+  ids: ReadonlyArray<string>
+): Result.Result<Workflow, OptionsError> =>
+  Result.gen(function* () {
+    const byIndex = (input: WorkflowInput) =>
+      Result.mapError(byOrdinals(input, ids), (detail) => new OptionsError({ what: "fork", detail }))
+    let whole = workflow
+    if (typeof plan === "string") {
+      const { steps } = yield* byIndex(yield* planIn(plan, transcript, at.round, ids))
+      const recorded = workflow.steps
+      const same = (step: Step, index: number) =>
+        recorded[index] !== undefined && textOf(recorded[index]) === textOf(step) ? recorded[index] : step
+      whole = { ...workflow, steps: steps.map(same) }
+    } else if (plan !== undefined) whole = yield* byIndex(plan)
+    if (change === undefined) return whole
+    const steps = whole.steps.map((step, index) => (index === at.step ? { ...step, ...change } : step))
+    return yield* byIndex({ ...whole, steps })
+  })
 
 /** Cuts a run at a step: the record of the run under another id, without everything that follows from the step. */
 const cutAt = (
@@ -137,14 +194,23 @@ const cutAt = (
   const isWhole = at.nested === undefined
   if (isWhole && answer !== undefined && at.item === undefined && record.items !== undefined)
     return wrong(`Step ${at.step} runs for items; name the item that gets the answer, as in { item: "0" }.`)
-  const workflow = isWhole ? changed(round.workflow, of, ids) : Result.succeed(round.workflow)
+  const recorded = round.workflow
+  const workflow = isWhole ? changed(transcript, recorded, of, ids) : Result.succeed(recorded)
   if (Result.isFailure(workflow)) return Result.fail(workflow.failure)
-  const others = followers(workflow.success, at.step, at.item)
-  const given = isWhole
-    ? answered(of, ids[workflow.success.steps[at.step]!.worker])
-    : within(item ?? record, of, ids, runId)
+  const planned = workflow.success.steps
+  if (planned[at.step] === undefined && (answer !== undefined || Object.keys(of.change ?? {}).length > 0))
+    return wrong(`The plan has no step ${at.step} that could get an answer or a change.`)
+  const others = followers(
+    workflow.success,
+    at.step,
+    at.item,
+    [...planned.keys()].filter((index) => index !== at.step && !isSameStep(planned[index], recorded.steps[index]))
+  )
+  const given = isWhole ? answered(of, ids[planned[at.step]?.worker ?? -1]) : within(item ?? record, of, ids, runId)
   if (Result.isFailure(given)) return Result.fail(given.failure)
-  const steps = freeRound(round, runId).steps.map((step, index) => {
+  const { steps: free } = freeRound(round, runId)
+  const steps = planned.map(({ worker }, index) => {
+    const step = free[index] ?? waiting(index, ids[worker] ?? "self")
     const prefix = others.get(index)
     if (prefix === undefined) return step
     const replaced = index === at.step ? given.success : undefined
@@ -154,8 +220,10 @@ const cutAt = (
   })
   const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...run } = transcript
   const { answer: _a, confirmed: _b, criticAnswers: _c, endedAt: _d, grade: _e, revisions: _f, ...begun } = round
+  const { probability: _g, ...replaced } = begun
+  const isReplaced = isWhole && of.plan !== undefined
   const last: RoundRecord = {
-    ...freeRound(begun as RoundRecord, runId),
+    ...freeRound((isReplaced ? { ...replaced, notes: [...begun.notes, replacedNote] } : begun) as RoundRecord, runId),
     workflow: workflow.success,
     steps,
     confirmed: false

@@ -336,6 +336,8 @@ export interface WriteOptions {
    * lists, as in grammars with `how`. Default: only if a step has clauses.
    */
   readonly how?: boolean | undefined
+  /** Whether to write each element on its own line, for people who edit the text. Default: `false`. */
+  readonly isSpread?: boolean | undefined
 }
 
 /**
@@ -365,16 +367,26 @@ export const write = ({ steps }: Workflow.Workflow, options: WriteOptions = {}):
   const clauses = steps.map(Clauses.write)
   const hasClauses = clauses.some((clause) => clause !== "")
   const hasChecks = steps.some(({ check }) => check !== undefined)
-  const checks = hasChecks ? [`checks = [${steps.map(writeCheck).join(", ")}]`] : []
+  const list = (name: string, items: ReadonlyArray<string | number>): string =>
+    options.isSpread === true && items.length > 0
+      ? `${name} = [\n  ${items.join(",\n  ")}\n]`
+      : `${name} = [${items.join(", ")}]`
+  const checks = hasChecks ? [list("checks", steps.map(writeCheck))] : []
   const isChecksFirst = options.how ?? hasClauses
   // Clauses cannot be combined with a check that asks for a revision, so that grammars with `how` have no list for it.
   const isWithHow = hasClauses || (options.how === true && !steps.some(({ check }) => check?.onFailure === "revise"))
   return [
-    `model_id = [${steps.map((step) => step.worker).join(", ")}]`,
-    `subtasks = [${steps.map((step) => writeString(step.subtask)).join(", ")}]`,
+    list(
+      "model_id",
+      steps.map((step) => step.worker)
+    ),
+    list(
+      "subtasks",
+      steps.map((step) => writeString(step.subtask))
+    ),
     ...(isChecksFirst ? checks : []),
-    ...(isWithHow ? [`how = [${clauses.map(writeString).join(", ")}]`] : []),
-    `access_list = [${steps.map(writeAccess).join(", ")}]`,
+    ...(isWithHow ? [list("how", clauses.map(writeString))] : []),
+    list("access_list", steps.map(writeAccess)),
     ...(isChecksFirst ? [] : checks),
     ""
   ].join("\n")

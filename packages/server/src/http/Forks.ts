@@ -29,6 +29,7 @@ const fields = {
   answer: optionalText,
   worker: optionalText,
   subtask: optionalText,
+  plan: optionalText,
   policy: optionalText,
   background: Background.field
 }
@@ -64,6 +65,7 @@ export const read = (body: Json.JsonObject, runId: string): Fork => {
     runId,
     at: placeOf(body.at, "at"),
     answer: Json.optional(body.answer, "answer", storable),
+    plan: Json.optional(body.plan, "plan", storable),
     change: { ...(worker !== undefined && { worker }), ...(subtask !== undefined && { subtask }) }
   }
 }

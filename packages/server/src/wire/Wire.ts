@@ -39,6 +39,7 @@ export interface Fork {
   readonly at: Transcript.Place
   readonly answer?: string | undefined
   readonly change: { readonly worker?: string; readonly subtask?: string }
+  readonly plan?: string | undefined
 }
 
 /** A stored run to continue, and the caller's input for calls that it waits for, by their ids. */

@@ -3,9 +3,12 @@
 import type { RunEvent, Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
+import { lazy } from "./Lazy.tsx"
 import { Action, Head, Money, Text } from "./Parts.tsx"
-import { SendingError, useSending } from "./Sending.tsx"
+import { isRefused, SendingError, useSending } from "./Sending.tsx"
 import { canSteer, type Given, resume } from "./Steering.ts"
+
+const PlanEditor = lazy(() => import("./PlanEditor.tsx"), "PlanEditor")
 
 interface Amount {
   readonly calls?: number
@@ -137,19 +140,22 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
           class="form"
           onSubmit={(event) => {
             event.preventDefault()
-            const text = new FormData(event.currentTarget).get("text")?.toString() ?? ""
-            if (pane.value === "edit") decide(text)
-            else decide(text.trim() === "" ? { approved: false } : { approved: false, reason: text.trim() })
+            if (isRefused(event.currentTarget)) return
+            const data = new FormData(event.currentTarget)
+            const textOf = (name: string) => data.get(name)?.toString() ?? ""
+            const reason = textOf("reason").trim()
+            if (pane.value === "edit") decide(textOf("plan"))
+            else decide(reason === "" ? { approved: false } : { approved: false, reason })
           }}
         >
-          <label>
-            {pane.value === "edit" ? "Plan" : "Reason (optional)"}
-            {pane.value === "edit" ? (
-              <textarea name="text" rows={12} spellcheck={false} class="mono" defaultValue={plan} />
-            ) : (
-              <input name="text" maxLength={2000} autocomplete="off" />
-            )}
-          </label>
+          {pane.value === "edit" ? (
+            <PlanEditor transcript={transcript} round={round.round} refusal={error.value} />
+          ) : (
+            <label>
+              Reason (optional)
+              <input name="reason" maxLength={2000} autocomplete="off" />
+            </label>
+          )}
           <p class="actions">
             <Action kind={pane.value === "edit" ? "primary" : "danger"} type="submit" disabled={isBusy.value}>
               {pane.value === "edit" ? "Run this plan" : "Refuse the plan"}

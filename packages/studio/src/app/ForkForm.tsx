@@ -1,16 +1,26 @@
 /** @jsxImportSource preact */
-/** Forks a run from a step, with another answer, worker, instruction or policy. */
+/** Forks a run from a step, with another answer, worker, instruction, plan or policy. */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Format from "../run/Format.ts"
+import { lazy } from "./Lazy.tsx"
 import { Action } from "./Parts.tsx"
 import { go, href } from "./Router.ts"
-import { SendingError, useSending } from "./Sending.tsx"
+import { isRefused, SendingError, useSending } from "./Sending.tsx"
 import { type Fork, fork, type Offer, readOffer, workersIn } from "./Steering.ts"
+
+const PlanEditor = lazy(() => import("./PlanEditor.tsx"), "PlanEditor")
+
+/** What a fork changes. */
+const changes = { worker: "Run it again", answer: "Give its answer", plan: "Edit the plan" } as const
+
+type Change = keyof typeof changes
 
 interface Props {
   readonly run: string
+  /** The place of the nested run that is shown, as in `0.2/`; empty for the run itself. */
+  readonly within: string
   readonly transcript: Transcript.Transcript
   readonly round: number
   readonly step: number
@@ -24,10 +34,10 @@ const textIn = (data: FormData, name: string): string | undefined => {
 }
 
 /** Shows the form. */
-export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props) => {
+export const ForkForm = ({ item, onClose, round, run, step, transcript, within }: Props) => {
   const { error, isBusy, send } = useSending()
   const offer = useSignal<Offer | undefined>(undefined)
-  const change = useSignal<"worker" | "answer">("worker")
+  const change = useSignal<Change>("worker")
   useEffect(() => {
     const abort = new AbortController()
     readOffer(abort.signal).then(
@@ -47,10 +57,10 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props)
   const workers = [
     ...new Set([...transcript.pool.map(({ id }) => id), ...(offer.value === undefined ? [] : workersIn(offer.value))])
   ]
-  const at = `${round}.${step}${item === undefined ? "" : `[${item}]`}`
+  const at = `${within}${round}.${step}${item === undefined ? "" : `[${item}]`}`
   const submit = (data: FormData) =>
     send(async () => {
-      const [answer, worker, subtask, policy] = ["answer", "worker", "subtask", "policy"].map((name) =>
+      const [answer, worker, subtask, plan, policy] = ["answer", "worker", "subtask", "plan", "policy"].map((name) =>
         textIn(data, name)
       )
       const made: Fork = {
@@ -58,6 +68,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props)
         ...(answer !== undefined && { answer }),
         ...(worker !== undefined && worker !== own?.worker && { worker }),
         ...(subtask !== undefined && subtask !== planned?.subtask && { subtask }),
+        ...(plan !== undefined && { plan }),
         ...(policy !== undefined && { policy })
       }
       const forked = await fork(run, made)
@@ -70,7 +81,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props)
       aria-label="Fork"
       onSubmit={(event) => {
         event.preventDefault()
-        submit(new FormData(event.currentTarget))
+        if (!isRefused(event.currentTarget)) submit(new FormData(event.currentTarget))
       }}
     >
       <h2>Fork from step {step}</h2>
@@ -78,9 +89,14 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props)
         A new run continues from here. Answers of steps before it are taken from this run and cost nothing.
       </p>
       <p class="actions" role="group" aria-label="Change">
-        {(["worker", "answer"] as const).map((one) => (
-          <Action key={one} kind={change.value === one ? "small on" : "small"} onClick={() => (change.value = one)}>
-            {one === "worker" ? "Run it again" : "Give its answer"}
+        {Object.entries(changes).map(([one, name]) => (
+          <Action
+            key={one}
+            kind={change.value === one ? "small on" : "small"}
+            pressed={change.value === one}
+            onClick={() => (change.value = one as Change)}
+          >
+            {name}
           </Action>
         ))}
       </p>
@@ -100,6 +116,11 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript }: Props)
             Instruction of the step
             <textarea name="subtask" rows={4} defaultValue={planned?.subtask ?? ""} />
           </label>
+        </>
+      ) : change.value === "plan" ? (
+        <>
+          <p class="dim">Steps that you change or add also run, and those that see their answers.</p>
+          <PlanEditor transcript={transcript} round={round} refusal={error.value} />
         </>
       ) : (
         <label>

@@ -160,17 +160,20 @@ export const Action = ({
   icon,
   keyName,
   kind = "",
+  pressed,
   ...rest
 }: {
   readonly children: ComponentChildren
   readonly icon?: string
   readonly keyName?: string
   readonly kind?: string
+  /** Whether it is chosen, if it is one of several. */
+  readonly pressed?: boolean
   readonly onClick?: () => void
   readonly disabled?: boolean
   readonly type?: "button" | "submit"
 }) => (
-  <button type="button" class={`button ${kind}`} {...rest}>
+  <button type="button" class={`button ${kind}`} aria-pressed={pressed} {...rest}>
     {icon !== undefined && <Icon name={icon} />}
     {children}
     {keyName !== undefined && <kbd aria-hidden="true">{keyName}</kbd>}

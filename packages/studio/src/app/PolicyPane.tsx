@@ -2,8 +2,64 @@
 /** The policy's part of a round: the conversation that it was shown, the texts that it wrote, and the plan that was read. */
 import { Message, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
+import { seenText } from "../run/StepConversation.ts"
 import { State } from "./Icons.tsx"
 import { Money, Text } from "./Parts.tsx"
+
+/** A round before the shown one, with the answers that the policy was shown. */
+const Earlier = ({ round }: { readonly round: Transcript.RoundRecord }) => (
+  <li class="message">
+    <div class="from">Round {round.round + 1}</div>
+    <div>
+      {round.steps.map(({ checks = [], detail, state, step, text, worker }) => (
+        <details key={step}>
+          <summary>
+            Step {step}, {Format.oneLine(worker, 60)}: {state}
+          </summary>
+          <Text text={text || detail || ""} kind="message-text" />
+          {checks.map(({ check, objection }, index) =>
+            objection === undefined ? null : (
+              <p key={index} class="tone-failed">
+                {check}: {Format.visible(objection)}
+              </p>
+            )
+          )}
+        </details>
+      ))}
+      <Text text={round.answer ?? "This round has no answer."} kind="message-text" />
+      {round.grade !== undefined && (
+        <p class="dim">
+          Scored {Format.share(round.grade.grade.score)}
+          {round.grade.grade.explanation !== undefined && `: ${Format.visible(round.grade.grade.explanation)}`}
+        </p>
+      )}
+    </div>
+  </li>
+)
+
+/** The steps of a plan as a list. */
+const Plan = ({
+  pool,
+  workflow
+}: {
+  readonly pool: Transcript.Transcript["pool"]
+  readonly workflow: NonNullable<Transcript.RoundRecord["workflow"]>
+}) => (
+  <ol class="messages">
+    {workflow.steps.map(({ access, subtask, worker }, index) => (
+      <li key={index} class="message">
+        <div class="from">
+          Step {index}
+          <span class="role">{Format.oneLine(pool[worker]?.id ?? "self", 60)}</span>
+        </div>
+        <div>
+          <Text text={subtask === "" ? "The question itself." : subtask} kind="message-text" />
+          <span class="tag">{seenText(access)}</span>
+        </div>
+      </li>
+    ))}
+  </ol>
+)
 
 /** Shows how a round was planned. */
 export const PolicyPane = ({
@@ -13,12 +69,15 @@ export const PolicyPane = ({
   readonly transcript: Transcript.Transcript
   readonly round: Transcript.RoundRecord
 }) => {
-  const { completions, notes, planningMillis, policy, probability, revisions = [], workflow } = round
+  const { completions, decision, lost, notes, planningMillis, policy, probability, revisions = [], workflow } = round
   return (
     <section class="step-body" aria-label="Policy">
       <section>
         <h3>Shown to the policy</h3>
-        <p class="dim">The conversation, and the pool of {transcript.pool.length} workers by ordinal.</p>
+        <p class="dim">
+          The conversation, the {transcript.pool.length} workers by number
+          {round.round > 0 && ", and the rounds before"}. A policy that calls a model adds its own instructions.
+        </p>
         <ol class="messages">
           {transcript.task.messages.map((message, index) => (
             <li key={index} class="message">
@@ -31,18 +90,22 @@ export const PolicyPane = ({
               <div class="from">Worker {index}</div>
               <div>
                 <b>{Format.visible(id)}</b>{" "}
-                {description !== undefined && <span class="dim">{Format.oneLine(description)}</span>}
+                {description !== undefined && <span class="dim">{Format.visible(description)}</span>}
               </div>
             </li>
+          ))}
+          {transcript.rounds.slice(0, round.round).map((one) => (
+            <Earlier key={one.round} round={one} />
           ))}
         </ol>
       </section>
       <section>
         <h3>
-          Written by {policy ?? transcript.policy}
+          Written by {Format.oneLine(policy ?? transcript.policy, 60)}
           {planningMillis !== undefined && <span class="tag">{Format.duration(planningMillis)}</span>}
           {probability !== undefined && <span class="tag">probability {Format.share(probability)}</span>}
         </h3>
+        {transcript.reason !== undefined && <p class="dim">{Format.visible(transcript.reason)}</p>}
         {completions.length === 0 && <p class="dim">This policy called no model: its plan comes from a rule.</p>}
         {completions.map(({ attempt, cached, error, paid, reasoning, text }) => (
           <div key={attempt} class="completion">
@@ -57,23 +120,40 @@ export const PolicyPane = ({
                 <Text text={reasoning} kind="message-text" />
               </details>
             )}
-            {error !== undefined && <p class="tone-failed">Not read as a plan: {Format.oneLine(error)}</p>}
+            {error !== undefined && <p class="tone-failed">Not read as a plan: {Format.visible(error)}</p>}
           </div>
         ))}
+        {lost.map(({ message, worker }, index) => (
+          <p key={index} class="tone-failed">
+            The call of {Format.oneLine(worker, 60)} failed: {Format.visible(message ?? "no reason is recorded")}
+          </p>
+        ))}
         {workflow !== undefined && (
-          <details open={completions.length === 0}>
-            <summary>The plan as it was read ({workflow.steps.length} steps)</summary>
-            <Text text={JSON.stringify(workflow, null, 2)} kind="code-text" />
-          </details>
+          <section>
+            <h3>
+              Read as a plan of {workflow.steps.length} {workflow.steps.length === 1 ? "step" : "steps"}
+            </h3>
+            <Plan pool={transcript.pool} workflow={workflow} />
+            <details>
+              <summary>All fields of the plan</summary>
+              <Text text={JSON.stringify(workflow, null, 2)} kind="code-text" />
+            </details>
+          </section>
+        )}
+        {decision !== undefined && (
+          <p class="notice">
+            A person {decision.decision} the plan
+            {decision.reason !== undefined && `: ${Format.visible(decision.reason)}`}
+          </p>
         )}
         {notes.map((note, index) => (
           <p key={index} class="notice">
-            {Format.oneLine(note)}
+            {Format.visible(note)}
           </p>
         ))}
         {revisions.map(({ decision, policy }, index) => (
           <p key={index} class="notice">
-            {policy}: {decision === "go-on" ? "continue" : decision}
+            After failed checks, {Format.oneLine(policy, 60)} decided: {decision === "go-on" ? "continue" : decision}
           </p>
         ))}
       </section>

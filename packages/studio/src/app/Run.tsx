@@ -27,14 +27,36 @@ import { StepPane } from "./StepPane.tsx"
 import { StepTable } from "./StepTable.tsx"
 import { WaterfallChart } from "./WaterfallChart.tsx"
 
-/** Returns the nested run that a path of steps leads to: `0.2,0.1`. */
+/** Returns the nested run that a path of steps and items leads to: `0.2,0.1[3]`. */
 const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.Transcript =>
   path === ""
     ? transcript
     : path.split(",").reduce<Transcript.Transcript>((run, at) => {
-        const [round = -1, step = -1] = at.split(".").map(Number)
-        return run.rounds[round]?.steps[step]?.nested ?? run
+        const { item, round = -1, step = -1 } = Transcripts.readPlace(at) ?? {}
+        const record = run.rounds[round]?.steps[step]
+        return (item === undefined ? record : record?.items?.find((one) => one.item === item))?.nested ?? run
       }, transcript)
+
+/** The text of a step or an item of it, for a path. */
+const textOf = ({ item, round, step }: Transcript.Place): string =>
+  `${round}.${step}${item === undefined ? "" : `[${item}]`}`
+
+/** A link to the step that a run was forked from. */
+const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf"]> }) => {
+  const places: Array<Transcript.Place> = []
+  for (let at: Transcript.Place | undefined = of; at !== undefined; at = at.nested) places.push(at)
+  const last = places.at(-1)!
+  const within = places.slice(0, -1).map(textOf).join(",")
+  const query = { step: `${last.round}.${last.step}`, item: last.item, in: within === "" ? undefined : within }
+  return (
+    <p class="dim">
+      Forked from step {last.step} of {within !== "" && "a nested run of "}
+      <a class="link" href={href(["runs", of.runId], query)}>
+        {of.runId.slice(0, 12)}
+      </a>
+    </p>
+  )
+}
 
 /** Whether nothing more happens in a run unless it is resumed: it is not followed. */
 const isOver = (state: string): boolean => !["running", "waiting", "suspended", "stopped"].includes(state)
@@ -196,7 +218,7 @@ const View = ({
             Cancel
           </Action>
         )}
-        {canSteer() && within === "" && row !== undefined && (
+        {canSteer() && row !== undefined && (
           <Action
             icon="fork"
             kind={isForking.value ? "quiet on" : "quiet"}
@@ -249,17 +271,7 @@ const View = ({
           )}
           {answer !== undefined && whole.detail !== undefined && <p class="dim">{Format.oneLine(whole.detail)}</p>}
           {canSteer() && within === "" && answer !== undefined && isOver(state) && <Rating run={summary.id} />}
-          {whole.forkOf !== undefined && within === "" && (
-            <p class="dim">
-              Forked from step {whole.forkOf.step} of{" "}
-              <a
-                class="link"
-                href={href(["runs", whole.forkOf.runId], { step: `${whole.forkOf.round}.${whole.forkOf.step}` })}
-              >
-                {whole.forkOf.runId.slice(0, 12)}
-              </a>
-            </p>
-          )}
+          {whole.forkOf !== undefined && within === "" && <Origin of={whole.forkOf} />}
         </div>
         <dl class="stats">
           <Stat
@@ -303,8 +315,9 @@ const View = ({
       })}
       {isForking.value && row !== undefined && (
         <ForkForm
-          key={`${row.round}.${row.step}.${item}`}
+          key={`${within}/${row.round}.${row.step}.${item}`}
           run={summary.id}
+          within={within === "" ? "" : `${within.replaceAll(",", "/")}/`}
           transcript={whole}
           round={row.round}
           step={row.step}
@@ -406,11 +419,11 @@ const View = ({
           runCost={spend.costUsd}
           isPlay={isPlay}
           onOpenNested={
-            row.record.nested === undefined || openRow !== row
+            openRow.record.nested === undefined
               ? undefined
               : () =>
                   setQuery({
-                    in: [within, `${row.round}.${row.step}`].filter((at) => at !== "").join(","),
+                    in: [within, textOf({ ...row, item: openRow.record.item })].filter((at) => at !== "").join(","),
                     step: undefined,
                     item: undefined,
                     at: undefined

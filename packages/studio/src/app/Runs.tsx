@@ -439,7 +439,7 @@ export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
           <input
             ref={input}
             type="search"
-            placeholder="Search questions and workers"
+            placeholder="Search runs"
             value={search.value}
             onInput={(event) => (search.value = event.currentTarget.value)}
           />

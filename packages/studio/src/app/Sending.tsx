@@ -31,6 +31,13 @@ export const useSending = (): Sending => {
   return { isBusy, error, send }
 }
 
+/** Whether the plan in a form cannot be read; its editor then gets the focus. */
+export const isRefused = (form: HTMLFormElement): boolean => {
+  const area = form.querySelector<HTMLTextAreaElement>("textarea[aria-invalid=true]")
+  area?.focus()
+  return area !== null
+}
+
 /** The error of a request. */
 export const SendingError = ({ error }: Pick<Sending, "error">) =>
   error.value === "" ? null : (

@@ -35,6 +35,8 @@ export interface Fork {
   readonly answer?: string
   readonly worker?: string
   readonly subtask?: string
+  /** The text of another plan for the round. */
+  readonly plan?: string
   readonly policy?: string
 }
 

@@ -4,7 +4,7 @@ import { Message, type Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import * as Format from "../run/Format.ts"
-import { sentMessages } from "../run/StepConversation.ts"
+import { seenText, sentMessages } from "../run/StepConversation.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
 import { Action, Head, Money, Text } from "./Parts.tsx"
@@ -14,13 +14,6 @@ const attachments = (content: Message.Content): ReadonlyArray<string> =>
   typeof content === "string"
     ? []
     : content.flatMap((part) => (part.type === "text" ? [] : [`${part.type}${"url" in part ? " (by URL)" : ""}`]))
-
-const seenText = (access: "all" | ReadonlyArray<number>): string => {
-  if (access === "all") return "sees all steps before it"
-  return access.length === 0
-    ? "sees the question"
-    : `sees ${access.length === 1 ? "step" : "steps"} ${access.join(", ")}`
-}
 
 const SentMessage = ({
   from,

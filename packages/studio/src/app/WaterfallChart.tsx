@@ -58,14 +58,14 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
     return () => observer.disconnect()
   }, [])
   const { millis, rows } = waterfall
-  const nameWidth = Math.min(150, width.value * 0.32)
+  const nameWidth = Math.min(172, width.value * 0.34)
   const scale = width.value - nameWidth - 8
   const x = (time: number) => nameWidth + (Math.min(time, millis) / millis) * scale
   const height = top + rows.length * rowHeight + 6
   const critical = rows
     .map((row, index) => ({ row, index }))
     .filter(({ row }) => row.isCritical && row.calls.length > 0)
-  const characters = Math.floor((nameWidth - 40) / 6.6)
+  const characters = Math.floor((nameWidth - 44) / 7.4)
   return (
     <div class="waterfall" ref={holder}>
       <svg width={width.value} height={height} viewBox={`0 0 ${width.value} ${height}`} aria-hidden="true">

@@ -13,6 +13,14 @@ export interface SentMessage {
   readonly from: string
 }
 
+/** Describes what a step sees. */
+export const seenText = (access: "all" | ReadonlyArray<number>): string => {
+  if (access === "all") return "sees all steps before it"
+  return access.length === 0
+    ? "sees the question"
+    : `sees ${access.length === 1 ? "step" : "steps"} ${access.join(", ")}`
+}
+
 /** The rounds before a round, as its steps see them. */
 const previousOf = ({ rounds }: Transcript.Transcript, round: number): Prompt.WorkerView["previous"] => {
   const before = rounds.slice(0, round).map((past) => ({ past, answers: StepViews.fromRecord(past).answers }))
