@@ -1,6 +1,7 @@
 /**
  * The studio of a real `divisi serve` in a real browser: a plan is approved, five steps are seen one by one over a
- * connection that breaks, the answer is rated, a step forked, a tool call answered and a run cancelled, all by clicks.
+ * connection that breaks, the answer is rated, steps are forked with another worker or plan and in a nested run, a tool
+ * call is answered and a run cancelled, all by clicks.
  */
 import { spawn } from "node:child_process"
 import fs from "node:fs"
@@ -93,11 +94,11 @@ const makeProxy = async (target: number) => {
   }
 }
 
-/** Serves the team of `gated.config.ts` with its own home, journal and log of ratings. */
-const serve = async (folder: string, gate: string) => {
+/** Serves a team of `packages/studio/test/fixtures` with its own home, journal and log of ratings. */
+const serve = async (folder: string, name: string, gate = "") => {
   const main = path.join(root, "packages/cli/src/main.ts")
-  const config = path.join(root, "packages/studio/test/fixtures/gated.config.ts")
-  const flags = ["--config", config, "--port", "0", "--keys", "none", "--journal", path.join(folder, "runs.sqlite")]
+  const config = path.join(root, `packages/studio/test/fixtures/${name}.config.ts`)
+  const flags = ["--config", config, "--port", "0", "--keys", "none", "--journal", path.join(folder, `${name}.sqlite`)]
   const home = path.join(folder, "home")
   fs.mkdirSync(home, { recursive: true })
   const child = spawn(process.execPath, ["--conditions=@divisi/source", main, "serve", ...flags, "--json"], {
@@ -129,6 +130,27 @@ const node = (page: Page, step: number, worker: string, word: string) =>
 
 const click = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
 
+/** Forks a run from a step of the run that is nested in its first step. */
+const forkNested = async (page: Page, folder: string): Promise<void> => {
+  const { port, stop } = await serve(folder, "nested")
+  try {
+    const url = `http://127.0.0.1:${port}`
+    await page.goto(`${url}/studio/#/runs/${await ask(url, "Is it nested?")}?step=0.0`)
+    await click(page, "Open nested run")
+    await page.getByRole("button", { name: /^Step 1, b, Answered/ }).click()
+    await click(page, "Fork")
+    await page.locator('select[name="worker"]').selectOption("a")
+    await click(page, "Fork and run")
+    await page.getByText("Forked from step 1 of a nested run of").waitFor()
+    await page.getByRole("button", { name: /^Step 0, self, Answered/ }).click()
+    await click(page, "Open nested run")
+    await node(page, 0, "a", "Cached")
+    await node(page, 1, "a", "Answered")
+  } finally {
+    stop()
+  }
+}
+
 /** Does all of it; `look` judges a page as it is. Throws the first failure. */
 export const steer = async (
   browser: Browser,
@@ -136,7 +158,7 @@ export const steer = async (
   look: (page: Page, name: string) => Promise<void>
 ): Promise<void> => {
   const gate = await makeGate()
-  const server = await serve(folder, gate.url)
+  const server = await serve(folder, "gated", gate.url)
   const direct = `http://127.0.0.1:${server.port}`
   const proxy = await makeProxy(server.port)
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" })
@@ -198,9 +220,8 @@ export const steer = async (
     await page.getByText("This plan can be read.").waitFor()
     await click(page, "Fork and run")
     await node(page, 0, "gamma", "Running")
-    for (const id of ["gamma", "beta", "gamma"]) await gate.open(id)
-    await node(page, 2, "gamma", "Answered")
-    await click(page, "Cancel")
+    for (const id of ["gamma", "beta", "gamma", "alpha", "omega"]) await gate.open(id)
+    await node(page, 4, "omega", "Answered")
 
     const tools = [{ type: "function", function: { name: "refund", parameters: { type: "object" } } }]
     await open(await ask(direct, "Refund order 4711.", { tools }))
@@ -246,6 +267,7 @@ export const steer = async (
     await click(page, "Run")
     await page.getByText("Open the run to decide").waitFor()
     await look(page, "playground")
+    await forkNested(page, folder)
   } catch (error) {
     await page.screenshot({ path: path.join(folder, "failure.png") }).catch(() => {})
     throw error
