@@ -25,7 +25,7 @@ const respond =
     const path = url.replace(/[?#].*$/s, "")
     if (path === root) return Effect.succeed(HttpServerResponse.redirect(`${root}/`))
     const found = pages(path.slice(root.length), headers["accept-encoding"] ?? "")
-    if (found === undefined) return Effect.succeed(HttpServerResponse.text("There is no such page.", { status: 404 }))
+    if (found === undefined) return Effect.succeed(HttpServerResponse.text("Page not found.", { status: 404 }))
     return Effect.succeed(HttpServerResponse.uint8Array(found.body, { status: found.status, headers: found.headers }))
   }
 

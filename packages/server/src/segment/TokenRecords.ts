@@ -51,7 +51,7 @@ export const collecting = (policy: Policy.Policy, records: Array<TokenRecord>): 
   }
 })
 
-const none = "return_token_ids: the model of the policy reports no tokens, and the response lacks them."
+const none = "return_token_ids: the policy's model does not report tokens, so the response does not contain them."
 
 /** Adds the records to the last part of an answer. */
 export const addTo = (parts: ReadonlyArray<Part>, records: ReadonlyArray<TokenRecord>): ReadonlyArray<Part> =>

@@ -189,7 +189,10 @@ const unnested = (value: unknown, field: string): unknown => {
     return value.map(([role, content]) => ({ role, content }))
   }
   if (value.length === 1) return value[0]
-  throw invalid(field, `${field} must be one list of messages; it has ${value.length} lists. Send a request for each.`)
+  throw invalid(
+    field,
+    `${field} must be a single list of messages, but has ${value.length} lists. Send one request for each list.`
+  )
 }
 
 /** Messages in the text of their JSON, in a further list or object, or numbered. */

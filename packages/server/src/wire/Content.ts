@@ -271,6 +271,7 @@ export const read = (value: unknown, field: string, reading: Reading, role: Role
 export const textOf = (value: unknown, field: string, reading: Reading, role: Role): string => {
   const parts = partsOf(value, field, reading, role)
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
-  if (texts.length < parts.length) reading.notice(`${field}: images and files of role ${role} were omitted.`)
+  if (texts.length < parts.length)
+    reading.notice(`${field}: images and files in a message with role ${role} were omitted.`)
   return texts.join("\n")
 }

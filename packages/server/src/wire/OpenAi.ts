@@ -41,7 +41,7 @@ export const fileOf = (file: Json.JsonObject, field: string): ContentPart => {
   const name = Json.optional(file.filename, `${field}.filename`, Json.text)
   const place = typeof file.file_url === "string" ? file.file_url : file.file_data
   if (typeof place !== "string") {
-    throw invalid(field, `${field} must have file_data: this server keeps no uploaded files.`)
+    throw invalid(field, `${field} must have file_data: this server stores no uploaded files.`)
   }
   const isPlace = place.startsWith("data:") || /^https?:\/\//.test(place)
   const source: Source = isPlace ? sourceOf(place, field) : { mediaType: "application/pdf", data: place }
