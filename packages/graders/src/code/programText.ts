@@ -1,6 +1,6 @@
 /** Finds the program in an answer: its fenced blocks, or all of it, and which of them to run. */
 
-const fence = /^\s*(?:[-*>]\s+)?(```+|~~~+)\s*([\w+#.-]*)/
+const fence = /^(\s*(?:>\s?)?)(?:[-*]\s+)?(```+|~~~+)\s*([\w+#.-]*)/
 
 /** Languages of a fence whose block may be Python. */
 const isPython = (language: string): boolean => /^(?:|py|python|python[23]|py3|code|solution)$/i.test(language)
@@ -17,7 +17,9 @@ export interface Block {
 /** The fenced blocks of an answer that may be Python; the last one may lack its closing fence. */
 export const blocks = (answer: string): ReadonlyArray<Block> => {
   const found: Array<Block> = []
-  let open: { readonly mark: string; readonly language: string; readonly lines: Array<string> } | undefined
+  let open:
+    | { readonly margin: string; readonly mark: string; readonly language: string; readonly lines: Array<string> }
+    | undefined
   const add = (isClosed: boolean) => {
     if (open !== undefined && isPython(open.language)) found.push({ code: open.lines.join("\n"), isClosed })
     open = undefined
@@ -25,9 +27,9 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
   for (const line of answer.split("\n")) {
     const match = fence.exec(line)
     if (open === undefined) {
-      if (match !== null) open = { mark: match[1]!, language: match[2]!, lines: [] }
-    } else if (match !== null && match[2] === "" && match[1]!.startsWith(open.mark)) add(true)
-    else open.lines.push(line)
+      if (match !== null) open = { margin: match[1]!, mark: match[2]!, language: match[3]!, lines: [] }
+    } else if (match !== null && match[3] === "" && match[2]!.startsWith(open.mark)) add(true)
+    else open.lines.push(line.startsWith(open.margin) ? line.slice(open.margin.length) : line)
   }
   add(false)
   return found.filter(({ code }) => code.trim() !== "").slice(-maxBlocks)
