@@ -210,7 +210,7 @@ const maxMessageSize = 512 * 2 ** 20
  *
  * **Gotchas**
  *
- * It needs a connection to the database itself, or to a pooler that pools sessions: one that pools transactions, as
+ * It needs a direct connection to the database, or a pooler in session mode: in transaction mode, as
  * PgBouncer may, loses the lock. A pooler must pass `idle_in_transaction_session_timeout`, `lock_timeout` and
  * `statement_timeout` through at the start of a connection, or ignore them. A machine that disappears silently is
  * noticed after half a minute.

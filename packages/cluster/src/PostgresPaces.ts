@@ -74,7 +74,7 @@ const rowsOf = (tasks: ReadonlyArray<Task>) => {
 }
 
 /**
- * Makes the rate limits of an open database. Concurrent requests share one statement, which takes one round trip.
+ * Creates rate limits that are stored in an open database. Concurrent requests share one statement, which takes one round trip.
  *
  * **Gotchas**
  *

@@ -123,7 +123,7 @@ export const store = Effect.fnUntraced(function* (
         forgive((now) => table.get(hash(key), now)),
         (found) =>
           found === "damaged"
-            ? tellOnce(`The response cache ${options.file} has damaged answers. Their calls are repeated.`)
+            ? tellOnce(`The response cache ${options.file} contains damaged answers. Their calls will be repeated.`)
             : Effect.succeed(found)
       ),
     set: (key, answer) => forgive((now) => table.set(hash(key), answer, now))

@@ -80,7 +80,7 @@ const explain = (reason: FileErrorReason, file: string, cause: unknown): string 
     case "Denied":
       return `permission denied${isOther ? ` (${at})` : ""}. Check the permissions`
     case "Full":
-      return `the disk of ${path.dirname(path.resolve(file))} is full. Free some space and try again`
+      return `the disk with ${path.dirname(path.resolve(file))} is full. Free some space and try again`
     case "Failed":
       return detailOf(cause, file)
   }

@@ -364,7 +364,9 @@ describe("a damaged file", () => {
           expect((yield* keep(cache, "b", "not asked")).value.text).toBe("b")
         })
       ).pipe(Effect.provide(Logger.layer([logger])))
-      expect(told.flat()).toEqual([`The response cache ${file} has damaged answers. Their calls are repeated.`])
+      expect(told.flat()).toEqual([
+        `The response cache ${file} contains damaged answers. Their calls will be repeated.`
+      ])
     })
   )
 

@@ -130,7 +130,7 @@ const readable: Readonly<Record<string, Decoder>> = {
   Q8_0: { size: EightBits.block.bytes / EightBits.block.count, decode: EightBits.decode }
 }
 
-/** A tensor with its numbers, read in chunks on demand. Only F32, F16, BF16 and Q8_0 can be read. */
+/** A tensor with its numbers, read in chunks on demand. Only only F32, F16, BF16 and Q8_0 are supported. */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
   const invalid = (detail: string) =>
@@ -138,6 +138,6 @@ export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tenso
   if (info === undefined) return invalid("The file has no such tensor.")
   const { position, shape, type } = info
   const decoder = Object.hasOwn(readable, type) ? readable[type] : undefined
-  if (decoder === undefined) return invalid(`It is stored as ${type}; F32, F16, BF16 and Q8_0 can be read.`)
+  if (decoder === undefined) return invalid(`It is stored as ${type}; only F32, F16, BF16 and Q8_0 are supported.`)
   return Result.succeed({ shape, data: () => numbers(file.path, decoder, position, Tensor.size(shape)) })
 }

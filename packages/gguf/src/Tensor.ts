@@ -30,7 +30,7 @@ export const chunks = (tensor: Tensor): Chunks => (typeof tensor.data === "funct
  *
  * **Gotchas**
  *
- * The array has as many numbers as the source gives, even if the shape holds another count.
+ * The array has as many numbers as the source gives, even if the shape implies another number.
  */
 export const collect = async (tensor: Tensor): Promise<Float32Array> => {
   if (typeof tensor.data !== "function") return tensor.data

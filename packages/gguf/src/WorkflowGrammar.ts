@@ -231,7 +231,7 @@ const rest = (position: Position): string => {
  * **Details**
  *
  * Open strings are closed, missing subtasks stay blank, and steps without an access list see no step. If the lists have
- * not begun, it is a plan of one step for worker 0. A text with `how` or an answer needs the options of its grammar.
+ * not begun, it is a plan of one step for worker 0. To read text that contains `how` or an answer, pass the options that its grammar was made with.
  *
  * **Example**
  *

@@ -40,7 +40,7 @@ export const stock: Tool.Tool<{ readonly article: string }> = {
   execute: ({ article }) => {
     const found = Stock.of(article)
     return found === undefined
-      ? Effect.fail(`The warehouse has no article "${article.slice(0, 100)}".`)
+      ? Effect.fail(`The warehouse has no item "${article.slice(0, 100)}".`)
       : Effect.succeed(found)
   }
 }

@@ -71,7 +71,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
     case "Damaged":
       return `this is not a complete GGUF file (${reason.detail}): download or write it again.`
     case "Format":
-      return `${reason.detail} Get it as a little-endian GGUF of version 2 or 3.`
+      return `${reason.detail} Use a little-endian GGUF file of version 2 or 3.`
     case "Unsupported":
       return `llama.cpp cannot run the architecture "${reason.architecture}" (${reason.detail}): use another model, or a newer version of this package.`
     case "Tokenizer":

@@ -135,7 +135,7 @@ const capabilitiesOf = (model: Model, { capabilities }: Options): Capabilities =
 const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId}`
 
 /**
- * A worker from a model of the AI SDK.
+ * A worker backed by an AI SDK model.
  *
  * **Gotchas**
  *

@@ -9,9 +9,9 @@ export interface Rates {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
   readonly cachedInputPerMillion: number
-  /** Written to the cache for 5 minutes. */
+  /** Tokens written to the cache for 5 minutes. */
   readonly cacheWritePerMillion: number
-  /** Written to the cache for an hour. */
+  /** Tokens written to the cache for an hour. */
   readonly hourCacheWritePerMillion: number
 }
 

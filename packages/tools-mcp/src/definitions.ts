@@ -103,7 +103,7 @@ const inputOf = (schema: unknown): Tool.JsonSchema => {
     refuse(`the "properties" of its schema are ${shown(properties)}, not an object`)
   }
   if (required !== undefined && required !== null && !Array.isArray(required)) {
-    refuse(`"required" of its schema is ${shown(required)}, not a list`)
+    refuse(`"required" in its schema is ${shown(required)}, not a list`)
   }
   return { ...rest, type: "object", ...(isRecord(properties) && { properties }), ...(required != null && { required }) }
 }

@@ -28,7 +28,7 @@ import * as Threads from "./internal/threads.ts"
 
 /** A new model, or one whose weights are in memory. */
 export interface New {
-  /** Sizes of a model of the `llama` architecture. */
+  /** Dimensions of a model with the `llama` architecture. */
   readonly config: Model.Config
   readonly tokenizer: Tokenizer.Tokenizer
   /** The seed of the first weights; 0 by default. */

@@ -72,7 +72,7 @@ const purge = Command.make("purge", purgeFlags, (input) =>
 
 export const cluster = Command.make("cluster").pipe(
   Command.withDescription(
-    "Executes and operates runs on many machines that share a Postgres. Requires @divisi/cluster."
+    "Executes and manages runs on many machines that share a Postgres database. Requires @divisi/cluster."
   ),
   Command.withSubcommands([work, submit, follow, cancel, status, drain, migrate, purge])
 )

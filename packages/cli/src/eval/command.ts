@@ -78,7 +78,7 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "",
       "The folder contains results.json and samples.jsonl (safe to share), report.html, report.md and report.csv.",
       "",
-      "Exit codes: 0 done, 1 failed or too many samples missing, 2 usage error or config, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
+      "Exit codes: 0 done, 1 failed or too many samples missing, 2 usage or config error, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )
   ),
   Command.withSubcommands([regrade, diff, exported]),

@@ -146,7 +146,7 @@ export const evalFlags = {
       (value) => value >= 0 && value <= 2,
       () => "Expected a temperature from 0 to 2"
     ),
-    Flag.withDescription("Temperature of every call (default: that of the worker)"),
+    Flag.withDescription("Temperature for every call (default: the worker's own)"),
     Flag.optional
   ),
   reasoning: Flag.String("reasoning").pipe(

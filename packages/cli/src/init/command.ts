@@ -21,7 +21,7 @@ export const init = Command.make("init", flags, (input) =>
   ),
   Command.withExamples([
     { command: "divisi init", description: "Find keys and model servers, ask, and write the files" },
-    { command: "divisi init --yes --install", description: "No questions; install the packages" },
+    { command: "divisi init --yes --install", description: "Skip all questions and install the packages" },
     { command: "divisi init --models ollama:qwen3:8b --language javascript", description: "This model, in JavaScript" }
   ])
 )

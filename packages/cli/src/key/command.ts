@@ -65,7 +65,7 @@ const audit = Command.make("audit", auditFlags, (input) =>
   Effect.flatMap(adjusting, (Adjust) => Adjust.audit(input))
 ).pipe(
   Command.withDescription("Lists adjustments of keys, oldest first."),
-  Command.withShortDescription("List adjustments of keys")
+  Command.withShortDescription("List the adjustments made to the accounts of keys")
 )
 
 export const key = Command.make("key").pipe(

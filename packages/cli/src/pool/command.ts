@@ -35,7 +35,7 @@ const list = Command.make("list", listFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Lists available workers: those in the config, vendors and whether their API key is set, local model servers, and models with a known price and its date."
+    "Lists available workers: those in the config, vendors (and whether their API keys are set), local model servers, and models with known prices (and the date of each price)."
   ),
   Command.withShortDescription("List available workers"),
   Command.withExamples([{ command: "divisi pool list --json", description: "As JSON" }])

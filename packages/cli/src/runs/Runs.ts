@@ -132,7 +132,7 @@ const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
 
 const answerIn = ({ answer, answerFile }: ForkInput): Effect.Effect<string | undefined, Failure> => {
   if (Option.isNone(answerFile)) return Effect.succeed(Option.getOrUndefined(answer))
-  if (Option.isSome(answer)) return Effect.fail(usage("Give one of --answer and --answer-file."))
+  if (Option.isSome(answer)) return Effect.fail(usage("Specify either --answer or --answer-file."))
   return textIn("--answer-file", answerFile.value)
 }
 

@@ -24,7 +24,7 @@ const on = Flag.Redacted("on").pipe(
 const json = toggle("json", "Print the events of the run as lines of JSON")
 
 export const flags = {
-  recipe: text("recipe", "<name>", "A recipe of the config, or a built-in one"),
+  recipe: text("recipe", "<name>", "A recipe from the config, or a built-in one"),
   out: text("out", "<folder>", "Folder of the training run (default: runs/<recipe>, or the next free name)"),
   seed: whole("seed", 0).pipe(Flag.withDescription("Random seed (default 1)"), Flag.optional),
   iterations: whole("iterations", 1).pipe(

@@ -55,7 +55,7 @@ export interface ToolCall {
   readonly arguments: string
 }
 
-/** Instructions for the model. Some vendors use the role `developer` for instructions of the application. */
+/** Instructions for the model. Some vendors use the `developer` role for instructions from the application. */
 export type SystemMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "developer"; readonly content: string }

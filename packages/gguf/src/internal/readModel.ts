@@ -18,7 +18,7 @@ const unsupported = (file: File, detail: string): GgufError => Errors.make({ _ta
 const configOf = (file: File): Result.Result<Config, GgufError> => {
   const architecture = GgufReader.architecture(file)
   if (architecture !== "llama" && architecture !== "qwen2") {
-    return Result.fail(unsupported(file, `It is a ${architecture} model; llama and qwen2 can be read.`))
+    return Result.fail(unsupported(file, `It is a ${architecture} model; only llama and qwen2 are supported.`))
   }
   const number = (key: string) => GgufReader.number(file, `${architecture}.${key}`)
   const tensor = (name: string) => file.tensors.find((one) => one.name === name)

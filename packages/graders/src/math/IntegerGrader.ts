@@ -113,5 +113,5 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => {
 /** Grades any whole number. */
 export const integer: Verdict.AnswerGrader = make()
 
-/** Grades AIME's answers, 0 to 999. */
+/** Grades AIME answers: integers from 0 to 999. */
 export const aime: Verdict.AnswerGrader = make({ name: "aime", range: [0, 999] })

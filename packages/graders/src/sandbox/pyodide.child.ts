@@ -62,7 +62,7 @@ const limitMemory = () => {
   WebAssembly.Memory.prototype.grow = function (pages: number) {
     if (this.buffer.byteLength + pages * page <= memory.limitBytes) return grow.call(this, pages)
     memory.isStarved = true
-    throw new RangeError("the memory limit is reached")
+    throw new RangeError("the memory limit was exceeded")
   }
 }
 

@@ -258,7 +258,7 @@ const decodeFile = Schema.decodeUnknownResult(File)
 /** A head from the value of its JSON. */
 export const parse = (value: unknown): Result.Result<Head, HeadError> =>
   Result.flatMap(
-    Result.mapError(decodeFile(value), ({ message }) => new HeadError({ detail: `This is not a head: ${message}` })),
+    Result.mapError(decodeFile(value), ({ message }) => new HeadError({ detail: `This is not a routing head: ${message}` })),
     ({ embedder, space, training, weights, workers }) => {
       const head: Head = {
         embedder,
@@ -270,7 +270,7 @@ export const parse = (value: unknown): Result.Result<Head, HeadError> =>
       const expected = (workers.length + roles.length) * widthOf(head)
       const isWhole = head.weights.length === expected && head.space.mean.length === head.space.scale.length
       if (isWhole && head.weights.every(Number.isFinite)) return Result.succeed(head)
-      return Result.fail(new HeadError({ detail: `This is not a head: expected ${expected} finite weights.` }))
+      return Result.fail(new HeadError({ detail: `This is not a routing head: expected ${expected} finite weights.` }))
     }
   )
 

@@ -20,7 +20,7 @@ export interface Limits {
   readonly mediaBytes: number
   /** All bodies in flight, from their first byte to the end of the response. Default: 256 MiB. */
   readonly inFlightBytes: number
-  /** The bodies in flight of one caller. Default: 96 MiB. */
+  /** The bodies that one caller has in flight. Default: 96 MiB. */
   readonly callerInFlightBytes: number
 }
 

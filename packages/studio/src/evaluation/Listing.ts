@@ -125,7 +125,7 @@ export const questionsOf = (
   return [...questions.values()]
 }
 
-/** The mean of the scores of a policy for a question; `undefined` if none is known. */
+/** A policy's mean score for a question; `undefined` if none is known. */
 export const meanOf = (scores: ReadonlyArray<number | null> = []): number | undefined => {
   const known = scores.filter((score) => typeof score === "number")
   return known.length === 0 ? undefined : known.reduce((sum, score) => sum + score, 0) / known.length

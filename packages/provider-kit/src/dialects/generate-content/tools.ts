@@ -73,7 +73,7 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   if (isApart)
     return invalid(`output with tools: ${model} accepts only one of them; remove one, or use Gemini 3 or later`)
   if (parallelToolCalls === false) {
-    const detail = `parallelToolCalls off: ${model} may always call several functions at once`
+    const detail = `parallelToolCalls cannot be turned off: ${model} can always call several functions at once`
     if (!omitUnsupported) return invalid(detail)
     onNotice?.(`${detail}: left out`)
   }
