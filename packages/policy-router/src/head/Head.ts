@@ -258,7 +258,10 @@ const decodeFile = Schema.decodeUnknownResult(File)
 /** A head from the value of its JSON. */
 export const parse = (value: unknown): Result.Result<Head, HeadError> =>
   Result.flatMap(
-    Result.mapError(decodeFile(value), ({ message }) => new HeadError({ detail: `This is not a routing head: ${message}` })),
+    Result.mapError(
+      decodeFile(value),
+      ({ message }) => new HeadError({ detail: `This is not a routing head: ${message}` })
+    ),
     ({ embedder, space, training, weights, workers }) => {
       const head: Head = {
         embedder,
