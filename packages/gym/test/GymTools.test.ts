@@ -120,7 +120,7 @@ describe("the workers of the gym", () => {
       assert.strictEqual(run.ending, "refused")
       assert.lengthOf(run.looked, 1)
       assert.isTrue(run.looked[0]!.isError)
-      assert.match(String(run.detail), /no article "golden dragons"/)
+      assert.match(String(run.detail), /no item "golden dragons"/)
     })
   )
 
