@@ -130,7 +130,7 @@ const inUlm = { city: "Ulm" }
 const folding: ReadonlyArray<ResponseRow> = [
   row(
     "folding/spoken-words",
-    { repository: "https://developers.openai.com/api/docs/guides/audio", subject: "the transcript of spoken audio" },
+    from("assistant-ui/assistant-ui", 5503, "the words of a spoken answer are in its transcript"),
     "An answer that is spoken is empty.",
     events(chunk({ audio: { id: "a", data: "AAAA", transcript: "Sunny." } }), chunk({}, "stop", { usage })),
     sunny
@@ -447,7 +447,10 @@ const flat = (name: string, source: Source, body: object, expected: Outcome): Re
 const errors: ReadonlyArray<ResponseRow> = [
   row(
     "error/flat-data-inspection",
-    { repository: "https://help.aliyun.com/zh/model-studio/error-code", subject: "the codes of DashScope's filters" },
+    {
+      repository: "https://help.aliyun.com/zh/dashscope/return-status-code-description",
+      subject: "the codes of DashScope's filters"
+    },
     "A filter is taken for an overload, and the call is repeated.",
     bare({ code: "DataInspectionFailed", message: "Output data may contain inappropriate content.", request_id: "q" }),
     { failure: ["ContentFiltered"], says: ["inappropriate content"] }

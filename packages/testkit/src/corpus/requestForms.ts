@@ -2,6 +2,7 @@
 import type { RequestRow, Source } from "./Row.ts"
 
 const page = (repository: string, subject: string): Source => ({ repository, subject })
+const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })
 
 const paths = {
   chat: "/v1/chat/completions",
@@ -363,13 +364,16 @@ const toolForms: ReadonlyArray<RequestRow> = [
 // -------------------------------------------------------------------------------------------------------------------
 
 const uiMessage = page("https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message", "the parts of a message of a page")
-const uiMessage4 = page("https://ai-sdk.dev/v4/docs/ai-sdk-ui/chatbot-tool-usage", "the invocations of version 4")
-const attachments = page("https://ai-sdk.dev/v4/docs/ai-sdk-ui/chatbot", "the attachments of version 4")
-const sdkOptions = page("https://ai-sdk.dev/docs/ai-sdk-core/prompts", "the options of providers")
-const batchLine = page("https://developers.openai.com/api/docs/guides/batch", "the lines of a batch file")
-const openApi = page("https://spec.openapis.org/oas/v3.1.0.html#parameter-object", "the parameters of an operation")
-const items = page("https://developers.openai.com/api/reference/resources/responses", "the parts of an input")
-const documents = page("https://docs.cohere.com/v2/reference/chat", "the documents next to the messages")
+const uiMessage4 = from("mastra-ai/mastra", 9590, "invocations of AI SDK 4 nest their fields")
+const attachments = from("vercel/chatbot", 1024, "messages have attachments next to their content")
+const sdkOptions = from("mastra-ai/mastra", 11794, "provider options do not reach a gateway")
+const batchLine = page(
+  "https://docs.rs/openai-struct/latest/src/openai_struct/models/batch_request_input.rs.html",
+  "the lines of a batch file, after OpenAI's specification"
+)
+const openApi = from("matthewhand/mcp-openapi-proxy", 16, "the parameters of an operation become those of a tool")
+const items = from("lmstudio-ai/docs", 141, "an input is a list of parts")
+const documents = page("https://docs.cohere.com/reference/chat", "the documents next to the messages")
 const plugins = page("https://openrouter.ai/docs/guides/features/plugins", "the plugins of a request")
 
 const ui = (parts: ReadonlyArray<unknown>) => ({
