@@ -112,7 +112,7 @@ describe.skipIf(!hasPostgres)("divisi train --on", () => {
       assert.isAbove(new Set(books()).size, 1)
       const { code, errors } = await other
       assert.strictEqual(code, 2)
-      assert.include(errors, "another recipe")
+      assert.include(errors, "a different recipe")
     })
   )
 })

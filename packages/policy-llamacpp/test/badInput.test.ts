@@ -110,8 +110,8 @@ describe("bad input", () => {
           /it declares 9223372036854776000 tensors .*more than bytes/
         )
         assert.match(yield* message("values.gguf", 3, 0n, 2n ** 63n), /9223372036854776000 values, more than bytes/)
-        assert.match(yield* message("old.gguf", 1, 0n, 0n), /version 1, not 2 or 3\. Get it as a little-endian GGUF/)
-        assert.match(yield* message("swapped.gguf", 0x03000000, 0n, 0n), /big-endian GGUF file\. Get it as/)
+        assert.match(yield* message("old.gguf", 1, 0n, 0n), /version 1, not 2 or 3\. Use a little-endian GGUF/)
+        assert.match(yield* message("swapped.gguf", 0x03000000, 0n, 0n), /big-endian GGUF file\. Use a little-endian/)
         const parts = changed("parts-00001-of-00002.gguf", (bytes) => bytes)
         assert.match((yield* failure({ source: parts })).message, /parts-00002-of-00002\.gguf: there is no such file/)
         const pipe = path.join(folder, "pipe.gguf")

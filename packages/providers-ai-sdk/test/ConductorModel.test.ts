@@ -140,7 +140,7 @@ describe("generateText over a Conductor", () => {
     const model = conductorModel(lone(worker))
     const file = { type: "file", mediaType: "image/png", data: new Uint8Array([1]) } as const
     const image = await thrown(generateText({ model, messages: [{ role: "user", content: [file] }] }))
-    assert.match(String(image), /text alone, and no file part/)
+    assert.match(String(image), /accepts only text, not a file part/)
     const prefill = await thrown(
       generateText({
         model,

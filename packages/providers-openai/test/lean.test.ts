@@ -177,7 +177,7 @@ describe("a call of a compatible server", () => {
   it("fails where its answer cannot be decompressed", async () => {
     const details = {
       br: "an answer in br cannot be decompressed",
-      odd: "an answer came in odd, which was not asked for"
+      odd: "the answer is encoded as odd, which was not requested"
     }
     for (const [encoding, detail] of Object.entries(details)) {
       const compressed: Handler = (_, response) =>

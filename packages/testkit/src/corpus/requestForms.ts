@@ -123,7 +123,7 @@ const conversations: ReadonlyArray<RequestRow> = [
     {
       messages: [[user("a")], [user("b")]]
     },
-    { status: 400, says: ["messages must be one list"] }
+    { status: 400, says: ["messages must be a single list"] }
   ),
   request(
     "pairs",
