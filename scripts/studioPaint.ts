@@ -1,6 +1,6 @@
 /**
  * Measures the first contentful paint of pages of the studio, without a cache:
- * `node scripts/studioPaint.ts ADDRESS...`. The figures are in `docs/lab/studio.md`.
+ * `pnpm studio:paint ADDRESS...`. The figures are in `docs/lab/studio.md`.
  */
 import os from "node:os"
 import { type Browser, chromium as driver } from "playwright-core"
