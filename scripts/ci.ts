@@ -224,9 +224,8 @@ const workspaceChecks = async (packageManager: ReadonlyArray<string>) => {
     command: [process.execPath, "scripts/check.ts", name],
     count: fromLastLine
   })
-  // Most steps keep one core busy; the long tests and those that install wait for much of their time. The longest start first.
+  // Most steps keep one core busy, and those that install wait for npm. The longest start first.
   const steps: ReadonlyArray<() => Promise<unknown>> = [
-    () => tests("npm run test:long"),
     ...[
       "everyCommand",
       "studio",
@@ -263,13 +262,13 @@ const packAll = async () => {
   await step({ name: "pack", command: ["pnpm", "--filter", "./packages/*", "pack", ...destination] })
 }
 
-/** Runs steps in their order, twice as many at once as there are cores. */
+/** Runs steps in their order, half as many again at once as there are cores. */
 const inLanes = async (steps: ReadonlyArray<() => Promise<unknown>>) => {
   const waiting = [...steps]
   const lane = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await next()
   }
-  await Promise.all(Array.from({ length: os.availableParallelism() * 2 }, lane))
+  await Promise.all(Array.from({ length: Math.ceil(os.availableParallelism() * 1.5) }, lane))
 }
 
 const exampleSteps = (packageManager: ReadonlyArray<string>): ReadonlyArray<() => Promise<unknown>> => {
@@ -303,6 +302,8 @@ const testCommand = await firstRuns()
 const packageManager = bringPnpm()
 await build(packageManager)
 await tests(testCommand)
+// Alone: they measure orders and limits of many requests at once.
+await tests("npm run test:long")
 await workspaceChecks(packageManager)
 const statusAfter = spawnSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" }).stdout
 verify("the checks change no file", statusAfter === statusBefore ? undefined : `git status says:\n${statusAfter}`)
