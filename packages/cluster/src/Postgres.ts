@@ -8,12 +8,12 @@ import { Callback, Options as Tables } from "@divisi/core"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import { acquired } from "./internal/closing.ts"
 import * as Owner from "./internal/owner.ts"
 import * as Schema from "./internal/schema.ts"
 import * as Session from "./internal/session.ts"
@@ -269,11 +269,8 @@ export const open = Effect.fnUntraced(function* (
     return { pool, owner }
   })
   const scope = yield* Effect.scope
-  const attempt = Effect.flatMap(Scope.fork(scope), (own) =>
-    Effect.onError(Scope.provide(connect, own), (cause) => Scope.close(own, Exit.failCause(cause)))
-  )
   const { owner, pool } = yield* orFail(
-    Session.patiently(() => attempt, startMillis, {
+    Session.patiently(() => acquired(scope, connect), startMillis, {
       isPassing: Session.isStarting,
       onWait: (error) =>
         Effect.catch(

@@ -14,14 +14,13 @@ import * as Context from "effect/Context"
 import * as Entity from "effect/cluster/EntityId"
 import * as Sharding from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SqlError from "effect/sql/SqlError"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
-import { bounded } from "../internal/closing.ts"
+import { acquired, bounded } from "../internal/closing.ts"
 import * as Postgres from "../Postgres.ts"
 import * as PostgresJournal from "../PostgresJournal.ts"
 import * as Abandoned from "./abandoned.ts"
@@ -306,10 +305,7 @@ export const make = Effect.fnUntraced(function* (
   const entities = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => bounded(Scope.close(entities, exit), drainMillis + leaveMillis))
   // They read and write tables: a database that restarts meanwhile is waited for, as for any statement.
-  const attempt = Effect.flatMap(Scope.fork(members), (own) =>
-    Effect.onError(Layer.buildWithScope(layer, own), (cause) => Scope.close(own, Exit.failCause(cause)))
-  )
-  const context = yield* query(() => orDieUnlessSql(attempt))
+  const context = yield* query(() => orDieUnlessSql(acquired(members, Layer.build(layer))))
   const sharding = Context.get(context, Sharding.Sharding)
   if (worker !== undefined) {
     const source: Feeds.Source = { journal: base, listen: owned.listen, isCancelled }
