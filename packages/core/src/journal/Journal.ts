@@ -20,7 +20,7 @@ import type * as InMemory from "./MemoryJournal.ts"
 import { isTriedAgain, supersededIn } from "./Superseded.ts"
 
 export { type ReadHead, read as readHead } from "./Head.ts"
-export { JournalError, JournalMismatch } from "./JournalErrors.ts"
+export { JournalError, JournalMismatch, otherQuestion } from "./JournalErrors.ts"
 export { makeMemory, memory } from "./MemoryJournal.ts"
 
 // Handed on by `export type { … } from`, they would be values in the declarations of a barrel.

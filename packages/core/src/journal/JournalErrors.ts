@@ -59,6 +59,9 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
+/** The detail of a mismatch for a run that has another question than the one asked. */
+export const otherQuestion = "has a different question"
+
 /** The error for a resumed run that differs from its journal. Nothing was requested or written. */
 export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly run: string

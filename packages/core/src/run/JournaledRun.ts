@@ -116,8 +116,12 @@ const refusalBy = (
   transcript: Transcript | undefined
 ): Journal.JournalMismatch | OptionsError | undefined =>
   isOther(task, runId, events)
-    ? new Journal.JournalMismatch({ run: runId, call: runId, detail: "has a different question" })
+    ? new Journal.JournalMismatch({ run: runId, call: runId, detail: Journal.otherQuestion })
     : transcript && refusalOf(transcript, results)
+
+/** The transcript with which given results are compared; `undefined` without results, as for most runs. */
+const comparedWith = ({ results }: Started, events: ReadonlyArray<RunEvent>): Transcript | undefined =>
+  Object.keys(results).length === 0 ? undefined : fromEvents(events)
 
 /**
  * Waits for the same run elsewhere in this process, and replays its events. Returns `undefined` if the run still waits
@@ -135,7 +139,7 @@ const join = (
     if (result.error instanceof Journal.JournalError) return { _tag: "Over", result }
     const entries = yield* Effect.orElseSucceed(Recording.readFrom(journal, runId), () => [])
     const events = Journal.eventsOf(entries)
-    const transcript = Object.keys(results).length === 0 ? undefined : fromEvents(events)
+    const transcript = comparedWith(run, events)
     const refused = refusalBy(run, events, transcript)
     if (refused !== undefined) return { _tag: "Over", result: unusable(runId, refused) }
     if (transcript !== undefined && pendingCalls(transcript).some(({ id }) => id in results)) return undefined
@@ -163,7 +167,7 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
   if (Result.isFailure(opened)) return { _tag: "Over", result: finish(unusable(runId, opened.failure)) }
   if (opened.success._tag === "Ended") {
     const { events } = opened.success
-    const refused = refusalBy(run, events, fromEvents(events))
+    const refused = refusalBy(run, events, comparedWith(run, events))
     if (refused !== undefined) return { _tag: "Over", result: finish(unusable(runId, refused)) }
     for (const event of events) listener?.(event)
     return { _tag: "Over", result: finish(resultOf(runId, events)) }

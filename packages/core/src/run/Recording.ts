@@ -264,7 +264,7 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
   const [then, again] = [beginningOf(before), beginningOf(now)]
   const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
   if (name === undefined) return undefined
-  return name === "question" ? "has a different question" : `has the ${name} ${again[name]} instead of ${then[name]}`
+  return name === "question" ? Journal.otherQuestion : `has the ${name} ${again[name]} instead of ${then[name]}`
 }
 
 // -------------------------------------------------------------------------------------------------------------------

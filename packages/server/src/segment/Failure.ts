@@ -169,7 +169,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
     return ofJournal(error) ?? new ApiError({ kind: "server", message: words, cause: error })
   }
   // Two requests with one key came at the same time.
-  if (error instanceof Journal.JournalMismatch && error.detail === "has a different question") return usedKey
+  if (error instanceof Journal.JournalMismatch && error.detail === Journal.otherQuestion) return usedKey
   if (isAboutAccount(error)) {
     return new ApiError({ kind: account.kind, message: `${unnamed} (run ${runId})`, providerMessage: message })
   }
