@@ -299,16 +299,7 @@ export const turnsOf = (given: Json.JsonObject): ReadonlyArray<Json.JsonObject> 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Fields of messages with contents that no worker can get. */
-const unreadFields = [
-  "attachments",
-  "experimental_attachments",
-  "files",
-  "documents",
-  "audio",
-  "audios",
-  "video",
-  "videos"
-]
+const unreadFields = [...attachmentFields, "documents", "audio", "audios", "video", "videos"]
 
 /** Notes contents of a message that are not read. */
 export const noteLosses = (message: Json.JsonObject, field: string, reading: Reading): void => {
