@@ -96,7 +96,7 @@ const resultBefore = (before: string): string | undefined => {
   const line = before.split("\n").findLast((one) => relation.test(one))
   const equation = line === undefined ? undefined : runsOf(line).findLast(({ content }) => relation.test(content))
   return equation?.content
-    .split(/[=≈]|\\approx(?![a-zA-Z])/)
+    .split(relation)
     .at(-1)
     ?.replace(/\\[)\]]|\$/g, "")
 }
@@ -210,8 +210,7 @@ export const conclusion = (text: string, isLast: boolean): Conclusion | undefine
   const sentence = withoutAsides(whole)
   const part = inBold(sentence)
   const within = part === undefined || !hasValue(part.content) ? undefined : part
-  const found =
-    within === undefined ? statedOf(sentence, text.slice(0, from)) : statedOf(within.content, text.slice(0, from))
+  const found = statedOf(within?.content ?? sentence, text.slice(0, from))
   if (found === undefined) return undefined
   const start = from + (within?.start ?? 0) + found.start
   const end = start + found.content.length
@@ -232,7 +231,7 @@ export const conclusion = (text: string, isLast: boolean): Conclusion | undefine
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
 /** The end of a clause, and the beginning of a reason. */
-const clauseEnd = /,?\s(?:because|since|while|whereas)\b|[,;:—–]\s|\b(?:so|thus|hence|therefore|but)\b/i
+const clauseEnd = /,?\s(?:because|since|while|whereas)\b|[,;:—–]\s|\b(?:so|thus|hence|therefore|but)\b/gi
 
 /**
  * Finds the words in the last sentence of a text if they are its answer: in bold, the subject of the last clause, or the
@@ -260,7 +259,7 @@ export const statedWords = (text: string, words: string): Span | undefined => {
     return { start: from + opening[0].length - words.length, end: from + opening[0].length }
   }
   let begin = 0
-  for (const { 0: mark, index } of sentence.matchAll(new RegExp(clauseEnd.source, "gi"))) {
+  for (const { 0: mark, index } of sentence.matchAll(clauseEnd)) {
     const rest = sentence.slice(index + mark.length)
     if (/(?:because|since|while|whereas)$/i.test(mark) || !/\p{L}{2}/u.test(rest)) break
     begin = index + mark.length
