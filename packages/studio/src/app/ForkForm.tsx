@@ -57,7 +57,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
   const workers = [
     ...new Set([...transcript.pool.map(({ id }) => id), ...(offer.value === undefined ? [] : workersIn(offer.value))])
   ]
-  const at = `${within}${round}.${step}${item === undefined ? "" : `[${item}]`}`
+  const at = `${within}${Format.place({ round, step, item })}`
   const submit = (data: FormData) =>
     send(async () => {
       const [answer, worker, subtask, plan, policy] = ["answer", "worker", "subtask", "plan", "policy"].map((name) =>

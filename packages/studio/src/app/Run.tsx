@@ -37,16 +37,12 @@ const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.T
         return (item === undefined ? record : record?.items?.find((one) => one.item === item))?.nested ?? run
       }, transcript)
 
-/** The text of a step or an item of it, for a path. */
-const textOf = ({ item, round, step }: Transcript.Place): string =>
-  `${round}.${step}${item === undefined ? "" : `[${item}]`}`
-
 /** A link to the step that a run was forked from. */
 const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf"]> }) => {
   const places: Array<Transcript.Place> = []
   for (let at: Transcript.Place | undefined = of; at !== undefined; at = at.nested) places.push(at)
   const last = places.at(-1)!
-  const within = places.slice(0, -1).map(textOf).join(",")
+  const within = places.slice(0, -1).map(Format.place).join(",")
   const query = { step: `${last.round}.${last.step}`, item: last.item, in: within === "" ? undefined : within }
   return (
     <p class="dim">
@@ -423,7 +419,9 @@ const View = ({
               ? undefined
               : () =>
                   setQuery({
-                    in: [within, textOf({ ...row, item: openRow.record.item })].filter((at) => at !== "").join(","),
+                    in: [within, Format.place({ ...row, item: openRow.record.item })]
+                      .filter((at) => at !== "")
+                      .join(","),
                     step: undefined,
                     item: undefined,
                     at: undefined

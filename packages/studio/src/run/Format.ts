@@ -72,3 +72,14 @@ export const oneLine = (text: string, most = 300): string => {
   const line = visible(text.slice(0, most * 2).replace(/\s+/g, " ")).trim()
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
+
+/** Formats the place of a step or an item of it: `0.2`, `0.2[3]`. */
+export const place = ({
+  item,
+  round,
+  step
+}: {
+  readonly round: number
+  readonly step: number
+  readonly item?: string | undefined
+}): string => `${round}.${step}${item === undefined ? "" : `[${item}]`}`
