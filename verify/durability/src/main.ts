@@ -114,11 +114,17 @@ const kills = async (killing: Promise<Kills.Found>): Promise<boolean> => {
   return problems.length === 0
 }
 
-const chaos = async (options: Chaos.Options, isJson: boolean): Promise<boolean> => {
-  if (!Chaos.isPossible()) {
-    process.stderr.write("pnpm durability chaos needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
-    return false
+/** Whether a command can start a database. Says so if not. */
+const canStartPostgres = (command: string): boolean => {
+  const isPossible = Machines.isPossible()
+  if (!isPossible) {
+    process.stderr.write(`pnpm durability ${command} needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n`)
   }
+  return isPossible
+}
+
+const chaos = async (options: Chaos.Options, isJson: boolean): Promise<boolean> => {
+  if (!canStartPostgres("chaos")) return false
   const found = await Chaos.run(options, show)
   show("")
   print(isJson ? JSON.stringify(found, undefined, 2) : Chaos.format(found))
@@ -126,29 +132,20 @@ const chaos = async (options: Chaos.Options, isJson: boolean): Promise<boolean> 
 }
 
 const machines = async (options: Machines.Options): Promise<boolean> => {
-  if (!Machines.isPossible()) {
-    process.stderr.write("pnpm durability machines needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
-    return false
-  }
+  if (!canStartPostgres("machines")) return false
   const found = await Machines.run(options, print)
   print(Machines.format(found))
   return found.problems.length === 0
 }
 
 const load = async (runs: number): Promise<boolean> => {
-  if (!Machines.isPossible()) {
-    process.stderr.write("pnpm durability load needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
-    return false
-  }
+  if (!canStartPostgres("load")) return false
   print(Load.format(await Load.run({ runs }, (point) => print(Load.formatPoint(point)))))
   return true
 }
 
 const samples = async (options: Samples.Options): Promise<boolean> => {
-  if (!Machines.isPossible()) {
-    process.stderr.write("pnpm durability samples needs initdb, pg_ctl and postgres of Postgres 14 or newer.\n")
-    return false
-  }
+  if (!canStartPostgres("samples")) return false
   const found = await Samples.run(options, print)
   print(Samples.format(found))
   return found.problems.length === 0
