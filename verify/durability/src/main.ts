@@ -114,7 +114,7 @@ const kills = async (killing: Promise<Kills.Found>): Promise<boolean> => {
   return problems.length === 0
 }
 
-/** Whether a command can start a database. Says so if not. */
+/** Whether a command can start a database. If not, the reason is printed. */
 const canStartPostgres = (command: string): boolean => {
   const isPossible = Machines.isPossible()
   if (!isPossible) {
