@@ -1,6 +1,6 @@
 /**
- * Calls user functions, which may be async and may throw. Results are awaited, exceptions become failures, and every
- * rejection is handled.
+ * Calls user functions, which may be async and may throw. Promises are awaited, exceptions become failures, and no
+ * rejection goes unhandled.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"

@@ -1,6 +1,6 @@
 /** Suggests the closest known word for a misspelt one. */
 
-/** The letters to insert, leave out, replace or swap with their neighbour to make one word of the other. */
+/** The edit distance of two words: letters to insert, delete, replace or swap with their neighbor. */
 const distance = (from: string, to: string): number => {
   let beforeLast: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -27,10 +27,10 @@ const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{
 /** Whether two words are equal, ignoring case, hyphens and underscores. */
 export const isSame = (one: string, other: string): boolean => bare(one) === bare(other.slice(0, 64))
 
-/** At most this many letters may be wrong: one in three, and never more than three. */
+/** The maximum edit distance of a suggestion: a third of the word's length, up to 3. */
 const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3))
 
-/** If one word begins with the other, it is unfinished or has a unit appended. */
+/** Whether one word is a prefix of the other: an unfinished word, or one with a unit appended. */
 const isBeginning = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
 

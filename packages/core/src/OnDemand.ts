@@ -1,12 +1,12 @@
 /** Modules that are loaded when they are first used, so that programs which never use them do not load them. */
 import * as Effect from "effect/Effect"
 
-/** Uses a module: without a pause if it is loaded. */
+/** Runs an effect with the module. Does not yield if the module is already loaded. */
 export type OnDemand<M> = <A, E, R>(use: (module: M) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 const loads: Array<() => Promise<unknown>> = []
 
-/** Loads a module when it is first used. */
+/** Returns a function that loads a module on first use and caches it. */
 export const onDemand = <M>(load: () => Promise<M>): OnDemand<M> => {
   let loaded: M | undefined
   const loadOnce = async () => {
@@ -18,7 +18,7 @@ export const onDemand = <M>(load: () => Promise<M>): OnDemand<M> => {
   return (use) => Effect.suspend(() => (loaded === undefined ? Effect.flatMap(loading, use) : use(loaded)))
 }
 
-/** Loads all modules, for simulations: a simulated scheduler waits for no module. */
+/** Loads all modules now. Simulations need it, because a simulated scheduler does not wait for module loading. */
 export const loadAll = async (): Promise<void> => {
   for (const load of loads) await load()
 }

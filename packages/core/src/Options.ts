@@ -91,7 +91,10 @@ export class OptionsError extends Data.TaggedError("OptionsError")<{
 
 const shortest = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
-/** A value in the wrong option may be a credential: these are not repeated. */
+/**
+ * Matches values that look like credentials. They are not repeated in errors, because a credential may be in the wrong
+ * option.
+ */
 const credential = /\bsk-|bearer\s|:\/\/[^/\s]*@/i
 
 /** Describes a value in a few words. It never throws, and never repeats a credential. */

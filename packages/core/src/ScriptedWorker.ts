@@ -6,7 +6,7 @@ import * as Message from "./task/Message.ts"
 import { free, type Pricing, pricingShape } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
-/** The behavior of one call: answer with a text, fail, hang forever, or stream the given parts. */
+/** The behavior of one call: return a text, fail, hang forever, or stream the given parts. */
 export type Reply =
   | string
   | { readonly fail: WorkerErrorReason }

@@ -3,7 +3,7 @@
  * throw again nor affect the program that shows it.
  */
 
-/** Control characters, C1 included, but for tabs and line feeds; separators of lines; marks of writing direction. */
+/** Control characters (including C1, except tab and line feed), line separators and bidirectional marks. */
 const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
@@ -23,7 +23,9 @@ export const messageOf = (thrown: unknown): string => {
   }
 }
 
-/** A third-party object may throw when its type is inspected. */
+/**
+ * Whether a third-party value is an instance of a class. Never throws, although such objects may throw when inspected.
+ */
 export const isA = <A>(value: unknown, type: new (...args: never) => A): value is A => {
   try {
     return value instanceof type

@@ -1,6 +1,7 @@
 /**
- * The domain and the one run loop of Divisi, one namespace per module. Modules that load more of Effect than a plain run
- * needs have their own entry points: `@divisi/core/Wire` and `RunSettings` (schemas), `Telemetry`, and `streams`.
+ * The domain model and the run loop of Divisi, with one namespace per module. Modules that load more of Effect than a
+ * plain run needs have their own entry points: `@divisi/core/Wire` and `RunSettings` (schemas), `Telemetry`, and
+ * `streams`.
  */
 
 export * as Callback from "./Callback.ts"

@@ -1,5 +1,5 @@
 /**
- * The Conductor without Effect: promises, async iterables, `AbortSignal`.
+ * The Conductor without Effect: promises, async iterables and `AbortSignal`.
  *
  * A thin layer over `Conductor`, with the same options and results. It adds ways to write workers and policies without
  * Effect, to follow a run, and to resume it.

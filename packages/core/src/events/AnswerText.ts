@@ -3,8 +3,8 @@
  * they have sent (an HTTP response, a model of another SDK).
  *
  * A chunk is emitted only when no later step or round can replace it. If a call fails after some of its text was
- * emitted, the text of the retry is compared with it and emitted only from the first difference. Text that a worker
- * writes before it calls a tool is also emitted; the answer follows after an empty line.
+ * emitted, the retry's text is compared with it and emitted only from the first difference. Text that a worker writes
+ * before it calls a tool is also emitted; the answer follows after an empty line.
  */
 
 import { defined } from "../Fields.ts"
@@ -76,7 +76,7 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
 
 type Emission = readonly [state: AnswerText, text: string]
 
-/** Extends the answer by a text that is known to be its beginning, and emits the new part. */
+/** Extends the answer to a longer text that starts with it, and emits the new part. */
 const extend = (state: AnswerText, whole: string): Emission => {
   const { emitted, from } = state
   const known = emitted.slice(from)
@@ -97,7 +97,7 @@ const onDelta = (state: AnswerText, text: string): Emission => {
   return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
 }
 
-/** Text that precedes a tool call remains. Text of the wrong shape is void, like the text of a failed call. */
+/** Keeps text that precedes a tool call. Discards text of the wrong shape, like the text of a failed call. */
 const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => {
   const { emitted, from } = state
   if (emitted.length === from) return [state, ""]
@@ -115,7 +115,7 @@ const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
 }
 
-/** The events that neither add to the text of the answer nor void parts of it. */
+/** The events that neither add to the answer's text nor void parts of it. */
 type WithoutText =
   | "run-started"
   | "round-started"

@@ -1,6 +1,6 @@
 /**
- * The attributes that events give to spans, by the semantic conventions for generative AI (`gen_ai.*`) or under `divisi.*`.
- * A tracer is not needed here, so a run without telemetry loads none.
+ * The span attributes of events: `gen_ai.*` from the OpenTelemetry semantic conventions for generative AI, and our own
+ * `divisi.*`. This module needs no tracer, so runs without telemetry do not load one.
  */
 import type { Message } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
@@ -32,7 +32,7 @@ export const setPaid = (span: Attributes, { costUsd, usage }: Paid): void => {
   if (costUsd !== undefined) span.attribute("divisi.cost_usd", costUsd)
 }
 
-/** Messages as the conventions write them. */
+/** Formats messages as the semantic conventions specify. */
 export const messagesText = (messages: ReadonlyArray<Message>, finishReason?: FinishReason): string =>
   JSON.stringify(
     messages.map(({ content, role }) => ({

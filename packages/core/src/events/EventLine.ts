@@ -10,7 +10,7 @@ import * as Step from "./step.ts"
 import * as Suspension from "./suspension.ts"
 import * as Tool from "./tool.ts"
 
-/** The events without a line: minor ones, and those that the caller shows otherwise. */
+/** The events without a line: minor ones, and those that the caller displays in another way. */
 type Silent =
   | "run-started"
   | "round-started"
@@ -30,7 +30,7 @@ type Silent =
   | "run-finished"
 
 /**
- * Returns the line of an event, or `undefined` if it does not have one. Steps are counted from 1. A plan has one line,
+ * Returns the line for an event, or `undefined` if it has no line. Steps are counted from 1. A plan has one line,
  * followed by one line per step.
  *
  * **Example**

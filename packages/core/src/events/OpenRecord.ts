@@ -32,7 +32,7 @@ export interface OpenStep extends Mutable<Omit<StepRecord, "nested" | StepLists>
   checks?: Array<CheckRecord>
   checkAnswers?: Array<CheckAnswer>
   nested?: OpenRun
-  /** By name, in the order in which they began. */
+  /** The items by name, in the order in which they started. */
   items?: Map<string, OpenStep>
 }
 
@@ -50,10 +50,10 @@ export interface OpenRun extends Mutable<Omit<Transcript, "rounds">> {
   readonly rounds: Array<OpenRound>
 }
 
-/** The part of an event that its record stores as `paid`. */
+/** Returns the part of an event that its record stores as `paid`. */
 export const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
 
-/** A step, or an item of one, that has not started. */
+/** Returns the record of a step or item that has not started. */
 export const waiting = (
   step: number,
   worker: string
@@ -67,7 +67,7 @@ export const waiting = (
   reassigned: []
 })
 
-/** The record of an item of a step; a new one if it was not reported before. */
+/** Returns the record of a step's item, and creates it if the item is new. */
 const itemOf = (whole: OpenStep, item: Item): OpenStep => {
   whole.items ??= new Map()
   const known = whole.items.get(item)
@@ -77,7 +77,7 @@ const itemOf = (whole: OpenStep, item: Item): OpenStep => {
   return begun
 }
 
-/** The record that an event of a step, or of an item of it, belongs to. */
+/** Returns the record of the step or item that an event belongs to. */
 export const recordAt = ({ steps }: OpenRound, step: number, item: Item | undefined): OpenStep | undefined => {
   const whole = steps[step]
   return whole === undefined || item === undefined ? whole : itemOf(whole, item)

@@ -154,7 +154,10 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
   })
 }
 
-/** The record of an answered step or item. The answer of a step with items is not that of one call. */
+/**
+ * Returns the record of an answered step or item. A step with items has no record here, because its answer consists of
+ * several calls.
+ */
 const stepOf = ({ rounds }: Transcript, { item, round, step }: NonNullable<Options["step"]>) => {
   const record = recordOf(rounds[round], step, item)
   return record?.state === "answered" && record.items === undefined ? record : undefined

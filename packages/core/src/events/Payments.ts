@@ -14,14 +14,14 @@ import type {
 } from "./Transcript.ts"
 
 /**
- * The purpose of a call: a plan, a step whose answer is not the run's, the step that answers (of several that vote, the
- * first), or the judgement of a check or a critic.
+ * The purpose of a call: a plan, an intermediate step, the step that gives the run's answer (the first of several that
+ * vote), or the judgment of a check or a critic.
  */
 export type Purpose = "plan" | "step" | "answer" | "judgement"
 
 /** A call of a run, or a cached answer. */
 export interface Payment {
-  /** The id of the worker; of a completion, the name of the policy. */
+  /** The id of the worker, or the name of the policy for a completion. */
   readonly worker: string
   readonly purpose: Purpose
   readonly paid: Paid
@@ -39,7 +39,8 @@ const answerPayment = (
   paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
 
 /**
- * Calls of checks and critics are judgements even if they fail; all other calls have the purpose of their step or plan.
+ * The payments of failed calls. Calls of checks and critics count as judgments; all others have the purpose of their
+ * step or plan.
  */
 const lostPayments = (lost: ReadonlyArray<LostCall>, purpose: Purpose): ReadonlyArray<Payment> =>
   lost.map((paid) => ({
@@ -59,14 +60,14 @@ const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []):
     isLost: false
   }))
 
-/** Whether a step's answer is that of its nested run, and not of a worker that took over from it. */
+/** Whether a step's answer comes from its nested run, not from a worker that took over. */
 export const isNested = ({ nested, reassigned }: StepRecord): boolean => nested !== undefined && reassigned.length === 0
 
-/** Calls of a run nested in a step have the purpose of that step. */
+/** The payments of a nested run, with the purpose of the step that contains it. */
 const within = (nested: Transcript, purpose: Purpose): ReadonlyArray<Payment> =>
   payments(nested).map((payment) => (payment.purpose === "answer" ? { ...payment, purpose } : payment))
 
-/** A nested run's payments are in its own record; the answer of its step does not repeat them. */
+/** The payments of a step. Those of a nested run are in its own record, and the step's answer does not repeat them. */
 const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment> => [
   ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, purpose, turn)),
   ...(isNested(step) ? [] : answerPayment(step.worker, purpose, step)),
@@ -94,8 +95,8 @@ export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | 
 }
 
 /**
- * Returns the step whose answer is the run's answer so far: the last step of its round (of several that vote, the
- * first), or the step whose answer was confirmed. The round is the current one, or else the last one, or the best one
+ * Returns the step whose answer is the run's answer so far: the last step of its round (the first of several that
+ * vote), or the step whose answer was confirmed. The round is the current one, otherwise the last one, or the best one
  * if a critic scored them.
  */
 const answering = ({ rounds }: Transcript): EarlierStep | undefined => {

@@ -1,4 +1,4 @@
-/** The one fold of events into a transcript. Each event changes the record of its run in place. */
+/** Folds events into a transcript. Each event updates its run's record in place. */
 import * as Approval from "./approval.ts"
 import * as Call from "./call.ts"
 import * as Check from "./check.ts"
@@ -114,7 +114,7 @@ const foldInRun = (run: OpenRun, event: Exclude<RunEvent, Of<"run-started">>) =>
 // Copies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Orders items by their positions in their lists. */
+/** Compares items by their positions in their lists. */
 const byPosition = ({ item: left = "" }: OpenStep, { item: right = "" }: OpenStep): number => {
   const [one, other] = [left.split("."), right.split(".")]
   const at = one.findIndex((index, at) => index !== other[at])
@@ -133,7 +133,7 @@ const copyOfStep = (step: OpenStep): StepRecord => {
   return record
 }
 
-/** A copy of the record that later events do not change. */
+/** Returns a copy of the record that later events do not change. */
 const copyOf = (run: OpenRun): Transcript => ({
   ...run,
   rounds: run.rounds.map((round) => ({

@@ -1,4 +1,4 @@
-/** The schema of all events of a run: held equal to `RunEvent` by the compiler. */
+/** The schema of all events of a run. The compiler checks that it matches `RunEvent`. */
 import * as Schema from "effect/Schema"
 import { PlanDecided, PlanWaiting } from "./approval.schema.ts"
 import { CallFailed, CallInterrupted, CallLost } from "./call.schema.ts"
@@ -26,7 +26,7 @@ import { StepWaiting } from "./suspension.schema.ts"
 import { ToolFinished, ToolProgressed, ToolStarted } from "./tool.schema.ts"
 import { TurnFinished } from "./turn.schema.ts"
 
-/** The schemas of events, one by one. */
+/** The schema of each event. */
 export const events = [
   RunStarted,
   RoundStarted,

@@ -1,9 +1,9 @@
 /**
  * Run events: everything that happens in a run, in order.
  *
- * The transcript, the terminal view, the web page, server-sent events and telemetry are folds of this one stream.
- * Events are plain JSON values. Steps count from 0 within their round, rounds from 0 within their run, attempts from 0
- * within their step. `at` is the wall clock in milliseconds since 1970.
+ * The transcript, the terminal view, the web page, server-sent events and telemetry are all derived from this one
+ * stream. Events are plain JSON values. Steps count from 0 within their round, rounds from 0 within their run, attempts
+ * from 0 within their step. `at` is the wall clock in milliseconds since 1970.
  *
  * A run starts with `run-started` and ends with `run-finished`, whatever happens. When a Conductor is a worker in its
  * own pool, the events of the nested run are in the same stream under their own `runId`. `parent` identifies the step
@@ -42,7 +42,7 @@ export const version = 1
 export interface PoolMember {
   readonly id: string
   readonly description?: string
-  /** Present if the price is play money, which is not paid. */
+  /** Present if the price is play money, which nobody is charged. */
   readonly isPlay?: true
 }
 
@@ -91,7 +91,7 @@ export interface WaitingCall {
   /** Unique in the run and stable across resumes. Pass the result under this id. */
   readonly id: string
   readonly round: number
-  /** 0 for a plan. */
+  /** The index of the step; 0 for a plan. */
   readonly step: number
   readonly item?: Item
   /** The worker that made the call, or the policy that wrote the plan. */
@@ -104,7 +104,7 @@ export interface WaitingCall {
   readonly call: ToolCall
 }
 
-/** An attempt of a call without an answer. */
+/** A call attempt without an answer. */
 export interface Attempt {
   /** The id that prevents accounts from charging it twice. Absent if the run has no shared account and no journal. */
   readonly chargeId?: string

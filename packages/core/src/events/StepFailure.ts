@@ -29,7 +29,7 @@ export interface StepFailure {
 
 type Place = Pick<StepFailure, "runId" | "round">
 
-/** The failure of a call that is not a step's own, if it was not retried or made again. */
+/** Returns the failure of a planner's, check's or critic's call, if the call was not retried. */
 const ofCall = (place: Place & Pick<StepFailure, "step" | "item">, lost: LostCall): ReadonlyArray<StepFailure> => {
   const { by, isRetired, message = "", reason, retryInMillis, worker } = lost
   if (reason === undefined || retryInMillis !== undefined || isRetired === true) return []
@@ -55,7 +55,10 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
   return [...(record.nested === undefined ? [] : failuresOf(record.nested)), ...taken, ...failed, ...checks]
 }
 
-/** The place of a failure below a run as numbers: rounds and steps down to it; a planner's comes before all steps. */
+/**
+ * Returns a failure's position below a run as numbers: the rounds and steps that lead to it. A planner's failure comes
+ * before all steps.
+ */
 const pathOf = (run: string, { item, round, runId, step = -1 }: StepFailure): ReadonlyArray<number> => [
   ...runId
     .slice(run.length)
@@ -77,8 +80,8 @@ const byPlace = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
 }
 
 /**
- * Failures of a run and of those nested in it, in the order of rounds and steps. Those of one step stay in the order of
- * time, its checks' last, so the order does not depend on which of two steps failed first.
+ * Sorts the failures of a run and its nested runs by round and step. Failures of one step stay in chronological order,
+ * with those of its checks last, so the order does not depend on which of two steps failed first.
  */
 export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): ReadonlyArray<StepFailure> =>
   failures.length < 2
@@ -101,7 +104,7 @@ export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId
 /** Reasons that can be a consequence of the plan or the question: the wrong worker, too much text, filtered content. */
 const consequences: ReadonlySet<StepFailure["reason"]> = new Set(["ContextTooLong", "ContentFiltered", undefined])
 
-/** Whether the worker answered and was paid, and its answer was empty or unreadable. */
+/** Whether the worker was paid for an answer that was empty or unreadable. */
 const isEmptyAnswer = ({ reason, usage }: LostCall): boolean => reason?._tag === "Malformed" && usage.outputTokens > 0
 
 const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>

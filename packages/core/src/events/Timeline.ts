@@ -27,11 +27,11 @@ const lastOf = (round: RoundRecord): number =>
     )
   )
 
-/** The time of the last thing that a transcript records, in milliseconds since 1970. */
+/** Returns the time of the latest entry in a transcript, in milliseconds since 1970. */
 export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
   Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
 
-/** Returns the items that had arrived by a given time, or `undefined` if there are no such items. */
+/** Returns the items that had arrived by a given time, or `undefined` if there are none. */
 const until = <A extends { readonly at: number }>(
   records: ReadonlyArray<A> | undefined,
   time: number
@@ -69,7 +69,7 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
   })
 }
 
-/** The items that had started or were skipped by a given time. */
+/** Returns the items that had started or were skipped by a given time. */
 const itemsAt = (items: ReadonlyArray<StepRecord> = [], time: number): ReadonlyArray<StepRecord> | undefined => {
   const begun = items.filter(({ endedAt, startedAt = endedAt }) => startedAt !== undefined && startedAt <= time)
   return begun.length === 0 ? undefined : begun.map((item) => stepAt(item, time))
@@ -106,7 +106,7 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
   })
 }
 
-/** A run as it was at a time. */
+/** Returns the transcript of a run as of a given time. */
 export const at = (transcript: Transcript, time: number): Transcript => {
   if (time >= endOf(transcript)) return transcript
   const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...rest } = transcript

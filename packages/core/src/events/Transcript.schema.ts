@@ -102,7 +102,7 @@ export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
   })
 )
 
-/** The record of a step, with the run nested in it. */
+/** The record of a step, including its nested run. */
 export const StepRecord: Of<TranscriptModels.StepRecord> = schemaOf<TranscriptModels.StepRecord>()(
   Schema.Struct({
     step: Schema.Int,

@@ -2,8 +2,8 @@
  * Transcripts: the complete record of a run, folded from its events.
  *
  * A transcript is plain JSON and can be taken at any moment of a run. It records times, so a finished run can be shown
- * as of any time ({@link at}): a view is a function of a transcript and a time. Every call, dollar and token of `spend`
- * is in exactly one place: an answer to a step, a critic or a check, a failed call, or a completion.
+ * as of any time ({@link at}): a view is a function of a transcript and a time. Every call, dollar and token in `spend`
+ * is recorded exactly once: in an answer to a step, a critic or a check, in a failed call, or in a completion.
  */
 
 import { defined } from "../Fields.ts"
@@ -148,7 +148,7 @@ export interface StepRecord {
   readonly item?: Item
   /** The records of the items that have started or were skipped, by index; absent if the step runs once. */
   readonly items?: ReadonlyArray<StepRecord>
-  /** The number of items known so far; absent if the step runs once. */
+  /** The number of items discovered so far; absent if the step runs once. */
   readonly unfolded?: number
   /** The steps and items in its access list that it did not wait for, as in `step-started`. */
   readonly without?: ReadonlyArray<string>
@@ -183,7 +183,7 @@ export interface StepRecord {
   readonly reassigned: ReadonlyArray<Reassignment>
   /** Why the step failed or was skipped. */
   readonly detail?: string
-  /** The class of its worker's error, if that made the step fail. */
+  /** The class of the worker's error, if an error of the worker made the step fail. */
   readonly reason?: WorkerErrorReason["_tag"]
   /** The nested run, if the Conductor assigned the step to itself. */
   readonly nested?: Transcript
@@ -265,7 +265,7 @@ export interface RoundRecord {
   readonly confirmed: boolean
 }
 
-/** The most advanced intermediate text of a run that ended without an answer. It is not an answer to the question. */
+/** The most complete intermediate text of a run that ended without an answer. It does not answer the question. */
 export interface PartialAnswer {
   readonly round: number
   /** Absent if the text is a draft of the policy itself. */
@@ -291,7 +291,7 @@ export interface Transcript {
   readonly parent?: Parent
   readonly forkOf?: ForkOf
   readonly rounds: ReadonlyArray<RoundRecord>
-  /** This and the following fields are absent until the run has ended. */
+  /** Why the run ended. This and the following fields are absent until it has ended. */
   readonly ending?: Ending
   readonly answer?: string
   /** Present if the run ended without an answer but has the text of a step or a draft. */
@@ -307,7 +307,7 @@ export interface Transcript {
 
 /** Folds the events of one run and its nested runs into a transcript. */
 export interface Recorder {
-  /** Receives the next event. Events before the run's start and events of other runs are ignored. */
+  /** Receives the next event. Ignores events before the run's start and events of other runs. */
   readonly listener: Listener
   /** The transcript so far; `undefined` before the run has started. */
   readonly transcript: () => Transcript | undefined
@@ -394,8 +394,8 @@ export const readPlace = (text: string): Place | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the rules of another plan for a round, as far as a transcript has them: the pool, the earlier rounds, and the
- * checks, shapes and tools that its plans name. The number of steps is not limited.
+ * Returns the rules for a replacement plan, as far as the transcript contains them: the pool, the earlier rounds, and
+ * the checks, shapes and tools named in its plans. The number of steps is not limited.
  *
  * **Example**
  *

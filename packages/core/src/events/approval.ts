@@ -4,15 +4,15 @@ import { oneLine } from "./EventText.ts"
 import type { OpenRound } from "./OpenRecord.ts"
 import type { WaitingCall } from "./RunEvent.ts"
 
-/** The plan of a round waits for approval; no step of it has begun. */
+/** The plan of a round waits for approval. None of its steps has started. */
 export interface PlanWaiting {
   readonly type: "plan-waiting"
   readonly round: number
-  /** Its arguments have the plan as text, its price, and the problem of an edited plan that could not be read. */
+  /** Its arguments contain the plan as text, its price, and the parse error if an edited plan was invalid. */
   readonly call: WaitingCall
 }
 
-/** How the plan of a round was decided on. */
+/** The decision on a round's plan. */
 export type PlanDecision = "approved" | "refused" | "edited"
 
 /** A person has decided on the plan of a round. An edited plan follows as another `workflow-proposed`. */
@@ -33,11 +33,11 @@ export const foldDecided = (round: OpenRound, { decision, reason }: PlanDecided)
   round.decision = reason === undefined ? { decision } : { decision, reason }
 }
 
-/** Describes the round. */
+/** Writes the attributes of the round's span. */
 export const describeWaiting = (span: Attributes, { call }: PlanWaiting): void =>
   span.attribute("divisi.waits_for", [call.call.name])
 
-/** Describes the round. */
+/** Writes the attributes of the round's span. */
 export const describeDecided = (span: Attributes, { decision }: PlanDecided): void =>
   span.attribute("divisi.plan.decision", decision)
 
@@ -48,5 +48,5 @@ export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
 }
 
-/** The id under which the plan of a round waits. */
+/** Returns the id of a waiting plan. */
 export const planId = (path: string, round: number): string => `${path}${round}.plan`

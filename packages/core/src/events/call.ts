@@ -1,4 +1,4 @@
-/** `call-failed`, `call-interrupted` and `call-lost`: an attempt of a call without an answer. */
+/** `call-failed`, `call-interrupted` and `call-lost`: a call attempt without an answer. */
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -11,22 +11,22 @@ interface OfCall extends Attempt, Paid {
   /** Absent if the policy or a critic made the call. */
   readonly step?: number
   readonly item?: Item
-  /** The number of the call of the step, the policy or the critic; 0 when absent. */
+  /** The index of the call within its step, or among the calls of the policy or the critic. Default: 0. */
   readonly turn?: number
   /** Present if a check of the step or the critic of the round made the call. */
   readonly by?: "check" | "critic"
   readonly worker: string
 }
 
-/** A call has failed. */
+/** A call failed. */
 export interface CallFailed extends OfCall {
   readonly type: "call-failed"
   readonly attempt: number
   readonly reason: WorkerErrorReason
   readonly message: string
-  /** Present if the same worker is tried again. */
+  /** The delay before the retry. Present if the same worker is retried. */
   readonly retryInMillis?: number
-  /** Present if the request was not sent: its provider's gate refused the call, which is counted nowhere. */
+  /** Present if the request was not sent because its provider's gate refused the call. Such a call is not counted. */
   readonly unasked?: true
 }
 
@@ -36,8 +36,8 @@ export interface CallInterrupted extends OfCall {
 }
 
 /**
- * The process that made a call ended before its answer arrived. The call is charged at its worst case, as its outcome
- * is unknown.
+ * The process that made a call ended before its answer arrived. The call is charged at its worst case, because its
+ * outcome is unknown.
  */
 export interface CallLost extends OfCall {
   readonly type: "call-lost"
@@ -58,7 +58,7 @@ const recordOf = (event: Stamped<CallFailed | CallInterrupted | CallLost>): Lost
   return call
 }
 
-/** Records a call of the policy or a critic in its round, and any other in its step. */
+/** Records a call of the policy or a critic in its round, and any other call in its step. */
 export const fold = (round: OpenRound, event: Stamped<CallFailed | CallInterrupted | CallLost>): void => {
   if (event.step === undefined) {
     const call = recordOf(event)

@@ -6,13 +6,13 @@ import { aboutStep } from "./EventText.ts"
 import { type OpenStep, paidOf } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** A worker has answered a step's check. The step continues until the check is done. */
+/** A worker that a step's check called has answered. The step continues until the check is done. */
 export interface CheckAnswered extends Paid {
   readonly type: "check-answered"
   readonly round: number
   readonly step: number
   readonly item?: Item
-  /** The number of this call among those of the step's checks, from 0. */
+  /** The index of this call among the calls of the step's checks, from 0. */
   readonly turn: number
   readonly check: string
   readonly worker: string
@@ -20,13 +20,13 @@ export interface CheckAnswered extends Paid {
   readonly cached: boolean
 }
 
-/** The result of a check. If another worker takes the step over, its answer is checked again. */
+/** The result of a check. If another worker takes over the step, its answer is checked too. */
 export interface StepChecked {
   readonly type: "step-checked"
   readonly round: number
   readonly step: number
   readonly item?: Item
-  /** The number of this check of the step, from 0. */
+  /** The index of this check within the step, from 0. */
   readonly turn: number
   readonly check: string
   /** The worker whose answer was checked. */
@@ -48,11 +48,11 @@ export const foldChecked = (step: OpenStep, event: Stamped<StepChecked>): void =
   step.checks.push(defined({ turn, at, check, worker, passed, objection, durationMillis }))
 }
 
-/** Describes the call of the check. */
+/** Writes the attributes of the span of the check's call. */
 export const describeAnswered = (span: Attributes, { check }: CheckAnswered): void =>
   span.attribute("divisi.check", check)
 
-/** Describes the evaluation. */
+/** Writes the attributes of the evaluation's span. */
 export const describeChecked = (span: Attributes, event: StepChecked, content: boolean): void => {
   const { check, objection, passed } = event
   span.attribute("gen_ai.evaluation.name", check)

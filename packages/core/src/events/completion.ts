@@ -1,4 +1,4 @@
-/** `completion-delta` and `completion-finished`: the text that a language policy's model writes. */
+/** `completion-delta` and `completion-finished`: text from the model of a language policy. */
 import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
@@ -7,7 +7,7 @@ import { type Mutable, type OpenRound, paidOf } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
 import type { CompletionRecord } from "./Transcript.ts"
 
-/** A piece of a completion. */
+/** A chunk of a completion. */
 export interface CompletionDelta {
   readonly type: "completion-delta"
   readonly round: number
@@ -16,19 +16,19 @@ export interface CompletionDelta {
   readonly text: string
 }
 
-/** A completion is finished. */
+/** A completion has finished. */
 export interface CompletionFinished extends Paid {
   readonly type: "completion-finished"
   readonly round: number
   readonly attempt: number
   readonly completion: string
-  /** The tools that the model calls; absent if it calls none. */
+  /** The model's tool calls; absent if there are none. */
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /** Why the model stopped. Default: `stop`. */
   readonly finishReason?: FinishReason
-  /** Vendor data of a completion with tool calls, which its conversation needs to continue. */
+  /** Vendor data of a completion with tool calls. The next request of the conversation must contain it. */
   readonly echo?: unknown
-  /** Why it could not be read as a workflow. */
+  /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
   readonly cached: boolean
 }
@@ -46,7 +46,10 @@ export const foldDelta = (round: OpenRound, { attempt, kind, text }: CompletionD
   recordOf(round, attempt)[kind] += text
 }
 
-/** Marks the failures of steps that were reported before a completion: of the same millisecond, times do not show it. */
+/**
+ * Marks step failures that were reported before a completion. Within one millisecond, their times do not show the
+ * order.
+ */
 const markEarlier = ({ steps }: OpenRound, at: number): void => {
   for (const { items, lost } of steps) {
     for (const list of [lost, ...(items === undefined ? [] : [...items.values()].map(({ lost }) => lost))]) {

@@ -33,7 +33,7 @@ export const foldGraded = (round: OpenRound, { at, critic, grade }: Stamped<Answ
   round.grade = { at, critic, grade }
 }
 
-/** Describes the round. */
+/** Writes the attributes of the round's span. */
 export const describeGraded = (span: Attributes, { grade }: AnswerGraded): void =>
   span.attribute("divisi.score", grade.score)
 

@@ -5,23 +5,28 @@ import { oneLine } from "./EventText.ts"
 import { type OpenRound, waiting } from "./OpenRecord.ts"
 import type { PoolMember, Stamped } from "./RunEvent.ts"
 
-/** The workflow of a round, about to be run. */
+/** The workflow of a round, before it runs. */
 export interface WorkflowProposed {
   readonly type: "workflow-proposed"
   readonly round: number
-  /** The policy that wrote it: a fallback has its own name. */
+  /** The name of the policy that wrote it, which may be a fallback. */
   readonly policy: string
-  /** Without steps if the policy answers itself or confirms the previous answer. */
+  /** Empty if the policy answers directly or confirms the previous answer. */
   readonly workflow: Workflow
-  /** The policy's own answer; it calls no worker. */
+  /** The policy's own answer, without calls to workers. */
   readonly answer?: string
-  /** Whether the run ends with this round. `false`: its answer is a draft. Absent: the settings of the run decide. */
+  /**
+   * Whether the run ends with this round. If `false`, its answer is a draft. If absent, the settings of the run decide.
+   */
   readonly isLast?: boolean
-  /** Those of its `Policy.Proposal`. */
+  /** The notes of the policy's `Policy.Proposal`. */
   readonly notes: ReadonlyArray<string>
-  /** How likely this choice was, if the policy samples. */
+  /** The probability of this plan, if the policy samples. */
   readonly probability?: number
-  /** From the start of the round; a cached completion that is charged as if made adds the time that it took. */
+  /**
+   * The duration of planning since the start of the round. A cached completion that is charged adds its original
+   * duration.
+   */
   readonly durationMillis: number
 }
 
@@ -49,7 +54,7 @@ const sees = (access: Step["access"]): string => {
   return access.length === 0 ? "" : `, sees ${access.map((step) => step + 1).join(", ")}`
 }
 
-/** A line for the plan and one for each of its steps. */
+/** Returns a line for the plan and one for each of its steps. */
 export const lines = ({ answer, policy, workflow }: WorkflowProposed): string => {
   if (answer !== undefined) return `Answer of ${policy} itself, without a plan`
   const steps = workflow.steps.map(

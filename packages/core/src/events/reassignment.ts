@@ -1,4 +1,4 @@
-/** `step-reassigned`: another worker takes a step over. */
+/** `step-reassigned`: another worker takes over a step. */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -6,7 +6,7 @@ import { aboutStep } from "./EventText.ts"
 import { discardText, type OpenStep, resume } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** Another worker takes the step over. The text that was streamed so far is void. */
+/** Another worker takes over the step. The text streamed so far is void. */
 export interface StepReassigned {
   readonly type: "step-reassigned"
   readonly round: number
@@ -26,7 +26,7 @@ export const fold = (step: OpenStep, { at, from, message, reason, to }: Stamped<
   step.reassigned.push(defined({ from, at, reason, message }))
 }
 
-/** Describes the step, whose worker has changed. */
+/** Updates the attributes of the step's span for the new worker. */
 export const describe = (span: Attributes, { to }: StepReassigned): void => span.attribute("gen_ai.agent.name", to)
 
 /** The attributes of its span event. */

@@ -1,4 +1,4 @@
-/** `round-revised`: answers have failed their checks, and the policy was asked what to do. */
+/** `round-revised`: answers failed their checks, and the policy decided what to do. */
 import { defined } from "../Fields.ts"
 import type { EarlierStep } from "../workflow/Workflow.ts"
 import type { OpenRound } from "./OpenRecord.ts"
@@ -6,16 +6,16 @@ import type { Stamped } from "./RunEvent.ts"
 
 /**
  * The policy's decision after answers failed their checks: it continues with its workflow, stops with the answer of a
- * step, or plans again. After a new plan the next round begins with what it wrote.
+ * step, or plans again. A new plan starts the next round.
  */
 export interface RoundRevised {
   readonly type: "round-revised"
   readonly round: number
-  /** The number of this revision in its round, from 0. */
+  /** The index of this revision within its round, from 0. */
   readonly index: number
   readonly policy: string
   readonly decision: "go-on" | "stop" | "re-plan"
-  /** The step whose answer is used; present when it stops. */
+  /** The step whose answer is used; present if the policy stops. */
   readonly answer?: EarlierStep
   readonly notes: ReadonlyArray<string>
   readonly durationMillis: number
@@ -33,7 +33,7 @@ export const attributesOf = ({ decision, policy }: RoundRevised) => ({
   "divisi.decision": decision
 })
 
-/** `undefined` if the policy continues. */
+/** Returns the event's line, or `undefined` if the policy continues. */
 export const line = ({ answer, decision, policy }: RoundRevised): string | undefined => {
   if (decision === "re-plan") return `${policy} writes a new plan.`
   return decision === "stop" && answer !== undefined

@@ -1,4 +1,4 @@
-/** The schemas of a round's first and last event. */
+/** The schemas of `round-started` and `round-finished`. */
 import * as Schema from "effect/Schema"
 import { event, inRound } from "./schemas/eventFields.ts"
 

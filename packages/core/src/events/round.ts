@@ -3,7 +3,7 @@ import type { Attributes } from "./Attributes.ts"
 import type { OpenRound } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
 
-/** A round begins: the policy is asked for a workflow. */
+/** A round starts: the policy is asked for a workflow. */
 export interface RoundStarted {
   readonly type: "round-started"
   readonly round: number

@@ -1,4 +1,4 @@
-/** The schemas of a run's first and last event, and of the models that they bring. */
+/** The schemas of `run-started` and `run-finished`, and of their models. */
 import * as Schema from "effect/Schema"
 import * as RunEventModels from "./RunEvent.ts"
 import type * as StepFailureModels from "./StepFailure.ts"
@@ -8,7 +8,7 @@ import { schemaOf } from "./schemas/schemaOf.ts"
 import { Task } from "./schemas/tasks.ts"
 import type * as TranscriptModels from "./Transcript.ts"
 
-/** A worker as a transcript names it. */
+/** A worker of the pool, as listed in a transcript. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
   Schema.Struct({
     id: Schema.String,

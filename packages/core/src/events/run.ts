@@ -7,7 +7,7 @@ import type { Ending, ForkOf, Parent, PoolMember, Stamped, version } from "./Run
 import type { StepFailure } from "./StepFailure.ts"
 import type { PartialAnswer } from "./Transcript.ts"
 
-/** A run begins. */
+/** A run has started. */
 export interface RunStarted {
   readonly type: "run-started"
   readonly version: typeof version
@@ -19,20 +19,20 @@ export interface RunStarted {
   readonly seed: number
   /** Present if the run is nested in a step of another one. */
   readonly parent?: Parent
-  /** Present if the run continues another one from a step: what is before that step was paid there. */
+  /** Present if the run was forked from a step of another run, which paid for everything before that step. */
   readonly forkOf?: ForkOf
 }
 
-/** A run has ended, by whatever cause. */
+/** A run has ended, for any reason. */
 export interface RunFinished {
   readonly type: "run-finished"
   readonly ending: Ending
   readonly answer?: string
-  /** Present if the run ended without an answer, and a step or a draft has a text. */
+  /** Present if the run ended without an answer but has the text of a step or a draft. */
   readonly partial?: PartialAnswer
-  /** For people: the limit or the error that stopped it, or why an answered run has no more rounds. */
+  /** A description for display: the limit or error that stopped the run, or why an answered run has no more rounds. */
   readonly detail?: string
-  /** Present if workers failed a step or a plan permanently. */
+  /** Present if workers failed a step or a plan after all retries. */
   readonly failures?: ReadonlyArray<StepFailure>
   readonly spend: Spend
   readonly durationMillis: number
@@ -51,7 +51,7 @@ export const begin = (event: Stamped<RunStarted>): OpenRun => {
   return run
 }
 
-/** Tools that were stopped with their run make no more progress. */
+/** Clears the progress of tools that were stopped with their run. */
 const stopTools = ({ rounds }: OpenRun) => {
   for (const { steps } of rounds) {
     for (const { turns = [] } of steps) for (const { tools } of turns) for (const tool of tools) delete tool.progress

@@ -6,7 +6,7 @@ import { aboutStep, oneLine } from "./EventText.ts"
 import { type OpenStep, paidOf, resume } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** A step begins: all that it waits for has ended. */
+/** A step has started, because every step that it waits for has ended. */
 export interface StepStarted {
   readonly type: "step-started"
   readonly round: number
@@ -14,13 +14,13 @@ export interface StepStarted {
   readonly item?: Item
   readonly worker: string
   /**
-   * The steps and items that it sees but does not wait for, as enough others have answered: `"2"`, `"1[3]"`, or `"1[*]"`
-   * for all items of a step whose list is unknown.
+   * The steps and items in its access list that it did not wait for, because enough others had answered: `"2"`,
+   * `"1[3]"`, or `"1[*]"` for all items of a step whose list is unknown.
    */
   readonly without?: ReadonlyArray<string>
 }
 
-/** The items that a step runs for are known. */
+/** The list of items that a step runs for is complete. */
 export interface StepUnfolded {
   readonly type: "step-unfolded"
   readonly round: number
@@ -30,16 +30,16 @@ export interface StepUnfolded {
   readonly items: number
 }
 
-/** All items of a step are finished. */
+/** All items of a step have finished. */
 export interface StepJoined {
   readonly type: "step-joined"
   readonly round: number
   readonly step: number
-  /** Why it has no answer; absent if an item was answered, or if the list was empty. */
+  /** Why the step has no answer; absent if an item was answered, or if the list was empty. */
   readonly message?: string
 }
 
-/** A piece of a step's answer. Pieces before a `call-failed` of the same step are void. */
+/** A chunk of a step's answer. A `call-failed` of the same step voids the chunks before it. */
 export interface StepDelta {
   readonly type: "step-delta"
   readonly round: number
@@ -58,32 +58,32 @@ export interface StepFinished extends Paid {
   readonly worker: string
   readonly answer: string
   readonly finishReason: FinishReason
-  /** The model that answered, as the vendor names it in its response. */
+  /** The model name in the vendor's response. */
   readonly model?: string
   readonly durationMillis: number
   /** Whether the answer came from the response cache and cost the run nothing. */
   readonly cached: boolean
-  /** Present if the run was stopped before the check of the step was done: a resumed run may find otherwise. */
+  /** Present if the run was stopped before the step's check was done. The check may fail when the run is resumed. */
   readonly isUnchecked?: true
 }
 
-/** A step has failed permanently. */
+/** A step has failed after all retries. */
 export interface StepFailed {
   readonly type: "step-failed"
   readonly round: number
   readonly step: number
   readonly item?: Item
   readonly worker: string
-  /** The class of its worker's error; absent if it failed for another cause, such as a limit or a nested run. */
+  /** The class of the worker's error; absent if the step failed for another reason, such as a limit or a nested run. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message: string
   readonly durationMillis: number
 }
 
 /**
- * A step is not run: no step sees its answer, the budget does not allow it, or the plan was changed. `condition`: the
- * check that it depends on did not fail, so the checked answer is used as its own. `late`: the steps that see it had
- * enough answers without it; it is stopped if it has started.
+ * A step was skipped: no step uses its answer, the budget does not allow it, or the plan was changed. `condition`: the
+ * check that it depends on passed, so the checked answer is used as this step's answer. `late`: the steps that use it
+ * had enough answers without it; if it had started, it was stopped.
  */
 export interface StepSkipped {
   readonly type: "step-skipped"
@@ -94,7 +94,7 @@ export interface StepSkipped {
   readonly reason: "unseen" | "budget" | "revised" | "condition" | "late"
 }
 
-/** The worker of a step was not shown something, or a preference was left out, as the worker does not support it. */
+/** Content or a setting was not sent to the worker of a step, because the worker does not support it. */
 export interface StepNotice {
   readonly type: "step-notice"
   readonly round: number
@@ -180,7 +180,7 @@ export const describeStarted = (span: Attributes, { item, step, worker }: StepSt
   if (item !== undefined) span.attribute("divisi.item", item)
 }
 
-/** Describes the call that returned the answer. */
+/** Writes the span attributes of the call that returned the answer. */
 export const describeFinished = (span: Attributes, event: StepFinished, content: boolean): void => {
   setFinishReason(span, event.finishReason)
   if (event.model !== undefined) span.attribute("gen_ai.response.model", event.model)

@@ -4,7 +4,7 @@ import { aboutStep } from "./EventText.ts"
 import type { OpenStep } from "./OpenRecord.ts"
 import type { Item, WaitingCall } from "./RunEvent.ts"
 
-/** The step needs the results of these calls, or the approval of them; the other steps continue. */
+/** The step needs the results or the approval of these calls. Other steps continue. */
 export interface StepWaiting {
   readonly type: "step-waiting"
   readonly round: number
@@ -19,7 +19,7 @@ export const fold = (step: OpenStep, { calls }: StepWaiting): void => {
   step.waitingFor = calls
 }
 
-/** Describes the step. */
+/** Writes the attributes of the step's span. */
 export const describe = (span: Attributes, { calls }: StepWaiting): void =>
   span.attribute(
     "divisi.waits_for",

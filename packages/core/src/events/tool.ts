@@ -17,14 +17,14 @@ interface OfTool {
   readonly name: string
 }
 
-/** The handler of a tool is called. */
+/** The handler of a tool was called. */
 export interface ToolStarted extends OfTool {
   readonly type: "tool-started"
 }
 
 /**
- * A running tool has reported its progress. Journals do not store such events. `progress` or `message` is present, and
- * `total` if it is known.
+ * A running tool has reported its progress. Journals do not store such events. `progress` or `message` is present;
+ * `total` is present if it is known.
  */
 export interface ToolProgressed extends OfTool {
   readonly type: "tool-progress"
@@ -75,7 +75,7 @@ export const foldFinished = (step: OpenStep, event: Stamped<ToolFinished>): void
 // Span
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `call` is the tool call of the worker, if known. */
+/** Writes the attributes of the tool's span. `call` is the worker's tool call, if known. */
 export const describeStarted = (
   span: Attributes,
   { name }: ToolStarted | ToolFinished,

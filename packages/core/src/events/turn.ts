@@ -1,4 +1,4 @@
-/** `turn-finished`: the worker of a step has answered, and the step continues. */
+/** `turn-finished`: the worker of a step has answered, but the step continues. */
 import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import { type Attributes, setFinishReason } from "./Attributes.ts"
@@ -6,8 +6,8 @@ import { discardText, type OpenStep, type OpenTurn, paidOf } from "./OpenRecord.
 import type { Item, Stamped } from "./RunEvent.ts"
 
 /**
- * The worker of a step has answered, and the step continues: the worker asked for tools, or its answer does not have the
- * requested shape or fails its check, which `error` says.
+ * The worker of a step has answered, but the step continues: the worker called tools, or `error` says why its answer
+ * has the wrong shape or failed its check.
  */
 export interface TurnFinished extends Paid {
   readonly type: "turn-finished"
@@ -21,14 +21,14 @@ export interface TurnFinished extends Paid {
   readonly toolCalls: ReadonlyArray<ToolCall>
   readonly echo?: unknown
   readonly error?: string
-  /** The time of the call. */
+  /** The duration of the call. */
   readonly durationMillis: number
   readonly cached: boolean
 }
 
 const answerFields = ["endedAt", "durationMillis", "finishReason", "model", "cached", "paid"] as const
 
-/** Reopens a step that was reported as answered because its check was stopped, and whose check has failed since. */
+/** Reopens a step that was reported as answered because its check was stopped, if the check has failed since. */
 const reopen = (step: OpenStep) => {
   if (step.state !== "answered") return
   step.state = "running"

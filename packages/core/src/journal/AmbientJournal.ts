@@ -1,8 +1,8 @@
-/** The journal of the context, in a file without other code: most runs use no journal. */
+/** The default journal. It has its own file, because most runs use no journal and should not load its code. */
 import * as Context from "effect/Context"
 import type { Journal } from "./Journal.ts"
 
-/** The journal of all runs that are given none of their own; none by default. */
+/** The journal of runs without a `journal` option. Default: none. */
 export const AmbientJournal: Context.Reference<Journal | undefined> = Context.Reference("@divisi/core/Journal", {
   defaultValue: (): Journal | undefined => undefined
 })

@@ -1,4 +1,4 @@
-/** The heads of runs as journals store them, read so that a damaged one is listed and hides no other. */
+/** Reads the stored heads of runs. A damaged head is listed as such and does not hide other runs. */
 import { plain } from "../Thrown.ts"
 import type { Head } from "./Journal.ts"
 

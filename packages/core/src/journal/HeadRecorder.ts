@@ -1,23 +1,23 @@
-/** The head of a run, which lists of runs show: a fold of its journal entries as they are written. */
+/** Computes the head of a run, shown in lists of runs, from its journal entries as they are written. */
 
 import { placeOf as placeOfStep } from "../events/items.ts"
 import type { Of, Parent, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import { question } from "../task/Task.ts"
 import type { Entry, Head } from "./Journal.ts"
 
-/** How much of a question a list of runs can show. */
+/** The maximum length of a question in a list of runs, in characters. */
 const mostShown = 200
 
-/** The name of a waiting call in a list of runs. */
+/** Returns the name of a waiting call for lists of runs. */
 const textOf = ({ call, for: what, id }: WaitingCall): string =>
   `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
 
-/** The names of the calls of a step that wait, by id. */
+/** Returns the names of a step's waiting calls, by id. */
 const waitsFor = (calls: ReadonlyArray<WaitingCall>) => new Map(calls.map((call) => [call.id, textOf(call)]))
 
 const placeOf = ({ item, round, runId, step }: Parent): string => `${runId} ${round} ${placeOfStep(step, item)}`
 
-/** The plan of a round. */
+/** Returns the key of a round's plan. */
 const planOf = ({ round, runId }: Pick<Parent, "round" | "runId">): string => `${runId} ${round} plan`
 
 /** The events that a list of runs does not show. */
@@ -51,7 +51,7 @@ export const heading = () => {
   let head: Head | undefined
   let costUsd = 0
   let calls = 0
-  /** The calls that the steps wait for, without those that wait for a nested run. */
+  /** The calls that each step waits for, except steps that wait for a nested run. */
   const waiting = new Map<string, Map<string, string>>()
   const delegating = new Set<string>()
   const begin = ({ at, policy, pool, task }: Of<"run-started">) => {

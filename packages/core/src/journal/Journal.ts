@@ -1,7 +1,7 @@
 /**
  * Journals store a run's events and its paid calls, so that the run survives its process.
  *
- * To resume is to run again: the journal is the first source of answers, and only missing answers are requested. Each
+ * Resuming executes the run again: recorded answers come from the journal, and only missing answers are requested. Each
  * entry has a sequence number within its run, from 0 and without gaps. A process claims a run before it appends to it.
  * Each claim has a higher epoch than the previous one, and entries with an older epoch are rejected. Acknowledged
  * entries survive a crash.
@@ -37,7 +37,7 @@ type JournalError = Errors.JournalError
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An attempt of a call: the call's place in its run (`run/round/step/number`), and its attempts from 0. */
+/** A call attempt: the call's place in its run (`run/round/step/number`) and the index of the attempt, from 0. */
 interface Attempt {
   readonly call: string
   readonly attempt: number
@@ -45,7 +45,7 @@ interface Attempt {
 
 /** A journal entry about one call, in chronological order. */
 export type CallEntry =
-  /** Written before the call is sent: the request, and its maximum cost. */
+  /** Written before the call is sent. Contains the request and its maximum cost. */
   | (Attempt & {
       readonly type: "intent"
       readonly hash: string
@@ -54,7 +54,7 @@ export type CallEntry =
       /** The maximum cost of the call. */
       readonly worst: Paid
     })
-  /** The vendor has begun to answer, and can re-deliver this answer. */
+  /** The vendor has started to answer and can re-deliver this answer. */
   | (Attempt & { readonly type: "handle"; readonly handle: string })
   /** `answer` is the complete answer, as stored in the response cache. */
   | (Attempt & { readonly type: "answered"; readonly answer: unknown } & Paid)
@@ -77,12 +77,9 @@ export type CallEntry =
 /** A journal entry of a run. Chunks of answers and the progress of tools (`RunEvent.isTransient`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
-  /**
-   * Data that `run-started` does not include: the seed that the caller gave, and the names of the tools that the policy
-   * saw.
-   */
+  /** Data that `run-started` does not include: the caller's seed, and the names of the tools that the policy saw. */
   | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
-  /** The run had ended with a failure or at a limit and is resumed. Its end and its last failures are void. */
+  /** The run had failed or reached a limit, and was resumed. Its end and its last failures are void. */
   | { readonly type: "resumed"; readonly at: number }
   | CallEntry
 
@@ -101,7 +98,7 @@ export interface Head {
   readonly waitsFor?: ReadonlyArray<string> | undefined
   /** The caller: `metadata.owner` of the run's task, if it is a string. */
   readonly caller?: string | undefined
-  /** The id of the request that it answers: `metadata.request` of the run's task, if it is a string. */
+  /** The id of the request that the run answers: `metadata.request` of its task, if it is a string. */
   readonly request?: string | undefined
 }
 
@@ -205,8 +202,8 @@ export interface Journal {
   /** Returns the entries of a run from a sequence number (default 0). Returns none for an unknown run. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
   /**
-   * Returns the number of entries of each run, in the order of the names; 0 for an unknown run. It is called ten times a
-   * second with all runs that are followed, so it should be one query.
+   * Returns the number of entries of each run, in the order of the names; 0 for an unknown run. It is called ten times
+   * a second with all followed runs, so it should be a single query.
    */
   readonly lengths: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, JournalError>
   /** Returns the summary of a run, or `undefined` if it has no entries. */
@@ -298,7 +295,7 @@ export interface Bounds {
   readonly maxBytes?: number | undefined
 }
 
-/** Runs of a list that are read at once. */
+/** The number of runs per page of a list. */
 const pageLength = 500
 
 type Changed = Pick<Summary, "ageMillis" | "bytes" | "changedAt" | "owner" | "run">
@@ -317,7 +314,7 @@ const changedIn = (
       : Effect.andThen(Effect.yieldNow, changedIn(journal, page.at(-1)?.run, all))
   })
 
-/** The runs that {@link prune} would remove, the most recently changed first. */
+/** Returns the runs that {@link prune} would remove, the most recently changed first. */
 export const prunable = (
   journal: Journal,
   { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY }: Bounds

@@ -59,7 +59,7 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
-/** The detail of a mismatch for a run that has another question than the one asked. */
+/** The detail of a {@link JournalMismatch} if the run has a different question. */
 export const otherQuestion = "has a different question"
 
 /** The error for a resumed run that differs from its journal. Nothing was requested or written. */

@@ -1,6 +1,6 @@
 /**
- * The entries of a run as a stream. It is separate from `Journal` so that programs that do not stream do not load
- * Effect's streams.
+ * The entries of a run as a stream. This module is separate from `Journal`, so that programs that do not stream do not
+ * load Effect's streams.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -18,7 +18,7 @@ interface Waiting {
   readonly wake: (length: Effect.Effect<number, Journal.JournalError>) => void
 }
 
-/** Polls a journal for all streams that wait, and only while one does. */
+/** Polls a journal on behalf of all waiting streams, and stops when none is waiting. */
 const polling = (journal: Journal.Journal): Changed => {
   const waiting = new Set<Waiting>()
   let isPolling = false
@@ -62,7 +62,7 @@ const polling = (journal: Journal.Journal): Changed => {
     })
 }
 
-/** The poll of each journal that is followed. */
+/** The poll of each followed journal. */
 const polls = new WeakMap<Journal.Journal, Changed>()
 
 const changedIn = (journal: Journal.Journal): Changed => {
@@ -72,7 +72,7 @@ const changedIn = (journal: Journal.Journal): Changed => {
 }
 
 /**
- * The entries of a run from a sequence number to its end, as they are written.
+ * Streams the entries of a run as they are written, from a sequence number to the run's end.
  *
  * **Details**
  *
@@ -87,7 +87,7 @@ export const follow = (
   const { from = 0 } = options
   const changed = changedIn(journal)
 
-  /** Beyond the last entry, no entry shows that the run has ended. */
+  /** Whether the run has ended before `next`. No later entry would show it. */
   const isOver = (next: number) =>
     Effect.map(journal.find(run), (found) => found?.ending !== undefined && found.length <= next)
 

@@ -6,7 +6,7 @@ import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from 
 import { JournalError, type JournalErrorReason } from "./JournalErrors.ts"
 
 interface Kept {
-  /** Higher than the number of each earlier run. */
+  /** A number that increases with each run. */
   readonly number: number
   epoch: number
   /** The process that has the claim. */
@@ -21,15 +21,15 @@ interface Process {
   readonly name: string
 }
 
-/** Memory that several journals share. Each journal over it represents a process. */
+/** Memory that several journals share. Each journal represents one process. */
 export interface Memory {
-  /** In the order of their claims, the most recent last. */
+  /** The runs in the order of their claims, the most recent last. */
   readonly runs: Map<string, Kept>
-  /** The number of runs begun so far. */
+  /** The number of runs started so far. */
   begun: number
-  /** About how many bytes they are. */
+  /** The approximate size of all runs, in bytes. */
   bytes: number
-  /** How many there may be. */
+  /** The maximum size, in bytes. */
   readonly maxBytes: number
 }
 
@@ -47,15 +47,17 @@ export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "ma
 /** A journal in memory. */
 export interface MemoryJournal extends Journal {
   /**
-   * Receives the events of a run that cannot be resumed because it does not call client tools. Storing only these
-   * events costs a fraction of storing a run with its calls. Such runs are listed and read like any other.
+   * Returns a listener that stores the events of a run without its calls. Such a run is listed and read like any other
+   * but cannot be resumed, and storing it costs a fraction.
    */
   readonly listener: (run: string) => Listener
-  /** Ends its process: its claims are released, and it accepts nothing more. */
+  /** Simulates the end of its process: releases its claims and rejects further writes. */
   readonly end: () => void
 }
 
-/** About how many bytes a value is as JSON. To write it out only to count it would cost more than to keep it. */
+/**
+ * Estimates the size of a value as JSON, in bytes. Serializing it only to measure it would cost more than storing it.
+ */
 const sizeOf = (value: unknown): number => {
   if (typeof value === "string") return value.length + 2
   if (typeof value !== "object" || value === null) return 8
@@ -68,7 +70,7 @@ const sizeOf = (value: unknown): number => {
 let processes = 0
 
 /**
- * A journal in memory: for tests, and for runs that several places of one process carry on.
+ * Makes a journal in memory, for tests and for runs that several parts of one process continue.
  *
  * **Example**
  *
@@ -94,8 +96,8 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
   }
 
   /**
-   * Evicts the oldest runs that no process owns. Evicts in batches, because iterating a `Map` skips every deleted entry
-   * again, which would dominate the cost if runs were evicted one at a time.
+   * Evicts the oldest runs that no process owns. It evicts in batches, because iterating a `Map` skips every deleted
+   * entry again, which would dominate the cost of single evictions.
    */
   const prune = () => {
     const enough = maxBytes - maxBytes / 64

@@ -1,6 +1,6 @@
 /**
- * The recorded results of a run, by the address of their calls. A resumed run takes them from here instead of calling
- * and paying again. To resume is to run again, with the record as the first source of answers.
+ * The recorded results of a run, by call address. A resumed run executes again, but takes recorded results from here
+ * instead of calling and paying again.
  */
 
 import { planId } from "../events/approval.ts"
@@ -31,7 +31,7 @@ export interface Address {
   readonly round: number
   readonly step?: number | undefined
   readonly item?: Item | undefined
-  /** The number of the call among those of its step, its step's checks, policy or critic. */
+  /** The index of the call among the calls of its step, the step's checks, the policy or the critic. */
   readonly turn: number
   readonly worker: string
 }
@@ -51,7 +51,7 @@ export interface Known {
   handle?: string | undefined
   /** Absent if the process ended before the outcome was known. */
   outcome?: Outcome | undefined
-  /** Present when the call is made again, though this attempt has failed: the run was resumed after it had ended. */
+  /** Present if this attempt failed and the call is made again, because the run was resumed after its end. */
   isRetired?: true | undefined
 }
 
@@ -71,25 +71,32 @@ export interface KnownPlan {
 /** The record of one run. */
 export interface Recorded {
   /**
-   * The attempts of a call, in their order; none of one that was not made. By the name of the call on accounts, attempts
-   * that are reported apart ({@link Recorded.retired}) are found, so that no later one gets an id of theirs.
+   * Returns the attempts of a call in order, or none if the call was not made. `name` is the call's name on accounts:
+   * it also finds attempts that are reported separately ({@link Recorded.retired}), so that later attempts do not reuse
+   * their ids.
    */
   readonly attempts: (address: Address, name: string | undefined) => ReadonlyArray<Known>
-  /** The failed attempts at the place of a call that are not among its own, as it is tried again. Given once a place. */
+  /**
+   * Returns earlier failed attempts at the place of a retried call that are not among its own attempts. Returned once
+   * per place.
+   */
   readonly retired: (address: Address) => ReadonlyArray<Retired>
-  /** By the id of the call (`WaitingCall.id`). */
+  /** Returns the record of a tool call by its id (`WaitingCall.id`). */
   readonly tool: (id: string) => KnownTool | undefined
-  /** The plan of a round that was shown to a person, and the decision on it. */
+  /** Returns the plan of a round that needed approval, with the decision. */
   readonly plan: (round: number) => KnownPlan | undefined
-  /** The recorded verdict of a check on a step, by the number of its turn. */
+  /** Returns the recorded verdict of a check on a step, by turn. */
   readonly verdict: (round: number, step: number, turn: number, item?: Item) => Verdict | undefined
-  /** Whether a step was stopped or was not started, as the steps that see it had enough answers. */
+  /** Whether a step was stopped or never started because the steps that use it had enough answers. */
   readonly isLate: (round: number, step: number, item?: Item) => boolean
-  /** The names of the cells that a step did not wait for: empty if it waited for all, `undefined` if it was not started. */
+  /**
+   * Returns the steps and items that a step did not wait for: empty if it waited for all, `undefined` if it was not
+   * started.
+   */
   readonly without: (round: number, step: number, item?: Item) => ReadonlyArray<string> | undefined
 }
 
-/** An answer as a transcript has it. */
+/** An answer from a transcript. */
 interface RecordedAnswer {
   readonly text: string
   readonly reasoning?: string | undefined
@@ -172,7 +179,7 @@ const attemptsIn = (
   return [...lost, { outcome: cached ? { type: "found", answer } : { type: "answered", answer, ...paid } }]
 }
 
-/** A round in which nothing is known. */
+/** A round without records. */
 const nothingAsked: RoundRecord = {
   round: 0,
   startedAt: 0,
@@ -200,10 +207,10 @@ const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
   return known
 }
 
-/** The lost call that an account knows by an id. */
+/** Finds the lost call with a given id on accounts. */
 export type LostAs = (chargeId: string) => LostCall | undefined
 
-/** Finds the lost calls of a transcript by their ids on accounts, those of nested runs included. */
+/** Indexes the lost calls of a transcript, including nested runs, by their ids on accounts. */
 export const lostIn = (transcript: Transcript): LostAs => {
   const all = transcript.rounds.flatMap(allLost)
   const byId = new Map(all.flatMap((lost) => (lost.chargeId === undefined ? [] : [[lost.chargeId, lost] as const])))
@@ -215,7 +222,7 @@ const attemptsOf =
   (attempt: number): LostCall | undefined =>
     name === undefined ? undefined : lostAs(`${name}/${attempt}`)
 
-/** The record of a run that a transcript does not have: only the ids of its calls may be known. */
+/** Returns the record of a run that is not in a transcript. Only the ids of its calls may be known. */
 export const unknown = (lostAs: LostAs): Recorded => ({
   attempts: (address, name) => attemptsIn(nothingAsked, address, [], attemptsOf(lostAs, name)),
   retired: () => [],
@@ -226,7 +233,10 @@ export const unknown = (lostAs: LostAs): Recorded => ({
   plan: () => undefined
 })
 
-/** The record of a transcript, without the runs nested in it. Of a run that is tried again, its last failures are. */
+/**
+ * Returns the record of a transcript, without its nested runs. If the run is retried, its last failures are marked as
+ * retired.
+ */
 export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lostAs: LostAs): Recorded => {
   const tools = toolsOf(transcript)
   const again = triedAgain(transcript, isTriedAgain)
@@ -256,7 +266,7 @@ export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lo
   }
 }
 
-/** The record of one run: that of the transcript, or of a run nested in it. */
+/** Returns the record of one run: the transcript's own run or a nested one. */
 export const recordedOf = (transcript: Transcript, runId: string): Recorded => {
   const lostAs = lostIn(transcript)
   return recordedIn(transcript, runId, isReopened(transcript), lostAs) ?? unknown(lostAs)
@@ -276,10 +286,10 @@ const recordedIn = (transcript: Transcript, runId: string, isAgain: boolean, los
   return undefined
 }
 
-/** A call of a tool or a plan that a caller can respond to. */
+/** A tool call or plan that the caller can respond to. */
 export interface Respondable {
   readonly id: string
-  /** Whether the recorded response is this one; absent while none is recorded. */
+  /** Whether a given response equals the recorded one; absent if none is recorded. */
   readonly isSame?: ((given: Given) => boolean) | undefined
 }
 
@@ -296,7 +306,7 @@ const decisionOf = (decision: RoundRecord["decision"]): Respondable["isSame"] =>
   decision &&
   ((given) => typeof given === "string" || "content" in given || given.approved === (decision.decision !== "refused"))
 
-/** All calls of tools and plans of a run, with those of the runs nested in it. */
+/** Yields all tool calls and plans of a run and its nested runs. */
 export const respondable = function* ({ rounds }: Transcript, path = ""): Generator<Respondable> {
   for (const { decision, round, steps, waitingFor } of rounds) {
     if (decision !== undefined || waitingFor !== undefined) {

@@ -30,7 +30,7 @@ const hasAnswer = ({ items, nested, state, turns = [] }: StepRecord): boolean =>
 const hasAnswers = ({ completions, criticAnswers = [], steps }: RoundRecord): boolean =>
   criticAnswers.length > 0 || completions.some(({ endedAt }) => endedAt !== undefined) || steps.some(hasAnswer)
 
-/** Whether an answer of its round depends on a step, or on an item of it. */
+/** Whether an answer of the round depends on a step or on one of its items. */
 const isSeen = ({ steps, workflow }: RoundRecord, step: number, item: Item | undefined): boolean => {
   if (workflow === undefined) return false
   const seers = workflow.steps.flatMap((one, later) => (later > step && waitsFor(one, step) ? [later] : []))
@@ -46,7 +46,7 @@ const isSeen = ({ steps, workflow }: RoundRecord, step: number, item: Item | und
 
 const hasCheckFailed = ({ objection }: CheckRecord): boolean => objection?.startsWith(checkFailed) === true
 
-/** Whether a failure is retained though its round is tried again: an answer depends on it. */
+/** Whether a failure is retained although its round is retried, because an answer depends on it. */
 const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCall): boolean => {
   if (lost.isRetired === true) return false
   const { completions, plannedAt = Number.NEGATIVE_INFINITY } = round
@@ -64,7 +64,7 @@ const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCal
   return last === undefined || !hasCheckFailed(last) || checkAnswers.some(({ turn }) => turn > turnOf(lost))
 }
 
-/** Whether a run that is run again comes to the worker of a failure: one of those that had the step at that turn. */
+/** Whether a resumed run reaches the worker of a failure, i.e. the worker had the step at that turn. */
 const isVisited = ({ reassigned, turns = [], worker }: StepRecord, lost: LostCall): boolean =>
   lost.worker === (turns[turnOf(lost)]?.worker ?? worker) || reassigned.some(({ from }) => from === lost.worker)
 
@@ -74,7 +74,7 @@ export const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> =
   ...withItems(steps).flatMap(({ lost, nested }) => [...lost, ...(nested?.rounds ?? []).flatMap(allLost)])
 ]
 
-/** Whether a round has failures that can be tried again. */
+/** Whether a round has failures that can be retried. */
 const isOpen = (round: RoundRecord): boolean => {
   const isFailed = (place: Place, lost: LostCall) => lost.isRetired !== true && !isRetained(round, place, lost)
   return (
@@ -125,7 +125,7 @@ const eventOf = (
   return { type: "call-failed", ...all, attempt: 0, reason, message, ...defined({ retryInMillis, unasked }) }
 }
 
-/** Whether a run is tried again: it ended by a failure or a limit. */
+/** Whether a run is retried, because it failed or reached a limit. */
 export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(ending)
 
 /** Whether a round of a retried run is restarted, together with the runs nested in it. */
@@ -136,7 +136,7 @@ export const isReopenedWith = (parent: Transcript, round: RoundRecord, { item, n
   nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step, item)
 
 /**
- * Returns the ids of lost calls on accounts. Calls of a run that shared no account have no ids of their own and get one
+ * Returns the ids of lost calls on accounts. Calls of a run without a shared account have no ids and are assigned one
  * here.
  */
 const chargeIdsOf = ({ rounds, runId }: Transcript): ((lost: LostCall) => string) => {
@@ -153,8 +153,8 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   const idOf = chargeIdsOf(transcript)
 
   /**
-   * The failures at a place that are not among the attempts of the calls that are made or found again: those that are
-   * tried again, and those of workers whose step has gone another way since.
+   * Returns the failures at a place that are not among the attempts of repeated calls: failures that are retried, and
+   * failures of workers that no longer have the step.
    */
   const at = ({ by, item, round: number, step }: Place & Pick<Address, "round">): ReadonlyArray<LostCall> => {
     const round = rounds[number]
@@ -168,7 +168,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     )
   }
 
-  /** The failures that are reported before a call is made: each is given once. */
+  /** Returns the failures to report before a call is made, each once. */
   const take = ({ by, item, round, step, turn }: Address): ReadonlyArray<Retired> => {
     const place = `${round} ${step} ${item} ${by}`
     const own = taken.has(place) ? [] : at({ by, round, step, item })
@@ -190,7 +190,7 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     round: again,
     at,
     take,
-    /** Whether a check is made again, as it failed itself. */
+    /** Whether a check is repeated because the check itself failed. */
     isChecked: (number: number, step: number, item: Item | undefined, check: CheckRecord): boolean => {
       const round = rounds[number]!
       const isLast = check === recordOf(round, step, item)!.checks?.at(-1)

@@ -1,4 +1,4 @@
-/** The ids of runs: one rule for every journal, since not every database stores every text. */
+/** The format of run ids. All journals share it, because not every database can store every string. */
 
 const longest = 512
 

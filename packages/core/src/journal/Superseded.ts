@@ -13,17 +13,17 @@ import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry, Entry } from "./Journal.ts"
 
-/** Whether a run that has ended like this is tried again when it is resumed. */
+/** Whether resuming a run with this ending retries it. */
 export const isTriedAgain = (ending: Ending | undefined): boolean => ending === "failed" || ending === "budget"
 
-/** The event of an attempt without an answer. */
+/** An event of a call attempt without an answer. */
 export type CallEvent = Extract<RunEvent, { readonly type: "call-failed" | "call-interrupted" | "call-lost" }>
 
 /** The positions of a run's entries that no longer count. */
 export interface Superseded {
   /** Events that are replaced by new ones. */
   readonly events: ReadonlySet<number>
-  /** Attempts that are charged and reported as they were, and whose calls are made again. */
+  /** Failed attempts that stay charged and reported, but whose calls are made again. */
   readonly attempts: ReadonlySet<number>
 }
 
@@ -104,7 +104,7 @@ const lastAnswers = (answered: ReadonlyMap<string, number>): ReadonlyMap<string,
   return last
 }
 
-/** Up to where failures are retained: at a place of a round, and of what is nested in a step or an item of it. */
+/** The position up to which failures are retained, for a place of a round and for runs nested in a step or item. */
 interface Limits {
   readonly limit: (place: string) => number
   readonly nested: (place: string) => number
@@ -142,7 +142,7 @@ const limitsOf = ({ places, plan, steps: answered, workflow }: Round): Limits =>
   return { limit, nested }
 }
 
-/** The events that are never replaced: what they report stays true. */
+/** The events that are never replaced, because they remain true. */
 type Retained =
   | "run-started"
   | "round-started"
@@ -166,7 +166,7 @@ type Retained =
   | "answer-graded"
   | "run-finished"
 
-/** Whether an event of a round that is tried again is replaced by a new one. */
+/** Whether an event of a retried round is replaced by a new one. */
 const isReplaced = (event: RunEvent, at: number, limit: Limits["limit"], rechecked: ReadonlySet<string>): boolean => {
   switch (event.type) {
     case "round-finished":
@@ -191,7 +191,7 @@ const isReplaced = (event: RunEvent, at: number, limit: Limits["limit"], recheck
   }
 }
 
-/** The steps whose last answer is checked again, as its check failed itself. */
+/** Returns the steps whose last answer is checked again because the check itself failed. */
 const recheckedIn = (number: number, limit: Limits["limit"], eachEvent: Each<RunEvent>): ReadonlySet<string> => {
   const rechecked = new Set<string>()
   eachEvent((event, at) => {
@@ -203,7 +203,7 @@ const recheckedIn = (number: number, limit: Limits["limit"], eachEvent: Each<Run
   return rechecked
 }
 
-/** Whether a lost call was reported at another place, as the run that charged it had not come to its own. */
+/** Whether a lost call was reported elsewhere, because the run that charged it had not reached the call's place. */
 const isReportedElsewhere = (entries: ReadonlyArray<Entry>, at: number): boolean => {
   const [lost, next] = [entries[at], entries[at + 1]]
   if (lost?.type !== "lost" || next?.type !== "event" || next.event.type !== "call-lost") return false
@@ -217,8 +217,8 @@ const isOfCall = ({ type }: RunEvent): boolean =>
   type === "call-failed" || type === "call-interrupted" || type === "call-lost"
 
 /**
- * Marks what a run reported of a part that had ended before. A resumed run whose limit is lower than what it had spent
- * ends among the steps that it comes to again: it reports that they failed, though their answers are in its journal.
+ * Marks late events of parts that had already ended. If a run is resumed with a limit below what it has spent, it ends
+ * while it repeats its steps and reports them as failed, although the journal contains their answers.
  */
 const markLate = (entries: ReadonlyArray<Entry>, run: string, events: Set<number>): void => {
   const over = new Set<string>()
@@ -240,7 +240,7 @@ const markLate = (entries: ReadonlyArray<Entry>, run: string, events: Set<number
   }
 }
 
-/** Marks what is tried again of a run that ended, and of the runs nested in it. */
+/** Marks the entries of an ended run and its nested runs that are retried. */
 const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: Marks): void => {
   const eachEvent: Each<RunEvent> = (use) => {
     for (const [at, entry] of entries.entries()) {
@@ -271,7 +271,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
     if (isAnswer(entry)) first = Math.max(first, belongingOf(run, entry.call)?.round ?? 0)
   })
 
-  /** The steps and items of a round with a nested run, in their order. */
+  /** Returns the steps and items of a round that have a nested run, in order. */
   const nestedIn = (number: number): ReadonlySet<string> => {
     const prefix = `${run}/${number}.`
     const places = new Set<string>()
@@ -282,7 +282,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
     return places
   }
 
-  /** Tries a round again; returns whether there is something in it to try. */
+  /** Marks a round for retry. Returns whether it contains anything to retry. */
   const markRound = (number: number): boolean => {
     const round = roundOf(run, number, eachCall, eachEvent)
     const { limit, nested } = limitsOf(round)
@@ -332,7 +332,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
   for (let number = first; number <= last && !markRound(number); number++);
 }
 
-/** The run whose entries these are. */
+/** Returns the run that the entries belong to. */
 const runOf = (entries: ReadonlyArray<Entry>): string | undefined => {
   const begun = entries.find((entry) => entry.type === "event")
   return begun?.type === "event" ? begun.event.runId : undefined
@@ -353,9 +353,9 @@ export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
   return superseded
 }
 
-/** A failed attempt of a call that is retried: it is charged and reported as before when the run reaches its place. */
+/** A failed attempt of a retried call. It is charged and reported as before when the run reaches its place. */
 export interface Retired {
-  /** Its name on accounts. */
+  /** The name of the attempt on accounts. */
   readonly name: string
   readonly event: CallEvent
 }

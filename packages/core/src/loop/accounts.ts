@@ -1,4 +1,4 @@
-/** The accounts that the calls of a run are charged to: their limits, and what a call reserves on each. */
+/** The accounts that a run's calls are charged to, their limits, and the amounts that calls reserve. */
 import * as Effect from "effect/Effect"
 import type { Amount, Ledger, Payer } from "../run/Budget.ts"
 import type { Critic } from "../task/Critic.ts"
@@ -12,10 +12,10 @@ export interface Accounts {
   readonly payer: Payer | undefined
 }
 
-/** Whether one of the accounts has a limit, so that a call is held to its worst case. */
+/** Whether an account has a limit, so that calls must reserve their worst case. */
 export const isLimited = ({ ledger, payer }: Accounts): boolean => ledger.isLimited || payer?.account.isLimited === true
 
-/** Names the worker in the refusal of a call without a price. */
+/** Adds the worker's name to the refusal of a call without a price. */
 export const priced = <A>(
   reserved: Effect.Effect<A, BudgetExceeded>,
   { id }: Worker
@@ -26,8 +26,8 @@ const unpriced = ({ account, allowed, limit, spent }: BudgetExceeded, worker: st
   new BudgetExceeded({ limit, allowed, spent, needed: undefined, account, worker })
 
 /**
- * Why calls of some workers are refused before the first of them: an account limits their cost, and one of the workers has
- * no price. A limit that only another process knows is found when the call is reserved.
+ * Returns why calls to some workers are refused in advance: an account limits the cost, but a worker has no price. A
+ * limit that only another process knows is detected when the call is reserved.
  */
 export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Worker>): BudgetExceeded | undefined => {
   const worker = workers.find(isUnpriced)
@@ -48,7 +48,9 @@ export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Wo
 
 const isUnpriced = ({ pricing }: Worker): boolean => cost(pricing, noUsage) === undefined
 
-/** The workers that every run needs: the critic's, and one of the pool if none of it has a price. */
+/**
+ * Returns the workers that every run needs: the critic's workers, and one of the pool if no worker in it has a price.
+ */
 export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined): ReadonlyArray<Worker> => [
   ...(pool.every(isUnpriced) ? pool.slice(0, 1) : []),
   ...(critic?.workers ?? [])

@@ -22,21 +22,21 @@ const majority = (texts: ReadonlyArray<string>): string | undefined => {
 const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<string> =>
   answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
 
-/** The answer of a workflow that ran to its end: the last step's, or what most agree on. */
+/** Returns the answer of a completed workflow: the last step's answer, or the majority's. */
 export const answerOf = (workflow: Workflow, results: Results): string | undefined => {
   if (workflow.answer === "majority") return majority(textsOf(results.answers))
   const last = results.answers[workflow.steps.length - 1]
   return last?.type === "answered" ? last.text : undefined
 }
 
-/** The workers, by ordinal, whose steps have no answer of this kind. */
+/** Returns the ordinals of the workers whose steps have no answer of this kind. */
 export const workersOf = (
   { steps }: Workflow,
   { answers }: Results,
   type: "failed" | "refused"
 ): ReadonlyArray<number> => steps.filter((_, step) => answers[step]?.type === type).map(({ worker }) => worker)
 
-/** Why a workflow that ran to its end has no answer. */
+/** Returns why a completed workflow has no answer. */
 export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed | Refusal => {
   const last = workflow.steps.length - 1
   const deciding = workflow.answer === "majority" ? answers : [answers[last]]
@@ -48,7 +48,10 @@ export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed 
     : new StepFailed({ step: last, detail: "no step answered" })
 }
 
-/** The step at the end of the longest chain of answered steps, and the last of equals; `undefined` if none answered. */
+/**
+ * Returns the step at the end of the longest chain of answered steps (the last one on a tie), or `undefined` if no step
+ * was answered.
+ */
 export const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | undefined>): number | undefined => {
   const lengths: Array<number> = []
   let furthest: number | undefined

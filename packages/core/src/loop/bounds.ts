@@ -13,7 +13,7 @@ import {
 } from "../task/WorstCase.ts"
 import type { Received } from "./receive.ts"
 
-/** No vendor's call has more tokens, in or out; used if no account limits the call. */
+/** The assumed maximum of input and output tokens if no account limits the call. No vendor accepts more. */
 const mostTokens = 10_000_000
 
 /**
@@ -39,7 +39,7 @@ export const likelyTokens = (asked: Asked): number =>
   (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
   (asked.request.maxOutputTokens ?? asked.worker.maxOutputTokens ?? Math.min(outputBound(asked), usualOutputTokens))
 
-/** The likely usage of a whole answer, and never more than was set aside for it. */
+/** Estimates the usage of a complete answer, at most the reserved amount. */
 export const estimateOf = (asked: Asked, text: string): Usage => {
   const { inputTokens, outputTokens } = estimateUsage(asked.request.messages, text)
   return {

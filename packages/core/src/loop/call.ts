@@ -1,12 +1,12 @@
 /**
- * The kernel of a call: the request, its stages, and the one place where it is charged.
+ * The core of a call: the request, its stages, and the one place where it is charged.
  *
- * A call is a stack of middleware around `send`. A middleware gets the next function and may change the request, call it
- * more than once, or answer by itself. No feature is named here: `pipeline.ts` states which middleware a run has, and in
- * which order.
+ * A call is a stack of middleware around `send`. A middleware gets the next function and may change the request, call
+ * it more than once, or answer by itself. This module knows no features: `pipeline.ts` defines which middleware a run
+ * has, and in which order.
  *
- * Two functions cannot be middleware. `meter`: usage is reserved, settled and reported in one tick, which nothing
- * interrupts. `send`: a worker's `generate` is run here and nowhere else.
+ * Two functions cannot be middleware. `meter` reserves, settles and reports usage in one uninterruptible tick. `send`
+ * is the only place that runs a worker's `generate`.
  */
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
@@ -50,23 +50,28 @@ export interface CallRun {
   readonly emit: Emit | undefined
   /** The run's own budget. */
   readonly ledger: Ledger
-  /** Whether an account of the run has a limit, so that a call is held to its worst case. */
+  /** Whether an account of the run has a limit, so that calls must reserve their worst case. */
   readonly isLimited: () => boolean
-  /** Whether the run shares an account, on which its calls need names. */
+  /** Whether the run shares an account. Calls on a shared account need names. */
   readonly isShared: boolean
-  /** The number of calls of each place, which names them on accounts. Absent if the journal names them, or no account is shared. */
+  /**
+   * The number of calls per place, from which calls are named on accounts. Absent if the journal names them, or if no
+   * account is shared.
+   */
   readonly counts: Map<string, number> | undefined
   /** The spans of the run, if it has any. */
   readonly spans: ActiveSpans | undefined
-  /** The call within which the run was started, if that is paid by an account. */
+  /** The call that started the run, if an account pays for that call. */
   readonly caller: Caller | undefined
-  /** Whether the runs that its workers start need to know within which call they are. */
+  /** Whether runs that its workers start need the enclosing call. */
   readonly isCarried: boolean
-  /** Whether it only reports the record of an earlier process: calls beyond it are interrupted. */
+  /** Whether it only replays the record of an earlier process. Calls beyond the record are interrupted. */
   readonly isReplayed: boolean
 }
 
-/** A request to a worker. `sample` distinguishes calls that repeat a request on purpose; it depends on the seed alone. */
+/**
+ * A request to a worker. `sample` distinguishes calls that repeat a request on purpose. It depends only on the seed.
+ */
 export interface Ask {
   readonly worker: Worker
   readonly request: WorkerRequest
@@ -76,19 +81,19 @@ export interface Ask {
   readonly step?: number | undefined
   /** The item of the step, if it runs for items. */
   readonly item?: Item | undefined
-  /** Whether the call is not made beyond its record, as in {@link CallRun}. */
+  /** Whether the call is only replayed from its record, as in {@link CallRun}. */
   readonly isReplayed?: boolean | undefined
   /** The caller. In the call's address it replaces the step if the call belongs to no step. */
   readonly by: "policy" | "step" | "critic" | "check"
   /**
-   * The number of the call among those of its step, of the step's checks, or of the round's policy or critic. Failed
-   * attempts share it.
+   * The index of the call among the calls of its step, the step's checks, or the round's policy or critic. Failed
+   * attempts have the index of their call.
    */
   readonly turn: number
   /** Its time limit in milliseconds, instead of the run's. */
   readonly timeoutMillis?: number | undefined
   readonly onDelta?: DeltaListener | undefined
-  /** Receives the notices about content left out of the request. */
+  /** Receives notices about content omitted from the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
   /** Called synchronously when the answer is charged, so that an interruption cannot separate the two. */
   readonly onAnswer: (answered: Answered) => void
@@ -96,47 +101,50 @@ export interface Ask {
 
 /** The stage of a call on its way to the worker. Each optional field has one middleware that sets it. */
 export interface At {
-  /** Counts all attempts; `failures` are those that failed with an error since the last new beginning. */
+  /** The number of attempts so far. `failures` counts those that failed with an error since the last restart. */
   readonly attempt: number
   readonly failures: ReadonlyArray<Failure>
   /** The name of the call on accounts. Absent if the run shares no account and has no journal. */
   readonly name?: string
-  /** Its address in a journal, and the handle under which the vendor can re-deliver this answer: set by `replay`. */
+  /** Its address in the journal, and the handle under which the vendor can re-deliver this answer. Set by `replay`. */
   readonly slot?: Slot
   readonly handle?: string | undefined
-  /** An answer that an earlier process took from the cache, and when it was looked up: set by `replay`, used by `cache`. */
+  /**
+   * An answer that an earlier process took from the cache, with the time of the lookup. Set by `replay`, used by
+   * `cache`.
+   */
   readonly cached?: { readonly entry: Entry; readonly since: number }
-  /** Receives an answer from the cache: set by `replay`, called by `cache`. */
+  /** Receives an answer from the cache. Set by `replay`, called by `cache`. */
   readonly onCached?: (at: At, entry: Entry) => void
-  /** The key of its content, and when its first attempt began: set if a middleware needs an answer with its time. */
+  /** The hash of its content, and the start of its first attempt. Set if a middleware needs the time of an answer. */
   readonly key?: string
   readonly since?: number
-  /** The reservations for it, for the runs that its worker starts. Absent if they do not need to know. */
+  /** The reservations for the call, passed to runs that its worker starts. Absent if such runs do not need them. */
   readonly reservations?: ReadonlyArray<Reservation>
-  /** The queue position of the call, and the listener of its limits: set by `gate`. */
+  /** The queue position of the call, and the listener for its rate limits. Set by `gate`. */
   readonly place?: object | undefined
   readonly onAllowance?: AllowanceListener
-  /** Stores the handle of an answer: set by `intent`. Nothing more is received until it is done. */
+  /** Stores the handle of an answer. Set by `intent`. Receiving continues only after it has completed. */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
   /** The state of the current attempt. */
   readonly received: Received
   /**
-   * Called in the tick in which an attempt is charged. A middleware that has to act in that tick wraps it; it must not
-   * wait.
+   * Called in the tick in which an attempt is charged. A middleware that must act in the same tick wraps it. It must
+   * not wait.
    */
   readonly settled: (ask: Ask, at: At, end: Settled) => void
 }
 
-/** A whole answer, and its charge to the run. */
+/** A complete answer, and its charge to the run. */
 export interface Answered extends Entry, Paid {
   readonly usage: Paid["usage"]
-  /** Whether it was cached and cost nothing. */
+  /** Whether it came from the cache and was free. */
   readonly cached: boolean
   /** The extra time of a cached answer that is charged; 0 otherwise. */
   readonly addedMillis: number
 }
 
-/** How an attempt ended: with an answer, with an error, or (without either) by an interruption. */
+/** How an attempt ended: with an answer, with an error, or, if it has neither, by interruption. */
 export interface Settled {
   readonly answered?: Answered
   readonly error?: WorkerError | undefined
@@ -163,7 +171,7 @@ export type CallError = WorkerError | BudgetExceeded
 export type Call = (ask: Ask, at: At) => Effect.Effect<Answered, CallError>
 export type CallMiddleware = (next: Call) => Call
 
-/** Puts middleware around a function: the first is the outermost, and absent ones are left out. */
+/** Wraps a function in middleware. The first middleware is the outermost; absent ones are skipped. */
 export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefined>, innermost: A): A =>
   middleware.reduceRight<A>((next, one) => (one === undefined ? next : one(next)), innermost)
 
@@ -174,20 +182,20 @@ export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefine
 /** The payment of a free call. */
 export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
-/** The detail of the error of a call whose answer was lost with its process, if it is not made again. */
+/** The error detail of a call whose answer was lost with its process, if the call is not repeated. */
 export const lostDetail = "the process that made the call exited before the answer arrived"
 
-/** The name of an attempt on accounts. */
+/** Returns the name of an attempt on accounts. */
 export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): string | undefined =>
   name === undefined ? undefined : `${name}/${attempt}`
 
-/** The caller, as the address of a call has it. */
+/** Formats the caller for the address of a call. */
 export const placeName = ({ by, item, step }: Ask): string => {
   const who = step === undefined ? by : placeOfStep(step, item)
   return by === "check" ? `${who} check` : who
 }
 
-/** The place of a call that gave no answer, in its events. */
+/** Returns the place of a call without an answer, for its events. */
 export const placeOf = ({ by, item, round, step, turn, worker }: Ask) => ({
   round,
   step,
@@ -222,7 +230,7 @@ export const reportFailure = (
 export const reportInterruption = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined): void =>
   emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId }), ...paid })
 
-/** Reports the end of an attempt: the caller takes the answer, and everything else is an event. */
+/** Reports the end of an attempt: passes an answer to the caller, and emits an event for anything else. */
 const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Settled): void => {
   if (answered !== undefined) ask.onAnswer(answered)
   else if (failure !== undefined) {
@@ -230,10 +238,10 @@ const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Set
   } else if (paid !== undefined) reportInterruption(run, ask, paid, attemptName(at))
 }
 
-/** The part of an answer that a cache stores: what it used, and not what it cost. */
+/** Returns the part of an answer that a cache stores: its usage, but not its cost. */
 export const entryOf = ({ addedMillis: _, cached: __, costUsd: ___, ...entry }: Answered): Entry => entry
 
-/** Shows a whole answer as if it were written now. */
+/** Emits the deltas of a complete answer as if it arrived now. */
 export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
   if (reasoning !== undefined) onDelta?.("reasoning", reasoning)
   onDelta?.("text", text)
@@ -268,10 +276,10 @@ export const noteFailure = <A>(
 const noFailures: ReadonlyArray<Failure> = []
 const untouched = nothingYet()
 
-/** A new attempt of a call. */
+/** Starts a new attempt of a call. */
 export const attempted = (at: At, settled: At["settled"]): At => ({ ...at, received: nothingYet(), settled })
 
-/** The name of a call of a run without a journal, as a journal would name it. */
+/** Names a call of a run without a journal, in the same way as a journal. */
 const numbered = (runId: string, counts: Map<string, number>, ask: Ask): string => {
   const place = `${runId}/${ask.round}/${placeName(ask)}`
   const count = counts.get(place) ?? 0
@@ -280,8 +288,8 @@ const numbered = (runId: string, counts: Map<string, number>, ask: Ask): string 
 }
 
 /**
- * Makes the calls of a run through its middleware. Every attempt that is charged to the run has exactly one event, emitted
- * in the tick in which it is charged: `call-failed`, `call-interrupted`, or the caller's own for the answer.
+ * Makes the calls of a run through its middleware. Every attempt that is charged to the run has exactly one event,
+ * emitted in the same tick: `call-failed`, `call-interrupted`, or the caller's own event for an answer.
  */
 export const calling = (run: CallRun, call: Call): ((ask: Ask) => Effect.Effect<Answered, CallError>) => {
   const { counts, runId } = run
@@ -295,7 +303,7 @@ export const calling = (run: CallRun, call: Call): ((ask: Ask) => Effect.Effect<
 // The meter
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Continues with the reason why a call failed: `undefined` if it was interrupted. */
+/** Calls a function with the error of a failed call, or with `undefined` if it was interrupted. */
 export const withErrorOf = <A, E>(
   worker: Worker,
   cause: Cause.Cause<unknown>,
@@ -321,14 +329,14 @@ export const paidOf = (
   return { usage, costUsd: cost(worker.pricing, usage) }
 }
 
-/** An answer with its time and the failures before it, if a middleware needs them. */
+/** Adds the duration and the earlier failures to an answer, if a middleware needs them. */
 const timed = ({ clock }: CallRun, { failures, since }: At, answered: Answered): Answered => {
   if (since === undefined) return answered
   const durationMillis = millisSince(clock, since)
   return failures.length === 0 ? { ...answered, durationMillis } : { ...answered, durationMillis, failures }
 }
 
-/** How an attempt relates to its name on accounts. */
+/** Returns how an attempt relates to its name on accounts. */
 export const occurrenceOf = ({ handle, slot }: At): Occurrence => {
   if (slot === undefined) return "new"
   return handle === undefined ? "resumed" : "replayed"
@@ -377,8 +385,7 @@ export const meter =
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the caller for the runs that the worker starts: without an account and a queue position it is the enclosing
- * call.
+ * Returns the caller of runs that the worker starts. Without an account and a queue position, it is the enclosing call.
  */
 const callerOf = ({ caller, isShared }: CallRun, { place, reservations = [] }: At): Caller | undefined =>
   isShared || place !== undefined ? { reservations: isShared ? reservations : [], above: caller, place } : caller

@@ -6,12 +6,12 @@ import type { Cell, Cells } from "./cells.ts"
 
 /** Functions over the current state of a workflow's cells. */
 export interface CellViews {
-  /** The answer of a cell, or those of a group as one. */
+  /** Returns the answer of a cell, or the combined answers of a group. */
   readonly answerOf: (of: Cell | undefined, without?: ReadonlySet<string>) => StepAnswer | undefined
   readonly viewOf: (cell: Cell) => StepView
 }
 
-/** Whether a cell, or a group that it belongs to, is one of those that a step did not wait for. */
+/** Whether a step did not wait for a cell, or for a group that contains the cell. */
 export const isLeftOut = (
   cell: Cell | undefined,
   without: ReadonlySet<string>,
@@ -30,7 +30,7 @@ export const make = (
     textOf
   }: Pick<Cells, "axes" | "isGroup" | "leaves" | "nameOf" | "seen" | "textOf">
 ): CellViews => {
-  /** Why a step has no items, if its list is missing; `undefined` if the list is empty or known. */
+  /** Returns why a step has no items if its list is missing; `undefined` if the list is empty or known. */
   const missingList = (group: Cell): string | undefined => {
     const source = axes[group.step]![group.path.length]!
     return seen(group, source)?.list === undefined ? `step ${source} returned no list` : undefined

@@ -1,9 +1,9 @@
 /**
  * The cells of a workflow: one for each step, and one for each item of a step that runs for items.
  *
- * The path of a cell has the index of its item in the list of each axis of its step (`program.ts`). A cell sees, of a
- * step in its access list, the cells whose path agrees with its own on the axes that both steps share. So an item sees
- * its own results in the steps before, a step without items sees all items, and nothing waits for unrelated items.
+ * The path of a cell contains, for each axis of its step (`program.ts`), the index of its item. For each step in its
+ * access list, a cell sees the cells whose paths match its own on the axes that both steps share. So an item sees its
+ * own results of earlier steps, a step without items sees all items, and no cell waits for unrelated items.
  */
 
 import { axesOf, listOf, waitsFor } from "../workflow/program.ts"
@@ -17,31 +17,31 @@ export interface Cell {
   readonly parent: Cell | undefined
   /** The cells of a group, once the list is known. */
   items?: ReadonlyArray<Cell>
-  /** How many steps or groups a cell waits for; of a group, how many of its cells have not ended. */
+  /** The number of steps or groups that a cell waits for. For a group: the number of its cells that have not ended. */
   pending: number
-  /** How many of the cells that it sees have answered, if it waits for a quorum. */
+  /** The number of answered cells among those that it sees, if it waits for a quorum. */
   answered: number
   isStarted: boolean
   isDone: boolean
-  /** Whether it has enough answers, so that it starts after its grace period. */
+  /** Whether it has enough answers and starts after its grace period. */
   isDue: boolean
-  /** Whether nothing waits for it any more, so that it is stopped or never started. */
+  /** Whether no other cell waits for it any more. It is then stopped, or not started. */
   isLate: boolean
   answer?: StepAnswer | undefined
   verdict?: Verdict | undefined
-  /** The step whose answer it has, since its condition was not met. */
+  /** The step whose answer it takes over because its condition was not met. */
   standsFor?: number
-  /** The items that it gives; absent if it gives no list, or failed to. */
+  /** The list of items in its answer; absent if it should not return a list, or failed to. */
   list?: ReadonlyArray<string> | undefined
-  /** The names of the cells that it sees and does not wait for. */
+  /** The names of the cells that it sees but does not wait for. */
   without?: ReadonlySet<string>
-  /** Stops it; present while it runs and may be stopped. */
+  /** Stops the cell; present while it runs and can be stopped. */
   stop?: () => void
-  /** Ends its grace period early, as everything that it sees has ended. */
+  /** Ends its grace period early, because everything that it sees has ended. */
   begin?: () => void
 }
 
-/** The item of a cell, as events have it. */
+/** Returns the item of a cell in the format of events. */
 export const itemOf = ({ path }: Pick<Cell, "path">): string | undefined =>
   path.length === 0 ? undefined : path.join(".")
 
@@ -57,7 +57,7 @@ const cell = (step: number, path: ReadonlyArray<number>, parent: Cell | undefine
   isLate: false
 })
 
-/** On how many axes, from the outermost, two steps agree. */
+/** Returns the number of axes, from the outermost, that two steps share. */
 const sharedAxes = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
   const most = Math.min(one.length, other.length)
   let at = 0
@@ -65,27 +65,27 @@ const sharedAxes = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): n
   return at
 }
 
-/** The cells of a workflow, which change while it runs. */
+/** The cells of a workflow. They change while it runs. */
 export interface Cells {
   readonly roots: ReadonlyArray<Cell>
   readonly axes: ReadonlyArray<ReadonlyArray<number>>
-  /** The cell or the group of a step that a cell sees; `undefined` if the group is not known yet. */
+  /** Returns the cell or group of a step that a cell sees; `undefined` if the group is not known yet. */
   readonly seen: (of: Cell, step: number) => Cell | undefined
-  /** The cells under a group that are known, or the cell itself. */
+  /** Returns the known cells of a group, or the cell itself. */
   readonly leaves: (under: Cell) => ReadonlyArray<Cell>
-  /** The cells under a group, and the groups under it whose items are not known yet; or the cell itself. */
+  /** Returns the cells of a group, together with nested groups whose items are not known yet; or the cell itself. */
   readonly parts: (under: Cell) => ReadonlyArray<Cell>
-  /** Whether a cell stands for several items, known or not. */
+  /** Whether a cell represents several items, known or not. */
   readonly isGroup: (cell: Cell) => boolean
-  /** The name of a cell in `without`. */
+  /** Returns the name of a cell in `without`. */
   readonly nameOf: (cell: Cell) => string
-  /** The text of the item of a cell. */
+  /** Returns the text of a cell's item. */
   readonly textOf: (cell: Cell) => string
   /** Ends a cell: unfolds its list, and returns the cells that can run now. */
   readonly end: (ended: Cell) => Array<Cell>
 }
 
-/** The cells of a workflow of which `isWanted` steps are run. */
+/** Creates the cells of a workflow for the steps that `isWanted` accepts. */
 export const make = (
   workflow: Workflow,
   isWanted: (step: number) => boolean,
@@ -109,7 +109,7 @@ export const make = (
   const parts = (under: Cell): ReadonlyArray<Cell> =>
     !isGroup(under) || under.items === undefined ? [under] : under.items.flatMap(parts)
 
-  /** By step, the wanted steps that wait for it, and the wanted steps that it waits for. */
+  /** For each step, the wanted steps that wait for it and the wanted steps that it waits for. */
   const waiters = steps.map((_, step) =>
     steps.flatMap((one, later) => (later > step && isWanted(later) && waitsFor(one, step) ? [later] : []))
   )

@@ -1,4 +1,4 @@
-/** The completions of a policy's model: calls like any other, which are read as they come. */
+/** The completions of a policy's model. They are ordinary calls, and are parsed as they arrive. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { defined } from "../Fields.ts"
@@ -21,7 +21,9 @@ const saidIn = ({ echo, finishReason, reasoning = "", text, toolCalls = [] }: An
 
 export type Completions = ReturnType<typeof completionsOf>
 
-/** The completions that a policy asks for in a round: those of a revision are numbered after those that `asked` counts. */
+/**
+ * Requests a policy's completions in a round. Completions of a revision are numbered after those counted in `asked`.
+ */
 export const completionsOf = (
   context: CallContext,
   round: number,

@@ -25,7 +25,7 @@ const proposalKeys: KeysOf<Proposal> = {
 const newPlanKeys: KeysOf<Extract<Revision, Proposal>> = { ...proposalKeys, type: true }
 const revisionKeys: KeysOf<Exclude<Revision, Proposal>> = { type: true, answer: true, notes: true }
 
-/** A key of a proposal that does not exist, in words. */
+/** Describes an unknown key of a proposal. */
 const unknownIn = (proposal: unknown, keys: object): string | undefined => {
   const unknown =
     unknownKeyIn("its proposal", proposal, keys) ?? unknownKeyOf((proposal as Partial<Proposal> | undefined)?.workflow)
@@ -72,9 +72,7 @@ const problemOf = (proposal: Proposal | undefined, keys: object): string | undef
     : "its notes are not strings"
 }
 
-/**
- * Asks a policy for a proposal and ensures that it contains a workflow, whether or not the workflow obeys the rules.
- */
+/** Asks a policy for a proposal and ensures that it contains a workflow. Does not check the workflow's rules. */
 export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
   Effect.flatMap(propose(policy, context), (given) => checkedProposal(policy.name, given))
 
@@ -90,7 +88,7 @@ const checkedProposal = (
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
 }
 
-/** Asks a policy for a revision and ensures that it is complete, whether or not it obeys the rules. */
+/** Asks a policy for a revision and ensures that it is complete. Does not check the workflow's rules. */
 export const revisionOf = (policy: Policy, author: Policy, context: Revising): ReturnType<typeof revise> => {
   const problem = (detail: string) => Effect.fail(new PolicyError({ policy: author.name, detail }))
   return Effect.flatMap(revise(policy, author, context), (given): ReturnType<typeof revise> => {

@@ -1,11 +1,11 @@
-/** Lists that steps give: their shape, and their items as texts. */
+/** Lists that steps return: their shape, and their items as strings. */
 import type { AnswerShape, Read } from "../run/Toolbox.ts"
 import { messageOf } from "../Thrown.ts"
 import { jsonText } from "../task/jsonText.ts"
 
 const textOf = (item: unknown): string => (typeof item === "string" ? item : JSON.stringify(item))
 
-/** The schema that vendors receive: they accept only objects. */
+/** The schema that vendors receive. The list is inside an object, because vendors accept only objects. */
 const schemaOf = (most: number) => ({
   type: "object",
   properties: { items: { type: "array", maxItems: most, items: { type: "string" } } },
@@ -13,14 +13,17 @@ const schemaOf = (most: number) => ({
   additionalProperties: false
 })
 
-/** The items of a list, as JSON values; `undefined` for other JSON. */
+/** Returns the items of a list as JSON values; `undefined` for any other JSON. */
 const itemsIn = (text: string): ReadonlyArray<unknown> | undefined => {
   const value: unknown = JSON.parse(jsonText(text))
   const items = Array.isArray(value) ? value : (value as { readonly items?: unknown } | null)?.items
   return Array.isArray(items) ? items : undefined
 }
 
-/** The items of an answer that has the shape of a list; `undefined` for other answers, such as one that was cut off. */
+/**
+ * Returns the items of an answer with the shape of a list; `undefined` for any other answer, such as one that was cut
+ * off.
+ */
 export const itemsOf = (text: string): ReadonlyArray<string> | undefined => {
   try {
     return itemsIn(text)?.map(textOf)
@@ -29,7 +32,7 @@ export const itemsOf = (text: string): ReadonlyArray<string> | undefined => {
   }
 }
 
-/** A list that is too long is refused, since cutting it would lose work. */
+/** Parses a list. Rejects a list that is too long, because truncating it would lose work. */
 const read =
   (most: number) =>
   (text: string): Read => {
@@ -44,7 +47,7 @@ const read =
     }
   }
 
-/** The shape of a list of at most `most` items. */
+/** Returns the shape of a list of at most `most` items. */
 export const listShape = (most: number): AnswerShape => ({
   format: { type: "json-schema", name: "list", schema: schemaOf(most) },
   read: read(most)

@@ -1,40 +1,45 @@
 /**
- * The middleware of a run, in its order: the only file that names both the kernel and the features. Features that are not
- * configured are left out.
+ * The middleware of a run, in order. This is the only file that imports both the core and the features. Features that
+ * are not configured are omitted.
  *
- * The middleware of a call, from the outermost, with the reason for the order of each two neighbours:
+ * The middleware of a call, from the outermost, with the reason for the order of each pair of neighbors:
  *
- * - `replay` before `fit`: a call is identified by what its caller asked for, so that a run in a journal can be resumed with
- *   another budget, which `fit` depends on.
- * - `fit` before `cache`: the key of a cached answer is taken from the request as it is sent, since the worker's
- *   instructions, the seed and the output limit all change the answer. With a payer the request always has an output limit,
- *   so that the key does not depend on the limits of accounts.
- * - `cache` before `payerReported`: a cached answer is not paid for by the payer.
- * - `payerReported` before `retry`: the payer is notified of each attempt, and of an answer with its failures and the
+ * - `replay` before `fit`: a call is identified by the caller's request, so that a run in a journal can be resumed with
+ *   another budget. `fit` depends on the budget.
+ * - `fit` before `cache`: the cache key is derived from the request as sent, because the worker's instructions, the
+ *   seed and the output limit all change the answer. With a payer, the request always has an output limit, so that the
+ *   key does not depend on the limits of accounts.
+ * - `cache` before `payerReported`: the payer does not pay for cached answers.
+ * - `payerReported` before `retry`: the payer is notified of each attempt, and of the answer with its failures and
  *   total time.
- * - `retry` before `meter`: each attempt is charged by itself, and nothing is reserved during the wait between two.
+ * - `retry` before `meter`: each attempt is charged separately, and nothing is reserved during the delay between
+ *   attempts.
  * - `meter` before `payerCharged`: the run refuses before the payer is asked, and both have reserved before the gate.
- * - `payerCharged` before `gate`: a refused call takes no queue position from others.
- * - `gate` before `timeout`: the time in the queue is not time of the call.
- * - `timeout` before `intent`: the time of a slow journal is time of the call (a choice: no promise depends on it).
- * - `intent` before `send`: an intent is durable before the worker is asked, and not written before the gate is passed.
+ * - `payerCharged` before `gate`: a refused call does not occupy a queue position.
+ * - `gate` before `timeout`: time in the queue does not count toward the call's time limit.
+ * - `timeout` before `intent`: the time of a slow journal counts toward the call's time limit (a choice: no guarantee
+ *   depends on it).
+ * - `intent` before `send`: an intent is durable before the worker is called, and is written only after the gate admits
+ *   the call.
  *
  * The middleware of a step, from the outermost:
  *
- * - `check` before `reassign`: the answer of a worker that took over is checked, too.
- * - `reassign` before `nested`: the Conductor can take over a step, and a worker can take over from it.
- * - `nested` before `settings`: the Conductor is not a worker: it passes the settings on to the steps of its nested run.
- * - `settings` before `shape` and `tools`: every turn of the step has them, and a notice is reported once.
- * - `nested` before `shape` and `tools`: a nested run has a shape and tools of its own.
- * - `reassign` before `context`: a step whose joined inputs do not fit its worker goes to a worker with a larger context.
- * - `shape` before `tools`: an answer that is asked for again may use tools again (a choice: no promise depends on it).
+ * - `check` before `reassign`: the answer of a worker that took over is also checked.
+ * - `reassign` before `nested`: the Conductor can take over a step, and a worker can take over from the Conductor.
+ * - `nested` before `settings`: the Conductor is not a worker. It passes the settings on to the steps of its nested
+ *   run.
+ * - `settings` before `shape` and `tools`: the settings apply to every turn of the step, and a notice is reported once.
+ * - `nested` before `shape` and `tools`: a nested run has its own shape and tools.
+ * - `reassign` before `context`: if the joined inputs of a step exceed its worker's context, the step goes to a worker
+ *   with a larger context.
+ * - `shape` before `tools`: a repeated answer may use tools again (a choice: no guarantee depends on it).
  * - `tools` before `conversed`: each turn has the results of the turn before it.
- * - `conversed` before `capable`: content that a worker cannot take is left out of the whole conversation.
+ * - `conversed` before `capable`: content that a worker does not accept is removed from the whole conversation.
  *
- * Of a round, `revise` is around `play`, as it needs the results of steps, and `critic` around `close`, as it needs an answer.
- * `approve` is around `carry`, between the plan and its first step.
+ * In a round, `revise` wraps `play`, because it needs the results of steps, and `critic` wraps `close`, because it
+ * needs an answer. `approve` wraps `carry`, between the plan and its first step.
  *
- * - `approve` before `admit`: the plan that runs must fit the budget when it runs, after it has waited or was edited.
+ * - `approve` before `admit`: the plan must fit the budget when it starts, after it has waited or was edited.
  */
 
 import * as Effect from "effect/Effect"
@@ -69,7 +74,7 @@ export interface CallSettings extends ReplaySettings {
   readonly payer: Payer | undefined
   readonly cachedAnswers: CachedAnswers
   readonly retry: Retry
-  /** Spreads the retries of runs that have no seed. */
+  /** Spreads the retries of runs without a seed. */
   readonly salt: string
   readonly gate: Gate | undefined
   readonly cache: ResponseCache | undefined
@@ -78,12 +83,12 @@ export interface CallSettings extends ReplaySettings {
   readonly failures: Array<StepFailure>
 }
 
-/** Middleware of calls that only some runs have. */
+/** Middleware of calls that only some runs need. */
 type CallFeatures = typeof import("../middleware/calls.ts")
 
 const withCallFeatures = onDemand(() => import("../middleware/calls.ts"))
 
-/** The way in which a run makes its calls. */
+/** Composes the middleware of a run's calls. */
 const callOf = (
   run: CallRun,
   settings: CallSettings,
@@ -121,7 +126,7 @@ export const contextOf = (run: CallRun, settings: CallSettings): Effect.Effect<C
   return isPlain ? context(noFeatures) : withCallFeatures(context)
 }
 
-/** For runs without such middleware: its use is a mistake of this file, and throws. */
+/** The value for runs without such middleware. Using it is a bug in this file, and throws. */
 const noFeatures = {} as CallFeatures & StepFeatures
 
 /** Middleware of steps that only some workflows need. */
@@ -129,7 +134,7 @@ type StepFeatures = typeof import("../middleware/steps.ts")
 
 const withStepFeatures = onDemand(() => import("../middleware/steps.ts"))
 
-/** The way in which the steps of a workflow are answered. */
+/** Composes the middleware of a workflow's steps. */
 export const stepOf = (context: CallContext, plan: Plan): Effect.Effect<Step> => {
   const { delegate, equipment, settings, workflow } = plan
   const { recorded, recording } = context
@@ -159,11 +164,11 @@ export const stepOf = (context: CallContext, plan: Plan): Effect.Effect<Step> =>
   return isPlain ? step(noFeatures) : withStepFeatures(step)
 }
 
-/** Whether a person was asked about a plan of a run. */
+/** Whether a plan of a run was submitted for approval. */
 const asksForPlans = (transcript: Transcript | undefined): boolean =>
   transcript?.rounds.some(({ decision, waitingFor }) => decision !== undefined || waitingFor !== undefined) === true
 
-/** The way in which the rounds of a run go. */
+/** Composes the middleware of a run's rounds. */
 export const rounding = (state: State): Effect.Effect<Round> => {
   const { approvePlans, critic: judge } = state.options
   // A plan that waited for approval still does when its run is resumed.
@@ -183,10 +188,10 @@ export const rounding = (state: State): Effect.Effect<Round> => {
   return needsApproval || judge !== undefined ? withStepFeatures(rounds) : rounds(noFeatures)
 }
 
-/** Settles what a run whose journal has ended leaves unconfirmed. */
+/** Settles the calls that are still unconfirmed when a run's journal has ended. */
 export const settleRest = (before: Before): Effect.Effect<void> =>
   withCallFeatures(({ settleRest }) => settleRest(before))
 
-/** The way in which a run carries out the steps that its policy assigned to the Conductor itself. */
+/** Returns the function that runs steps that the policy assigned to the Conductor itself. */
 export const delegation = (conduct: Conduct): Effect.Effect<State["delegateOf"]> =>
   withStepFeatures(({ delegation }) => Effect.sync(() => delegation(conduct)))

@@ -1,4 +1,4 @@
-/** A workflow that is about to be run, with everything that its steps need. */
+/** A workflow that is about to run, with everything that its steps need. */
 import type { Previous } from "../policy/Policy.ts"
 import type { Equipment } from "../run/Equipment.ts"
 import type { Reassign } from "../run/Resilience.ts"
@@ -15,13 +15,16 @@ import type { Delegate } from "./step.ts"
 export interface Settings {
   readonly worker: WorkerSettings
   readonly reassign: Reassign
-  /** The consequence if a step fails permanently: the steps that see it are shown the failure, or the run ends. */
+  /**
+   * The consequence if a step fails after all retries: the failure is shown to the steps that depend on it, or the run
+   * ends.
+   */
   readonly onStepFailure: "report" | "end"
   /** Whether refused credentials end the run, regardless of `reassign` and `onStepFailure`. */
   readonly onAuthenticationFailure: "report" | "end"
-  /** The steps that are given the tools. */
+  /** The steps that receive the tools. */
   readonly toolAccess: ToolAccess
-  /** The maximum number of items that run at once. */
+  /** The maximum number of concurrent items. */
   readonly itemsAtOnce: number
 }
 
@@ -37,12 +40,12 @@ export interface Plan {
   /** The seed of this round; it is sent to the workers only if `sendSeed` is set. */
   readonly seed: number
   readonly sendSeed: boolean
-  /** Its tools, and the shape of its answer. */
+  /** The run's tools, and the shape of its answer. */
   readonly equipment: Equipment
-  /** The checks of its steps by name, and the score at which a critic among them is content. */
+  /** The checks of its steps by name, and the score that passes a check by a critic. */
   readonly checks: Checks
   readonly threshold: number
-  /** Whether another round may begin early: otherwise a failed check holds no step. */
+  /** Whether another round may start early. If not, a failed check does not hold back any step. */
   readonly mayRevise: boolean
   /** Present if the Conductor is a worker of its own pool. */
   readonly delegate?: Delegate | undefined
@@ -50,17 +53,17 @@ export interface Plan {
   readonly kept?: Kept | undefined
 }
 
-/** The Conductor is called `self` as a worker of its own pool. */
+/** Returns the name of a worker. As a worker of its own pool, the Conductor is named `self`. */
 export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
 
-/** The steps to run; `undefined` for all of them. */
+/** Returns the steps to run, or `undefined` for all steps. */
 export const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> | undefined => {
   if (!skipUnseen) return undefined
   const wanted = needed(workflow)
   return wanted.size === workflow.steps.length ? undefined : wanted
 }
 
-/** The workers that a check calls. */
+/** Returns the workers that a check calls. */
 const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): ReadonlyArray<Worker> => {
   const check = typeof by === "string" ? checks[by] : pool.workers[by]
   if (check === undefined || typeof check === "function") return []
@@ -68,7 +71,7 @@ const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): Readon
   return "score" in check ? (check.workers ?? []) : []
 }
 
-/** The workers of the steps to run, and those that check them. */
+/** Returns the workers of the steps to run, and the workers that check them. */
 export const workersOf = ({
   checks,
   pool,

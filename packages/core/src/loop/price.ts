@@ -2,8 +2,8 @@
  * The price of a plan under the settings of its run, and whether the whole plan fits the budget before its first call
  * (`budget.admit`).
  *
- * The price that admits a plan is `most`: a plan that has started is then never cut short by the budget. The likely price
- * would promise nothing, since each call is held to the limits anyway.
+ * A plan is admitted by its maximum price (`most`), so the budget never cuts short a plan that has started. The likely
+ * price would not guarantee that, because each call must still fit the limits.
  */
 import type * as Policy from "../policy/Policy.ts"
 import * as Budget from "../run/Budget.ts"
@@ -17,12 +17,12 @@ import type { Workflow } from "../workflow/Workflow.ts"
 import { reassignOf } from "./reassignment.ts"
 import type { State } from "./round.ts"
 
-/** The checks that a run has by name: its own, and those that who wrote the workflow brings. */
+/** Returns the named checks of a run: its own, and those of the workflow's author. */
 export const checksOf = ({ options: { checks = noChecks } }: State, author: Policy.Policy): Checks =>
   author.checks === undefined ? checks : { ...checks, ...author.checks }
 
 export const noChecks: Checks = {}
-/** The price of a workflow under the settings of the run. */
+/** Returns the price of a workflow under the settings of the run. */
 export const priceOf = (
   state: State,
   workflow: Workflow,
@@ -47,12 +47,12 @@ export const priceOf = (
   })
 }
 
-/** The bytes that a call reserves for each token that it reads of another's answer, as an estimate. */
+/** The estimated number of bytes that a call reserves per token of another step's answer. */
 const bytesPerToken = 4
 
 /**
- * The price of a plan as the reservations of its calls add up. A worker without a price counts as free: a cost limit
- * refuses it anyway, and other limits do not need its price.
+ * Returns the price of a plan: the sum of its calls' reservations. A worker without a price counts as free, because a
+ * cost limit refuses it anyway and other limits do not need its price.
  */
 export const admissionPrice = (
   state: State,
@@ -68,19 +68,19 @@ const priced = ({ workers: [first, ...others] }: WorkerPool): WorkerPool => ({
   workers: [withPrice(first), ...others.map(withPrice)]
 })
 
-/** Whether whole plans are admitted. A nested run has no budget of its own. */
+/** Whether whole plans are admitted. Nested runs do not admit plans, because they have no budget of their own. */
 export const admitsPlans = ({ depth, options }: Pick<State, "depth" | "options">): boolean =>
   depth === 0 && (options.budget as RunBudget | undefined)?.admit === "plan"
 
-/** Names the plan and its price in a refusal. */
+/** Adds the plan and its price to a refusal. */
 const refused = (error: BudgetExceeded | undefined, plan: Price.Price, account?: "payer"): BudgetExceeded | undefined =>
   error && new BudgetExceeded({ ...error.fields, ...(account === undefined ? undefined : { account }), plan })
 
-/** Why a plan does not fit what is left of the run's own budget; `undefined` if it fits. */
+/** Returns why a plan exceeds the rest of the run's own budget; `undefined` if it fits. */
 export const refusalByBudget = ({ context: { ledger } }: State, price: Price.Price): BudgetExceeded | undefined =>
   refused(Budget.planRefusal(ledger, price.most, "own"), price)
 
-/** Why a plan does not fit the run's budget, an account that the run shares, or the payer's account. */
+/** Returns why a plan exceeds the run's budget, an account that the run shares, or the payer's account. */
 export const refusalByAccounts = (
   { context: { ledger, payer } }: State,
   price: Price.Price

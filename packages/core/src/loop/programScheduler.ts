@@ -1,12 +1,12 @@
 /**
- * The scheduler of workflows with items, conditions or quorums: it runs cells (`cells.ts`) as `scheduler.ts` runs steps,
- * under the same promises. In addition:
+ * The scheduler of workflows with items, conditions or quorums: it runs cells (`cells.ts`) as `scheduler.ts` runs
+ * steps, with the same guarantees. In addition:
  *
- * - A cell starts the moment the last cell that it waits for has ended, whatever the other items of its step do.
- * - A decision not to wait for an answer is an event before anything that follows from it, so that a resumed run makes
- *   the same decision.
- * - A late cell, which nothing waits for any more, is stopped and settled. A resumed run reports its payments again and
- *   makes no new calls for it.
+ * - A cell starts as soon as the last cell that it waits for has ended, regardless of the other items of its step.
+ * - The event of a decision not to wait for an answer precedes all its effects, so that a resumed run makes the same
+ *   decision.
+ * - A late cell, which no other cell waits for any more, is stopped and settled. A resumed run reports its payments
+ *   again and makes no new calls for it.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -41,8 +41,8 @@ type Driven = Effect.Effect<void, StepFailure>
 const all = { concurrency: "unbounded", discard: true } as const
 
 /**
- * Whether all items become known at once and continue by themselves, so that the fibers which run them are the limit on
- * how many run.
+ * Whether all items become known at once and continue independently, so that the number of their fibers limits their
+ * concurrency.
  */
 const isOneList = ({ steps }: Workflow, axes: ReadonlyArray<ReadonlyArray<number>>): boolean => {
   const [list] = axes.find((own) => own.length > 0) ?? []
@@ -53,7 +53,7 @@ const isOneList = ({ steps }: Workflow, axes: ReadonlyArray<ReadonlyArray<number
   })
 }
 
-/** Prepares to run a workflow by its cells. */
+/** Prepares to run a workflow cell by cell. */
 export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step): Execution => {
   const { emit, recorded } = context
   const { round, settings, wanted, workflow } = plan
@@ -62,7 +62,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
   const hasQuorums = steps.some(({ enough }) => enough !== undefined)
   const waitingFor: Array<WaitingCall> = []
-  /** Cells of steps with a quorum whose items have become known, to be looked at once their list has ended. */
+  /** Cells of steps with a quorum whose items have become known. They are examined when their list is complete. */
   const unfolded: Array<Cell> = []
   let held: ReadonlyArray<Cell> = []
   let stopped: BudgetExceeded | undefined
@@ -90,7 +90,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   // Views
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** The known cells that a cell sees, and the groups whose list is not known yet. */
+  /** Returns the known cells that a cell sees, and the groups whose list is not known yet. */
   const seenBy = (cell: Cell): ReadonlyArray<Cell> => {
     const one = steps[cell.step]!
     const found: Array<Cell> = []
@@ -117,7 +117,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return cells.end(cell)
   }
 
-  /** Runs cells: each in a fiber of its own, and items only as many at once as the settings allow. */
+  /** Runs each cell in its own fiber. The settings limit how many items run at once. */
   const drive = (ready: ReadonlyArray<Cell>): Driven => {
     if (ready.length === 0) return Effect.void
     if (ready.length === 1) return one(ready[0]!)
@@ -128,7 +128,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return others.length === 0 ? bounded : Effect.all([bounded, Effect.forEach(others, one, all)], all)
   }
 
-  /** Ends a cell, and runs the cells that it was the last input of, or that have enough answers with it. */
+  /** Ends a cell, and runs the cells for which it was the last input or that now have enough answers. */
   const release = (cell: Cell): Driven => {
     const ready = cells.end(cell)
     if (!hasQuorums) return drive(ready)
@@ -143,7 +143,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
 
   const isStarting = (cell: Cell) => cell.isStarted || cell.pending === 0 || cell.isDue
 
-  /** Whether a cell has enough answers. A resumed run decides as its record does. */
+  /** Whether a cell has enough answers. A resumed run follows its record. */
   const hasEnough = (cell: Cell): boolean => {
     const before = recorded?.without(round, cell.step, itemOf(cell))
     if (before === undefined) return cell.answered >= steps[cell.step]!.enough!.answers
@@ -154,7 +154,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return true
   }
 
-  /** The cells that have enough answers now that a cell has ended. */
+  /** Returns the cells that have enough answers now that a cell has ended. */
   const withEnough = (cell: Cell): ReadonlyArray<Cell> => {
     const found: Array<Cell> = []
     const isAnswered = cell.answer?.type === "answered"
@@ -185,7 +185,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return Effect.andThen(Effect.raceFirst(Effect.sleep(graceMillis), complete), begin)
   }
 
-  /** Whether a cell was late in the run that is resumed. */
+  /** Whether a cell was late in the original run. */
   const wasLate = (cell: Cell): boolean => hasQuorums && recorded?.isLate(round, cell.step, itemOf(cell)) === true
 
   /** Whether a cell became known after the only step that needs it had started. */
@@ -196,7 +196,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   const isSettled = ({ answer, isDone, step }: Cell): boolean =>
     isDone || (answer !== undefined && steps[step]!.check === undefined)
 
-  /** The steps of which every cell that shares a cell's items is only waited for by that cell, or for it. */
+  /** Returns the steps whose cells for the same items are needed only by this cell, directly or indirectly. */
   const onlyFor = ({ path, step }: Cell): ReadonlySet<number> => {
     const only = new Set<number>()
     if (workflow.answer === "majority") return only
@@ -211,7 +211,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return only
   }
 
-  /** Runs a cell before all that it sees has ended. Cells that nothing else waits for are stopped. */
+  /** Runs a cell before everything that it sees has ended. Cells that no other cell waits for are stopped. */
   const beginEarly = (cell: Cell): Driven => {
     const late: Array<Cell> = []
     // A record of what it did without says what was late, too: everything else continues as it did.
@@ -242,7 +242,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     })
   }
 
-  /** Answers a cell until it is stopped because nothing waits for it any more. */
+  /** Runs a cell until it ends, or is stopped because no other cell waits for it any more. */
   const stoppable = <A, E>(cell: Cell, answered: Effect.Effect<A, E>): Effect.Effect<A | "late", E> => {
     const isStopped = Effect.callback<"late">((resume) => {
       cell.stop = () => resume(Effect.succeed("late"))
@@ -260,7 +260,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   // Cells
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** Whether a condition keeps a cell from running: it then has the answer that was checked. */
+  /** Whether a condition prevents a cell from running. It then takes over the checked answer. */
   const isSpared = (cell: Cell): boolean => {
     const { when } = steps[cell.step]!
     if (when === undefined) return false
@@ -274,14 +274,14 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return true
   }
 
-  /** A cell has ended: the cells that wait for it are run, unless it holds them back. */
+  /** Handles the end of a cell: runs the cells that wait for it, unless it holds them back. */
   const settled = (cell: Cell, { holds }: Running): Driven => {
     if (!holds || stopped !== undefined) return release(cell)
     held = [...held, cell]
     return Effect.void
   }
 
-  /** The decision of an earlier process not to wait for some of what a cell sees. */
+  /** Restores the decision of an earlier process not to wait for some of a cell's inputs. */
   const recall = (cell: Cell) => {
     if (!hasQuorums || cell.without !== undefined || steps[cell.step]!.enough === undefined) return
     const before = recorded?.without(round, cell.step, itemOf(cell)) ?? []
@@ -350,7 +350,10 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return settled(cell, running)
   }
 
-  /** Reports the payments of a late cell of an earlier process. Calls beyond its record are interrupted, not made. */
+  /**
+   * Reports the payments of a late cell from an earlier process. Calls beyond its record are interrupted instead of
+   * made.
+   */
   const replayed = (cell: Cell): Driven => {
     skip(cell, "late")
     const before = running({ ...context, isReplayed: true }, plan, cell.step, itemOf(cell))

@@ -1,4 +1,4 @@
-/** The workflow of a round: proposed by the policy, and held to the rules of workflows. */
+/** Obtains the workflow of a round from the policy and checks it against the rules of workflows. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../Elapsed.ts"
@@ -18,7 +18,7 @@ import { admissionPrice, admitsPlans, checksOf, noChecks, priceOf, refusalByBudg
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
 
-/** A round that is to be planned. */
+/** A round to plan. */
 interface Planning {
   readonly round: number
   readonly seed: number
@@ -26,7 +26,7 @@ interface Planning {
   readonly completions: Completions
 }
 
-/** A workflow that was proposed, how long that took, and by whom. */
+/** A proposed workflow, with the planning time and the author. */
 export interface Revised extends Policy.Proposal {
   readonly policy: string
   readonly author: Policy.Policy
@@ -87,7 +87,7 @@ export const policyContextOf = (state: State, { completions, previous, round, se
   complete: completions.complete
 })
 
-/** The reason why a text does not have the shape of the run's output. */
+/** Returns why a text does not have the shape of the run's output. */
 const misfitOf = ({ equipment: { shape } }: State): Policy.Context["misfit"] =>
   shape &&
   ((text) => {
@@ -101,7 +101,7 @@ const mayDelegate = ({ depth, options }: State): boolean => depth < (options.sel
 // Plans
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rules of the workflow of a round. */
+/** Returns the rules for a round's workflow. */
 export const rulesOf = (state: State, author: Policy.Policy, before: Policy.Previous | undefined): Workflow.Rules => {
   const { options, pool } = state
   return {
@@ -117,7 +117,7 @@ export const rulesOf = (state: State, author: Policy.Policy, before: Policy.Prev
   }
 }
 
-/** Holds a workflow to the rules: a policy written in code can be wrong, too. */
+/** Checks a workflow against the rules, because policies written in code can be wrong, too. */
 export const held = (
   state: State,
   { author, policy, ...proposal }: Pick<Revised, "author" | "policy" | "workflow" | "answer">,
@@ -141,7 +141,7 @@ export const held = (
 const listForOutput =
   "the last step runs once per item, so its answer is a list and cannot match the output schema; add a step that joins the items"
 
-/** A workflow that a round is to carry out, or the policy's own answer, and who wrote it. */
+/** The workflow that a round will run, or the policy's own answer, with its author. */
 export interface Proposed extends Pick<Policy.Proposal, "answer" | "isLast"> {
   readonly workflow: Workflow.Workflow
   readonly author: Policy.Policy
@@ -166,7 +166,7 @@ export const propose = Effect.fnUntraced(function* (
   })
 })
 
-/** Takes a proposal for the workflow of a round. */
+/** Converts a proposal to the workflow of a round. */
 export const proposed = (
   state: State,
   proposal: Revised & Pick<Planning, "round" | "previous">
@@ -191,7 +191,7 @@ export const objections = ({ verdicts }: Results): string =>
     )
     .join("\n")
 
-/** The text of a step that has an answer. */
+/** Returns the text of an answered step. */
 export const textOf = ({ past }: Pick<State, "past">, { round, step }: Workflow.EarlierStep): string | undefined => {
   const answer = past[round]?.answers[step]
   return answer?.type === "answered" ? answer.text : undefined

@@ -1,4 +1,4 @@
-/** The rule by which a failed step goes to another worker. */
+/** The rule that reassigns a failed step to another worker. */
 import type { Policy } from "../policy/Policy.ts"
 import * as Resilience from "../run/Resilience.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
@@ -8,8 +8,8 @@ const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
   reason._tag === "Timeout" && reason.detail === lostDetail
 
 /**
- * The rule of a run by which the steps of failed workers go to others. With `onUnconfirmedCall: "reassign"`, a step whose call was
- * lost goes to the next worker, and with `"fail"` to none, unless `reassign` says otherwise.
+ * Returns a run's rule for reassigning the steps of failed workers. With `onUnconfirmedCall: "reassign"`, a step whose
+ * call was lost goes to the next worker; with `"fail"`, it is not reassigned. `reassign` overrides both.
  */
 export const reassignOf = ({
   onUnconfirmedCall,

@@ -21,7 +21,7 @@ import { boundsOf, estimateOf } from "./bounds.ts"
 /** Receives the vendor's report of its remaining limits. */
 export type AllowanceListener = (allowance: Allowance) => void
 
-/** Receives the pieces of an answer as they arrive; pieces that arrive together are one. */
+/** Receives the chunks of an answer as they arrive. Chunks that arrive together are merged. */
 export type DeltaListener = (kind: "text" | "reasoning", text: string) => void
 
 /** The call whose answer is received. */
@@ -30,7 +30,7 @@ export interface Call {
   readonly request: WorkerRequest
   readonly by: "policy" | "step" | "critic" | "check"
   readonly onDelta?: DeltaListener | undefined
-  /** Receives the notices about content left out of the request. */
+  /** Receives notices about content omitted from the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
@@ -38,7 +38,8 @@ export interface Call {
 interface Taker {
   readonly onAllowance?: AllowanceListener
   /**
-   * Receives the handle under which the vendor can re-deliver this answer. Nothing more is received until it is done.
+   * Receives the handle under which the vendor can re-deliver this answer. Receiving continues only after it has
+   * completed.
    */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
 }
@@ -47,18 +48,18 @@ interface Taker {
 export interface Received {
   /** Whether the request was sent. */
   isSent: boolean
-  /** Whether it was ended by an account or by the run's journal, which does not reflect on its worker. */
+  /** Whether an account or the run's journal ended it. This is not a failure of the worker. */
   isHalted: boolean
   text: string
   reasoning: string
-  /** The tools that it calls. */
+  /** The tool calls received so far. */
   toolCalls: Array<ToolCall> | undefined
-  /** Its number of characters, counting an empty piece as one. */
+  /** The number of characters received. An empty chunk counts as one. */
   size: number
   finish: Extract<WorkerPart, { readonly type: "finish" }> | undefined
 }
 
-/** An answer of which nothing has arrived. */
+/** Returns the state of an answer before its first part. */
 export const nothingYet = (): Received => ({
   isSent: false,
   isHalted: false,
@@ -72,11 +73,14 @@ export const nothingYet = (): Received => ({
 /** The maximum duration of an answer without a time limit, in milliseconds: half an hour. */
 const defaultTimeoutMillis = 1_800_000
 
-/** No answer is cut below a mebi of characters; tokens of more than 64 characters are rare, and never all of them. */
+/**
+ * The minimum size limit of an answer: 2^20 characters. `bound` allows 64 characters per token, because longer tokens
+ * are rare.
+ */
 const leastCharacters = 2 ** 20
 const charactersPerToken = 64
 
-/** The most characters of an answer. */
+/** Returns the maximum number of characters of an answer. */
 const bound = (call: Call): number => Math.max(leastCharacters, charactersPerToken * (mostOutput(call) ?? 0))
 
 const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "refusal", "tool-calls", "other"])
@@ -84,7 +88,7 @@ const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "lengt
 const malformed = (worker: Worker, detail: string, usage?: Usage.Usage) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Malformed", detail }, usage })
 
-/** The error of a worker that was written by hand, and not as functions are made workers. */
+/** Returns the error for a worker object whose `generate` does not return a stream. */
 const noStream = (worker: Worker) =>
   new WorkerError({
     worker: worker.id,
@@ -95,24 +99,24 @@ const noStream = (worker: Worker) =>
     }
   })
 
-/** The error of a call that is out of time. */
+/** Returns the error of a call that exceeded its time limit. */
 export const timeoutError = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
   })
 
-/** How long a call may send nothing, in milliseconds; absent for no limit. */
+/** The maximum time without output from a call, in milliseconds. If absent, there is no limit. */
 export interface Silence {
   readonly ofStreams: number | undefined
-  /** For an answer that arrives whole, the time of the call. */
+  /** For an answer that arrives in one piece, the duration of the call. */
   readonly ofWhole: number | undefined
 }
 
-/** A run has time for two calls that hang, and for a third. */
+/** Divides a run's time limit, so that two calls can hang and a third still has time. */
 const sharesOfRun = 3
 
-/** The silence that the settings of a run allow its calls. */
+/** Returns the maximum silence of a run's calls. */
 export const silenceOf = ({ budget, worker }: Pick<RunSettings, "budget" | "worker">): Silence => {
   const given = worker?.silenceMillis
   if (given === 0) return { ofStreams: undefined, ofWhole: undefined }
@@ -155,7 +159,7 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** No name of a model is longer. */
+/** The maximum length of a model name. */
 const longestName = 200
 
 /** Returns the name of a model, or `undefined` if the value is not a valid name. */
@@ -252,11 +256,11 @@ const take = (
 }
 
 /**
- * Runs `generate` and takes its parts into `received`, up to the whole answer.
+ * Runs `generate` and collects its parts in `received` until the answer is complete.
  *
- * An answer fails as `Malformed` if its parts have another form or arrive after its end, or if it exceeds its size
- * limit. It fails as a `Timeout` if it is still arriving when the time limit expires. An impossible usage is replaced
- * by an estimate, and usage above the reservation is charged at the worst case.
+ * Fails with `Malformed` if a part is invalid or arrives after the end, or if the answer exceeds its size limit. Fails
+ * with `Timeout` if the answer is incomplete when the time limit expires. Impossible usage figures are replaced by an
+ * estimate, and usage above the reservation is charged at the worst case.
  */
 export const receive = (
   call: Call,
@@ -315,8 +319,8 @@ export const receive = (
     return keep
   }
   /**
-   * Fails if nothing arrives for the given time. An answer that can be requested again may be silent until it begins to
-   * arrive.
+   * Fails if nothing arrives for the given time. An answer that can be requested again may stay silent until its first
+   * part.
    */
   const untilSilent = (millis: number): Effect.Effect<never, WorkerError> =>
     Effect.suspend(() => {

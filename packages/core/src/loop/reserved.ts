@@ -7,17 +7,17 @@ import { visible } from "../workflow/Workflow.ts"
 import type { Plan } from "./plan.ts"
 import type { StepError } from "./step.ts"
 
-/** The step that answers runs even if the budget has stopped the others. */
+/** A reservation with which the answering step can run even if the budget has stopped the other steps. */
 export interface Kept {
   readonly step: number
-  /** Makes the reserved part available: the step starts. */
+  /** Makes the reserved part available when the step starts. */
   readonly release: () => void
 }
 
-/** A token of an answer is usually at most so many bytes, which are what a request reserves as tokens. */
+/** The usual maximum number of bytes per token of an answer. A request reserves one token per byte. */
 const bytesPerToken = 4
 
-/** The expected worst case of a step: its own request, and the answers that it will see. */
+/** Returns the expected worst case of a step: its own request, and the answers that it will see. */
 const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: number): Budget.Amount => {
   const { worker: ordinal } = workflow.steps[step]!
   const worker = pool.workers[ordinal]
@@ -35,7 +35,9 @@ const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: numb
   return { costUsd: own.costUsd === undefined ? undefined : own.costUsd + ofSeen, tokens: own.tokens + seen }
 }
 
-/** Keeps the last step's worst case free on a ledger. Nothing is reserved for a step with items, or a majority. */
+/**
+ * Reserves the last step's worst case on a ledger. Reserves nothing if the last step has items, or if the steps vote.
+ */
 export const keepLast = (ledger: Budget.Ledger, plan: Plan): Kept | undefined => {
   const { workflow } = plan
   const step = workflow.steps.length - 1
@@ -44,7 +46,10 @@ export const keepLast = (ledger: Budget.Ledger, plan: Plan): Kept | undefined =>
   return { step, release: () => Budget.keep(ledger, undefined) }
 }
 
-/** The result of a step that failed. The step that answers on the rest of a budget sees one that did not fit as not run. */
+/**
+ * Returns the result of a failed step. An answering step that runs on its reservation sees steps that exceeded the
+ * budget as not run.
+ */
 export const failedAnswer = ({ kept }: Plan, error: StepError): StepAnswer | undefined =>
   kept !== undefined && error._tag === "BudgetExceeded"
     ? undefined

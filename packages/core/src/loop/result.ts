@@ -22,7 +22,7 @@ import { workerName } from "./plan.ts"
 import type { RunError, State } from "./round.ts"
 import * as Executor from "./scheduler.ts"
 
-/** The error for code that a run called and that threw an unexpected value: a bug. */
+/** An unexpected exception in code that a run called: a bug. */
 export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
   override get message(): string {
     return messageOf(this.cause)
@@ -30,8 +30,8 @@ export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: u
 }
 
 /**
- * The error for a run that ended with an answer that does not match its `output`, because the answering step was not
- * asked for that format.
+ * A run ended with an answer that does not match its `output`, because the answering step was not asked for that
+ * format.
  */
 export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ readonly detail: string }> {
   override get message(): string {
@@ -40,8 +40,8 @@ export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ reado
 }
 
 /**
- * The run's answer: the last, or the best if a critic scored them. A draft is an answer only if the run came to its own
- * end.
+ * Returns the run's answer: the last one, or the best one if a critic scored them. A draft counts only if no limit
+ * ended the run.
  */
 const answerOf = ({ current, options, rounds }: State, isCut: boolean): string | undefined => {
   const answered = rounds.filter(({ answer, isDraft }) => answer !== undefined && !(isCut && isDraft === true))
@@ -55,7 +55,7 @@ const answerOf = ({ current, options, rounds }: State, isCut: boolean): string |
   return answered.at(-1)?.answer ?? running
 }
 
-/** The text that was furthest, in the last round that has one. */
+/** Returns the most complete text of the last round that has one. */
 const partialOf = ({ current, past, pool, rounds }: State): PartialAnswer | undefined => {
   const running = current && { workflow: current.workflow, answers: current.execution.results().answers }
   const all = running === undefined ? past : [...past, running]
@@ -109,7 +109,7 @@ const endingOf = (state: State, exit: Exit.Exit<void, RunError>): Pick<RunResult
       }
 }
 
-/** Whether a run has ended by itself, so that it will not be resumed. */
+/** Whether a run has ended by itself and will not be resumed. */
 export const isOver = ({ stopped, waitingFor }: State, exit: Exit.Exit<void, RunError>): boolean =>
   stopped !== undefined || (waitingFor.length === 0 && !(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)))
 
@@ -118,7 +118,7 @@ const defectOf = (cause: unknown): CallbackError | RunDefect =>
 
 type End = Pick<RunResult, "ending" | "detail" | "error">
 
-/** Returns an end with the value of its answer, by the requested shape. Fails if an answer does not have the shape. */
+/** Adds the parsed value of the answer to a result. Fails if the answer does not have the requested shape. */
 export const withValue = <E extends End>(
   ended: E,
   answer: string | undefined,
@@ -131,7 +131,7 @@ export const withValue = <E extends End>(
   return { ...ended, ending: "failed", detail: error.message, error, value: undefined }
 }
 
-/** The result of a run that has ended, which it tells. */
+/** Returns the result of a run that has ended, and emits its last event. */
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state
   const end = endingOf(state, exit)
@@ -154,7 +154,7 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   return { ...whole, waitingFor, value }
 }
 
-/** The result of a run that has ended before, with the value of its answer: a journal stores the text alone. */
+/** Adds the parsed value to the stored result of a run, because a journal stores only the text. */
 export const valued = (result: RunResult, output: RunOptions["output"]): Effect.Effect<RunResult> => {
   if (output === undefined || result.answer === undefined) return Effect.succeed(result)
   return withToolbox(({ answerShape }) =>

@@ -1,8 +1,8 @@
 /**
- * The kernel of a round: a workflow is proposed and run (`play`), and its results are the end of the round (`close`).
+ * The core of a round: `play` gets a workflow from the policy and runs it, and `close` turns its results into the end
+ * of the round.
  *
- * Questions to a policy during a round are middleware around `play`; judgements of the answer are middleware around
- * `close`.
+ * Consulting the policy during a round is middleware around `play`; judging the answer is middleware around `close`.
  */
 import * as Effect from "effect/Effect"
 import type * as RunEvent from "../events/RunEvent.ts"
@@ -70,32 +70,32 @@ export interface State {
   readonly sendSeed: boolean
   readonly depth: number
   readonly rounds: Array<Done>
-  /** The results of the steps of the rounds, those that were confirmed included. */
+  /** The step results of all past rounds, including rounds that confirmed an answer. */
   readonly past: Array<PastRound>
-  /** How many more rounds may follow the end of one, and how many may begin early. */
+  /** How many more regular rounds are allowed, and how many that start early. */
   recursion: number
   revisions: number
-  /** The workflow that the policy wrote when it re-planned. The next round begins with it. */
+  /** The workflow from re-planning. The next round starts with it. */
   revised: Revised | undefined
-  /** The tools that its policy sees: those with which it began. */
+  /** The tools that the policy sees: those that the run started with. */
   readonly toolNames: ReadonlyArray<string>
-  /** The tools and shape offered to its workers; prepared before the first round. */
+  /** The tools and shape offered to the workers, prepared before the first round. */
   equipment: Equipment
-  /** The tool calls that it waits for. */
+  /** The tool calls that the run waits for. */
   waitingFor: ReadonlyArray<RunEvent.WaitingCall>
   /** Composes the middleware of the steps of a workflow. */
   readonly stepOf: (context: CallContext, plan: Plan) => Effect.Effect<Step>
   /** Runs the steps of a round that the policy assigned to the Conductor itself. */
   readonly delegateOf: (state: State, round: number) => Delegate | undefined
-  /** The workflow that runs now. */
+  /** The workflow that is running. */
   current:
     | { readonly workflow: Workflow.Workflow; readonly execution: Execution; readonly isDraft: boolean }
     | undefined
-  /** The limit that stopped it. */
+  /** The limit that stopped the run. */
   stopped: Usage.BudgetExceeded | undefined
 }
 
-/** A round that is to be played. */
+/** A round to run. */
 export interface RoundAsk {
   readonly round: number
   readonly seed: number
@@ -110,15 +110,15 @@ export interface Planned extends Proposed {
 
 /** The state of a round in progress. */
 export interface Played extends Planned {
-  /** Absent if the policy answers itself or confirms the previous answer, and if the workflow waits for the caller. */
+  /** Absent if the policy answers directly or confirms the previous answer, or if the workflow waits for the caller. */
   readonly execution?: Execution
   /** Whether the run is suspended before the first step. */
   readonly isWaiting?: boolean
-  /** The decision of the policy in the middle of the round. */
+  /** The policy's decision during the round. */
   readonly revision?: Revision | undefined
 }
 
-/** How a round has ended: it was the run's last, or another follows, which can begin early. */
+/** How a round ended: it was the last one, or another round follows, possibly early. */
 export interface RoundEnd {
   readonly end: "over" | "ended" | "revised"
   /** Absent if the round is suspended. */
@@ -188,7 +188,7 @@ const playRound = Effect.fnUntraced(function* (
   return Workflow.isEmpty(proposal.workflow) ? planned : yield* carry(planned)
 })
 
-/** Proposes a workflow, or uses the one that was already proposed, and runs it as far as possible. */
+/** Gets a workflow from the policy, unless one was already proposed, and runs it as far as possible. */
 export const play =
   (state: State, carry: Carry): Play =>
   (ask) =>
@@ -222,7 +222,7 @@ export const carry =
 
 const over = (done: Done): Effect.Effect<RoundEnd> => Effect.succeed({ end: "over", done })
 
-/** The end of a round that was played. */
+/** Returns the end of a round from its results. */
 export const close =
   (state: State): Close =>
   ({ answer: own, ask, execution, isLast, isWaiting, revision, workflow }) =>
@@ -293,7 +293,7 @@ const askOf = (state: State, round: number): RoundAsk => {
   return { round, seed, previous, completions: completionsOf(context, round, seed) }
 }
 
-/** Plays a round to its end, and reports both ends of it. */
+/** Runs a round to its end, and reports its start and end. */
 export const roundOf =
   (state: State, play: Play, close: Close): Round =>
   (round) =>

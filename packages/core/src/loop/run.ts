@@ -1,4 +1,4 @@
-/** The kernel of a run: its context, its rounds, its time limit, and its result. */
+/** The core of a run: its context, rounds, time limit and result. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { ticks } from "../Elapsed.ts"
@@ -38,11 +38,11 @@ export interface Nesting {
   /** The path of the nested run, a prefix of the ids of its waiting calls. */
   readonly path: string
   readonly toolNames: ReadonlyArray<string>
-  /** Whether it only reports what it has recorded. */
+  /** Whether it only replays its record. */
   readonly isReplayed: boolean
 }
 
-/** Runs a task, within another run or by itself. */
+/** Runs a task, as a run of its own or nested in another run. */
 export type Conduct = (
   options: Options,
   task: Task.Task,
@@ -51,7 +51,7 @@ export type Conduct = (
   onResult?: (result: RunResult) => void
 ) => Effect.Effect<RunResult>
 
-/** Runs a task to its end, however it ends. `onResult` gets the result of an interrupted run, too. */
+/** Runs a task to its end. `onResult` receives the result even if the run is interrupted. */
 export const conduct = <A = unknown>(
   options: Options,
   task: Task.Task,
@@ -189,7 +189,7 @@ const withDefaultPolicy = onDemand(() => import("../policy/DefaultPolicy.ts"))
 
 const defaultPolicyOf = (pool: WorkerPool) => withDefaultPolicy((policies) => Effect.sync(() => policies.of(pool)))
 
-/** A run that its journal has stopped before its first request. */
+/** Ends a run that its journal stopped before the first request. */
 const stopped = (recording: Recording): Effect.Effect<void> => {
   const error = recording.broken()
   return error === undefined ? Effect.void : Effect.die(error)
@@ -205,7 +205,7 @@ const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | 
   return { transcript: before, results: resume?.results ?? {} }
 }
 
-/** Applies the time limit, which only the outermost run has: nested runs are stopped with it. */
+/** Applies the time limit of the outermost run. Nested runs are stopped with it. */
 const inTime = (
   state: State,
   nesting: Nesting | undefined,
@@ -221,20 +221,20 @@ const inTime = (
 }
 
 /**
- * The most rounds of a run that follow the end of another, and the first: by default there is one, two more with a critic,
- * and as many as the policy needs. Those that begin early come on top of them.
+ * Returns the maximum number of regular rounds: by default one, two more with a critic, or as many as the policy needs.
+ * Rounds that start early are not included.
  */
 export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
   const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
   return Math.min(Math.max(recursion, policy?.recursion ?? 0) + 1, mostRounds)
 }
 
-/** Bounds the time and the memory of a run that never ends by itself and that costs nothing. */
+/** Bounds the time and memory of a free run that would never end by itself. */
 const mostRounds = 10_000
 
 const noDelegate: State["delegateOf"] = () => undefined
 
-/** The default number of rounds that may begin early. */
+/** The default number of rounds that may start early. */
 const defaultRevisions = 2
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {

@@ -1,16 +1,17 @@
 /**
- * The scheduler: runs the steps of one workflow, each as soon as its inputs are there.
+ * The scheduler: runs the steps of one workflow, each as soon as its inputs are available.
  *
- * Its promises, which the tests hold it to by number:
+ * Its guarantees, which the tests reference by number:
  *
- * 1. A step starts the moment the last step it can see has ended; steps that cannot see each other run at once.
- * 2. A worker sees the user's question, what its access list names, and its own subtask: nothing else.
- * 3. A step whose answer no step can see and that is not the last is not paid for. This can be turned off.
- * 4. A budget is never exceeded: the worst case of a call is reserved before it starts and settled after it ends.
- * 5. A failed call is retried while a retry can help, then reassigned if the caller allows it. Then, as the caller chose,
- *    the failure ends the run, or is reported to the steps that see it (that of the last step to the next round).
- * 6. Interrupting a run stops its calls at once and still yields the transcript so far.
- * 7. The same seeds and the same answers give the same transcript, event order aside where steps run at once.
+ * 1. A step starts as soon as the last step in its access list has ended; independent steps run concurrently.
+ * 2. A worker sees only the user's question, the answers in its access list, and its own subtask.
+ * 3. A step is skipped if it is not the last and no other step uses its answer. This can be turned off.
+ * 4. A budget is never exceeded: each call's worst case is reserved before it starts and settled after it ends.
+ * 5. A failed call is retried as long as a retry can help, then reassigned if the caller allows it. After that,
+ *   depending on the settings, the failure ends the run or is reported to the steps that depend on it (for the last
+ *   step: to the next round).
+ * 6. Interrupting a run stops its calls immediately and still yields the transcript so far.
+ * 7. Equal seeds and answers give equal transcripts, except for the order of events of concurrent steps.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -28,11 +29,11 @@ import { answerStep, fail, isFatal, type Running, type Step, type StepFailure, s
 
 /** The results of a workflow so far. */
 export interface Results {
-  /** By step; `undefined` if there is no result yet. */
+  /** The results by step; `undefined` if there is no result yet. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** By step; `undefined` for one that was not checked. */
+  /** The verdicts by step; `undefined` for a step that was not checked. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
-  /** The steps that failed their checks and hold back those that see them, until the policy decides. */
+  /** The steps that failed their checks. They hold back their dependents until the policy decides. */
   readonly held: ReadonlyArray<number>
   /** The limit that prevented a step from running. */
   readonly stopped: BudgetExceeded | undefined
@@ -40,19 +41,19 @@ export interface Results {
   readonly waitingFor: ReadonlyArray<WaitingCall>
 }
 
-/** A workflow that is being run. */
+/** A running workflow. */
 export interface Execution {
   /**
-   * Runs the workflow. It fails only if a step fails and the settings end the run in that case. A step that does not
-   * fit the budget is skipped together with its dependents; running steps continue, because they are paid for. If a
-   * step fails a check, the steps that see it wait and all others continue.
+   * Runs the workflow. Fails only if a step fails and the settings end the run in that case. A step that exceeds the
+   * budget is skipped together with its dependents; running steps continue, because they are paid for. If a step fails
+   * a check, its dependents wait and all other steps continue.
    */
   readonly run: Effect.Effect<void, StepFailure>
   /** Resumes the steps that were held back. */
   readonly goOn: Effect.Effect<void, StepFailure>
   /** Reports that the steps that were held back will not run. */
   readonly skipHeld: (reason: "budget" | "revised") => void
-  /** The results so far, also after `run` has failed or was interrupted. */
+  /** Returns the results so far, even after `run` has failed or was interrupted. */
   readonly results: () => Results
 }
 
@@ -60,7 +61,7 @@ export interface Execution {
 export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly step: number
   readonly detail: string
-  /** The error of its worker. */
+  /** The worker's error. */
   readonly cause?: unknown
 }> {
   override get message(): string {
@@ -68,7 +69,7 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   }
 }
 
-/** Prepares to run a workflow; its steps emit events. */
+/** Prepares to run a workflow. */
 export const schedule = (context: CallContext, plan: Plan, answer: Step): Effect.Effect<Execution> =>
   hasCells(plan.workflow)
     ? withPrograms(({ scheduleProgram }) => Effect.sync(() => scheduleProgram(context, plan, answer)))
@@ -76,7 +77,7 @@ export const schedule = (context: CallContext, plan: Plan, answer: Step): Effect
 
 const withPrograms = onDemand(() => import("./programScheduler.ts"))
 
-/** The steps that wait for others: by the step that they name, and those that see all earlier steps. */
+/** The waiting steps: by the step in their access list, and those that see all earlier steps. */
 interface Waiting {
   readonly byStep: ReadonlyArray<ReadonlyArray<number> | undefined>
   readonly forAll: ReadonlyArray<number>
@@ -101,14 +102,14 @@ const waitingIn = ({ steps }: Workflow, isWanted: (step: number) => boolean): Wa
   return { byStep, forAll }
 }
 
-/** Prepares to run a workflow whose steps run once, without conditions: counters are enough for their order. */
+/** Prepares to run a workflow whose steps run once and without conditions. Counters determine their order. */
 const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Execution => {
   const { emit } = context
   const { round, settings, wanted, workflow } = plan
   const { steps } = workflow
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
   const { byStep, forAll } = waitingIn(workflow, isWanted)
-  /** How many steps each still waits for. A wanted step sees only wanted ones. */
+  /** The number of steps that each step still waits for. A wanted step sees only wanted steps. */
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
   const view = { answers }
@@ -139,7 +140,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
     return Effect.forEach(ready, one, { concurrency: "unbounded", discard: true })
   }
 
-  /** A step has ended: those that wait for it alone are run, unless it holds them back. */
+  /** Handles the end of a step: runs the steps that waited only for it, unless it holds them back. */
   const settled = ({ holds, step }: Running): Effect.Effect<void, StepFailure> => {
     if (!holds || stopped !== undefined) return drive(released(step))
     held = [...held, step]

@@ -1,8 +1,9 @@
 /**
- * The kernel of a step: the request to its worker, its events, and one turn.
+ * The core of a step: the request to its worker, its events, and one turn.
  *
- * A step is a stack of middleware around `turn`, as a call is one around `send`. The answer reaches the run through the
- * hooks of {@link StepAsk}, in the tick in which it is charged; a middleware that may refuse the answer wraps `onAnswer`.
+ * A step is a stack of middleware around `turn`, as a call is a stack around `send`. The answer reaches the run through
+ * the hooks of {@link StepAsk}, in the tick in which it is charged. A middleware that may reject the answer wraps
+ * `onAnswer`.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -26,7 +27,7 @@ import { type Plan, type Settings, workerName } from "./plan.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The conversation of a step after its first messages. It is continued if another worker takes the step over. */
+/** The conversation of a step after its first messages. It continues if another worker takes over the step. */
 export interface Conversation {
   readonly messages: Array<Message>
   turn: number
@@ -39,31 +40,31 @@ export interface Conversation {
 /** The resources of a step: its tools, and the shape that its answer must have. */
 export interface Offered {
   readonly hasTools: boolean
-  /** The names of the only tools that it may call; all of the run's if absent. */
+  /** The names of the tools that it may call. If absent, all tools of the run. */
   readonly only?: ReadonlyArray<string> | undefined
   readonly shape: AnswerShape | undefined
-  /** Whether its worker answers again in the same conversation if its check fails. */
+  /** Whether its worker answers again in the same conversation after a failed check. */
   readonly isRepeated: boolean
 }
 
-/** A step that is being answered. One small object, as many are in flight at once. */
+/** A running step. It is one small object, because many are in flight at once. */
 export interface Running {
   readonly step: number
-  /** By the monotonic clock. */
+  /** The start of the step, by the monotonic clock. */
   readonly startedAt: number
-  /** The id of its worker: another one after the step was reassigned. */
+  /** The id of its worker. It changes if the step is reassigned. */
   worker: string
-  /** Whether it holds back the steps that see it. */
+  /** Whether it holds back its dependents. */
   holds: boolean
   /** The item that it runs for; absent if the step runs once. */
   readonly item: Item | undefined
   /** Emits the events of the step, with its item. */
   readonly emit: Emit | undefined
-  /** Whether it only reports the record of an earlier process: nothing is called. */
+  /** Whether it only replays the record of an earlier process. No worker is called. */
   readonly isReplayed: boolean
 }
 
-/** A step: the same whichever worker is asked. */
+/** The part of a step's request that does not depend on its worker. */
 export interface StepAsk {
   readonly step: number
   readonly sample: number
@@ -71,24 +72,24 @@ export interface StepAsk {
   readonly conversation: Conversation
   readonly running: Running
   readonly onDelta: Ask["onDelta"]
-  /** The two halves of a final answer: the run has it, and the step is reported as finished. */
+  /** The two parts of accepting a final answer: `keep` stores it, and `finish` reports the step as finished. */
   readonly keep: (answered: Answered) => void
   readonly finish: (answered: Answered, isUnchecked?: boolean) => void
-  /** Receives the verdict on the answer, and whether it holds back the steps that see it. */
+  /** Receives the verdict on the answer, and whether the step holds back its dependents. */
   readonly judged: (verdict: Verdict | undefined, holds: boolean) => void
 }
 
 /** The stage of a step on its way to its worker. */
 export interface StepAt {
-  /** The worker, by ordinal, and all that were tried. */
+  /** The ordinal of the worker, and of all workers tried so far. */
   readonly ordinal: number
   readonly tried: ReadonlyArray<number>
   readonly request: WorkerRequest
-  /** The time limit of its calls, instead of the run's: set by `settings`. */
+  /** The time limit of its calls, instead of the run's. Set by `settings`. */
   readonly timeoutMillis?: number | undefined
   /** The worker that takes over, if a middleware overrides the settings of the run. */
   readonly rule?: Reassign
-  /** Called in the tick in which an answer is charged. By default it keeps and finishes it. */
+  /** Called in the tick in which an answer is charged. By default, the answer is kept and the step finished. */
   readonly onAnswer: (answered: Answered) => void
 }
 
@@ -98,7 +99,7 @@ export type StepEnd =
       readonly type: "answered"
       readonly ordinal: number
       readonly tried: ReadonlyArray<number>
-      /** The limit that prevented a middleware from working. */
+      /** The limit that stopped a middleware. */
       readonly stopped?: BudgetExceeded | undefined
     }
   | { readonly type: "waiting"; readonly calls: ReadonlyArray<WaitingCall> }
@@ -111,8 +112,8 @@ export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly 
 }
 
 /**
- * Runs a step that is assigned to the Conductor itself, from the messages that a worker would be sent; returns its answer,
- * or the calls that it waits for.
+ * Runs a step that is assigned to the Conductor itself, with the messages that a worker would receive. Returns its
+ * answer, or the calls that it waits for.
  */
 export type Delegate = (
   running: Pick<Running, "step" | "item" | "isReplayed">,
@@ -129,7 +130,7 @@ export type StepMiddleware = (next: Step) => Step
 // Reports
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Emits the events of an item: the same ones, with its name. */
+/** Wraps an emitter so that it adds the item to each event. */
 const emitterOf = (emit: Emit | undefined, item: Item | undefined): Emit | undefined =>
   emit === undefined || item === undefined
     ? emit
@@ -139,7 +140,7 @@ const emitterOf = (emit: Emit | undefined, item: Item | undefined): Emit | undef
         emit(event)
       }
 
-/** A step that is about to be answered, or an item of it. */
+/** Creates the state of a step, or of one of its items, before it starts. */
 export const running = ({ clock, emit, isReplayed }: CallContext, plan: Plan, step: number, item?: Item): Running => ({
   step,
   startedAt: ticks(clock),
@@ -150,7 +151,7 @@ export const running = ({ clock, emit, isReplayed }: CallContext, plan: Plan, st
   isReplayed
 })
 
-/** Starts a step; `without` names what it does not wait for. */
+/** Starts a step. `without` lists the steps and items that it does not wait for. */
 export const start = (
   context: CallContext,
   plan: Plan,
@@ -192,7 +193,7 @@ export const fail = (
   emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
 }
 
-/** Reports an answer after which its step continues; `error` has the reason why it was rejected. */
+/** Reports an answer after which the step continues. `error` is the reason if it was rejected. */
 export const reportTurn = (
   { round }: Plan,
   { conversation: { turn }, running: { emit }, step }: StepAsk,
@@ -207,8 +208,8 @@ export const reportTurn = (
 }
 
 /**
- * Hands a step to another worker, after an error or for another reason. The signed reasoning of one vendor, which no other
- * can read, is dropped.
+ * Hands over a step to another worker, after an error or for another reason. Drops the signed reasoning of the previous
+ * vendor, which no other vendor can read.
  */
 export const handTo = (
   { failures, runId }: CallContext,
@@ -231,10 +232,13 @@ export const handTo = (
   }
 }
 
-/** The item of a failure, if there is one. */
+/** Returns the `item` field of a failure, if there is an item. */
 const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })
 
-/** Whether an error always ends the run, unlike other errors: wrong credentials stay wrong for every step. */
+/**
+ * Whether an error ends the run regardless of the settings for failed steps. Wrong credentials do, because they would
+ * fail every step.
+ */
 export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
 
@@ -242,14 +246,14 @@ export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError)
 // The way in
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The shape of the answer that a step gives to others. */
+/** Returns the shape of a step's intermediate answer. */
 const shapeOf = ({ equipment }: Plan, { gives }: WorkflowStep): AnswerShape | undefined => {
   if (gives !== undefined && "shape" in gives) return equipment.shapes?.get(gives.shape)
   const most = listOf(gives)
   return most === undefined ? undefined : listShape(most)
 }
 
-/** Whether a step may call tools, and the shape of its answer: the run's, or its own. */
+/** Returns the tools and the answer shape of a step: the run's, or its own. */
 const offeredTo = (plan: Plan, step: number): Offered => {
   const { equipment, settings, workflow } = plan
   const { toolAccess } = settings
@@ -317,7 +321,7 @@ export const answerStep = (
 // One turn
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Adds the conversation so far to a request, before it is fitted to what its worker can take. */
+/** Adds the conversation so far to a request, before the request is reduced to what its worker accepts. */
 export const conversed =
   ({ clock }: CallContext): StepMiddleware =>
   (next) =>

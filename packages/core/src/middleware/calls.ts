@@ -1,4 +1,4 @@
-/** Middleware of calls that only some runs have, loaded with the first of them. */
+/** Middleware of calls that only some runs need. It is loaded on first use. */
 export { cache } from "./cache/cache.ts"
 export { intent } from "./intent/intent.ts"
 export { payerCharged, payerReported } from "./payer/payer.ts"

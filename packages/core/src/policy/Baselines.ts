@@ -41,7 +41,7 @@ const aWorker = Options.expects("a worker's id or its number in the pool, from 0
 const workersOf = Options.listOf(aWorker)
 const count = Options.whole(1)
 
-/** An empty subtask is the question itself, so that an attempt is exactly a single call. */
+/** An attempt: the empty subtask stands for the question itself, so the attempt is the same as a single call. */
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
 const instructions = {

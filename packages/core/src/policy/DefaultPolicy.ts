@@ -31,10 +31,16 @@ const table = {
   described: Tables.madeBy("a policy", "propose")
 } satisfies Tables.ShapeOf<Options>
 
-/** Output of one completion, reasoning included: the paper's 1,024 tokens are for a model that was trained to plan. */
+/**
+ * The maximum output of one completion, including reasoning. The paper's 1,024 tokens suit only a model that was
+ * trained to plan.
+ */
 const completionTokens = 8_192
 
-/** A language model of the pool as its Conductor. If it writes no plan, it answers alone. */
+/**
+ * Returns the policy that prompts a language model of the pool as Conductor. If the model does not write a plan, it
+ * answers alone.
+ */
 const prompted = (model: Worker): Policy.Policy => ({
   name: model.id,
   propose: Effect.fnUntraced(function* (context: Policy.Context) {
@@ -64,7 +70,7 @@ const because = (policy: Policy.Policy, why: string): Policy.Policy => ({
   reason: `No policy was given, so ${why}`
 })
 
-/** Leaves out of the notes of a policy the sentence that its reason ends with. */
+/** Removes from a policy's notes the sentence that its reason already ends with. */
 const without = (policy: Policy.Policy, sentence: string): Policy.Policy => ({
   ...policy,
   propose: (context) =>

@@ -21,7 +21,7 @@ export { voteOf } from "../workflow/vote.ts"
 
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
-/** The name of a check in the workflows that `checked` writes. */
+/** The name of the check in workflows that `checked` writes. */
 const theCheck = "check"
 
 const stands: Proposal = { workflow: { steps: [] } }
@@ -32,7 +32,7 @@ const found = (policy: string, { pool }: Context, references: ReadonlyArray<Work
     (detail) => new PolicyError({ policy, detail })
   )
 
-/** Whether the last round called this worker alone, so that there is no other worker to call. */
+/** Whether the last round called only this worker. */
 const isAlone = ({ previous }: Context, worker: number): boolean =>
   previous?.workflow.steps.length === 1 && previous.workflow.steps[0]!.worker === worker
 

@@ -1,5 +1,5 @@
 /**
- * Language policies: a text model, trained for the task or not, writes the workflow.
+ * Language policies: a language model, trained for planning or not, writes the workflow.
  *
  * The model receives the Conductor prompt, and its completion is parsed as a workflow. If parsing fails, the completion
  * is returned to the model with the error, at most `resamples` times. Then the fallback policy takes over, if there is
@@ -54,7 +54,7 @@ export interface Options {
   readonly fallback?: Policy.Policy | undefined
 }
 
-/** The settings of a call that are the same for all attempts of a round. */
+/** Returns the call settings that all attempts of a round share. */
 const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest, "messages" | "seed"> => ({
   maxOutputTokens: options.maxOutputTokens ?? 1024,
   temperature: options.temperature,
@@ -98,7 +98,7 @@ interface Written {
   readonly defect?: string | undefined
 }
 
-/** Reads completions by the rules of a round. */
+/** Returns a parser for completions that applies the rules of a round. */
 const reader = (context: Policy.Context, options: Options) => {
   const { format } = settings(context, options)
   const rules = {
@@ -143,11 +143,14 @@ const reader = (context: Policy.Context, options: Options) => {
 const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): boolean =>
   previous?.rounds?.[round]?.answers[step]?.type === "answered"
 
-/** A model is shown neither the schemas of tools nor that of the output, so no answer of its own is suggested. */
+/**
+ * The context that the model is shown. It contains neither the schemas of tools nor the output schema, so the model is
+ * not prompted to answer directly.
+ */
 const offered = ({ misfit, tools = [] }: Policy.Context, { prompt = {} }: Options): Prompt.ConductorOptions =>
   tools.length === 0 && misfit === undefined ? prompt : { ...prompt, mayAnswer: false }
 
-/** Calls the model until its text can be read. */
+/** Calls the model until its text can be parsed. */
 const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
   const attempts = 1 + (options.resamples ?? 2)
   const wording = offered(context, options)
@@ -186,7 +189,7 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
 })
 
 /**
- * Makes a policy of a text model.
+ * Makes a policy from a language model.
  *
  * **Details**
  *

@@ -159,7 +159,7 @@ export interface Proposal {
   readonly probability?: number | undefined
 }
 
-/** A policy writes workflows. */
+/** Writes the workflows of runs. */
 export interface Policy {
   readonly name: string
   /** Why a run uses this policy, as a sentence; it is reported at the start of the run. */
@@ -205,7 +205,7 @@ export const revisionOf = (proposal: Proposal): Revision =>
     ? { type: "go-on", notes: proposal.notes }
     : { ...proposal, type: "re-plan" }
 
-/** Errors that mean something to a run. Those of its journal stop it, and no policy hides them. */
+/** Whether an error has a meaning for the run. Journal errors stop the run, and a policy cannot hide them. */
 const isKnown = (error: unknown): boolean =>
   isA(error, PolicyError) ||
   isA(error, WorkerError) ||
@@ -217,7 +217,7 @@ const isKnown = (error: unknown): boolean =>
 const failed = (policy: string, callback: string, cause: unknown) =>
   new PolicyError({ policy, detail: `its ${callback} failed: ${messageOf(cause)}`, cause })
 
-/** Calls a function of a policy, which may be async; whatever it throws is a `PolicyError`. */
+/** Calls a policy's function, which may be async. Exceptions become `PolicyError`s. */
 const calledOf = <A>(
   policy: string,
   callback: string,
@@ -227,7 +227,7 @@ const calledOf = <A>(
     isA(error, CallbackError) ? failed(policy, error.callback, error.cause) : error
   )
 
-/** A proposal of a workflow in which code may name workers by their ids. */
+/** Accepts a proposal whose workflow may name workers by id. */
 const proposalOf = (
   policy: string,
   { pool }: Context,
@@ -241,7 +241,7 @@ const proposalOf = (
 
 const noSteps: Workflow = { steps: [] }
 
-/** A proposal with the workers of its workflow by ordinals. An answer in code needs no workflow. */
+/** Replaces worker ids in a proposal's workflow by ordinals. A direct answer needs no workflow. */
 const byOrdinals = <A extends Proposal>(
   policy: string,
   context: Context,
@@ -266,7 +266,7 @@ export const propose = (
     (proposal) => byOrdinals(policy.name, context, proposal)
   )
 
-/** Consults the author of a workflow, or else the policy of the run, about answers that failed their checks. */
+/** Asks the author of a workflow, or else the run's policy, how to handle answers that failed their checks. */
 export const revise = (
   policy: Policy,
   author: Policy,
@@ -297,7 +297,7 @@ export const canStand = (previous: Previous | undefined): boolean => previous?.a
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The policy has no workflow for this task. */
+/** The policy could not write a workflow for this task. */
 export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly policy: string
   readonly detail: string
@@ -317,10 +317,10 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
 // Fallback
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Failures caused by a wrong set-up of the model: a fallback would hide them for ever. */
+/** Failures caused by a wrong configuration of the model. A fallback would hide them. */
 const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
 
-/** Holds a proposal to the rules of its round. */
+/** Checks a proposal against the rules of its round. */
 const valid = (
   policy: Policy,
   context: Context,
@@ -436,7 +436,7 @@ export const withFallback = (
  * **Details**
  *
  * It plans once per task: a recursive round confirms the previous answer. If the answer is missing, or a critic or a
- * check objected to it, the plan is tried again. For `maxSteps` see {@link fixed}.
+ * check rejected it, the plan is tried again. For `maxSteps` see {@link fixed}.
  */
 export const planned = (
   name: string,
@@ -462,7 +462,8 @@ export const planned = (
  * **Details**
  *
  * `maxSteps` is the length of its longest workflow; set it if that can exceed the Conductor's limit. In a recursive
- * round it confirms the previous answer. If the answer is missing or a critic objected, it writes its workflow again.
+ * round it confirms the previous answer. If the answer is missing or a critic rejected it, it writes its workflow
+ * again.
  *
  * **Example**
  *

@@ -169,19 +169,19 @@ export type ConductorContext = Pick<
 // Conductor messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Replaces the words in braces in one pass: inserted text is not searched again. */
+/** Replaces placeholders in braces in one pass, so that inserted text is not searched again. */
 const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? "" : "s"}`
 
-/** A workflow in the order of lists that the Conductor writes itself. */
+/** Formats a workflow as the lists that a Conductor writes, in their order. */
 const lists = (workflow: Workflow.Workflow, options?: ConductorOptions) =>
   WorkflowText.write(workflow, { how: mentionsHow(options) || undefined }).trimEnd()
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
-/** An example's workflow as this pool and this access form would have it. */
+/** Adapts an example's workflow to the pool and the access form. */
 const adapt = (workflow: Workflow.Workflow, poolSize: number, options: ConductorOptions): Workflow.Workflow => ({
   steps: workflow.steps.map(({ access, subtask, worker, ...more }) => ({
     ...more,
@@ -262,7 +262,7 @@ export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =
 export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
   mayAnswer === true && (template ?? defaultTemplate).answer !== undefined
 
-/** The lists that may be written, as the wording of a template names them. */
+/** Returns the lists that may be written, in the words of the template. */
 const writable = (context: Pick<ConductorContext, "checks">, options: ConductorOptions) => {
   const { how } = options.template ?? defaultTemplate
   const hasChecks = mentionsChecks(context, options)
@@ -336,7 +336,7 @@ const abilities = (
   })
 }
 
-/** Leaves out the sections that the template leaves empty. */
+/** Joins the sections, without empty ones. */
 const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
 /**
@@ -398,7 +398,7 @@ export const conductorMessages = (
   return [{ role: "system", content: sections(system) }, user(sections(asked))]
 }
 
-/** A turn of the conversation, as a policy reads it. */
+/** Formats a turn of the conversation for a policy. */
 const turnText = (message: Message): string => {
   const said = text(message)
   if (message.role === "tool") return `[tool ${message.name}] ${said}`

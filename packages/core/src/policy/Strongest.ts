@@ -63,14 +63,14 @@ const table = Tables.table({
   records: Tables.expects("a list of records", Array.isArray)
 } satisfies Tables.ShapeOf<Options>)
 
-/** By how much a cheaper choice may be worse. */
+/** The maximum loss of accuracy of a cheaper choice. */
 const tolerance = 0.02
 
 // -------------------------------------------------------------------------------------------------------------------
 // Known data
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The name of a model without who serves it: `openai:o3-mini` and `openai_o3-mini` are one. */
+/** Returns a model name without its provider, so that `openai:o3-mini` and `openai_o3-mini` are equal. */
 const modelOf = (id: string): string =>
   id
     .toLowerCase()
@@ -137,7 +137,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const measuredText = ({ ids, record }: Known, one: Measured): string =>
   `${ids[one.worker]} answered ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} correctly (${record!.repository}, read ${record!.date})`
 
-/** Returns the cheapest of the measured workers that the best one is not surely better than. */
+/** Returns the cheapest measured worker whose result does not differ significantly from the best. */
 const bestMeasured = ({ found = [], prices }: Known): Measured => {
   const best = found[highest(found.map(({ mean }) => mean))]!
   const alike = found.filter(
@@ -169,7 +169,7 @@ const strongest = (known: Known): Choice => {
   }
 }
 
-/** The cheapest that was surely within the tolerance of the best. */
+/** Returns the cheapest worker that is within the tolerance of the best with high confidence. */
 const within = (known: Known): Choice => {
   const { found, prices } = known
   if (found === undefined || prices === undefined) return strongest(known)
@@ -220,7 +220,7 @@ export const choose = (pool: WorkerPool, options: Options = {}): Choice => {
 const chosen = ({ workers }: WorkerPool, { dial = "best", records: from = records }: Options): Choice =>
   ways[dial](knownOf(workers, from))
 
-/** The same among some of the workers, by their ordinals. */
+/** Like {@link choose}, among the workers with the given ordinals. */
 const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, options: Options): Choice => {
   const { why, workers } = chosen({ workers: among.map((ordinal) => pool.workers[ordinal]!) as never }, options)
   return { why, workers: workers.map((place) => among[place]!) as unknown as Choice["workers"] }

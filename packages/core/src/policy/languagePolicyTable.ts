@@ -1,4 +1,6 @@
-/** The tables of a language policy's options, for `Options.check`. They load neither prompts nor readers of plans. */
+/**
+ * The tables of a language policy's options, for `Options.check`. This module loads neither prompts nor plan parsers.
+ */
 import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type * as LanguagePolicy from "./LanguagePolicy.ts"

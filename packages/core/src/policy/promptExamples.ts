@@ -1,4 +1,4 @@
-/** The built-in few-shot examples, as data: each set shows a single call, attempts, a chain, a tree. */
+/** The built-in few-shot examples. Each set shows a single call, parallel attempts, a chain and a tree. */
 import type { Example } from "./Prompt.ts"
 
 const idiom: Example = {
@@ -225,11 +225,14 @@ export const mapExample: Example = {
   }
 }
 
-/** Outside the tasks that Conductors are usually trained and measured on: they work best (paper, section 1). */
+/**
+ * Examples from outside the tasks that Conductors are usually trained and measured on. They work best (paper, section
+ * 1).
+ */
 export const outOfDistributionExamples: ReadonlyArray<Example> = [idiom, slogan, translation, outing]
 
-/** Of the kinds that the paper trains on: knowledge, mathematics, programming, reasoning. */
+/** Examples of the kinds that the paper trains on: knowledge, mathematics, programming and reasoning. */
 export const inDistributionExamples: ReadonlyArray<Example> = [anatomy, counting, stream, market]
 
-/** Two of each. */
+/** Two examples from each of the other sets. */
 export const mixedExamples: ReadonlyArray<Example> = [idiom, counting, stream, outing]

@@ -1,6 +1,6 @@
 import type { Template } from "./Prompt.ts"
 
-/** The wording that is used unless another is given. */
+/** The default wording. */
 export const defaultTemplate: Template = {
   role: "You are a Conductor. You never answer a question yourself: you plan how a team of language models answers it, and you write the plan down as a workflow.",
   rules: [
@@ -131,7 +131,7 @@ A reviewer said of this answer:
   correction: "This cannot be read as a workflow. {error}\n\nWrite {lists} again, corrected."
 }
 
-/** All sections empty: for prompts that are the question alone, or that define a few sections. */
+/** A template with empty sections, for prompts that consist of the question alone or define only a few sections. */
 export const emptyTemplate: Template = {
   role: "",
   rules: [],

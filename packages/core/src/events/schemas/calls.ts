@@ -1,4 +1,4 @@
-/** The schemas of calls: how they end, what they take, and the verdict on an answer. */
+/** The schemas of calls: finish reasons, usage, errors and grades. */
 import * as Schema from "effect/Schema"
 import type * as GraderModels from "../../task/Grader.ts"
 import type * as UsageModels from "../../task/Usage.ts"
@@ -68,7 +68,7 @@ export const Spend = schemaOf<UsageModels.Spend>()(
   Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
 )
 
-/** The fields of what a call used and cost. */
+/** The fields for a call's usage and cost. */
 export const paid = { usage: Usage, costUsd: NumberOrUndefined }
 
 /** The usage and cost of a call. */
@@ -79,7 +79,7 @@ export const Grade = schemaOf<GraderModels.Grade>()(
   Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: Schema.optionalKey(Schema.String) })
 )
 
-/** An attempt of a call that gave no answer. */
+/** The fields of a call attempt without an answer. */
 export const attempt = {
   chargeId: Schema.optionalKey(Schema.String),
   isRetired: Schema.optionalKey(Schema.Literal(true))

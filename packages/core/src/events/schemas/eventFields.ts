@@ -16,10 +16,10 @@ export const inRound = { round: Schema.Int }
 export const inStep = { ...inRound, step: Schema.Int, item: Schema.optionalKey(Schema.String) }
 export const inTurn = { ...inStep, turn: Schema.Int }
 
-/** A piece of a text. */
+/** A chunk of text. */
 export const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
 
-/** The calls of a step, its checks, the policy or a critic. */
+/** The fields that identify a call of a step, its checks, the policy or a critic. */
 export const ofCall = {
   ...inRound,
   step: Schema.optionalKey(Schema.Int),

@@ -1,4 +1,4 @@
-/** Building blocks for the schemas of the wire. The compiler checks each against its interface. */
+/** Building blocks for wire schemas. The compiler checks each schema against its interface. */
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -19,7 +19,10 @@ export const schemaOf =
   ): Of<A> =>
     schema as unknown as Of<A>
 
-/** A number that may be `undefined`. JSON has no `undefined`: the field is left out, and reads back as `undefined`. */
+/**
+ * A number that may be `undefined`. JSON cannot represent `undefined`, so the field is omitted and decoded as
+ * `undefined`.
+ */
 export const NumberOrUndefined = Schema.optionalKey(Schema.Finite).pipe(
   Schema.decodeTo(Schema.UndefinedOr(Schema.Finite), {
     decode: SchemaGetter.transformOptional((number) => Option.orElse(number, () => Option.some(undefined))),

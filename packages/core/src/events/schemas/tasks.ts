@@ -14,7 +14,7 @@ const image = { type: Schema.Literal("image") }
 
 const file = { type: Schema.Literal("file"), name: Schema.optionalKey(Schema.String) }
 
-/** A piece of a message's content. */
+/** A part of a message's content. */
 export const ContentPart = schemaOf<MessageModels.ContentPart>()(
   Schema.Union([
     Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
@@ -30,7 +30,7 @@ export const Content = schemaOf<MessageModels.Content>()(
   Schema.Union([Schema.String, Schema.NonEmptyArray(ContentPart)])
 )
 
-/** A tool call of a worker. */
+/** A worker's tool call. */
 export const ToolCall = schemaOf<MessageModels.ToolCall>()(
   Schema.Struct({ id: Schema.String, name: Schema.String, arguments: Schema.String })
 )
@@ -97,7 +97,7 @@ export const Enough = schemaOf<WorkflowModels.Enough>()(
   Schema.Struct({ answers: Schema.Int, graceMillis: Schema.optionalKey(Schema.Finite) })
 )
 
-/** How much a worker may think. */
+/** The reasoning effort of a worker. */
 export const Reasoning = schemaOf<WorkerModels.Reasoning>()(
   Schema.Union([
     Schema.Struct({ type: Schema.Literal("effort"), effort: Schema.Literals(["minimal", "low", "medium", "high"]) }),
@@ -133,7 +133,7 @@ export const Step = schemaOf<WorkflowModels.Step>()(
   })
 )
 
-/** A workflow, by its form alone: `Workflow.check` holds it to its rules. */
+/** A workflow's structure. `Workflow.check` checks its rules. */
 export const Workflow = schemaOf<WorkflowModels.Workflow>()(
   Schema.Struct({ steps: Schema.Array(Step), answer: Schema.optionalKey(Schema.Literal("majority")) })
 )

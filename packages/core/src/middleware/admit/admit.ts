@@ -4,7 +4,7 @@ import { admissionPrice, refusalByAccounts } from "../../loop/price.ts"
 import type { CarryMiddleware, Planned, State } from "../../loop/round.ts"
 import * as Budget from "../../run/Budget.ts"
 
-/** Whether an earlier process of the run started a step of the plan, and so had admitted it. */
+/** Whether an earlier process of the run started a step of the plan, which means that it was admitted. */
 const wasStarted = ({ context: { recorded } }: State, { ask: { round }, workflow: { steps } }: Planned): boolean =>
   recorded !== undefined && steps.some((_, step) => recorded.without(round, step) !== undefined)
 

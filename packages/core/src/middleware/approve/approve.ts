@@ -14,7 +14,7 @@ import { text as textOf } from "../../task/Message.ts"
 import type { Given } from "../../task/Tool.ts"
 import { isEmpty, type Workflow } from "../../workflow/Workflow.ts"
 
-/** A decision on a plan, or the problem of a plan that cannot run. */
+/** A decision on a plan, or the reason why a submitted plan is invalid. */
 type Decision =
   | { readonly type: "approved" }
   | { readonly type: "refused"; readonly reason?: string | undefined }
@@ -24,7 +24,7 @@ type Decision =
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** An approval as JSON, which is the form on wires whose tool results are texts. */
+/** Parses an approval from JSON, for protocols whose tool results are text. */
 const approvalIn = (text: string): Given | undefined => {
   try {
     const value: unknown = JSON.parse(text)
@@ -36,7 +36,7 @@ const approvalIn = (text: string): Given | undefined => {
   }
 }
 
-/** Reads a decision: an approval, or the text of another plan, which is read strictly. */
+/** Parses a decision: an approval, or the text of another plan, which is parsed strictly. */
 const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effect.Effect<Decision> => {
   const written = typeof given === "string" ? given : "content" in given ? textOf(given.content) : undefined
   const approval = written === undefined ? (given as Extract<Given, { approved: boolean }>) : approvalIn(written)
@@ -54,7 +54,7 @@ const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effec
   )
 }
 
-/** The plan as it waits: its text and its price, and the problem of the plan that was given instead. */
+/** Creates the waiting call of a plan: its text, its price, and the error if an edited plan was invalid. */
 const waitingCall = (
   state: State,
   id: string,
@@ -83,7 +83,7 @@ const waitingCall = (
 
 const plain = (workflow: Workflow): unknown => JSON.parse(JSON.stringify(workflow))
 
-/** Whether two plans are the same: one of them may come from a record, which has no absent fields. */
+/** Whether two plans are equal. A plan from a record has no `undefined` fields. */
 const isSame = (one: Workflow, other: Workflow): boolean => Equal.equals(plain(one), plain(other))
 
 export const approve =

@@ -1,4 +1,4 @@
-/** The response cache: equal requests are answered from it, and a cached answer is free or charged. */
+/** The response cache: answers equal requests from the cache, free or charged. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { settle } from "../../Callback.ts"
@@ -23,10 +23,10 @@ import * as ResponseCache from "../../run/ResponseCache.ts"
 import { messageOf } from "../../Thrown.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../../task/Usage.ts"
 
-/** Whether a cached answer costs the run nothing, or as much as when it was made. */
+/** Whether a cached answer is free or charged at its original cost. */
 export type CachedAnswers = "free" | "charged"
 
-/** Gives a cached answer to the run. `since` is the time of its lookup. */
+/** Passes a cached answer to the run. `since` is the time of its lookup. */
 type Give = (ask: Ask, at: At, entry: ResponseCache.Entry, since: number) => Effect.Effect<Answered, BudgetExceeded>
 
 const free: Give = (ask, _at, entry) =>
@@ -38,8 +38,8 @@ const free: Give = (ask, _at, entry) =>
   })
 
 /**
- * Charges only the run, as if the calls were made now, with their time and failures, and reports each in the same tick.
- * They have the names that they would have if they were made: a transcript does not say that they were not.
+ * Charges the run, and no other account, as if the calls were made now, including their time and failures, and reports
+ * each one in the same tick. The calls have the names of real calls, because a transcript does not distinguish the two.
  */
 const charged = (run: CallRun): Give => {
   const { clock, ledger } = run
@@ -78,7 +78,7 @@ const charged = (run: CallRun): Give => {
   }
 }
 
-/** Looks a call up. If a cache of a user fails by itself, the call is made. */
+/** Looks up a call. If a user's cache throws, the call is made. */
 const lookup = <E>(
   cache: ResponseCache.ResponseCache,
   key: string,
@@ -104,8 +104,8 @@ const lookup = <E>(
 }
 
 /**
- * Looks a call up before it is made. Without a cache it only gives the answers that an earlier process of the run took from
- * one.
+ * Looks up a call before it is made. Without a cache, it only returns answers that an earlier process of the run took
+ * from one.
  */
 export const cache = (
   store: ResponseCache.ResponseCache | undefined,

@@ -1,6 +1,6 @@
 /**
- * A step whose answer is checked: it is taken, is asked for again, goes to the next worker, or holds back the steps that
- * see it.
+ * Checks a step's answer. An answer is accepted; or it is requested again, the step goes to the next worker, or its
+ * dependents are held back.
  */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
@@ -31,7 +31,7 @@ import { defaultTimes } from "../../workflow/program.ts"
 import type { Verdict } from "../../workflow/StepMessages.ts"
 import type { Step, StepCheck } from "../../workflow/Workflow.ts"
 
-/** The step whose answers are checked, and how far that is: where another worker takes over, it is checked again. */
+/** The state of checking a step. If another worker takes over, its answer is checked too. */
 interface Checking {
   readonly task: Task
   readonly pool: WorkerPool
@@ -48,15 +48,15 @@ interface Checking {
   asked: number
 }
 
-/** The check of a step, which the workflow was held to have. */
+/** Returns the check of a step. Validation has ensured that it exists. */
 const checkOf = ({ checks, of, pool }: Checking): Check =>
   typeof of.check.by === "string" ? checks[of.check.by]! : pool.workers[of.check.by]!
 
-/** A check as the run's record names it. */
+/** Returns the name of a check in the run's record. */
 const nameOf = ({ of, pool }: Checking): string =>
   typeof of.check.by === "string" ? of.check.by : pool.workers[of.check.by]!.id
 
-/** Calls a worker for a check. The call is charged and reported like any other. */
+/** Calls a worker on behalf of a check. The call is charged and reported like any other. */
 const asking = (context: CallContext, checking: Checking): CriticContext["ask"] => {
   const { emit, isReplayed, item, round, seed, step } = checking
   return (worker, request) =>

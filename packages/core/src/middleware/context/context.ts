@@ -1,6 +1,6 @@
 /**
- * A step that sees all items of another: before anything is paid, its request is compared with the context of its worker.
- * If it does not fit, the step fails with the remedy, or goes to another worker.
+ * Compares the request of a step that sees all items of another step with the context size of its worker, before any
+ * payment. If it does not fit, the step fails with an error that states the remedy, or goes to another worker.
  */
 import * as Effect from "effect/Effect"
 import type { Plan } from "../../loop/plan.ts"
@@ -12,7 +12,7 @@ import { axesOf, isSeen } from "../../workflow/program.ts"
 const remedy =
   "lower settings.maxOutputTokens of the step with items, or join the answers in two stages with a list of lists"
 
-/** The steps that see all items of another one. */
+/** Returns the steps that see all items of another step. */
 const joinsOf = ({ workflow }: Plan): ReadonlySet<number> => {
   const axes = axesOf(workflow)
   const seesAll = (step: number, earlier: number) => axes[earlier]!.some((axis, depth) => axes[step]![depth] !== axis)

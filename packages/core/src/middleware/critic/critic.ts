@@ -1,4 +1,4 @@
-/** The critic scores the answer of a round; the run ends if it is content. */
+/** The critic scores the answer of a round. If the score is high enough, the run ends. */
 import * as Effect from "effect/Effect"
 import { settle } from "../../Callback.ts"
 import { defined } from "../../Fields.ts"
@@ -8,7 +8,7 @@ import * as Seed from "../../Seed.ts"
 import type * as Critic from "../../task/Critic.ts"
 import { type Grade, GraderError } from "../../task/Grader.ts"
 
-/** A verdict that can be written down. */
+/** Validates a grade so that it can be serialized. */
 const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect<Grade, GraderError> => {
   const { correct, explanation, score } = (grade ?? {}) as Partial<Grade>
   const isText = explanation === undefined || typeof explanation === "string"
@@ -17,7 +17,7 @@ const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect
     : Effect.fail(new GraderError({ grader, task, detail: "expected { correct, score } with a finite score" }))
 }
 
-/** Calls a worker for the critic: charged and reported like any other call. */
+/** Calls a worker on behalf of the critic. The call is charged and reported like any other. */
 const asking = ({ context, seed: all }: State, critic: Critic.Critic, round: number): Critic.Context["ask"] => {
   const seed = Seed.derive(all, round, "critic")
   let asked = 0

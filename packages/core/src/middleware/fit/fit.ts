@@ -6,15 +6,15 @@ import { outputBound } from "../../task/WorstCase.ts"
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
 
-/** A request with the worker's own instructions before all other messages. */
+/** Puts the worker's own instructions before all other messages of a request. */
 const instructed = (request: WorkerRequest, { instructions }: Worker): WorkerRequest =>
   instructions === undefined
     ? request
     : { ...request, messages: [{ role: "system", content: instructions }, ...request.messages] }
 
 /**
- * Adds the worker's own instructions, drops the seed if the worker does not support seeds, and with `isBounded` sets an
- * output limit: a worst case holds only if the worker is held to it.
+ * Adds the worker's own instructions, drops the seed if the worker does not support seeds, and with `isBounded`, sets
+ * an output limit. Without a limit, the worst case of a call would be unbounded.
  */
 export const fit =
   (isBounded: boolean): CallMiddleware =>

@@ -1,4 +1,4 @@
-/** Waits at the gate that all runs of the process share, and passes on what the vendor reports of its limits. */
+/** Waits at the gate that all runs of the process share, and reports the vendor's remaining limits to it. */
 import { settle } from "../../Callback.ts"
 import { likelyTokens } from "../../loop/bounds.ts"
 import type { CallMiddleware, CallRun } from "../../loop/call.ts"

@@ -1,4 +1,4 @@
-/** Writes the intent of an attempt into the journal before it is sent, and the handle by which its answer can be asked for again. */
+/** Writes the intent of an attempt to the journal before it is sent, and the handle for requesting its answer again. */
 import * as Effect from "effect/Effect"
 import { type Ask, type At, type CallMiddleware, unpaid } from "../../loop/call.ts"
 import type { Slot } from "../../run/Recording.ts"
@@ -6,14 +6,14 @@ import type { Paid } from "../../task/Usage.ts"
 import { CallId } from "../../task/Worker.ts"
 import { outputBound, worstCase } from "../../task/WorstCase.ts"
 
-/** The most that a call may have used. */
+/** Returns the maximum usage of a call. */
 const worstOf = (ask: Ask): Paid => {
   const { costUsd, tokens } = worstCase(ask)
   const outputTokens = outputBound(ask)
   return { usage: { inputTokens: tokens - outputTokens, outputTokens, estimated: true }, costUsd }
 }
 
-/** Nothing waits for the intent of an attempt that costs nothing: it can be made again. */
+/** Writes the intent of an attempt. A free attempt does not wait for the write, because it can be repeated. */
 const intend = ({ call, hash, recording }: Slot, ask: Ask, { attempt, received }: At): Effect.Effect<void> =>
   Effect.clockWith((clock) => {
     const { worker } = ask
@@ -29,7 +29,7 @@ const intend = ({ call, hash, recording }: Slot, ask: Ask, { attempt, received }
     )
   })
 
-/** An attempt that writes its handle, or that continues one with a handle. */
+/** Wraps an attempt so that it stores its handle, or continues from a stored one. */
 const recoverable = (ask: Ask, at: At, { call, recording }: Slot): readonly [Ask, At] => {
   const { attempt, handle: known } = at
   const { worker } = ask

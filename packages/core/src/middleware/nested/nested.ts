@@ -32,7 +32,7 @@ export const nested =
     })
   }
 
-/** The shape of the answer of a nested run: that of its parent, or the one that its step gives. */
+/** Returns the answer shape of a nested run: its parent's, or the shape of its step. */
 const outputOf = (
   shape: AnswerShape | undefined,
   { shape: own }: Equipment,

@@ -1,4 +1,4 @@
-/** The account that pays for the calls that runs really make, apart from the runs' own budgets. */
+/** The payer's account. It pays for calls that are actually made, independently of the runs' own budgets. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { notifyLogged } from "../../Callback.ts"
@@ -23,7 +23,7 @@ import { BudgetExceeded, type Paid } from "../../task/Usage.ts"
 const keyOf = ({ request, sample, worker }: Ask): string | undefined =>
   worker.isCacheable === false ? undefined : ResponseCache.key(worker, request, sample)
 
-/** Reports to the payer every attempt that was paid for, before its answer is given to anyone. */
+/** Reports every paid attempt to the payer before its answer is passed on. */
 export const payerReported =
   ({ onPaid }: Payer, { clock }: CallRun): CallMiddleware =>
   (next) =>
@@ -54,8 +54,8 @@ const reserve = (payer: Payer, ask: Ask, at: At, caller: Caller): Effect.Effect<
   )
 
 /**
- * Charges each attempt to the payer's account. Waiting here cannot deadlock: it waits only for calls in flight, which have
- * all reservations that they need.
+ * Charges each attempt to the payer's account. Waiting cannot deadlock: it waits only for calls in flight, which
+ * already have all their reservations.
  */
 export const payerCharged =
   (payer: Payer, run: CallRun): CallMiddleware =>
@@ -63,7 +63,7 @@ export const payerCharged =
   (ask, at) => {
     const { account } = payer
     const { reservations = [] } = at
-    /** Errors of an account do not reflect on the worker. */
+    /** Marks the attempt as halted if an account fails, because that is not a failure of the worker. */
     const halting = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.onError(effect, () =>
         Effect.sync(() => {

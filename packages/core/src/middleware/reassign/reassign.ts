@@ -1,7 +1,4 @@
-/**
- * If the worker of a step fails permanently, the step is reassigned to another worker according to the settings of the
- * run.
- */
+/** Reassigns a step to another worker if its worker fails after all retries, according to the settings of the run. */
 import * as Effect from "effect/Effect"
 import { refusalOf } from "../../loop/accounts.ts"
 import type { CallContext } from "../../loop/call.ts"

@@ -1,4 +1,4 @@
-/** Charges the payments of earlier processes of a run, by name, so that each account is charged once for each. */
+/** Charges the payments of a run's earlier processes by name, so that each account is charged once per payment. */
 import * as Effect from "effect/Effect"
 import { inPlace } from "../../events/items.ts"
 import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
@@ -9,16 +9,19 @@ import type { Ledger } from "../../run/Budget.ts"
 import type { Doubt, Recording } from "../../run/Recording.ts"
 import type { BudgetExceeded, Paid } from "../../task/Usage.ts"
 
-/** The run of the charges, and how it was before. */
+/** The run to charge, and its earlier state. */
 export interface Before {
   readonly run: CallRun
   /** Absent without a journal. */
   readonly recording: Recording | undefined
-  /** Whether the run is charged for calls that ended with their process; otherwise its payer is, and nothing is reported. */
+  /**
+   * Whether the run is charged for calls that ended with their process. If not, its payer is charged and nothing is
+   * reported.
+   */
   readonly chargesRun: boolean
 }
 
-/** Books an earlier payment on the run's account, and reports it in the same tick. It is not paid again. */
+/** Records an earlier payment on the run's account, and reports it in the same tick. It is not paid again. */
 export const repay = <A>(
   { ledger }: CallRun,
   name: string | undefined,
@@ -62,8 +65,8 @@ export const bookDoubt = (
 }
 
 /**
- * Charges and reports attempts that failed before the run was resumed: by their names, so that an account is charged
- * for each of them once.
+ * Charges and reports attempts that failed before the run was resumed. Each has a name, so that an account is charged
+ * for it only once.
  */
 export const retire = (
   { chargesRun, recording, run }: Before,

@@ -5,15 +5,15 @@ import { key } from "../../run/ResponseCache.ts"
 import type { Message } from "../../task/Message.ts"
 
 /**
- * The request of the caller: worker, messages, settings and shape, before it is fitted to the worker and to accounts, so
- * that a run can be resumed with another budget. A resumed run makes its messages as before, to the order of their
- * properties; those of other code can come in another order. The list of tools is not part of it: servers of tools change
- * their lists, and an answer that was paid for stays one.
+ * The request of the caller: worker, messages, settings and shape, before it is fitted to the worker and to accounts,
+ * so that a run can be resumed with another budget. A resumed run builds the same messages, down to the order of
+ * properties; user code may order properties differently. The list of tools is not included, because tool servers
+ * change their lists and paid answers must remain valid.
  */
 export const identityOf = ({ request: { messages, tools: _, ...rest }, sample, worker }: Ask): string =>
   key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
 
-/** The digests of messages. A conversation is hashed once, not once for each of its turns. */
+/** The digests of messages, so that a conversation is hashed once instead of once per turn. */
 const digests = new WeakMap<Message, string>()
 
 const digestOf = (message: Message): string => {

@@ -1,6 +1,6 @@
 /**
- * Calls that a run has made before: a call that a journal or a transcript knows is reported again, and neither made nor
- * paid for again. The end of each new attempt is written into the journal.
+ * Replays recorded calls: a call in the journal or transcript is reported again, but neither made nor paid for again.
+ * Writes the end of each new attempt to the journal.
  */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
@@ -31,9 +31,9 @@ import { WorkerError } from "../../task/Worker.ts"
 import { type Before, bookDoubt, repay, retire } from "./charges.ts"
 import { identityOf } from "./identity.ts"
 
-/** The record of the calls that a run made before. */
+/** The record of a run's earlier calls. */
 export interface ReplaySettings extends Omit<Before, "run"> {
-  /** Absent if no transcript was given. The journal comes first. */
+  /** Absent if no transcript was given. The journal takes precedence. */
   readonly recorded: Recorded | undefined
   readonly onUnconfirmedCall: RunSettings["onUnconfirmedCall"]
 }
@@ -45,7 +45,7 @@ export interface ReplaySettings extends Omit<Before, "run"> {
 const answerIn = ({ echo, finishReason, model, reasoning, text, toolCalls, usage }: Answered): Answer =>
   defined({ text, reasoning, finishReason, toolCalls, echo, usage, model })
 
-/** Writes the end of an attempt, in the tick in which it is charged. */
+/** Writes the end of an attempt in the tick in which it is charged. */
 const write = ({ call, recording }: Slot, attempt: number, { answered, failure, paid }: Settled): void => {
   const at = { call, attempt }
   if (answered !== undefined) recording.note({ ...at, type: "answered", answer: answerIn(answered), ...paid! })
@@ -60,7 +60,7 @@ const write = ({ call, recording }: Slot, attempt: number, { answered, failure, 
   else recording.note({ ...at, type: "interrupted", ...paid })
 }
 
-/** A call whose attempts are written. */
+/** Wraps a call so that its attempts are written. */
 const writing = (at: At, slot: Slot): At => ({
   ...at,
   slot,
@@ -84,11 +84,11 @@ type Replayed = Effect.Effect<Answered, CallError>
 const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined) =>
   emit?.({ ...defined({ type: "call-lost", ...placeOf(ask), chargeId }), ...paid })
 
-/** Reports the known attempts of a call as they were, and makes the others. */
+/** Reports the recorded attempts of a call unchanged, and makes the missing ones. */
 export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
   const { chargesRun, onUnconfirmedCall = "again", recorded, recording } = settings
   const before: Before = { run, recording, chargesRun }
-  /** Whether a call is not made any more, as nothing waits for its answer. */
+  /** Whether a call is not made because no step waits for its answer any more. */
   const isOver = (ask: Ask): boolean => run.isReplayed || ask.isReplayed === true
   return (next) => {
     const again = (ask: Ask, begun: At, past: ReadonlyArray<Known>): Replayed => {
@@ -143,7 +143,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         }
       }
 
-      /** Gives an answer that the run has paid for before, with the time that it took. */
+      /** Returns an answer that the run has already paid for, with its original duration. */
       const answered = (entry: Entry, costUsd: number | undefined): Answered => {
         const { durationMillis } = entry
         show(ask, entry)
@@ -175,7 +175,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         return Effect.andThen(Effect.andThen(booked, wait), after({ ...at, failures: [...failures, failure] }))
       }
 
-      /** It is unknown whether it was answered: it is charged at its worst case, and reported. */
+      /** Charges and reports an unconfirmed call at its worst case. */
       const lost = (worst: Paid, at: At, name: string | undefined): Replayed => {
         const booked = !chargesRun
           ? Effect.void

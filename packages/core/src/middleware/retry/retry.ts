@@ -1,4 +1,4 @@
-/** Calls a worker again until it answers or no retry can help. */
+/** Repeats a call until the worker answers or a retry cannot help. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { type Answered, type Ask, type At, attempted, type CallError, type CallMiddleware } from "../../loop/call.ts"
@@ -8,7 +8,7 @@ import * as Seed from "../../Seed.ts"
 import { noUsage, type Paid } from "../../task/Usage.ts"
 import type { WorkerError } from "../../task/Worker.ts"
 
-/** `salt` spreads the retries of runs that have no seed. */
+/** Retries failed calls. `salt` spreads the retries of runs without a seed. */
 export const retry =
   (rules: Retry, salt: string): CallMiddleware =>
   (next) => {

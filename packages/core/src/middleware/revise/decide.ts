@@ -1,4 +1,4 @@
-/** Asks the policy how a round continues whose answers failed checks; loaded with the first of them. */
+/** Asks the policy how to continue a round whose answers failed checks. Loaded on first use. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../../Elapsed.ts"

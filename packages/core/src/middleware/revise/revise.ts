@@ -1,4 +1,4 @@
-/** After answers have failed their checks and no other step can run, the policy decides how the round continues. */
+/** Lets the policy decide how a round continues after answers failed their checks and no other step can run. */
 import * as Effect from "effect/Effect"
 import type { Played, PlayMiddleware, RunError, State } from "../../loop/round.ts"
 import type { Results } from "../../loop/scheduler.ts"
@@ -6,7 +6,7 @@ import { onDemand } from "../../OnDemand.ts"
 
 const withDecisions = onDemand(() => import("./decide.ts"))
 
-/** Whether the policy is asked now: answers have failed their checks, and no other step of the round can run. */
+/** Whether to ask the policy now: answers have failed their checks, and no other step of the round can run. */
 const mayAsk = ({ held, stopped, waitingFor }: Results): boolean =>
   held.length > 0 && stopped === undefined && waitingFor.length === 0
 

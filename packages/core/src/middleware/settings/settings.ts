@@ -1,12 +1,15 @@
-/** The settings of a step, which take precedence over those of the run: reasoning, output tokens, temperature, time. */
+/**
+ * The settings of a step, which take precedence over those of the run: reasoning, output tokens, temperature and time
+ * limit.
+ */
 import type { Plan } from "../../loop/plan.ts"
 import type { StepMiddleware } from "../../loop/step.ts"
 import type { Worker, WorkerRequest } from "../../task/Worker.ts"
 import type { StepSettings } from "../../workflow/Workflow.ts"
 
 /**
- * Returns the request with the settings of its step. A setting that its worker does not have is left out or lowered, and
- * named in a notice: the policy that wrote it does not know the worker's vendor.
+ * Returns the request with the settings of its step. A setting that the worker does not support is omitted or lowered,
+ * with a notice, because the policy that wrote it does not know the worker's vendor.
  */
 const applied = (
   worker: Worker,

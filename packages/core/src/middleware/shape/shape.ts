@@ -1,4 +1,4 @@
-/** A step whose answer must have a shape: an answer of another shape is requested again. */
+/** Enforces the shape of a step's answer: an answer with the wrong shape is requested again. */
 import * as Effect from "effect/Effect"
 import { millisSince } from "../../Elapsed.ts"
 import type { Answered, CallContext } from "../../loop/call.ts"
@@ -7,13 +7,13 @@ import { reportTurn, type StepAsk, type StepEnd, type StepError, type StepMiddle
 import { WorkerError } from "../../task/Worker.ts"
 import { shapeCorrectionMessages } from "../../workflow/StepMessages.ts"
 
-/** The number of times that an answer of another shape is requested again. */
+/** The maximum number of repeated requests for an answer with the wrong shape. */
 const mostCorrections = 2
 
-/** Whether an answer is held to its shape: a refusal, or one that was cut off, is not. */
+/** Whether an answer must have the shape. Refusals and truncated answers need not. */
 const isWhole = ({ finishReason }: Answered): boolean => finishReason === "stop" || finishReason === "other"
 
-/** Asks for another answer in the conversation; returns an error if it was asked for too often. */
+/** Asks for another answer in the conversation. Returns an error if the maximum number of requests is reached. */
 const correct = ({ conversation, running }: StepAsk, { text, why }: { text: string; why: string }) => {
   conversation.turn += 1
   if (conversation.corrections >= mostCorrections) {

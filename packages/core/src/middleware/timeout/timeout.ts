@@ -1,4 +1,4 @@
-/** Ends a call that exceeds its time limit: that of its step, or else the run's. */
+/** Ends a call that exceeds its time limit: the step's limit if it has one, otherwise the run's. */
 import * as Effect from "effect/Effect"
 import type { CallMiddleware } from "../../loop/call.ts"
 import { timeoutError } from "../../loop/receive.ts"

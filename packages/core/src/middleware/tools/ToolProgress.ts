@@ -1,23 +1,23 @@
-/** Reports of a tool on its own progress, bounded in size and rate before anything else reads them. */
+/** Progress reports of tools. Their size and rate are limited before they are passed on. */
 import type * as Clock from "effect/Clock"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
 import { plain } from "../../Thrown.ts"
 import type { ToolProgress } from "../../task/Tool.ts"
 
-/** One event at most in this time. Of the reports in between, the latest is emitted when the tool ends. */
+/** The minimum interval between events. When the tool ends, the latest unreported progress is emitted. */
 const intervalMillis = 100
 
-/** Upper bound of the events of one call. */
+/** The maximum number of events per call. */
 const maxEvents = 1_000
 
 const maxCharacters = 500
 
-/** The reports of one call. */
+/** The progress reports of one tool call. */
 export interface Progress {
-  /** Accepts a report of any kind; never throws. */
+  /** Accepts a report of any type; never throws. */
   readonly report: (update: unknown) => void
-  /** Emits the latest report if it is due, and accepts no more. */
+  /** Emits the latest unreported progress, and ignores later reports. */
   readonly end: () => void
 }
 
@@ -51,7 +51,7 @@ const read = (update: unknown): ToolProgress | undefined => {
   }
 }
 
-/** Makes the reporter of one call. */
+/** Makes a progress reporter for one call. */
 export const make = (clock: Clock.Clock, emit: (progress: ToolProgress) => void): Progress => {
   let emitted = 0
   let emittedAt = Number.NEGATIVE_INFINITY

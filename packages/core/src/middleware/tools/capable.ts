@@ -1,11 +1,14 @@
-/** A step whose worker gets only what it accepts. */
+/** Removes content that a step's worker does not accept. */
 import * as Effect from "effect/Effect"
 import type { Plan } from "../../loop/plan.ts"
 import type { StepMiddleware } from "../../loop/step.ts"
 import { fit } from "../../run/Capabilities.ts"
 import { WorkerError } from "../../task/Worker.ts"
 
-/** Returns the request reduced to what its worker accepts. The content left out of the first request is reported. */
+/**
+ * Returns the request without content that its worker does not accept. Content omitted from the first request is
+ * reported.
+ */
 export const capable =
   ({ equipment, pool, round }: Plan): StepMiddleware =>
   (next) =>

@@ -1,6 +1,6 @@
 /**
- * A step whose worker may call tools: the worker receives their results and continues. A tool that the caller has to
- * run or to approve leaves the step waiting, while the rest of the run continues.
+ * Runs the tools that a step's worker calls and returns their results to the worker. If the caller has to run or
+ * approve a tool call, the step waits while the rest of the run continues.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -22,7 +22,7 @@ import * as ToolProgress from "./ToolProgress.ts"
 
 const itemOf = (item: string | undefined) => (item === undefined ? undefined : { item })
 
-/** Runs or finds one tool call: its result, or the call as it waits. */
+/** Runs a tool call, or looks it up in the record. Returns its result, or the waiting call. */
 const useTool = (
   context: CallContext,
   recording: Recording | undefined,
@@ -98,12 +98,15 @@ const useTool = (
   )
 }
 
-/** How many tools of one turn run at once. */
+/** The maximum number of concurrent tool calls per turn. */
 const concurrency = 8
 
 const isWaiting = (used: ToolResult | WaitingCall): used is WaitingCall => "for" in used
 
-/** The choice for a turn: a required tool is required once, and after the last round no tool is called. */
+/**
+ * Returns the tool choice for a turn: a required tool is required once, and no tool may be called after the last round
+ * of tool calls.
+ */
 const choiceOf = ({ equipment }: Plan, { conversation, offered }: StepAsk): ToolChoice | undefined => {
   if (conversation.toolRounds >= equipment.maxToolRounds) return "none"
   const { toolChoice } = equipment
