@@ -42,7 +42,7 @@ export const version = 1
 export interface PoolMember {
   readonly id: string
   readonly description?: string
-  /** Present if the price is play money, which nobody is charged. */
+  /** Present if the price is play money, which is never paid. */
   readonly isPlay?: true
 }
 

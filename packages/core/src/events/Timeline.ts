@@ -31,7 +31,7 @@ const lastOf = (round: RoundRecord): number =>
 export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
   Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
 
-/** Returns the items that had arrived by a given time, or `undefined` if there are none. */
+/** Returns the items that had arrived by a given time, or `undefined` if nothing had arrived. */
 const until = <A extends { readonly at: number }>(
   records: ReadonlyArray<A> | undefined,
   time: number

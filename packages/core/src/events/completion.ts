@@ -22,7 +22,7 @@ export interface CompletionFinished extends Paid {
   readonly round: number
   readonly attempt: number
   readonly completion: string
-  /** The model's tool calls; absent if there are none. */
+  /** The model's tool calls; absent if it did not call any. */
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /** Why the model stopped. Default: `stop`. */
   readonly finishReason?: FinishReason

@@ -89,7 +89,7 @@ export interface StepAt {
   readonly timeoutMillis?: number | undefined
   /** The worker that takes over, if a middleware overrides the settings of the run. */
   readonly rule?: Reassign
-  /** Called in the tick in which an answer is charged. By default, the answer is kept and the step finished. */
+  /** Called in the tick in which an answer is charged. By default, it calls `keep` and `finish`. */
   readonly onAnswer: (answered: Answered) => void
 }
 

@@ -144,7 +144,7 @@ const planIn = (
 
 const replacedNote = "A fork replaced the plan."
 
-/** The text form of a step. Some settings that code gives a step have none. */
+/** The text form of a step. Settings that can be set only in code are omitted. */
 const textOf = (step: Step): string => write({ steps: [step] }, { how: true })
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
