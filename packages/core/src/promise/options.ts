@@ -80,7 +80,7 @@ const shape = {
   journal: Options.madeBy("a journal from openJournal()", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
-/** Options that people know from other libraries. */
+/** Option names from other libraries, mapped to ours. */
 const called = {
   prompt: "question",
   input: "question",

@@ -27,7 +27,7 @@ export type RevisionInput =
   | Exclude<Revision, { readonly type: "re-plan" }>
   | ({ readonly type: "re-plan" } & (WholeProposal | OwnAnswer))
 
-/** A proposal whose workflow may name workers by their ids. */
+/** A proposal whose workflow may name workers by id. */
 type WholeProposal = Omit<Proposal, "workflow"> & { readonly workflow: WorkflowInput; readonly steps?: undefined }
 
 /** The policy's own answer, which needs no workflow. */
@@ -151,10 +151,10 @@ const proposalOf = (given: ProposalInput): Proposal => {
   return isLast === undefined ? { workflow: given as Workflow } : { workflow: workflow as Workflow, isLast }
 }
 
-/** The completions that a function of a policy asks for. */
+/** The completions that a policy function requests. */
 interface Completing {
   readonly ask: PromiseComplete
-  /** Stops those in flight; resolves once they are charged. */
+  /** Stops the completions in flight. Resolves when they are charged. */
   readonly stop: () => Promise<unknown>
   readonly isIdle: () => boolean
 }
@@ -199,8 +199,8 @@ const isPromise = <A>(given: A | Promise<A>): given is Promise<A> =>
   typeof (given as Partial<Promise<A>> | undefined)?.then === "function"
 
 /**
- * Calls a function of a policy with a `complete` of promises. Completions in flight are stopped and charged before the
- * run continues or ends. Most policies call no model, and many return no promise: neither costs them anything.
+ * Calls a policy function with a `complete` that returns promises. Completions in flight are stopped and charged before
+ * the run continues or ends. Policies that call no model or return no promise have no overhead.
  */
 const withComplete = <C extends PolicyContext, A>(
   name: string,
@@ -238,7 +238,7 @@ const withComplete = <C extends PolicyContext, A>(
     })
   )
 
-/** Whether an error is that of a call, which ends the run as such. */
+/** Whether an error comes from a call. Such an error ends the run unchanged. */
 const isOfRun = (error: unknown): error is WorkerError | BudgetExceeded =>
   isA(error, WorkerError) || isA(error, BudgetExceeded)
 

@@ -44,7 +44,7 @@ const streamShape = {
 const isPublic = ({ type }: PageEvent): boolean =>
   type !== "completion-delta" && type !== "step-delta" && type !== "completion-finished"
 
-/** Yields the events of a run with the pieces of its answer. Each piece follows its event. */
+/** Yields the events of a run and the chunks of its answer. Each chunk follows its event. */
 async function* pageEvents(options: ConductOptions): AsyncGenerator<PageEvent, void, undefined> {
   let state = AnswerText.start({ maxRounds: maxRounds(options) })
   for await (const event of streamRun(options)) {
@@ -57,7 +57,7 @@ async function* pageEvents(options: ConductOptions): AsyncGenerator<PageEvent, v
   }
 }
 
-/** The options of a run with a signal that is aborted with the caller's, or by `stop`. */
+/** Returns the options of a run with a signal that is aborted by the caller's signal or by `stop`. */
 const stoppable = (options: ConductOptions) => {
   const controller = new AbortController()
   const { signal } = options
@@ -65,7 +65,7 @@ const stoppable = (options: ConductOptions) => {
   return { options: { ...options, signal: either }, stop: () => controller.abort() }
 }
 
-/** Returns a body of texts that arrive one by one. If the reader leaves, `stop` is called. */
+/** Returns a body that streams texts as they arrive. If the client disconnects, `stop` is called. */
 const bodyOf = (
   first: IteratorResult<string, void>,
   texts: AsyncGenerator<string, void, undefined>,

@@ -35,14 +35,14 @@ import { checkOptions, checkResults } from "./options.ts"
 export interface ConductOptions<A = unknown>
   extends RunSettings,
     Omit<Conductor.RunOptions<A>, "pool" | "listener" | "seed" | "tools" | "approve" | "approvePlan"> {
-  /** The question: a text, parts with pictures and files, or a task. */
+  /** The question: text, parts with pictures and files, or a task. */
   readonly question: Task.Input
   /** The workers: at least one, with unique ids. */
   readonly pool: ReadonlyArray<Worker>
   /**
    * Writes the plans. Default, as in `divisi run` and `divisi serve`: with one worker, that worker answers. If all
    * workers are language models, the strongest answers, and if it fails, the next worker takes over. If only some are,
-   * the strongest language model plans.
+   * the strongest language model writes the plan.
    */
   readonly policy?: Policy | undefined
   /** Called before a tool that needs approval runs. Without `approve`, the run is suspended at that point. */
@@ -108,10 +108,7 @@ interface Started<A> {
 
 type Listener = (event: RunEvent) => void
 
-/**
- * Both listeners receive each event. Returns the result of the second, so that the promise of an async listener is
- * observed.
- */
+/** Combines two listeners. Returns the result of the second, so that the promise of an async listener is observed. */
 const both =
   (first: Listener, second: Listener): Listener =>
   (event) => {
@@ -183,7 +180,7 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
 /** The maximum number of events that are queued for a reader before they are folded. */
 const mostWaiting = 64
 
-/** Keeps the events of a run, and folds them into its transcript when that is read. */
+/** Buffers the events of a run, and folds them into its transcript on first access. */
 const record = () => {
   const recorder = Transcript.recorder()
   let waiting: Array<RunEvent> = []
@@ -217,7 +214,7 @@ const withTranscript = <A>(
   return whole as ConductResult<A>
 }
 
-/** Resumes a suspended run. The same results lead to the same run, also if they are passed concurrently. */
+/** Resumes a suspended run. Equal results return the same run, even if they are passed concurrently. */
 const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Transcript) => {
   const known = new Map<string, Promise<ConductResult<A>>>()
   return async (results: Conductor.Past["results"]): Promise<ConductResult<A>> => {
@@ -340,7 +337,7 @@ export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<
   return withTranscript(options, usable(await result), transcript)
 }
 
-/** If the journal was unusable from the beginning, there is no transcript. */
+/** Throws the journal's error if the journal was unusable from the start, because there is no transcript then. */
 const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
   if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
   return result

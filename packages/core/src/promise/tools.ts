@@ -32,7 +32,7 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<ToolOptions<Shape>>
 
-/** Options that people know from other libraries. */
+/** Option names from other libraries, mapped to ours. */
 const called = {
   id: "name",
   parameters: "input",

@@ -16,7 +16,7 @@ import {
   type WorkerRequest
 } from "../task/Worker.ts"
 
-/** A tool call returned by a worker function, with its arguments as JSON text or as a value. */
+/** A tool call in the return value of a worker function. Its arguments are JSON text or a value. */
 export interface AskedTool {
   readonly name: string
   readonly arguments: unknown
@@ -24,7 +24,7 @@ export interface AskedTool {
   readonly id?: string | undefined
 }
 
-/** The return value of a worker function: a text, a text with its usage, or tool calls. */
+/** The return value of a worker function: text, text with its usage, or tool calls. */
 export type Answer =
   | string
   | {
@@ -67,7 +67,7 @@ const shape = {
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-/** Options that people know from other libraries. */
+/** Option names from other libraries, mapped to ours. */
 const called = {
   name: "id",
   model: "id",
@@ -105,7 +105,7 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   isObject(value) && "then" in value && typeof value.then === "function"
 
-/** Returns the error of a worker that returned an invalid answer, such as the `undefined` of a forgotten `return`. */
+/** Returns the error for an invalid answer, such as `undefined` because of a missing `return`. */
 const noAnswer = (worker: string, given: unknown): WorkerError => {
   const kind = typeof given === "number" || typeof given === "boolean" ? `a ${typeof given}` : Options.kindOf(given)
   const what =
@@ -139,7 +139,7 @@ const partsOf = (request: WorkerRequest, given: unknown): ReadonlyArray<WorkerPa
   ]
 }
 
-/** Ids differ from turn to turn: a conversation has each but once. */
+/** Converts a tool call. Generated ids differ between turns, because ids must be unique in a conversation. */
 const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }: AskedTool, index: number) => ({
   type: "tool-call" as const,
   id: id ?? `call-${messages.length}-${index}`,
@@ -147,7 +147,7 @@ const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }:
   arguments: typeof given === "string" ? given : (JSON.stringify(given) ?? "{}")
 })
 
-/** Yields the pieces of an answer, and at the end their usage. */
+/** Yields the chunks of an answer, followed by its usage. */
 const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>, end: Effect.Effect<void>) =>
   withStreams((streams) => {
     let whole = ""
@@ -159,7 +159,7 @@ const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<str
     return Effect.succeed(streams.fromIterable(worker, texts, part, () => finish(request, whole), end))
   })
 
-/** The signal of a call, made on first use: most functions never use it. */
+/** The signal of a call. It is created on first use, because most functions never use it. */
 class Asking {
   private controller: AbortController | undefined
   private isAborted = false
@@ -207,7 +207,7 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
  * `signal` is aborted when the call is interrupted or times out. If the function throws, the call fails with the error
  * as its `cause`. It is retried if the error indicates that a retry can help: by a status (503, 429), a code
  * (`ECONNRESET`), a timeout, or its message. Throw a {@link workerError} to state the reason explicitly. Without a
- * `usage`, tokens are estimated at four characters each. An invalid answer, such as the `undefined` of a forgotten
+ * `usage`, tokens are estimated at four characters each. An invalid answer, such as `undefined` because of a missing
  * `return`, fails the call as a `Defect` and is not retried. A misspelt option throws an `OptionsError`.
  *
  * **Example**

@@ -112,7 +112,7 @@ export interface Accounts<E extends AccountsError = AccountsError> {
 /** An account with its current name, including the day if it resets daily. */
 export type Named = Pick<AccountOptions, "name" | "limits">
 
-/** A day in UTC, as in 2026-11-24. */
+/** Formats a time as a UTC date, such as 2026-11-24. */
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
 /** Returns the current name of an account, including the day if it resets daily. */
@@ -125,7 +125,7 @@ export const undated = (name: string): string => name.replace(/@\d{4}-\d\d-\d\d$
 /** The interval at which a waiting call checks whether other calls have made room. */
 const napMillis = 25
 
-/** The number of naps after which it checks whether another process has died. */
+/** The number of naps after which a waiting call checks for processes that have died. */
 const napsToLook = 20
 
 /**
@@ -153,7 +153,7 @@ export interface Wanted {
   readonly occurrence: Budget.Occurrence
 }
 
-/** One opening of a store of accounts by this process. A process may open a store several times. */
+/** A store of accounts as opened by this process. A process may open a store several times. */
 export interface Opening<A> {
   /** The reservations made through this opening. */
   readonly holds: Set<Hold<A>>
@@ -244,7 +244,7 @@ class Hold<A> implements Budget.Reservation {
     return this.place.has(this)
   }
 
-  /** Takes a part, or returns it. */
+  /** Takes a part of the reservation, or returns it. */
   move(account: string, part: Budget.Part, sign: 1 | -1): void {
     const { costUsd, tokens } = this.left.get(account)!
     this.isDrawn = true
@@ -299,7 +299,7 @@ const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<
     tokens: sign * tokens
   }))
 
-/** Closes a reservation: unused draws are returned, and usage beyond the reservation is drawn. */
+/** Closes a reservation: returns unused draws, and draws usage beyond the reservation from the enclosing calls. */
 const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
   hold.place.delete(hold)
   const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
@@ -321,7 +321,7 @@ const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): Readonly
   return [...told(given, -1), ...told(draw(place, hold.caller, beyond), 1)]
 }
 
-/** Whether a call of this process is open that can settle by itself: a call within another waits for nothing else. */
+/** Whether an open call of this process can settle by itself. A nested call waits only for such calls. */
 const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
   const accounts = new Set(chain().map(({ name }) => name))
   for (const holds of opening.all) {
@@ -333,8 +333,8 @@ const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
 }
 
 /**
- * Implements reserving and settling on an account. One waiting call polls on behalf of its whole process. Nested calls
- * poll for themselves, because the polling call may be waiting for the calls that enclose them.
+ * Implements `reserve` and `settle` for an account. One waiting call polls on behalf of its whole process. Nested calls
+ * poll for themselves, because the polling call may be waiting for their enclosing calls.
  */
 export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "settle" | "release"> => {
   const turn = Semaphore.makeUnsafe(1)
@@ -366,7 +366,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
     })
 
   /**
-   * Waits for other calls to settle. A nested call that only its enclosing calls could make room for calls `end` and is
+   * Waits for other calls to settle. If only its enclosing calls could free enough, a nested call calls `end` and is
    * refused.
    */
   const wait = (

@@ -151,7 +151,7 @@ export interface Standing {
 /** Whether an amount fits in addition to the current reservations, may fit after they settle, or can never fit. */
 export type Fit = "fits" | "wait" | BudgetExceeded
 
-/** Reserved amounts below this part of a limit are errors of rounding: nothing is settled that makes them room. */
+/** Reserved amounts below this fraction of a limit are rounding errors. No settlement frees them. */
 const rounding = 1e-12
 
 const fitOne = (
@@ -188,7 +188,7 @@ export interface PlanAmount extends Amount {
   readonly calls: number
 }
 
-/** Why a plan does not fit an account next to the current reservations; `undefined` if it fits. */
+/** Returns why a plan does not fit an account in addition to the current reservations; `undefined` if it fits. */
 const planFit = (limits: Limits, { open, reservedCostUsd, reservedTokens, total }: Standing, plan: PlanAmount) => {
   const { calls, costUsd, usage } = total
   const { calls: allowedCalls, costUsd: allowedCost, tokens: allowedTokens } = limits
@@ -282,14 +282,14 @@ interface Held extends Reservation {
   /** The name of the call, and whether it is replayed. */
   readonly call?: string | undefined
   readonly isReplayed?: boolean | undefined
-  /** The ledgers that were charged for the call before, and reserve nothing. */
+  /** The ledgers that have already been charged for the call and reserve nothing. */
   readonly charged?: ReadonlySet<LedgerNode> | undefined
 }
 
 const isHeld = (reservation: Reservation): reservation is Held =>
   "node" in reservation && reservation.node instanceof LedgerNode
 
-/** Whether a reservation sets something aside on a ledger. */
+/** Whether a reservation reserves an amount on a ledger. */
 const isOn = ({ charged, isClosed, node }: Held, ledger: LedgerNode): boolean => {
   if (isClosed === true || charged?.has(ledger) === true) return false
   for (let one: LedgerNode | undefined = node; one !== undefined; one = one.parent) if (one === ledger) return true
@@ -316,7 +316,7 @@ const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArra
 
 const sumOf = (parts: ReadonlyArray<Part>): Part => parts.reduce(plus, { costUsd: 0, tokens: 0 })
 
-/** A standing with so much less reserved. */
+/** Returns a standing with a smaller reserved amount. */
 const without = ({ open, reservedCostUsd, reservedTokens, total }: Standing, draws: ReadonlyArray<Part>): Standing => {
   const { costUsd, tokens } = sumOf(draws)
   return { total, open, reservedCostUsd: reservedCostUsd - costUsd, reservedTokens: reservedTokens - tokens }
@@ -414,7 +414,7 @@ class LedgerNode implements Ledger, Standing {
   held: HeldSpend = nothingHeld
   /** The amount that new calls leave free for a later one. */
   kept: HeldSpend = nothingHeld
-  /** The most that admitted plans may use, by the ledger of their run, with its spend before the plan. */
+  /** The maximum usage of admitted plans, by the ledger of their run, with that ledger's spend before the plan. */
   promised: Map<LedgerNode, { readonly most: PlanAmount; readonly base: Spend }> | undefined
   /** The call within which the run of this ledger was started. */
   private readonly caller: Caller | undefined
@@ -432,7 +432,7 @@ class LedgerNode implements Ledger, Standing {
       parent?.isLimited === true
   }
 
-  /** The calls that it was charged for. */
+  /** The calls that this ledger was charged for. */
   charged: ChargedCalls | undefined
 
   /** Whether it has been charged for a replayed call. */
@@ -446,8 +446,8 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Takes the amount in this ledger and all its parents, or in none. Otherwise returns the ledger that has to make room
-   * first.
+   * Reserves the amount on this ledger and all its parents, or on none. If it does not fit, returns the ledger that has
+   * to free an amount first.
    */
   private take(wanted: Wanted): Held | LedgerNode | BudgetExceeded {
     const { amount, call, caller, isReplayed } = wanted
@@ -479,15 +479,15 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Returns its state for a call on a ledger: held amounts and those promised to plans of other runs count as spent for
-   * a new call, and its draws do not count as reserved.
+   * Returns the state of this ledger for a call. For a new call, held amounts and amounts promised to plans of other
+   * runs count as spent. The call's draws do not count as reserved.
    */
   standing(isReplayed: boolean, drawn: ReadonlyArray<Part> | undefined, by: LedgerNode): Standing {
     const standing = isReplayed ? this : this.withPromised(withHeld(this), by)
     return drawn === undefined || drawn.length === 0 ? standing : without(standing, drawn)
   }
 
-  /** Its state with the amounts that plans of other runs were promised and have not used yet. */
+  /** Adds the amounts that were promised to plans of other runs and are not used yet. */
   withPromised(standing: Standing, by: LedgerNode): Standing {
     if (this.promised === undefined) return standing
     let { open, reservedCostUsd, reservedTokens } = standing
@@ -525,7 +525,7 @@ class LedgerNode implements Ledger, Standing {
       return this.above === undefined ? reserved : this.withAbove(reserved, call, occurrence, caller)
     })
 
-  /** Sets the amount aside on the account above, too, or nowhere. */
+  /** Also reserves the amount on the parent account, or on neither. */
   private withAbove(
     reserved: Effect.Effect<Held, BudgetExceeded>,
     call: string | undefined,
@@ -545,14 +545,17 @@ class LedgerNode implements Ledger, Standing {
     })
   }
 
-  /** Whether a call is open that can settle by itself: otherwise nothing makes room. */
+  /** Whether an open call can settle by itself. If not, waiting cannot free anything. */
   private mayFree(): boolean {
     let stuck = 0
     for (const one of blockedOnes()) if (isHeld(one) && isOn(one, this)) stuck += 1
     return this.open > stuck
   }
 
-  /** Queues until there is room. If the caller is interrupted before it receives the grant, the grant is returned. */
+  /**
+   * Waits in the queue until the amount fits. If the caller is interrupted before it receives the reservation, the
+   * reservation is released.
+   */
   private wait(wanted: Wanted): Effect.Effect<Held, BudgetExceeded> {
     let granted: Held | undefined
     let full: LedgerNode | undefined
@@ -633,9 +636,9 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Serves the queue in order until a call has to wait. A call that is woken runs synchronously and may settle before
-   * it has left the queue. The loop therefore re-reads the queue, so that no call is served twice and the stack stays
-   * flat however many wait.
+   * Serves the queue in order until a call has to wait. A woken call runs synchronously and may settle before it has
+   * left the queue. The loop therefore re-reads the queue, so that no call is served twice and the stack does not grow
+   * with the number of waiting calls.
    */
   private serve(): void {
     if (this.isServing) return

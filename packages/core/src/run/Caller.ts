@@ -1,13 +1,13 @@
 /**
- * The call within which a run was started: a worker that itself starts runs on the account that pays for its call.
+ * The enclosing call of a run: a worker can start runs itself, on the account that pays for its call.
  *
- * Such a run draws on the reservation of the call, so that it needs no second one. A reservation that only the
- * enclosing calls can make room for is refused instead of waiting forever.
+ * Such a run draws on the reservation of the call, so that it needs no second one. A reservation that would fit only
+ * after the enclosing calls end is refused, because it would wait forever.
  */
 import * as Context from "effect/Context"
 import type { Reservation } from "./Budget.ts"
 
-/** A call that is under way, for the runs that are started within it. */
+/** A call in progress, as seen by runs that are started within it. */
 export interface Caller {
   /** The reservations for the call, on its run's budget and on the payer's account. */
   readonly reservations: ReadonlyArray<Reservation>
@@ -15,7 +15,9 @@ export interface Caller {
   readonly above: Caller | undefined
   /** The place that the gate assigned to the call. */
   readonly place?: object | undefined
-  /** Whether this call still waits for a reservation. Nothing can draw on it, and other calls do not wait for it. */
+  /**
+   * Whether this call still waits for a reservation. Nested runs cannot draw on it, and other calls do not wait for it.
+   */
   readonly isWaiting?: boolean | undefined
 }
 
@@ -24,7 +26,7 @@ export const Caller: Context.Reference<Caller | undefined> = Context.Reference("
   defaultValue: (): Caller | undefined => undefined
 })
 
-/** The reservations that a run within a call may draw on, the closest call first. */
+/** Yields the reservations that a nested run may draw on, innermost call first. */
 export function* drawable(caller: Caller | undefined): Generator<Reservation> {
   for (let one = caller; one !== undefined; one = one.above) {
     if (one.isWaiting === true) continue
@@ -34,7 +36,7 @@ export function* drawable(caller: Caller | undefined): Generator<Reservation> {
   }
 }
 
-/** Returns the places that gates assigned to the enclosing calls of a run, the closest call first. */
+/** Returns the places that gates assigned to the enclosing calls of a run, innermost call first. */
 export const placesOf = (caller: Caller | undefined): ReadonlyArray<object> => {
   const places: Array<object> = []
   for (let one = caller; one !== undefined; one = one.above) if (one.place !== undefined) places.push(one.place)
@@ -48,16 +50,18 @@ export const isNested = (caller: Caller | undefined): boolean => !drawable(calle
 // Reservations that cannot end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The reservations of calls that wait for a reservation, their own or one of a run within them; how often each does. */
+/** The number of waiting reservations per reservation: of the call itself, or of runs within it. */
 const blocked = new Map<Reservation, number>()
 
-/** The checks of reservations that wait within other calls: each ends its own wait if nothing else can end it. */
+/**
+ * The checks of reservations that wait within other calls. Each check ends its own wait if no other call can end it.
+ */
 const waits = new Set<() => boolean>()
 
-/** Whether a reservation cannot be settled before another one is made. */
+/** Whether a reservation cannot be settled until another reservation succeeds. */
 export const isBlocked = (reservation: Reservation): boolean => blocked.has(reservation)
 
-/** The reservations that cannot be settled before another one is made. */
+/** Returns the reservations that cannot be settled until another reservation succeeds. */
 export const blockedOnes = (): Iterable<Reservation> => blocked.keys()
 
 const count = (reservation: Reservation, by: 1 | -1): void => {
@@ -71,14 +75,14 @@ const countAll = (caller: Caller | undefined, by: 1 | -1): void => {
   for (let one = caller; one !== undefined; one = one.above) for (const each of one.reservations) count(each, by)
 }
 
-/** Ends every wait within a call that nothing else can end any more, one after the other. */
+/** Ends, one after the other, all waits within calls that no other call can end any more. */
 export const endStuck = (): void => {
   for (const check of [...waits]) if (waits.has(check)) check()
 }
 
 /**
  * Marks the caller as waiting for a reservation; returns a function that ends the wait. `check` ends the wait and
- * returns true if no other call can make room.
+ * returns true if no other call can free enough.
  */
 export const waiting = (caller: Caller, check?: () => boolean): (() => void) => {
   countAll(caller, 1)

@@ -29,7 +29,7 @@ const unsupported = (worker: Worker, kind: Kind) =>
 const kindOf = (part: ContentPart): "images" | "files" | undefined =>
   part.type === "text" ? undefined : part.type === "image" ? "images" : "files"
 
-/** Whether there is more in a conversation than texts. */
+/** Whether a message contains only text. */
 const isPlain = (message: Message): boolean =>
   typeof message.content === "string" &&
   message.role !== "tool" &&
@@ -48,7 +48,7 @@ export const mediaOf = (messages: ReadonlyArray<Message>): ReadonlySet<"images" 
   return kinds
 }
 
-/** A turn with its tools as text, for a worker that knows of none. */
+/** Converts a turn's tool calls and results to text, for a worker without tool support. */
 const untooled = (message: Message): Message => {
   if (message.role === "tool") {
     const what = message.isError === true ? "failed" : "gave"
@@ -79,7 +79,7 @@ const instructionOf = (output: OutputFormat): string => {
   return `Answer with JSON of this schema, and with nothing else:\n${JSON.stringify(output.schema)}`
 }
 
-/** Whether a worker holds the answer to a request to its shape. */
+/** Whether a worker enforces the requested shape of an answer. */
 const holdsShape = (
   { jsonSchema, json = jsonSchema, shapesWithTools = true }: Capabilities,
   output: OutputFormat,
@@ -89,7 +89,7 @@ const holdsShape = (
   return (output.type === "json" ? json : jsonSchema) === true && (shapesWithTools || isAlone)
 }
 
-/** Returns a request that its worker accepts, with the content left out, or the reason why it cannot be sent. */
+/** Returns a request that its worker accepts, with the omitted content, or the reason why it cannot be sent. */
 export const fit = (
   worker: Worker,
   request: WorkerRequest,

@@ -9,12 +9,12 @@
 /** About 10 MB of names; 10,000 to 20,000 runs of five calls. */
 const maxNames = 100_000
 
-/** Names of calls, in two generations: if the younger one is full, it takes the place of the older one. */
+/** Names of calls in two generations. When the younger generation is full, it replaces the older one. */
 export class ChargedCalls {
   private younger = new Set<string>()
   private older = new Set<string>()
 
-  /** Whether an account was charged for a call, which counts as a use of its name. */
+  /** Whether an account was charged for a call. The lookup counts as a use of the name. */
   has(call: string): boolean {
     if (this.younger.has(call)) return true
     if (!this.older.delete(call)) return false

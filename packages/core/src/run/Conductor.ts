@@ -142,7 +142,7 @@ export type Fork = Cut &
 export interface Round {
   readonly workflow: Workflow
   readonly answer: string | undefined
-  /** The indices of workers that failed a step permanently. */
+  /** The indices of workers that failed a step after all retries. */
   readonly failed: ReadonlyArray<number>
   /** The policy's action after answers failed their checks; absent if the round ended normally. */
   readonly revision?: "stop" | "re-plan" | undefined
@@ -179,12 +179,12 @@ export interface RunResult<A = unknown> {
   readonly runId: string
   readonly ending: RunEvent.Ending
   /**
-   * The best available answer, even if the run was cut short. Answers to subtasks and refusal texts do not count as
-   * answers; they are in the transcript.
+   * The best available answer, even if the run was cut short. Answers to subtasks and refusals do not count as answers;
+   * they are in the transcript.
    */
   readonly answer: string | undefined
   /**
-   * The most advanced intermediate text, if the run ended without an answer: the text of the step at the end of the
+   * The most complete intermediate text, if the run ended without an answer: the text of the step at the end of the
    * longest chain of answered steps, or a draft. It is not an answer to the question.
    */
   readonly partial: PartialAnswer | undefined
@@ -195,8 +195,8 @@ export interface RunResult<A = unknown> {
   /** The error behind `refused`, `failed` and `budget`. It is absent if the result comes from a journal. */
   readonly error: RunFailure | undefined
   /**
-   * The workers that failed a step or plan permanently, even if another worker took over and the run has an answer.
-   * Includes nested runs, in the order of rounds and steps. Empty if no worker failed.
+   * The workers that failed a step or plan after all retries, even if another worker took over and the run has an
+   * answer. Includes nested runs, in the order of rounds and steps. Empty if no worker failed.
    */
   readonly failures: ReadonlyArray<StepFailure>
   readonly spend: Usage.Spend

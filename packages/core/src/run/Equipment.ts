@@ -15,7 +15,7 @@ import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./Capabil
 import type { Options, RunOptions } from "./Conductor.ts"
 import type * as Toolbox from "./Toolbox.ts"
 
-/** Decides whether a tool may be run. */
+/** Decides whether a tool may run. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
 
 /** Decides whether a plan may run, or returns the text of another plan. */
@@ -50,7 +50,7 @@ export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly deta
   }
 }
 
-/** Loads the code for runs with tools or shapes. */
+/** Loads the code for tools and shapes on first use. */
 export const withToolbox = onDemand(() => import("./Toolbox.ts"))
 
 const defaultToolRounds = 16

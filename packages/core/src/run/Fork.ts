@@ -53,7 +53,9 @@ export interface Cut {
 
 const free = { usage: noUsage, costUsd: 0 }
 
-/** Failures are repeated without a call. Interrupted calls have no consequence and are dropped. */
+/**
+ * Returns the failed calls, which are replayed without cost. Drops interrupted calls, which have no effect on the run.
+ */
 const freeLost = (lost: ReadonlyArray<LostCall>): ReadonlyArray<LostCall> =>
   lost.flatMap(({ chargeId: _, isRetired: __, ...call }) =>
     call.reason === undefined ? [] : [{ ...call, ...free, unasked: true as const }]
@@ -79,7 +81,7 @@ const freeRound = (round: RoundRecord, runId: string): RoundRecord => ({
   steps: round.steps.map((step) => freeStep(step, runId))
 })
 
-/** A nested run under the id that it has in the fork. */
+/** Returns a nested run with its id in the fork. */
 const freeRun = (run: Transcript, parent: string): Transcript => {
   const runId = `${parent}${run.runId.slice(run.parent?.runId.length ?? 0)}`
   return {
@@ -95,7 +97,8 @@ const freeRun = (run: Transcript, parent: string): Transcript => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * By step, the items that follow from a step, an item of it or other steps (`from`); an empty text stands for all.
+ * Returns, by step, the items that depend on a step, on one of its items, or on other steps (`from`). An empty string
+ * stands for all items.
  */
 const followers = (
   workflow: Workflow,
@@ -116,7 +119,7 @@ const followers = (
   return found
 }
 
-/** The record of a step without the items that follow from the cut; `of` is one of them, or empty for all. */
+/** Returns the record of a step without the items that depend on the cut. `of` is one of them, or empty for all. */
 const without = (record: StepRecord, of: string): StepRecord => {
   if (of === "" || record.items === undefined) return waiting(record.step, record.worker)
   return {
@@ -127,7 +130,7 @@ const without = (record: StepRecord, of: string): StepRecord => {
 
 const wrong = (detail: string) => Result.fail(new OptionsError({ what: "fork", detail }))
 
-/** Reads the text of a plan. The pool may have workers that the recorded run had not. */
+/** Parses the text of a plan. The pool may contain workers that are not in the recorded run. */
 const planIn = (
   text: string,
   transcript: Transcript,
@@ -144,16 +147,16 @@ const planIn = (
 
 const replacedNote = "A fork replaced the plan."
 
-/** The text form of a step. Settings that can be set only in code are omitted. */
+/** Returns the text form of a step. Settings that can be set only in code are omitted. */
 const textOf = (step: Step): string => write({ steps: [step] }, { how: true })
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** Whether two steps are the same; a recorded one has no absent fields. */
+/** Whether two steps are equal. A recorded step has no `undefined` fields. */
 const isSameStep = (one: Step | undefined, other: Step | undefined): boolean =>
   one !== undefined && other !== undefined && Equal.equals(plain(one), plain(other))
 
-/** The workflow of the round, with another plan and with the changed step. */
+/** Returns the workflow of the round, with the new plan and the changed step. */
 const changed = (
   transcript: Transcript,
   workflow: Workflow,
@@ -176,7 +179,7 @@ const changed = (
     return yield* byIndex({ ...whole, steps })
   })
 
-/** Cuts a run at a step: the record of the run under another id, without everything that follows from the step. */
+/** Cuts a run at a step: returns its record under a new id, without everything that depends on the step. */
 const cutAt = (
   transcript: Transcript,
   of: Cut,
@@ -232,10 +235,10 @@ const cutAt = (
   return Result.succeed({ ...run, runId, rounds })
 }
 
-/** The record of the step at the cut, or of its item; `undefined` if the step is started again. */
+/** Returns the new record of the step (or item) at the cut; `undefined` if the step is started again. */
 type Replaced = ((record: StepRecord) => StepRecord) | undefined
 
-/** The step has the answer that is given, and calls no worker. */
+/** Replaces the step's answer, so that it calls no worker. */
 const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Result<Replaced, OptionsError> => {
   if (answer === undefined) return Result.succeed(undefined)
   if (worker === undefined) return wrong(`Step ${at.step} is a nested run; to answer it, also change its worker.`)
@@ -251,7 +254,7 @@ const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Resul
   }))
 }
 
-/** The step continues the run that is nested in it, which is cut in turn. */
+/** Cuts the run that is nested in the step, so that the step continues it. */
 const within = (
   { nested }: StepRecord,
   { at, ...of }: Cut,
@@ -274,7 +277,7 @@ const within = (
   )
 }
 
-/** Cuts the transcript of a run at a step: the record from which the fork is resumed. */
+/** Cuts the transcript of a run at a step. The fork is resumed from the result. */
 export const cut = (
   transcript: Transcript,
   of: Cut,
@@ -290,15 +293,15 @@ export const cut = (
 // The policy
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run of a fork whose first plans are those of the record, and its last round with such a plan. */
+/** The recorded plans of a fork, and the last round that uses one. */
 export interface Recorded {
   readonly rounds: ReadonlyArray<RoundRecord>
   readonly last: number
-  /** Whether it has ended with an answer that does not follow from the cut: it has no other rounds. */
+  /** Whether the run has ended with an answer that does not depend on the cut, so that no more rounds follow. */
   readonly isWhole: boolean
 }
 
-/** Whether a step or an item follows from the step at which its round was cut. */
+/** Whether a step or item depends on the step at which its round was cut. */
 const isCutOff = ({ workflow }: RoundRecord, at: Place, { item, step }: StepRecord): boolean => {
   const prefix = workflow === undefined ? undefined : followers(workflow, at.step, at.item).get(step)
   return prefix !== undefined && (prefix === "" || `${item}.`.startsWith(`${prefix}.`))

@@ -1,4 +1,4 @@
-/** Runs that are stored in a journal: how they begin, are joined, and end. */
+/** Starts, joins and ends runs that are stored in a journal. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -43,7 +43,7 @@ const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunRes
   return runs
 }
 
-/** The result of a run that has ended, as its events tell it. */
+/** Returns the result of an ended run from its events. */
 const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => {
   const transcript = fromEvents(events)
   const {
@@ -78,8 +78,7 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
 }
 
 /**
- * A result that is not in the journal did not happen: neither an answer nor the calls that the run would have waited
- * for.
+ * Removes from a result everything that is not in the journal: the answer, and the calls that the run would wait for.
  */
 const heldTo = (recording: Recording.Recording, result: RunResult): RunResult => {
   const error = recording.broken()
@@ -88,7 +87,7 @@ const heldTo = (recording: Recording.Recording, result: RunResult): RunResult =>
   return { ...unusable(runId, error), failures, spend, durationMillis, rounds }
 }
 
-/** A run to begin or resume. */
+/** A run to start or resume. */
 interface Started {
   readonly runId: string
   readonly seed: number | undefined
@@ -100,7 +99,7 @@ interface Started {
   readonly results: Past["results"]
 }
 
-/** Whether a run has another question, so that its answer does not apply. */
+/** Whether a run has a different question, so that its answer does not apply. */
 const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEvent>): boolean =>
   events.some(
     (event) =>
@@ -109,7 +108,7 @@ const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEve
       JSON.stringify(event.task.messages) !== JSON.stringify(messages)
   )
 
-/** Why the result of a run with these events does not apply; `undefined` if it does. */
+/** Returns why the result of a run with these events does not apply; `undefined` if it does. */
 const refusalBy = (
   { results, runId, task }: Started,
   events: ReadonlyArray<RunEvent>,
@@ -119,7 +118,7 @@ const refusalBy = (
     ? new Journal.JournalMismatch({ run: runId, call: runId, detail: Journal.otherQuestion })
     : transcript && refusalOf(transcript, results)
 
-/** The transcript with which given results are compared; `undefined` without results, as for most runs. */
+/** Returns the transcript to compare the given results with; `undefined` without results, as for most runs. */
 const comparedWith = ({ results }: Started, events: ReadonlyArray<RunEvent>): Transcript | undefined =>
   Object.keys(results).length === 0 ? undefined : fromEvents(events)
 
@@ -147,7 +146,7 @@ const join = (
     return { _tag: "Over", result }
   })
 
-/** Begins or resumes a run. */
+/** Starts or resumes a run. */
 export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Begun> = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   run: Started
@@ -186,7 +185,7 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
 export interface Resumed {
   readonly runId: string
   readonly past: Past
-  /** The seed of a run in a journal, which also knows that none was given. Absent for a run without a journal. */
+  /** The seed of a journaled run; `undefined` in it means that none was given. Absent for a run without a journal. */
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
@@ -213,7 +212,7 @@ export const resumed = Effect.fnUntraced(function* (
   return { runId, past: { transcript: known, results }, begun: { seed } }
 })
 
-/** Loads the run that is forked, and cuts its transcript. */
+/** Loads the original run of a fork, and cuts its transcript. */
 export const forked = Effect.fnUntraced(function* (
   { runId, transcript, ...cut }: Fork,
   ids: ReadonlyArray<string>,
@@ -230,8 +229,7 @@ export const forked = Effect.fnUntraced(function* (
 })
 
 /**
- * Refuses results of calls that the run does not have, and those that differ from recorded ones: another caller has
- * responded.
+ * Rejects results for unknown calls, and results that differ from recorded ones because another caller has responded.
  */
 const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, OptionsError> => {
   const error = refusalOf(transcript, results)

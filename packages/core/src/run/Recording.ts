@@ -34,9 +34,9 @@ export interface Slot {
   readonly call: string
   readonly hash: string
   readonly past: ReadonlyArray<Known>
-  /** Failed attempts at its place that are charged and reported before the call is made again. */
+  /** Failed attempts at this place, which are charged and reported before the call is retried. */
   readonly retired: ReadonlyArray<Retired>
-  /** Whether the journal already had the run. If so, it alone is the record, whatever a transcript has. */
+  /** Whether the journal already contained the run. If so, it takes precedence over any transcript. */
   readonly isWhole: boolean
 }
 
@@ -45,13 +45,14 @@ export type Broken = Journal.JournalError | Journal.JournalMismatch
 
 /** The journal of one run in progress. */
 export interface Recording {
-  /** The names of the tools with which the run began: its policy sees these whenever it is resumed. */
+  /** The names of the tools that the run started with. Its policy sees them after every resume. */
   readonly tools: ReadonlyArray<string>
   /**
-   * Returns the record of the next call of a caller (a step, the policy, a critic) in a round of a run, by its request.
+   * Returns the record of a caller's next call in a round, by its request. The caller is a step, the policy or a
+   * critic.
    */
   readonly slot: (run: string, round: number, by: string, asked: string) => Slot
-  /** Writes an intent, which is durable when this returns. Dies if the journal fails. */
+  /** Writes an intent and waits until it is durable. Dies if the journal fails. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
   /** Waits until all recorded entries are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
@@ -63,7 +64,7 @@ export interface Recording {
   readonly listener: Listener
   /** The number of steps of a round that was reported this time, or `undefined` for other rounds. */
   readonly stepsOf: (run: string, round: number) => number | undefined
-  /** The failures of calls that are tried again whose places it has not come to. Given once. */
+  /** Returns the failures of retried calls whose places the run has not reached. Returned once. */
   readonly unreported: () => ReadonlyArray<Retired>
   /** The unconfirmed attempts that the run has not reached again. */
   readonly doubts: () => ReadonlyArray<Doubt>
@@ -72,8 +73,8 @@ export interface Recording {
   /** The reason why it cannot continue. */
   readonly broken: () => Broken | undefined
   /**
-   * Writes all pending entries, reports the end, and releases the run. A run that has ended by itself never begins
-   * again; one that was stopped, or whose journal failed, can be resumed.
+   * Writes all pending entries, reports the end, and releases the run. A run that has ended by itself is never
+   * restarted; a run that was stopped, or whose journal failed, can be resumed.
    */
   readonly end: Effect.Effect<void>
 }
@@ -85,10 +86,10 @@ export interface Doubt extends Paid {
   readonly worker: string
 }
 
-/** A run as its journal has it. */
+/** A run as found in its journal. */
 export type Opened =
   | { readonly _tag: "Going"; readonly recording: Recording; readonly before: Transcript | undefined }
-  /** It has ended before. */
+  /** The run has already ended. */
   | { readonly _tag: "Ended"; readonly events: ReadonlyArray<RunEvent> }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -108,15 +109,15 @@ const nameOf = (event: RunEvent): string => {
   return [event.type, event.runId, round, step, item, turn, by, index, ...waiting].join(" ")
 }
 
-/** A run that was stopped or suspended has not ended, because it can be resumed. */
+/** Whether the event ends the run for good. A run that was stopped or suspended can be resumed. */
 const isEnd = ({ ending }: Of<"run-finished">): boolean => ending !== "interrupted" && ending !== "suspended"
 
 interface Past {
   readonly calls: Map<string, Array<Known>>
-  /** By name, in reverse order, so that the next one to emit is the last. */
+  /** The recorded events by name, in reverse order, so that the last is the next one to emit. */
   readonly events: Map<string, Array<RunEvent>>
   readonly tools: ReadonlyArray<string> | undefined
-  /** By place (`run/round/step`). */
+  /** The retired attempts by place (`run/round/step`). */
   readonly retired: Map<string, Array<Retired>>
 }
 
@@ -135,7 +136,7 @@ const callEvents: ReadonlySet<string> = new Set(["call-failed", "call-interrupte
 
 const isCallEvent = (event: RunEvent): event is CallEvent => callEvents.has(event.type)
 
-/** The place of attempts that are reported with the next call that is made. */
+/** The place of attempts that are reported with the next call. */
 const nextCall = ""
 
 /** An attempt without an answer. */
@@ -148,7 +149,7 @@ interface Unreported {
 
 const nameOfAttempt = ({ attempt, call }: Failure): string => `${call}/${attempt}`
 
-/** How an attempt is reported with another call. */
+/** Returns the event that reports an attempt with another call. */
 const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
   const { costUsd, usage } = entry
   const all = { runId: "", at: 0, round: 0, worker, costUsd, usage }
@@ -158,7 +159,7 @@ const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
   return { type: "call-failed", ...all, attempt, message, reason, ...defined({ retryInMillis, unasked }) }
 }
 
-/** Finds the events of attempts that are retired: each follows the entry of its attempt. */
+/** Finds the events of retired attempts. Each event follows the entry of its attempt. */
 const retiring = () => {
   const retired = new Map<string, Array<Retired>>()
   const unreported = new Map<string, Unreported>()
@@ -169,9 +170,9 @@ const retiring = () => {
   }
   return {
     retired,
-    /** Takes an attempt without an answer whose call is made again. */
+    /** Adds an attempt without an answer whose call is retried. */
     take: (entry: Failure, worker: string | undefined) => void unreported.set(nameOfAttempt(entry), { entry, worker }),
-    /** Takes the event of an attempt; of a round that is begun again, it is reported with the next call. */
+    /** Adds the event of an attempt. If its round is restarted, it is reported with the next call. */
     report: (event: CallEvent, isBegunAgain: boolean) => {
       const { chargeId: name = "" } = event
       const found = unreported.get(name)
@@ -179,7 +180,7 @@ const retiring = () => {
       unreported.delete(name)
       add(isBegunAgain ? nextCall : placeOf(found.entry.call), { name, event })
     },
-    /** Those that no event was found of are reported with the next call. */
+    /** Reports attempts without an event with the next call. */
     rest: () => {
       for (const [name, one] of unreported) add(nextCall, { name, event: eventOf(one) })
     }
@@ -218,11 +219,11 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
   return { calls, events, retired, tools }
 }
 
-/** Whether a call is made now: nothing is known of it, or what is known has failed and is tried again. */
+/** Whether a call is made now: it has no record, or its recorded attempts failed and are retried. */
 const isMadeNow = (known: ReadonlyArray<Known>): boolean =>
   known.length === 0 || known.some(({ isRetired }) => isRetired === true)
 
-/** Whether a call was reported at a place. */
+/** Whether an event belongs to a call at a place. */
 const isOfPlace = (event: CallEvent, runId: string, round: number, by: string): boolean => {
   if (event.runId !== runId || event.round !== round) return false
   const { item, step } = event
@@ -251,7 +252,7 @@ const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
 /** Returns a fingerprint that detects changed requests. It does not resist deliberate collisions. */
 const hashOf = (asked: string): string => `${asked.length.toString(36)}-${(Hash.string(asked) >>> 0).toString(36)}`
 
-/** The parts of a run's beginning that must not change on resume. */
+/** Returns the parts of a run's start that must not change on resume. */
 const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   question: JSON.stringify(task.messages),
   policy,
@@ -259,7 +260,7 @@ const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   seed: `${seed}`
 })
 
-/** Describes the differences from the original beginning of the run. */
+/** Describes how the run's start differs from the original. */
 const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): string | undefined => {
   const [then, again] = [beginningOf(before), beginningOf(now)]
   const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
@@ -327,17 +328,17 @@ const writing = (
     })
   )
 
-  /** Waits until so many entries are written. */
+  /** Waits until the given number of entries is written. */
   const reach = (length: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (broken !== undefined || written >= length) return Effect.void
       return Effect.andThen(current === undefined ? write : Deferred.await(current), reach(length))
     })
 
-  /** Writes all that waits now. */
+  /** Writes all pending entries. */
   const flush: Effect.Effect<void> = Effect.suspend(() => reach(taken + waiting.length))
 
-  /** Schedules a write of entries that no fiber waits for. The fiber that runs now may write them earlier. */
+  /** Schedules a write of entries that no fiber waits for. The current fiber may write them earlier. */
   const soon = () => {
     if (isNoted) return
     isNoted = true
@@ -370,7 +371,7 @@ const writing = (
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a run of a journal, which may be a user's own. */
+/** Reads a run from a journal, which may be implemented by the user. */
 export const readFrom = (
   journal: Journal.Journal,
   run: string
@@ -380,9 +381,7 @@ export const readFrom = (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
 
-/**
- * Releases a run. All entries are written by then. If the release fails, a warning is logged, and the claim expires.
- */
+/** Releases a run. All entries have been written. If the release fails, a warning is logged, and the claim expires. */
 const release = (journal: Journal.Journal, run: string, epoch: number): Effect.Effect<void> =>
   Effect.catchCause(
     called("release of the journal", () => journal.release(run, epoch)),
@@ -427,7 +426,7 @@ export const open = Effect.fnUntraced(function* (
   }
   const past = pastOf(entries, supersededIn(entries))
   const { admit, confirm } = journal
-  /** Waits for a hook of the journal. A journal that throws has failed. */
+  /** Waits for a hook of the journal. If the hook throws, the journal has failed. */
   const passed = (hook: () => Effect.Effect<void>): Effect.Effect<void> =>
     Effect.catchCause(settle(hook), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
@@ -435,12 +434,12 @@ export const open = Effect.fnUntraced(function* (
   const admitted = admit === undefined ? Effect.void : passed(() => admit(run))
   const counts = new Map<string, number>()
   const visited = new Set<string>()
-  /** The rounds reported this time, with their steps. They are not needed in a new run. */
+  /** The rounds reported since the resume, with their steps. A new run does not need them. */
   const rounds = new Map<string, number>()
   const isNew = entries.length === 0
   let finished: RunEvent | undefined
 
-  /** The failures that are reported before a call of a place is made. */
+  /** Returns the failures to report before a call at a place. */
   const takeRetired = (runId: string, round: number, by: string): ReadonlyArray<Retired> => {
     const place = `${runId}/${round}/${by}`
     const moved = ({ event, name }: Retired): Retired => {
@@ -457,7 +456,7 @@ export const open = Effect.fnUntraced(function* (
     return [...own, ...others]
   }
 
-  /** A recorded event is emitted unchanged; a new one is written. */
+  /** Emits a recorded event unchanged, or writes a new one. */
   const hear = (event: RunEvent): RunEvent => {
     const before = past.events.size === 0 ? undefined : past.events.get(nameOf(event))?.pop()
     if (before === undefined) {

@@ -37,7 +37,7 @@ export interface Retry {
   readonly jitter?: boolean | undefined
 }
 
-/** A step whose worker has failed permanently. */
+/** A step whose worker failed after all retries. */
 export interface Failure {
   readonly pool: WorkerPool
   /** The index of the worker that failed last. */
@@ -48,8 +48,8 @@ export interface Failure {
 }
 
 /**
- * Which worker takes over a step whose worker has failed permanently: none (`"never"`), the next untried worker of the
- * pool, starting over after the last (`"next"`), or the one that a function returns (`undefined` for none). Under a
+ * Which worker takes over a step whose worker failed after all retries: none (`"never"`), the next untried worker of
+ * the pool, starting over after the last (`"next"`), or the one that a function returns (`undefined` for none). Under a
  * cost limit, workers without a price are not eligible.
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)

@@ -75,7 +75,7 @@ export interface ResponseCache {
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
 
-/** Effect reads an object without units as zero. */
+/** Whether a value is an empty object, which Effect would parse as a duration of zero. */
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
 
@@ -127,7 +127,7 @@ export const ResponseCache: Context.Reference<ResponseCache | undefined> = Conte
 
 const isDeterministic = (request: WorkerRequest): boolean => request.temperature === 0 || request.seed !== undefined
 
-/** JSON with the properties of every object in one order and absent ones left out. */
+/** Serializes a value as JSON with sorted properties and without `undefined` ones. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -182,7 +182,7 @@ const wake = (waiter: Waiter, answer: Entry | undefined) => {
   waiter.listen?.()
 }
 
-/** A key that is being computed, with those who wait for it in their order. */
+/** The lookups that wait for a key being computed, in order. */
 type Flight = Set<Waiter>
 
 /**
@@ -268,7 +268,7 @@ const jsonLength = (value: unknown): number => (value === undefined ? 0 : JSON.s
 const memoryStore = (options: MemoryOptions): Store => {
   const { maxBytes = Number.POSITIVE_INFINITY, maxEntries, timeToLive = Duration.infinity } = options
   const lifeMillis = Duration.toMillis(timeToLive)
-  /** In the order of their last use. */
+  /** The entries, least recently used first. */
   const entries = new Map<string, { readonly answer: Entry; readonly bytes: number; readonly expiresAt: number }>()
   let bytes = 0
 

@@ -79,7 +79,7 @@ export interface RunSettings {
   /**
    * The maximum number of recursive rounds after the first, in which the policy sees its previous workflow and answer.
    * Default: 0, or 2 with a critic. The run ends earlier if the policy confirms the previous answer. A round without an
-   * answer (its last step failed permanently) ends the run only if it was the last allowed round.
+   * answer (its last step failed) ends the run only if it was the last allowed round.
    */
   readonly recursion?: number | undefined
   /** Adds the Conductor to its own pool as the last worker. Nested runs are at most `maxDepth` deep. */
@@ -91,7 +91,7 @@ export interface RunSettings {
   /** How failed calls are retried. Default: `Resilience.defaultRetry`. */
   readonly retry?: Retry | undefined
   /**
-   * Which worker takes over a step whose worker failed permanently. Default: the next eligible one of the pool
+   * Which worker takes over a step whose worker failed after all retries. Default: the next eligible one of the pool
    * (`"next"`), or none (`"never"`) if the caller chose the worker explicitly, as with `single(0)`.
    */
   readonly reassign?: Reassign | undefined
@@ -101,8 +101,8 @@ export interface RunSettings {
    */
   readonly onUnconfirmedCall?: "again" | "fail" | "reassign" | undefined
   /**
-   * The effect of a step that fails permanently: the steps that see it are shown the failure (`"report"`, the default),
-   * or the run ends (`"end"`).
+   * The effect of a step that fails after all retries: the failure is shown to the steps that depend on it (`"report"`,
+   * the default), or the run ends (`"end"`).
    */
   readonly onStepFailure?: "report" | "end" | undefined
   /**
@@ -179,7 +179,7 @@ const number = (row: Options.Check) => {
 
 const words = <Word extends string>(row: Options.OneOf<Word>) => Schema.Literals(row.words)
 
-/** A value of the program, which has no JSON. */
+/** Declares a value that exists only in code and has no JSON form. */
 const declared = <A>(row: Options.Check, identifier: string) =>
   Schema.declare((value): value is A => row(value) === undefined, { identifier })
 

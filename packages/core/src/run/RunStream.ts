@@ -13,7 +13,7 @@ import type { Conductor, RunOptions, RunResult } from "./Conductor.ts"
 /** Errors that prevent a run from starting: an unusable journal, or invalid options. */
 export type Unusable = JournalError | JournalMismatch | OptionsError
 
-/** Why a run has no end among its events. */
+/** Returns why a run's events do not include its end. */
 const unusable = ({ error, runId }: RunResult): Unusable =>
   error instanceof JournalError || error instanceof JournalMismatch || error instanceof OptionsError
     ? error

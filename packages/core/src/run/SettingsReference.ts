@@ -1,7 +1,6 @@
 /**
- * The reference of the settings of a run: the default of each, its unit, the flag of `divisi run` and a line for people.
- * The values that a setting accepts are in `tables.ts`. A setting without a row does not compile; tests hold the page of
- * settings and the flags to it.
+ * The reference of run settings: each one's default, unit, `divisi run` flag and description. Accepted values are in
+ * `tables.ts`. A setting without a row does not compile, and tests compare the settings page and the flags with it.
  */
 import { defaultRetry, type Retry } from "./Resilience.ts"
 import type { RunBudget, RunSettings, WorkerSettings } from "./RunSettings.ts"
@@ -13,7 +12,7 @@ interface Groups {
   readonly retry: Retry
 }
 
-/** The path of a setting, as `budget.costUsd`. */
+/** The path of a setting, such as `budget.costUsd`. */
 export type Path =
   | Exclude<keyof RunSettings, keyof Groups>
   | { [Group in keyof Groups]: `${Group}.${keyof Groups[Group] & string}` }[keyof Groups]
@@ -29,7 +28,7 @@ export interface Row {
 
 const millis = "ms"
 
-/** The settings of a run, by their paths. */
+/** The settings of a run, by path. */
 export const reference: { readonly [P in Path]: Row } = {
   maxSteps: { default: "5", flag: "--max-steps", doc: "Maximum number of steps in a workflow." },
   maxItems: {

@@ -22,7 +22,7 @@ export interface StepViews {
   readonly viewOf: (step: number, item?: Item) => StepView | undefined
 }
 
-/** The error that a step failed with, as far as it decides about the messages. */
+/** Returns the error of a failed step, as far as it affects the messages. */
 const causeOf = ({ reason, worker }: StepRecord): unknown =>
   reason === "Authentication" || reason === "Quota"
     ? new WorkerError({ worker, reason: { _tag: reason } as WorkerError["reason"] })
@@ -36,7 +36,7 @@ const answerOf = (step: StepRecord | undefined): StepAnswer | undefined => {
   return finishReason === "refusal" ? { type: "refused", text, worker } : { type: "answered", text }
 }
 
-/** Puts the record of a cell into it. */
+/** Restores a cell from its record. */
 const restore = (cell: Cell, record: StepRecord | undefined, { steps }: Workflow, { seen }: Cells): void => {
   const { gives, when } = steps[cell.step]!
   cell.answer = answerOf(record)

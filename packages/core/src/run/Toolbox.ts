@@ -1,4 +1,4 @@
-/** The tools of a run, and the shape of its answer, made ready once; and how one tool is run. */
+/** Prepares the tools of a run and the shape of its answer once, and runs single tools. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,7 +22,7 @@ import { failed } from "./failedResult.ts"
 import { type Format, isFormat } from "./tables.ts"
 import type { read as readResult } from "./toolResult.ts"
 
-/** A tool with its check. */
+/** A tool with the validator of its arguments. */
 interface Ready {
   readonly tool: Tool
   readonly check: Compiled["check"]
@@ -39,11 +39,11 @@ export interface Toolbox {
 /** The shape of a run's answer. */
 export interface AnswerShape {
   readonly format: OutputFormat
-  /** Reads a text: as text, and decoded as JSON; or describes the problem. */
+  /** Parses a text and returns it as text and as decoded JSON, or describes the problem. */
   readonly read: (text: string) => Read
 }
 
-/** A text that was read as the shape of an answer. */
+/** The result of parsing a text by the shape of an answer. */
 export type Read =
   | { readonly isRight: true; readonly text: string; readonly value: unknown }
   | { readonly isRight: false; readonly why: string }
@@ -51,16 +51,16 @@ export type Read =
 /** The maximum number of schemas in all tools of a run; each reference counts as often as it is followed. */
 const maxSchemas = 50_000
 
-/** The number of schemas that are read before other fibers get a turn. */
+/** The number of schemas processed before other fibers get a turn. */
 const schemasPerTurn = 2_000
 
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 
-/** Arguments are an object: vendors reject a schema without this type, such as `{}`. */
+/** Sets the type of an argument schema to `object`. Vendors reject schemas without this type, such as `{}`. */
 const ofObject = (schema: JsonSchema): JsonSchema =>
   schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema
 
-/** Makes tools ready. A run without tools loads no schemas and no reader of results. */
+/** Prepares the tools of a run. A run without tools loads neither schemas nor the result parser. */
 export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
   const { compileShape, ShapeError } = yield* compiling()
   const { read } = yield* Effect.promise(() => import("./toolResult.ts"))
@@ -117,7 +117,7 @@ const defaultName = "answer"
 const named = (output: Output): Format =>
   isFormat(output) ? output : { type: "json-schema", name: defaultName, schema: output }
 
-/** Makes the shape of an answer ready. */
+/** Prepares the shape of an answer. */
 export const answerShape = Effect.fnUntraced(function* (
   given: Output
 ): Effect.fn.Return<AnswerShape | undefined, ShapeError> {
@@ -156,11 +156,11 @@ export type Prepared =
       readonly run: Effect.Effect<ToolResult>
     }
 
-/** The answer of a person who did not allow it. */
+/** Returns the result of a tool call that a person declined. */
 export const declined = (reason: string | undefined): ToolResult =>
   failed(`The user rejected this call${reason === undefined ? "." : `: ${reason}`}`)
 
-/** The result of a call whose real result was lost with its process, or that was stopped. */
+/** The result of a tool call that was stopped, or whose result was lost with its process. */
 export const lost: ToolResult = failed(
   "The call was started, but its result was lost. It may have had its effect, so it was not repeated."
 )
@@ -170,7 +170,7 @@ const defaultMaxCharacters = 100_000
 
 const argumentsOf = (text: string): unknown => (text.trim() === "" ? {} : JSON.parse(text))
 
-/** Makes a call ready: finds its tool, and holds its arguments to the schema. */
+/** Prepares a tool call: finds its tool, and validates its arguments. */
 export const prepare = Effect.fnUntraced(function* (
   box: Toolbox,
   context: ToolCallContext
@@ -206,8 +206,8 @@ export const prepare = Effect.fnUntraced(function* (
 })
 
 /**
- * Whether approval is requested: unless the function returns `false` within the tool's time. If it fails, approval is
- * requested.
+ * Whether approval is required. It is not if the function returns `false` within the tool's time limit. If the function
+ * fails, approval is required.
  */
 const isAsked = (
   { name, timeoutMillis = defaultTimeoutMillis }: Tool,
@@ -258,7 +258,10 @@ const cut = (text: string, most: number): string =>
     ? text
     : `${text.slice(0, most)}\n[Cut: the result has ${text.length} characters, and ${most} are shown.]`
 
-/** A truncated picture is meaningless, so an oversized result of parts fails. */
+/**
+ * Limits the size of a result. Text is truncated; an oversized result with parts fails, because a truncated picture is
+ * useless.
+ */
 const limited = (result: ToolResult, most: number): ToolResult => {
   const { content } = result
   if (typeof content === "string") return content.length <= most ? result : { ...result, content: cut(content, most) }
@@ -273,5 +276,5 @@ const limited = (result: ToolResult, most: number): ToolResult => {
     : failed(`The tool's result is too large: ${size} characters, where ${allowed} are allowed.`)
 }
 
-/** Base64 of about 7.5 MB, which is more than vendors take. */
+/** About 7.5 MB in base64, which exceeds the limits of vendors. */
 const mostPartCharacters = 10_000_000

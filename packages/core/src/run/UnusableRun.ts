@@ -1,4 +1,4 @@
-/** Runs that cannot begin, or cannot be resumed, because of their journal or their options. */
+/** Runs that cannot start or be resumed because of their journal or options. */
 import * as RunId from "../journal/RunId.ts"
 import { OptionsError } from "../Options.ts"
 import { noSpend } from "../task/Usage.ts"
@@ -21,6 +21,6 @@ export const unusable = (runId: string, error: Broken | OptionsError): RunResult
   value: undefined
 })
 
-/** An error for an id that not every journal can store. */
+/** Returns an error for a run id that not every journal can store. */
 export const wrongId = (runId: unknown): OptionsError | undefined =>
   RunId.isRunId(runId) ? undefined : new OptionsError({ what: "the run", detail: `"runId" must be ${RunId.rule}.` })

@@ -1,9 +1,9 @@
 /**
- * Carries the enclosing call of running code through promises: an async function of a worker that starts another run
- * has left the fiber that called it.
+ * Carries the enclosing call through promises. When a worker's async function starts another run, it no longer runs in
+ * the fiber that called it.
  *
- * It is inactive before the first run with an account, and if there is no `AsyncLocalStorage` (browsers): nested runs
- * that are started there by promises are not recognized as nested.
+ * It is inactive before the first run with an account, and in environments without `AsyncLocalStorage` (browsers).
+ * Nested runs that are started there from promises are not recognized as nested.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -22,7 +22,7 @@ type GetModule = (name: string) => { readonly AsyncLocalStorage: new () => Stora
 let storage: Storage | undefined
 let isOpened = false
 
-/** Opens the storage with the first run that needs it. */
+/** Opens the storage when the first run needs it. */
 const open = (): void => {
   isOpened = true
   const { process } = globalThis as { process?: { getBuiltinModule?: GetModule } }
@@ -31,20 +31,20 @@ const open = (): void => {
 }
 
 /**
- * Whether a run's code can look up the call that encloses it. Once one run needs this, all runs do it. Otherwise code
- * of one run that continues in a turn of another would take over that run's call.
+ * Whether a run's code can look up its enclosing call. Once one run needs this, it is enabled for all runs. Otherwise,
+ * code of one run that continues in a tick of another run would see that run's call.
  */
 export const isCarrying = (isNeeded: boolean): boolean => {
   if (isNeeded && !isOpened) open()
   return isOpened
 }
 
-/** Returns the call within which a promise was started. */
+/** Returns the enclosing call of a promise. */
 export const carriedCaller = (): Caller | undefined => storage?.getStore()
 
 const carriers = new WeakMap<Tracer.Tracer, Tracer.Tracer>()
 
-/** A tracer that runs everything within the call of its fiber, and is otherwise the given one. */
+/** Wraps a tracer so that it runs everything within the enclosing call of its fiber. */
 const carrierOf = (tracer: Tracer.Tracer, inner: Storage): Tracer.Tracer => {
   const known = carriers.get(tracer)
   if (known !== undefined) return known
@@ -70,7 +70,7 @@ export const carrying = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect
     storage === undefined ? effect : Effect.provideService(effect, Tracer.Tracer, carrierOf(tracer, storage))
   )
 
-/** An effect within a part of a run: with its span, if there is one, and within the call around the run. */
+/** Runs an effect as a part of a run: within its span, if it has one, and within the run's enclosing call. */
 export const within = <A, E, R>(
   { isCarried, spans }: { readonly spans: ActiveSpans | undefined; readonly isCarried: boolean },
   part: Part,

@@ -1,5 +1,5 @@
-/** Loads `JournaledRun.ts` with the first run that has a journal, is resumed, or is a fork. */
+/** Loads `JournaledRun.ts` when the first run has a journal, is resumed, or is a fork. */
 import { onDemand } from "../OnDemand.ts"
 
-/** Uses runs in journals. */
+/** Runs an effect with the module. */
 export const withJournaledRun = onDemand(() => import("./JournaledRun.ts"))

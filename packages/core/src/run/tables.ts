@@ -52,10 +52,10 @@ const isShapes = (value: unknown): value is Shapes =>
   !Array.isArray(value) &&
   Object.entries(value).every(([name, shape]) => isName(name) && isShape(shape))
 
-/** An output that is a format and not a schema. */
+/** An output that is a format instead of a schema. */
 export type Format = NamedShape | JsonFormat | { readonly type: "text" }
 
-/** Whether an output is a format and not a schema. The schemas of every library have a member of their own. */
+/** Whether an output is a format instead of a schema. The schemas of each library can be recognized by a property. */
 export const isFormat = (output: Output): output is Format => {
   const isSchema = typeof output === "function" || "~standard" in output || "ast" in output
   return !isSchema && ["text", "json", "json-schema"].includes(output.type as string)
@@ -64,7 +64,7 @@ export const isFormat = (output: Output): output is Format => {
 /** The words of `reassign`, which may also be a function. */
 export const reassignWords = Options.oneOf("never", "next")
 
-/** The settings of a run: for tables that embed them, `{ ...settingsTable, … }`. */
+/** The settings of a run. To embed them in another table, use `{ ...settingsTable, … }`. */
 export const settingsTable = {
   maxSteps: Options.whole(1),
   maxItems: Options.whole(0),
@@ -95,5 +95,5 @@ export const settingsTable = {
   seed: Options.whole(0)
 } satisfies Options.ShapeOf<RunSettings>
 
-/** The contradictions among the settings of a run. */
+/** The rules against contradictory settings of a run. */
 export const settingsRules: ReadonlyArray<Options.Rule> = [Options.needs("threshold", "critic", "checks", "policy")]

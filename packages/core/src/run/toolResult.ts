@@ -1,6 +1,6 @@
 /**
- * Formats the result of a tool for its worker. Every value is read by its type, or refused by the name of its type:
- * only an empty object is shown as one.
+ * Formats the result of a tool for its worker. A value whose type is not supported is rejected with the name of its
+ * type, instead of being shown as `{}`.
  */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
@@ -9,13 +9,13 @@ import { type ContentInput, problemOf, content as toContent } from "../task/Mess
 import type { ToolResult } from "../task/Tool.ts"
 import { failed } from "./failedResult.ts"
 
-/** Upper bounds for reading: pieces of a stream, its characters or bytes, values of an object, and its levels. */
+/** Upper bounds for reading: chunks of a stream, characters or bytes, values of an object, and depth. */
 const maxPieces = 100_000
 const maxRead = 10_000_000
 const maxValues = 200_000
 const maxDepth = 200
 
-/** A value that cannot be shown; the message begins with its type. */
+/** A value that cannot be shown. The message starts with its type. */
 class Unreadable extends Error {}
 
 const refuse = (what: string): never => {
@@ -27,11 +27,11 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 const hasMethod = <K extends PropertyKey>(value: unknown, name: K): value is Record<K, () => unknown> =>
   isObject(value) && typeof (value as Record<PropertyKey, unknown>)[name] === "function"
 
-/** An error, also one that was made in another realm. */
+/** Whether a value is an error, possibly from another realm. */
 const isError = (value: object): value is Error =>
   isA(value, Error) || Object.prototype.toString.call(value) === "[object Error]"
 
-/** The name of a type, for people. */
+/** Returns the name of a type, for display. */
 const nameOf = (value: object): string => {
   const name = Object.prototype.toString.call(value).slice(8, -1)
   const maker = (value as { readonly constructor?: { readonly name?: unknown } }).constructor?.name
@@ -79,7 +79,7 @@ const heldBy = (value: object): unknown => {
   return value
 }
 
-/** The values of an iterable; one without an end is refused. */
+/** Returns the values of an iterable. Fails if it has too many, because it may be infinite. */
 const taken = (values: Iterable<unknown>): ReadonlyArray<unknown> => {
   const all: Array<unknown> = []
   for (const value of values) {
@@ -136,7 +136,7 @@ const jsonOf = (root: unknown): unknown => {
 const isMedia = (value: unknown): boolean =>
   isObject(value) && "type" in value && (value.type === "image" || value.type === "file")
 
-/** The result of a value that is there. */
+/** Returns the result for an available value. */
 const ofValue = (value: unknown): ToolResult => {
   if (typeof value === "string") return { content: value }
   if (value === undefined) return { content: "(nothing)" }
@@ -160,7 +160,7 @@ const ofError = (error: Error): ToolResult => {
 // Bytes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Pictures by their first bytes, in Latin-1. */
+/** Picture formats by their first bytes, in Latin-1. */
 const pictures: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\x89PNG\r\n/, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],
@@ -180,7 +180,7 @@ const base64 = (bytes: Uint8Array): string => {
   return btoa(binary)
 }
 
-/** Bytes as a picture or as text, whichever they are. */
+/** Returns bytes as a picture or as text, depending on their content. */
 const ofBytes = (bytes: Uint8Array, what: string): ToolResult => {
   const mediaType = pictureType(bytes)
   if (mediaType !== undefined) return { content: [{ type: "image", data: base64(bytes), mediaType }] }
@@ -198,7 +198,7 @@ const bytesOf = (value: ArrayBuffer | ArrayBufferView): Uint8Array =>
 // Streams
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the pieces of a stream up to the bounds; the rest is not read. */
+/** Returns the chunks of a stream up to the bounds. The rest is not read. */
 const piecesOf = async (stream: AsyncIterable<unknown>, signal: AbortSignal): Promise<ReadonlyArray<unknown>> => {
   const pieces: Array<unknown> = []
   const iterator = stream[Symbol.asyncIterator]()
@@ -231,7 +231,7 @@ const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** Joins pieces of text to one text and pieces of bytes to one value; other pieces become a list. */
+/** Joins text chunks into one text and byte chunks into one value. Other chunks become a list. */
 const ofPieces = (pieces: ReadonlyArray<unknown>, what: string): ToolResult => {
   if (pieces.length === 0) return { content: "(nothing)" }
   if (pieces.every((piece) => typeof piece === "string")) return { content: pieces.join("") }

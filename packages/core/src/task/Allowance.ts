@@ -1,5 +1,5 @@
 /**
- * An allowance: what is left of a vendor's rate limits, as reported by the vendor.
+ * The remaining part of a vendor's rate limits, as reported by the vendor.
  *
  * Vendors report it in response headers. A worker emits it as a part of its stream, and the `ProviderGate` delays calls
  * before the vendor would refuse them. Header names differ by vendor, so workers define them; the values are parsed
