@@ -23,16 +23,19 @@ const root = fs.mkdtempSync(path.join(os.tmpdir(), "divisi-placing-"))
 
 const start = async (options: object): Promise<ChildProcess> => {
   const given = JSON.stringify({ port: await PostgresServer.freePort(), refreshMillis, expireMillis, ...options })
-  const child = spawn(process.execPath, ["--conditions=@divisi/source", fixture, given], {
+  const child = spawn(process.execPath, ["--expose-gc", "--conditions=@divisi/source", fixture, given], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   await once(child.stdout!, "data")
   return child
 }
 
-/** Megabytes of a process. */
-const memoryOf = ({ pid }: ChildProcess): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024)
+/** The heap of a server after a collection, in megabytes. */
+const heapOf = async (child: ChildProcess): Promise<number> => {
+  const answered = once(child.stdout!, "data")
+  child.kill("SIGUSR2")
+  return Number(/heap (\d+)/.exec(String((await answered)[0]))?.[1])
+}
 
 const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1)
 
@@ -70,16 +73,19 @@ const placing = (url: string) =>
       )
     )
     const memory: Array<string> = []
+    const measured = 8
     let ended = 0
     while (ended < runs) {
-      yield* Effect.sleep(2_000)
+      yield* Effect.sleep(1_000)
       ended = yield* one(`SELECT count(*)::int FROM burst.runs WHERE head LIKE '%"ending":"answered"%'`)
-      memory.push(`${ended}: ${servers.map(memoryOf).join(", ")}`)
+      if (ended < (runs * memory.length) / measured) continue
+      memory.push(`${ended}: ${(yield* Effect.promise(() => Promise.all(servers.map(heapOf)))).join(", ")}`)
     }
     const begun = yield* one("SELECT sum(epoch)::int FROM burst.runs")
     console.log(`${runs} runs in ${seconds(since)} s, ${begun} bodies begun (${refreshMillis}/${expireMillis} ms)`)
-    const every = Math.max(1, Math.floor(memory.length / 8))
-    console.log(`runs ended: MB of the servers\n  ${memory.filter((_, at) => at % every === 0).join("\n  ")}`)
+    yield* Effect.sleep(30_000)
+    memory.push(`30 s later: ${(yield* Effect.promise(() => Promise.all(servers.map(heapOf)))).join(", ")}`)
+    console.log(`runs ended: MB of heap of the servers after a collection\n  ${memory.join("\n  ")}`)
   })
 
 const takeover = (url: string) =>

@@ -1,6 +1,7 @@
 /** Operation of a database that machines share: its servers, runs and work, drains, and the removal of old data. */
 import * as Effect from "effect/Effect"
 import { databaseNow, nameOf } from "./internal/owner.ts"
+import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
 /** A server that executes runs of the cluster. */
@@ -115,3 +116,63 @@ export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effec
     ),
     (rows) => rows.length
   )
+
+/** Runs that one statement looks at. */
+const pageLength = 2_000
+
+/**
+ * Removes the stored messages of runs of the cluster, in all version groups: their tasks, results of tools, and answers.
+ * Messages are removed if they were delivered before an age, and their run is not in the journal any more or has not
+ * changed since then. A run that was removed can be submitted again, and `result` waits for it. With `isDryRun` it only
+ * counts. Returns the number of runs, and the bytes of their messages.
+ */
+export const purgeMessages = (
+  { run, schema }: Postgres,
+  olderThanMillis: number,
+  isDryRun = false
+): Effect.Effect<{ readonly entries: number; readonly bytes: number }, PostgresError> =>
+  Effect.gen(function* () {
+    const query = (statement: string, parameters: ReadonlyArray<unknown>) =>
+      run((session) => session.query(statement, parameters))
+    const tables = yield* query("SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename ~ $2", [
+      schema,
+      `^${schema}_cluster(_[a-z0-9_]{1,20})?_messages$`
+    ])
+    const before = `${databaseNow} - ${olderThanMillis}`
+    let [entries, bytes] = [0, 0]
+    for (const [name] of tables) {
+      const messages = `${schema}.${name}`
+      const replies = messages.replace(/messages$/, "replies")
+      const delivered = `SELECT id::text, entity_id, payload FROM ${messages}
+        WHERE id > $1::text::bigint AND tag = 'run' AND processed
+          AND last_read < now()::timestamp - interval '${olderThanMillis} milliseconds'
+        ORDER BY id LIMIT ${pageLength}`
+      const old = `WITH given AS (SELECT * FROM unnest($1::text[], $2::text[]) AS given (entity, run)),
+        old AS (
+          SELECT id, entity_id, payload FROM ${messages} JOIN given ON entity_id = entity
+          WHERE entity NOT IN (SELECT entity_id FROM ${messages} WHERE NOT processed) AND NOT EXISTS (
+            SELECT FROM ${schema}.runs AS known
+            WHERE known.run = given.run AND (known.owner IS NOT NULL OR known.changed_at >= ${before})
+          )
+        ),
+        answers AS (SELECT reply.id, reply.payload FROM ${replies} AS reply JOIN old ON request_id = old.id)`
+      const removed = `,
+        gone AS (DELETE FROM ${messages} AS message USING old WHERE message.id = old.id),
+        unsaid AS (DELETE FROM ${replies} AS reply USING answers WHERE reply.id = answers.id)`
+      const sums = `
+        SELECT (SELECT count(DISTINCT entity_id) FROM old)::double precision,
+          coalesce((SELECT sum(octet_length(payload)) FROM (SELECT payload FROM old UNION ALL SELECT payload FROM answers)
+            AS texts), 0)::double precision`
+      for (let after: unknown = "0"; after !== undefined; ) {
+        const page = yield* query(delivered, [after])
+        after = page.length < pageLength ? undefined : page.at(-1)?.[0]
+        const [sum] = yield* query(`${old}${isDryRun ? "" : removed}${sums}`, [
+          column(page, ([, entity]) => String(entity)),
+          column(page, ([, , payload]) => String(JSON.parse(String(payload)).id))
+        ])
+        entries += Number(sum?.[0])
+        bytes += Number(sum?.[1])
+      }
+    }
+    return { entries, bytes }
+  })

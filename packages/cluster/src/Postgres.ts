@@ -287,7 +287,8 @@ export const open = Effect.fnUntraced(function* (
         patienceMillis
       )
     )
-  const tables = ["runs", "batches", "records"].map((table) => `${schema}.${table}`).join(", ")
+  const withContent = `SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+    WHERE schemaname = $1 AND tablename ~ ('^(runs|batches|records|' || $1 || '_cluster.*_(messages|replies))$')`
   return {
     name,
     schema,
@@ -299,6 +300,12 @@ export const open = Effect.fnUntraced(function* (
       (answered) => Option.isSome(answered) && Result.isSuccess(answered.value)
     ),
     run,
-    vacuum: Effect.asVoid(run((session) => session.query(`VACUUM (SKIP_LOCKED) ${tables}`)))
+    vacuum: Effect.asVoid(
+      run((session) =>
+        Effect.flatMap(session.query(withContent, [schema]), (tables) =>
+          session.query(`VACUUM (SKIP_LOCKED) ${tables.join(", ")}`)
+        )
+      )
+    )
   }
 })

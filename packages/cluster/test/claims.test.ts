@@ -17,13 +17,15 @@ const [one, two] = [ShardId.make("default", 1), ShardId.make("default", 2)]
 const open = Effect.gen(function* () {
   const owned = new Set([one, two])
   const resets: Array<string> = []
-  const state = { isDown: false }
+  const state = { isDown: false, room: 10 }
   const whileUp = <A>(answer: () => A) =>
     Effect.suspend(() => (state.isDown ? Effect.die("the database is unreachable") : Effect.sync(answer)))
   const base: Partial<Record<keyof Storage, unknown>> = {
-    unprocessedMessages(this: Storage, shards: Iterable<ShardId.ShardId>) {
+    unprocessedMessages(this: Storage, shards: Iterable<ShardId.ShardId>, { limit }: { readonly limit: number }) {
       const respond = () => this.saveReply({} as Parameters<Storage["saveReply"]>[0])
-      return whileUp(() => [...shards].map((shardId) => ({ envelope: { address: { shardId } }, respond })))
+      return whileUp(() =>
+        [...shards].slice(0, limit).map((shardId) => ({ envelope: { address: { shardId } }, respond }))
+      )
     },
     resetShards: (shards: Iterable<ShardId.ShardId>) => whileUp(() => resets.push(...[...shards].map(String))),
     resetRequests: (ids: ReadonlyArray<unknown>) => whileUp(() => resets.push(...ids.map((id) => `request ${id}`))),
@@ -32,7 +34,11 @@ const open = Effect.gen(function* () {
         state.isDown ? Effect.fail({ _tag: "PersistenceError" }) : Effect.sync(() => resets.push("reply"))
       )
   }
-  const storage = yield* Claims.watch(base as Storage, (shard) => owned.has(shard))
+  const storage = yield* Claims.watch(
+    base as Storage,
+    (shard) => owned.has(shard),
+    () => state.room
+  )
   return { owned, resets, state, storage }
 })
 
@@ -61,6 +67,25 @@ describe("claims of requests", () => {
         yield* storage.unprocessedMessages([two])
         yield* TestClock.adjust("1 second")
         assert.deepStrictEqual(resets, [String(two)])
+      })
+    ))
+
+  it("are as many as there is room for; the other requests stay in the database", () =>
+    run(
+      Effect.gen(function* () {
+        const { state, storage } = yield* open
+        for (const [room, limit, read] of [
+          [10, undefined, 2],
+          [1, undefined, 1],
+          [10, 1, 1],
+          [0, undefined, 0],
+          [-3, 5, 0],
+          [2, 5, 2]
+        ] as const) {
+          state.room = room
+          const messages = yield* storage.unprocessedMessages([one, two], limit === undefined ? undefined : { limit })
+          assert.lengthOf(messages, read)
+        }
       })
     ))
 

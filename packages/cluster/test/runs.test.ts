@@ -12,6 +12,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Operations from "../src/Operations.ts"
 import * as Postgres from "../src/Postgres.ts"
 import { ClusterRuns } from "../src/runs.ts"
 import { hasPostgres } from "./database.ts"
@@ -355,6 +356,64 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
           const owner = /-2\//.test(line) ? next : old
           assert.include(line, ` ${owner.servers[0]!.pid}`)
         }
+      })
+    )
+  )
+
+  it("leave messages until they are removed with their run", { timeout: 60_000 }, () =>
+    runTest(
+      Effect.gen(function* () {
+        const { client } = yield* cluster("purged", 1)
+        const other = yield* cluster("purged", 1, { versionGroup: "v2" })
+        yield* client.submit("gone", 'a "task" with \0 and \u00e9')
+        yield* client.submit("waits", "look it up")
+        yield* other.client.submit("other", "question")
+        yield* client.result("gone")
+        yield* other.client.result("other")
+        const waiting = client.follow("waits").pipe(
+          Stream.map(({ body }) => /"step-waiting".*?"id":"([^"]*)"/.exec(body)?.[1]),
+          Stream.filter((id) => id !== undefined),
+          Stream.take(1)
+        )
+        const [call = ""] = yield* Stream.runCollect(waiting)
+        const postgres = yield* Postgres.open({ url: Redacted.make(server.url), schema: "purged", graceMillis: 0 })
+        const count = (table: string) =>
+          Effect.map(
+            postgres.run((session) => session.query(`SELECT count(*)::int FROM purged.purged_cluster_${table}`)),
+            ([row]) => Number(row?.[0])
+          )
+        // The suspended run is released.
+        while ((yield* client.journal.find("waits"))?.owner !== undefined) yield* Effect.sleep(50)
+        while ((yield* count("replies")) < 2) yield* Effect.sleep(50)
+        const removed = (olderThanMillis: number, isDryRun?: boolean) =>
+          Effect.map(Operations.purgeMessages(postgres, olderThanMillis, isDryRun), ({ entries }) => entries)
+        const hour = 3_600_000
+        // They are too young; then a run that has not changed for long is in the journal, and one is not.
+        assert.strictEqual(yield* removed(hour), 0)
+        yield* client.journal.remove(["gone", "other"])
+        assert.strictEqual(yield* removed(hour), 0)
+        for (const group of ["", "_v2"]) {
+          yield* postgres.run((session) =>
+            session.query(
+              `UPDATE purged.purged_cluster${group}_messages SET last_read = last_read - interval '2 hours'`
+            )
+          )
+        }
+        assert.strictEqual(yield* removed(hour, true), 2)
+        assert.deepStrictEqual([yield* count("messages"), yield* count("replies")], [2, 2])
+        const { bytes, entries } = yield* Operations.purgeMessages(postgres, hour)
+        assert.strictEqual(entries, 2)
+        assert.isAbove(bytes, 100)
+        assert.deepStrictEqual([yield* count("messages"), yield* count("replies")], [1, 1])
+        assert.deepStrictEqual([yield* count("v2_messages"), yield* count("v2_replies")], [0, 0])
+        // The suspended run continues. Once it has not changed for as long, its messages are removed, too.
+        yield* client.give("waits", { [call]: "42" })
+        assert.strictEqual((yield* client.result("waits")).ending, "answered")
+        while ((yield* removed(0)) === 0) yield* Effect.sleep(20)
+        assert.deepStrictEqual([yield* count("messages"), yield* count("replies")], [0, 0])
+        // A removed run can be submitted again.
+        yield* client.submit("gone", "question")
+        assert.strictEqual((yield* client.result("gone")).ending, "answered")
       })
     )
   )

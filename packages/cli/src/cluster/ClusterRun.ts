@@ -6,9 +6,11 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as ConfigFile from "../config/ConfigFile.ts"
+import type { Config } from "../config.ts"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Database from "../stores/Database.ts"
+import * as Retention from "../stores/Retention.ts"
 import * as Services from "../stores/Services.ts"
 import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
@@ -20,6 +22,26 @@ const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>)
   Effect.mapError(effect, ({ message }) => failed(message))
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
+
+/** Removes what is older than the retention period while it works. */
+const retaining = Effect.fnUntraced(function* (
+  input: WorkInput,
+  config: Config
+): Effect.fn.Return<void, Failure, Scope.Scope> {
+  const keepMillis = Retention.periodOf(input.keep, config)
+  if (keepMillis === undefined) return
+  const database = yield* Database.open(input.database, Effect.succeed(config), Database.waiting())
+  const stores = yield* Retention.storesOf({ database, cache: Services.of(config, input).cache })
+  const keeping = Retention.keeping(stores, keepMillis, {
+    onPurged: (stores) => void stdout.write(`Removed as older than --keep: ${Retention.textOf(stores)}\n`),
+    onFailed: (message) =>
+      void process.stderr.write(
+        `divisi: ${message} Older content could not be removed; the next attempt is in an hour.\n`
+      ),
+    vacuum: database?.vacuum
+  })
+  yield* Effect.forkScoped(keeping)
+})
 
 const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<void, Failure, Scope.Scope> {
   const { ClusterRuns, ...place } = yield* Place.runs(input)
@@ -40,6 +62,7 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
       if (Option.isSome(input.healthPort)) {
         yield* HealthPort.listen(runs, address.listenHost ?? address.host, input.healthPort.value)
       }
+      yield* retaining(input, config)
       yield* print(`Executes runs at ${address.host}:${address.port}`)
       yield* orFail(runs.drained)
     })

@@ -71,13 +71,16 @@ export const migrate = (input: PlaceInput): Effect.Effect<void, Failure> =>
 
 const defaultAge = 90 * 86_400_000
 
-/** Removes old evaluations. */
+/** Removes old evaluations, and old messages of runs. */
 export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
       const { modules, postgres } = yield* Place.open(input)
       const age = Option.getOrElse(input.olderThan, () => defaultAge)
       const count = yield* orFail(modules.Operations.purge(postgres, age))
-      yield* print(`Removed ${count} shared ${count === 1 ? "evaluation" : "evaluations"}.`)
+      const { entries: runs } = yield* orFail(modules.Operations.purgeMessages(postgres, age))
+      yield* print(
+        `Removed ${count} shared ${count === 1 ? "evaluation" : "evaluations"}, and the messages of ${runs} ${runs === 1 ? "run" : "runs"}.`
+      )
     })
   )

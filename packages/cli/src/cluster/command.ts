@@ -66,8 +66,10 @@ const migrate = Command.make("migrate", placeFlags, (input) =>
 const purge = Command.make("purge", purgeFlags, (input) =>
   Effect.flatMap(operations, (Operate) => Operate.purge(input))
 ).pipe(
-  Command.withDescription("Removes shared evaluations and cancellations older than --older-than."),
-  Command.withShortDescription("Remove old evaluations")
+  Command.withDescription(
+    "Removes shared evaluations and cancellations older than --older-than, and the stored messages of runs that have not changed for that long. The runs themselves stay: see `divisi runs purge`."
+  ),
+  Command.withShortDescription("Remove old evaluations and messages")
 )
 
 export const cluster = Command.make("cluster").pipe(

@@ -58,6 +58,10 @@ export const workFlags = {
     Flag.withDescription("Maximum number of concurrent runs; others wait (default 50)"),
     Flag.withDefault(50)
   ),
+  keep: age(
+    "keep",
+    "Retention period of stored runs and their messages, responses, outcomes and cached answers, e.g. 30d; older ones are deleted on startup and hourly (default: retention in the config, or forever)"
+  ),
   maxCost: cost("max-cost", "Maximum cost of one run, in USD; never exceeded"),
   timeout: timeout("Maximum duration of one run, e.g. 30s or 2m")
 }

@@ -35,11 +35,11 @@ export interface Database {
     readonly entries: Effect.Effect<ReadonlyArray<OutcomeLog.Entry>, Failure>
   }>
   /**
-   * Removes responses or outcomes that were last written longer ago than `keepMillis`, by the database's clock; with
-   * `isDryRun` it only counts them.
+   * Removes responses or outcomes that were last written longer ago than `keepMillis`, by the database's clock, or messages
+   * of runs of the cluster that have not changed for as long; with `isDryRun` it only counts them.
    */
   readonly purge: (
-    kind: "outcomes" | "responses",
+    kind: "messages" | "outcomes" | "responses",
     keepMillis: number,
     isDryRun: boolean
   ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, Failure>
@@ -223,8 +223,13 @@ export const open = Effect.fnUntraced(function* (
       }
     }),
     purge: (kind, keepMillis, isDryRun) =>
-      Effect.flatMap(Cluster.PostgresRecords.make(postgres, { kind }), (records) =>
-        Effect.mapError(records.purge(postgres.now() - keepMillis, isDryRun), ({ message }) => failed(message))
+      Effect.mapError(
+        kind === "messages"
+          ? Cluster.Operations.purgeMessages(postgres, keepMillis, isDryRun)
+          : Effect.flatMap(Cluster.PostgresRecords.make(postgres, { kind }), (records) =>
+              records.purge(postgres.now() - keepMillis, isDryRun)
+            ),
+        ({ message }) => failed(message)
       ),
     vacuum: Effect.mapError(postgres.vacuum, ({ message }) => failed(message)),
     claims: Effect.flatMap(server, (server) => {

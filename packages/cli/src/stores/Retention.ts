@@ -1,6 +1,6 @@
 /**
- * The one retention period of all that is stored: runs, responses of a server, outcomes with their ratings, and cached
- * answers. Accounts, keys and what was learned hold no content and stay.
+ * The one retention period of all that is stored: runs with their messages between servers, responses of a server, outcomes
+ * with their ratings, and cached answers. Accounts, keys and what was learned hold no content and stay.
  */
 import fs from "node:fs"
 import { Journal } from "@divisi/core"
@@ -46,7 +46,7 @@ export const servable = (keepMillis: number | undefined): Effect.Effect<void, Fa
 
 /** Items removed from a store, or that would be. */
 export interface Purged {
-  readonly store: "cache" | "outcomes" | "responses" | "runs"
+  readonly store: "cache" | "messages" | "outcomes" | "responses" | "runs"
   /** The file, or the database without user and password. */
   readonly place: string
   readonly entries: number
@@ -114,7 +114,7 @@ const shared = (database: Database.Database): Effect.Effect<ReadonlyArray<Store>
     const journal = yield* database.journal
     return [
       runsIn(journal),
-      ...(["responses", "outcomes"] as const).map(
+      ...(["messages", "responses", "outcomes"] as const).map(
         (name): Store => ({
           name,
           place: database.name,

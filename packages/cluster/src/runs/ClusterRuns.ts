@@ -173,6 +173,12 @@ const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 /** How long a server that has drained may take to leave the cluster, in milliseconds. */
 const leaveMillis = 5_000
 
+/**
+ * The runs that wait in a server, in addition to those that it executes; all others wait in the database. A server looks for
+ * runs twice a second, so this is enough for a thousand runs a second.
+ */
+const waitingRuns = 500
+
 /** How long the feed of a run without readers stays in memory, in milliseconds. */
 const feedIdleMillis = 10_000
 
@@ -262,9 +268,10 @@ export const make = Effect.fnUntraced(function* (
         `${postgres.now()}`
       ])
     )
+  const { concurrency = 50 } = worker ?? {}
   const owned = Owned.make<RunResult>(base, {
     scope: running,
-    concurrency: worker?.concurrency ?? 50,
+    concurrency,
     maxTakeovers: worker?.maxTakeovers ?? 5,
     abandoned: (id, claim) => Abandoned.end(base, id, claim, Effect.orDie(markCancelled(id)))
   })
@@ -295,7 +302,8 @@ export const make = Effect.fnUntraced(function* (
     refreshMillis,
     expireMillis,
     drainMillis,
-    leases
+    leases,
+    room: () => concurrency + waitingRuns - owned.count()
   })
   // The layers wait for the database and for other servers when they close, which may both be unreachable: the server of
   // sockets waits until its last bytes are received, even by a machine that is gone.

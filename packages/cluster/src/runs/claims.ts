@@ -24,10 +24,14 @@ const attempts = 20
  * that could not be given back before. A claim that is given back without need costs one more read: the owner knows the
  * requests that it executes. The reply of a request is stored again for a few seconds while the database is unreachable:
  * without it the request would be neither executed nor free.
+ *
+ * Reads at most `room()` requests at once, and none if there is no room: those that wait stay in the database, and not in
+ * the memory of this server.
  */
 export const watch = Effect.fnUntraced(function* (
   storage: Storage,
-  isOwned: (shard: ShardId.ShardId) => boolean
+  isOwned: (shard: ShardId.ShardId) => boolean,
+  room: () => number
 ): Effect.fn.Return<Storage, never, Scope.Scope> {
   /** By name. `received`: of requests that were read. `doubtful`: those whose claims must be given back. */
   const received = new Map<string, ShardId.ShardId>()
@@ -75,9 +79,11 @@ export const watch = Effect.fnUntraced(function* (
       }),
     unprocessedMessages: (asked, options) =>
       Effect.suspend(() => {
+        const limit = Math.min(options?.limit ?? Number.POSITIVE_INFINITY, room())
+        if (limit <= 0) return Effect.succeed([])
         const shards = [...asked]
         // Messages store their replies in the storage that they were read from.
-        const read = storage.unprocessedMessages.call(watched, shards, options)
+        const read = storage.unprocessedMessages.call(watched, shards, { ...options, limit })
         const messages = onFailure(read, () => doubt(shards))
         return Effect.tap(messages, (messages) =>
           Effect.sync(() => {

@@ -41,6 +41,8 @@ export interface Settings {
   /** The time that a server which stops leaves its calls in flight, in milliseconds. */
   readonly drainMillis: number
   readonly leases: Leases.Leases
+  /** How many further runs this process may read. */
+  readonly room: () => number
 }
 
 /** The prefix of the tables. The advisory locks of effect's cluster are named by it, so it names the schema. */
@@ -66,10 +68,10 @@ const watched = (leases: Leases.Leases) =>
   Layer.effect(RunnerStorage.RunnerStorage, Effect.map(RunnerStorage.RunnerStorage, leases.watch))
 
 /** The messages, whose claims are given back. */
-const claimed = (leases: Leases.Leases) =>
+const claimed = ({ leases, room }: Settings) =>
   Layer.effect(
     MessageStorage.MessageStorage,
-    Effect.flatMap(MessageStorage.MessageStorage, (storage) => Claims.watch(storage, leases.has))
+    Effect.flatMap(MessageStorage.MessageStorage, (storage) => Claims.watch(storage, leases.has, room))
   )
 
 /** The layers of a server, or of a client without an address. */
@@ -95,7 +97,7 @@ export const layer = (settings: Settings) => {
   return ClusterWorkflowEngine.layer.pipe(
     Layer.provideMerge(runner),
     Layer.provideMerge(
-      claimed(settings.leases).pipe(
+      claimed(settings).pipe(
         Layer.provide(SqlMessageStorage.layerWith({ prefix })),
         Layer.provide(NodeCrypto.layerDigest),
         Layer.provide(pool(6))

@@ -216,6 +216,8 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
         if (all.size === 0) listeners.delete(id)
       }
     },
+    /** The number of runs in this process. */
+    count: () => owned.size,
     /** The number of runs in this process, and that of their calls in flight. */
     size: () => ({ runs: owned.size, calls: [...owned.values()].reduce((sum, { open }) => sum + open.size, 0) })
   }
