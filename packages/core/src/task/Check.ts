@@ -67,7 +67,7 @@ const instruction =
   "Check the answer below against the question. Work it out yourself where you can. Say in one or two sentences what is " +
   "wrong with it, if anything. End with a line `Verdict: right` or `Verdict: wrong`."
 
-/** Only a verdict that is plainly there passes an answer. */
+/** Whether a judge's text contains an unambiguous positive verdict. */
 const isRight = (text: string): boolean =>
   /^right/i.test([...text.matchAll(/verdict\W{1,6}(right|wrong)/gi)].at(-1)?.[1] ?? "")
 

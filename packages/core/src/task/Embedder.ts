@@ -16,7 +16,7 @@ import { isA, messageOf } from "../Thrown.ts"
 
 /** Maps each text to a vector, in order. All vectors of one embedder have the same dimension. */
 export interface Embedder {
-  /** Its name in reports. A learned router works only with the embedder that it was trained with. */
+  /** The name of the embedder in reports. A learned router works only with the embedder that it was trained with. */
   readonly name: string
   readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
 }
@@ -112,7 +112,7 @@ const hash = (text: string): number => {
   return (value ^ (value >>> 13)) >>> 0
 }
 
-/** Words, pairs of words and triples of letters: what a text is about, whatever the endings of its words. */
+/** Returns the words, word pairs and letter triples of a text. Letter triples make different word endings similar. */
 const features = (text: string): ReadonlyMap<string, number> => {
   const words =
     text

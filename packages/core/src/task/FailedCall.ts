@@ -20,7 +20,7 @@ export type Header = (name: string) => string | null | undefined
 export interface FailedCall {
   /** The HTTP status; absent for an error inside a stream. */
   readonly status?: number | undefined
-  /** The vendor's message, for people. */
+  /** The vendor's message, for display. */
   readonly message: string
   /** Error codes, types and the body, for classification only. Never shown. */
   readonly codes?: string | undefined
@@ -33,10 +33,10 @@ type Tag = WorkerErrorReason["_tag"]
 // Errors of vendors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many characters are searched for words. */
+/** The number of characters that are searched for known phrases. */
 const searched = 4_000
 
-/** Returns the meaning of an error code, regardless of the status. Several codes are on a line each. */
+/** Returns the meaning of an error code, regardless of the status. Several codes are on separate lines. */
 const tagOfCodes = ({ codes = "" }: FailedCall): Tag | undefined => {
   const code = codes
     .slice(0, searched)
@@ -64,7 +64,7 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   524: "Timeout"
 }
 
-/** The reasons that the words of a refused request may give: some vendors answer a wrong key with 400. */
+/** The reasons that the message of a rejected request may indicate. Some vendors answer a wrong key with status 400. */
 const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
   "ContextTooLong",
   "ContentFiltered",
@@ -73,7 +73,10 @@ const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
   "RateLimited"
 ])
 
-/** The most specific evidence decides: a code, then the status, then words if the status is ambiguous. */
+/**
+ * Classifies a failed call by the most specific evidence: a code, then the status, then the message if the status is
+ * ambiguous.
+ */
 const tagOf = (call: FailedCall): Tag => {
   const { status } = call
   const coded = tagOfCodes(call)
@@ -100,7 +103,7 @@ const count = (pattern: RegExp, text: string): number | undefined => {
   return digits === undefined ? undefined : finite(Number(digits.replaceAll(",", "")))
 }
 
-/** The sizes that a vendor names, e.g. "210000 tokens > 200000 maximum". */
+/** Returns the sizes in a vendor's message, such as "210000 tokens > 200000 maximum". */
 const sizes = (message: string) => {
   const text = message.slice(0, searched)
   const contextTokens = count(
@@ -183,7 +186,9 @@ const statusOf = (error: Thrown): number | undefined => {
     .find(isStatus)
 }
 
-/** A status in words: "503", "HTTP 503", "Request failed with status code 429", "(500) Internal Server Error". */
+/**
+ * Finds a status in a message: "503", "HTTP 503", "Request failed with status code 429", "(500) Internal Server Error".
+ */
 const statusInWords = (message: string): number | undefined => {
   const found = /(?:^|\b(?:https?(?:\/[\d.]+)?|status|status code|error|code)[ :=(]{1,3}|\()([45]\d\d)(?![\w.])/i.exec(
     message.slice(0, searched)
@@ -202,7 +207,7 @@ const headerOf = (error: Thrown): Header | undefined => {
   }
 }
 
-/** Codes of connections, not of files. */
+/** Matches error codes of connections, but not of files. */
 const networkCode =
   /^(?:E(?:CONN|PIPE|AI_|HOST|NET|NOTFOUND|PROTO|TIMEDOUT|SOCKET)\w*|UND_ERR_\w+|ERR_(?:NETWORK|SOCKET|STREAM|HTTP2|TLS|SSL|INTERNET|CONNECTION)\w*|\w*CERT\w*)$/
 
@@ -211,15 +216,15 @@ const connection =
 
 const timeoutWords = /TIMEDOUT|TIMEOUT|ECONNABORTED/
 
-/** The innermost code of a system, e.g. `ENOTFOUND`. */
+/** Returns the innermost system error code, such as `ENOTFOUND`. */
 const systemCode = (causes: ReadonlyArray<Thrown>): string | undefined =>
   causes.map(({ code }) => code).findLast((code): code is string => typeof code === "string" && networkCode.test(code))
 
 const engineErrors: ReadonlyArray<unknown> = ["TypeError", "RangeError", "ReferenceError", "EvalError", "URIError"]
 
 /**
- * Returns the meaning of an error's names and words, as the last resort. Errors of the engine itself are bugs, whatever
- * their words.
+ * Returns the meaning of an error's names and words, as the last resort. Errors of the JavaScript engine itself are
+ * bugs, whatever their message.
  */
 const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | undefined => {
   const names = causes.map(({ name }) => (typeof name === "string" ? name : ""))
@@ -238,7 +243,7 @@ const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | unde
   )
 }
 
-/** Error pages can be megabytes long. */
+/** The maximum length of a shown message. Error pages can be megabytes long. */
 const shown = 600
 
 /** Returns the message, and the innermost cause's if the outer message is only "fetch failed". */
@@ -250,7 +255,7 @@ const sayOf = (message: string, causes: ReadonlyArray<Thrown>): string => {
   return (code === undefined || said.includes(code) ? said : `${said}: ${code}`).slice(0, shown)
 }
 
-/** The message of an error; of an answer that was thrown, its status and the words for it. */
+/** Returns the message of an error, or the status and status text of a thrown response. */
 const wordsOf = (error: unknown): string => {
   const { message, status, statusText } = isObject(error) ? error : {}
   return message === undefined && typeof statusText === "string" ? `${status} ${statusText}`.trim() : messageOf(error)

@@ -1,8 +1,8 @@
 /**
  * Messages: the turns of a conversation, in the usual form of chat models.
  *
- * Content is a text, or parts with pictures and files between texts. A message is plain JSON: bytes are base64, so that
- * a message can be hashed, stored and sent.
+ * Content is text, or a list of parts: text, pictures and files. A message is plain JSON: bytes are base64, so that a
+ * message can be hashed, stored and sent.
  */
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
@@ -32,7 +32,7 @@ export type FilePart = { readonly type: "file"; readonly name?: string } & Sourc
 /** A part of a message's content. */
 export type ContentPart = TextPart | ImagePart | FilePart
 
-/** The content of a message: a text, or parts. */
+/** The content of a message: text, or parts. */
 export type Content = string | NonEmptyReadonlyArray<ContentPart>
 
 /** Message content as input. Pictures and files may be bytes instead of base64. */
@@ -46,9 +46,9 @@ export interface MediaInput {
   readonly name?: string
 }
 
-/** A tool call of a worker. */
+/** A worker's tool call. */
 export interface ToolCall {
-  /** Unique within a conversation; the result names it. */
+  /** Unique within a conversation. The result refers to it. */
   readonly id: string
   readonly name: string
   /** The arguments as the model wrote them: usually JSON, but possibly invalid. */
@@ -60,13 +60,13 @@ export type SystemMessage =
   | { readonly role: "system"; readonly content: string }
   | { readonly role: "developer"; readonly content: string }
 
-/** A message of the user. */
+/** A message from the user. */
 export interface UserMessage {
   readonly role: "user"
   readonly content: Content
 }
 
-/** A message of a model, with its tool calls. */
+/** A message from a model, with its tool calls. */
 export interface AssistantMessage {
   readonly role: "assistant"
   /** May be empty if there are tool calls. */
@@ -136,11 +136,11 @@ export const plain = (message: Message): PlainMessage => {
   return { role: role === "system" || role === "developer" ? "system" : "user", content }
 }
 
-/** Returns the parts of a content. A plain text is one part. */
+/** Returns the parts of message content. Plain text is one part. */
 export const parts = (content: Content): NonEmptyReadonlyArray<ContentPart> =>
   typeof content === "string" ? [{ type: "text", text: content }] : content
 
-/** Surrounds a content with two texts. */
+/** Adds text before and after message content. */
 export const between = (before: string, content: Content, after: string): Content =>
   typeof content === "string"
     ? `${before}${content}${after}`
@@ -150,7 +150,7 @@ const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
   part.type !== "text" && "data" in part && part.data instanceof Uint8Array
 
 /**
- * Converts a content to the form in which it is sent and stored: bytes become base64.
+ * Converts message content to the form in which it is sent and stored: bytes become base64.
  *
  * **Example**
  *
@@ -171,7 +171,7 @@ export const content = (input: ContentInput): Content => {
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** The characters at each end that are checked: the whole of a large picture would take long. */
+/** The number of characters checked at each end, because checking a whole large picture would take too long. */
 const checkedCharacters = 2 ** 16
 
 /** Whether a text looks like base64. */

@@ -8,10 +8,12 @@ import type * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import type { JsonSchema } from "./Tool.ts"
 
-/** A schema that decodes to `A`. Plain JSON Schema carries no type: `A` is then `any`. */
+/** A schema that decodes to `A`. For plain JSON Schema, which has no static type, `A` is `any`. */
 export type Shape<A = unknown> = Schema.Codec<A, unknown> | StandardSchemaV1<unknown, A> | JsonSchema
 
-/** Shapes by the names by which steps give them (`Step.gives`): letters, digits, _ and -, at most 64. */
+/**
+ * Shapes by name. Steps refer to them by these names (`Step.gives`): letters, digits, _ and -, at most 64 characters.
+ */
 export type Shapes = Readonly<Record<string, Shape>>
 
 /** The type of the values that a shape accepts. */

@@ -26,7 +26,7 @@ export interface Task {
 export type Input =
   | ContentInput
   | {
-      /** The question: a text, or parts with pictures and files. */
+      /** The question: text, or parts with pictures and files. */
       readonly question: ContentInput
       readonly id?: string | undefined
       readonly system?: string | undefined
@@ -36,7 +36,8 @@ export type Input =
   | (Omit<Task, "id"> & { readonly id?: string | undefined })
 
 /**
- * The number of characters of a longer text that count, evenly spread: a picture of 20 MB takes no longer than a page.
+ * The number of characters of a longer text that are hashed, evenly spread, so that a picture of 20 MB takes no longer
+ * than a page of text.
  */
 const countedCharacters = 16_384
 

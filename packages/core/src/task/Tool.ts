@@ -21,9 +21,9 @@ export const nameRule = "letters, digits, _ and -, at most 64"
 /** Whether a name is valid for a tool or output format. */
 export const isName = (name: unknown): name is string => typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)
 
-/** A tool as a worker sees it. */
+/** The part of a tool that a worker sees. */
 export interface ToolDefinition {
-  /** Letters, digits, `_` and `-`, at most 64. */
+  /** Letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string
   readonly description?: string | undefined
   /** The schema of its arguments, an object. */
@@ -32,7 +32,10 @@ export interface ToolDefinition {
   readonly strict?: boolean | undefined
 }
 
-/** Whether a worker may or must call tools: its choice, none, at least one, or a specific one. */
+/**
+ * Whether a worker may or must call tools: `auto` (the worker decides), `none`, `required` (at least one), or a
+ * specific one.
+ */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string }
 
 /** An output format: JSON of any shape. */
@@ -43,7 +46,7 @@ export interface JsonFormat {
 /** An output format: JSON that matches a schema. */
 export interface JsonSchemaFormat {
   readonly type: "json-schema"
-  /** Letters, digits, `_` and `-`, at most 64. */
+  /** Letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema
@@ -103,7 +106,7 @@ export interface ToolCallContext extends ToolContext {
 /** A tool that workers may call. `A` is the type of its decoded arguments. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of tools has a type of arguments for each.
 export interface Tool<A = any> {
-  /** Letters, digits, `_` and `-`, at most 64; unique in a run. */
+  /** Letters, digits, `_` and `-`, at most 64 characters; unique in a run. */
   readonly name: string
   /** The purpose of the tool and when to use it. Besides the name and schema, this is all that a model sees. */
   readonly description?: string | undefined

@@ -76,7 +76,7 @@ export interface Spend {
   /** The total in USD, of the calls with a known price. */
   readonly costUsd: number
   readonly calls: number
-  /** The number of calls without a known price, which `costUsd` does not include. */
+  /** The number of calls without a known price. `costUsd` does not include them. */
   readonly unpricedCalls: number
 }
 
@@ -90,7 +90,7 @@ export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCa
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Four digits that count, and no exponent. */
+/** Formats a number with four significant digits and without an exponent. */
 const decimal = (value: number): string =>
   value === 0 || value >= 1
     ? `${Number(value.toPrecision(4))}`
@@ -126,7 +126,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   /** The price of the plan that was not admitted (`budget.admit`); absent if the error is about a call. */
   readonly plan?: PlanPrice | undefined
 }> {
-  /** The fields of the error, for another one with more. */
+  /** The fields of the error, for creating another error with additional fields. */
   get fields() {
     const { account, allowed, limit, needed, plan, spent, worker } = this
     return { account, allowed, limit, needed, plan, spent, worker }
@@ -254,7 +254,7 @@ const names = ["inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteTo
 
 type Told = { readonly [Name in keyof Usage]?: unknown }
 
-/** Whether every reported count is possible. It is written out for speed, as it runs for every call. */
+/** Whether every reported count is possible. Written without loops for speed, because it runs for every call. */
 const isSame = (told: Told, counts: Pick<Told, (typeof names)[number]>): boolean =>
   told.inputTokens === counts.inputTokens &&
   told.outputTokens === counts.outputTokens &&

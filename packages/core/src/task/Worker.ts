@@ -148,9 +148,9 @@ export type WorkerParts = PartStream | Effect.Effect<ReadonlyArray<WorkerPart> |
 export interface Capabilities {
   /** Calls tools, and reads their results. */
   readonly tools?: boolean | undefined
-  /** Sees pictures. */
+  /** Accepts pictures. */
   readonly images?: boolean | undefined
-  /** Reads files, such as PDFs. */
+  /** Accepts files, such as PDFs. */
   readonly files?: boolean | undefined
   /** Enforces a JSON Schema on its answer. Other workers receive the schema as an instruction. */
   readonly jsonSchema?: boolean | undefined
@@ -360,9 +360,7 @@ const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   }) as WorkerErrorReason
 }
 
-/**
- * Returns the description of a failure, to be put in parentheses: without the worker's name before it, or a full stop.
- */
+/** Describes a failure for use in parentheses: without the worker's name and without a full stop. */
 const wordsOf = ({ reason, worker }: WorkerError): string => {
   const detail = (reason.detail ?? "").trim()
   const own = detail.startsWith(worker) ? detail.slice(worker.length).replace(/^[\s:]+/, "") : detail
@@ -375,7 +373,7 @@ const units = [
   ["s", 1_000]
 ] as const
 
-/** Formats the wait that the vendor requests, rounded up in the largest unit of which it is more than one. */
+/** Formats the delay that the vendor requests, rounded up in the largest suitable unit. */
 const waiting = (reason: WorkerErrorReason): string | undefined => {
   const millis = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   if (millis === undefined || millis < 1_000) return undefined

@@ -66,13 +66,13 @@ export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, Worke
  */
 export const makeUnsafe = (workers: Iterable<Worker>): WorkerPool => Result.getOrThrow(make(workers))
 
-/** The number of workers in the pool. */
+/** Returns the number of workers in the pool. */
 export const size = (pool: WorkerPool): number => pool.workers.length
 
 /** Whether the prices of all its workers are play money. */
 export const isPlay = ({ workers }: WorkerPool): boolean => workers.every(({ pricing }) => pricing?.isPlay === true)
 
-/** The ids of the workers, by index. */
+/** Returns the ids of the workers, by index. */
 export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
 
 /** Returns the worker at an index, or `undefined` if the index is out of range. */

@@ -1,4 +1,4 @@
-/** Answers of workers as streams, whether they arrive whole or in pieces: for calls outside of a run. */
+/** Calls workers outside of a run and returns their answers as streams, even if they do not stream. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { PartStream, Worker, WorkerRequest } from "./Worker.ts"

@@ -11,9 +11,8 @@ export interface Asked {
 }
 
 /**
- * The maximum number of output tokens that an account reserves for a call without an output limit; the worker is held
- * to it. The maximum output of models costs many times their usual output, and no budget would admit a call at that
- * cost.
+ * The output limit of a call without one, if an account must reserve its cost. A model's maximum output costs many
+ * times its usual output, so most budgets would not admit a call at the model's maximum.
  */
 const defaultOutputTokens = 8_192
 
@@ -22,10 +21,10 @@ export const usualOutputTokens = 4_096
 
 const encoder = new TextEncoder()
 
-/** Up to this length, a text's bytes are counted faster than they are written. */
+/** Up to this length, counting a text's bytes is faster than encoding it. */
 const shortLength = 512
 
-/** An upper bound of a text's tokens: no tokenizer makes more than one token of a byte. */
+/** Returns an upper bound of a text's tokens: its bytes, because no tokenizer produces more than one token per byte. */
 export const tokenBound = (text: string): number => {
   if (text.length > shortLength) return encoder.encode(text).length
   let bytes = 0
@@ -42,12 +41,10 @@ export const tokenBound = (text: string): number => {
   return bytes
 }
 
-/**
- * An upper bound for the tokens that vendors count for a picture, with a margin: their largest figure is below 5,000.
- */
+/** An upper bound of the tokens that vendors count for a picture. Their largest figure is below 5,000. */
 const imageTokens = 6_144
 
-/** An upper bound for the tokens that vendors read of a file: a hundred pages, with text and picture of each. */
+/** An upper bound of the tokens that vendors count for a file: a hundred pages, each as text and as a picture. */
 const fileTokens = 300_000
 
 const partBound = (part: ContentPart): number => {
@@ -74,7 +71,7 @@ const toolsOverhead = 1_024
 const toolsBound = ({ output, tools }: WorkerRequest): number =>
   jsonBound(output) + (tools === undefined ? 0 : toolsOverhead + jsonBound(tools) + 32 * tools.length)
 
-/** The worker's own count of the input, where it gives one that can be. */
+/** Returns the worker's own count of the input tokens, if it returns a valid one. */
 export const inputCount = ({ request, worker }: Asked): number | undefined => {
   try {
     const count = atOnce("countInputTokens", () => worker.countInputTokens?.(request))
@@ -88,30 +85,32 @@ export const inputBound = (asked: Asked): number =>
   inputCount(asked) ??
   asked.request.messages.reduce((sum, message) => sum + messageBound(message), 8 + toolsBound(asked.request))
 
-/** The most that a worker may write, where that is known. */
+/** Returns the maximum output of a call, if it is known. */
 export const mostOutput = ({ request, worker }: Asked): number | undefined =>
   request.maxOutputTokens ?? worker.maxOutputTokens ?? worker.limits?.maxOutputTokens
 
-/** The output that an account sets aside for a call. */
+/** Returns the output tokens that an account reserves for a call. */
 export const outputBound = ({ request, worker }: Asked): number =>
   request.maxOutputTokens ??
   worker.maxOutputTokens ??
   Math.min(worker.limits?.maxOutputTokens ?? usualOutputTokens, defaultOutputTokens)
 
-/** An upper bound of what one call is billed: `costUsd` is `undefined` when the price is unknown. */
+/** An upper bound of a call's usage and cost. `costUsd` is `undefined` if the price is unknown. */
 export interface WorstCase {
   readonly costUsd: number | undefined
   readonly tokens: number
 }
 
-/** The most that so many tokens cost a worker, all of the input written to its cache if that costs more. */
+/**
+ * Returns the maximum cost of a number of tokens. If cache writes cost more, all input counts as written to the cache.
+ */
 export const costBound = ({ pricing }: Worker, inputTokens: number, outputTokens: number): number | undefined => {
   const plain = cost(pricing, { inputTokens, outputTokens })
   if (plain === undefined) return undefined
   return Math.max(plain, cost(pricing, { inputTokens, outputTokens, cacheWriteTokens: inputTokens }) ?? 0)
 }
 
-/** The most that a call can be billed at. */
+/** Returns the worst case of a call. */
 export const worstCase = (asked: Asked): WorstCase => {
   const { worker } = asked
   const inputTokens = inputBound(asked)

@@ -1,4 +1,4 @@
-/** Prepared shapes: the JSON Schema that a vendor is sent, and the validation of its output. */
+/** Prepares shapes: derives the JSON Schema that is sent to the vendor, and validates the output. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as JsonSchemas from "effect/JsonSchema"
@@ -25,7 +25,7 @@ export class ShapeError extends Data.TaggedError("ShapeError")<{
 /** A shape prepared for a run. */
 export interface Compiled {
   readonly schema: JsonSchema
-  /** How many schemas a JSON Schema from outside has, with its references followed; 0 for one that is written in code. */
+  /** The number of schemas in an external JSON Schema, with references followed; 0 for a schema written in code. */
   readonly size: number
   /** Returns the decoded value, or describes its problem for the model that wrote it. */
   readonly check: (value: unknown) => Effect.Effect<unknown, string>
@@ -50,14 +50,17 @@ const ofEffect = (schema: Schema.Codec<unknown, unknown>): Compiled => ({
   check: checkWith(schema)
 })
 
-/** Vendors read one dialect, and some refuse its name. */
+/** Removes `$schema`. Vendors support one dialect, and some reject its name. */
 const withoutDialect = ({ $schema: _, ...schema }: JsonSchema): JsonSchema => schema
 
 const wrapOf: Readonly<Record<string, string>> = {
   valibot: "use toStandardJsonSchema(schema) from @valibot/to-json-schema"
 }
 
-/** The first way of a library to give its JSON Schema: that of the standard, or a method that zod and arktype have. */
+/**
+ * Returns the JSON Schema of a library's schema, from the Standard JSON Schema interface or from a method of zod or
+ * arktype.
+ */
 const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
   const standard: Partial<StandardJSONSchemaV1["~standard"]> = shape["~standard"]
   const { toJSONSchema, toJsonSchema } = shape as { toJSONSchema?: unknown; toJsonSchema?: unknown }
@@ -72,7 +75,10 @@ const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
 const verdictOf = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unknown, string> =>
   result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(result.issues.map(issueText).join("\n"))
 
-/** Synchronous validators are called synchronously, because an answer is checked in the tick in which it is charged. */
+/**
+ * Validates with a Standard Schema. Synchronous validators are called synchronously, because an answer is checked in
+ * the tick in which it is charged.
+ */
 const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
   schema: withoutDialect(jsonSchemaOf(what, shape)),
   size: 0,

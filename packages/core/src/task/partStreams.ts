@@ -1,6 +1,6 @@
 /**
- * Answers that arrive in pieces, as Effect's streams. It is loaded with the first of them: a program whose workers
- * answer whole starts a quarter earlier without streams, and a bundle contains only the used parts.
+ * Streamed answers, as Effect streams. This module is loaded on first use: without it, a program whose workers do not
+ * stream starts 25 % faster, and bundles are smaller.
  */
 import type * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -15,7 +15,10 @@ export const forEach = (
   take: (parts: ReadonlyArray<WorkerPart>) => Effect.Effect<void, WorkerError>
 ): Effect.Effect<void, WorkerError> => Stream.runForEachArray(parts, take)
 
-/** Returns the parts of an async iterable, and the last part, which is made after they have arrived. */
+/**
+ * Converts an async iterable to a stream of parts, followed by a last part that is computed after the others have
+ * arrived.
+ */
 export const fromIterable = <A>(
   worker: string,
   iterable: AsyncIterable<A>,

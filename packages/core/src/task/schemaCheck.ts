@@ -3,7 +3,7 @@
  * servers, values from models, so neither is trusted: a schema has a limit on its expanded size, the result for a
  * reference and a value is computed once, and a check ends after a fixed number of steps.
  *
- * `pattern`, `patternProperties` and `format` are not checked: a regular expression from outside can take for ever.
+ * `pattern`, `patternProperties` and `format` are not checked: an untrusted regular expression can run forever.
  */
 import { kindOf } from "../Options.ts"
 
@@ -14,22 +14,22 @@ import { kindOf } from "../Options.ts"
 /** The maximum number of schemas in a schema, in which each reference counts as often as it is followed. */
 export const maxSchemaNodes = 10_000
 
-/** The deepest nesting of a schema, with its references followed, and of a value. */
+/** The maximum nesting depth of a value, and of a schema with its references followed. */
 export const maxSchemaDepth = 200
 
-/** The largest number of JSON values in a schema, which counts the members of its `enum`s and all unknown keywords. */
+/** The maximum number of JSON values in a schema, including the members of `enum`s and unknown keywords. */
 const maxSchemaValues = 100_000
 
 /** The maximum number of steps of a check; a step takes 20 to 200 ns. */
 const maxSteps = 500_000
 
-/** The largest number of schemas that are checked within each other. */
+/** The maximum number of nested schema checks. */
 const maxRecursion = 600
 
-/** The largest number of values in a value that is checked. */
+/** The maximum number of JSON values in a checked value. */
 const maxValues = 200_000
 
-/** The largest number of problems that a check reports. */
+/** The maximum number of problems that a check reports. */
 const maxProblems = 10
 
 /** A schema that can be checked. */
@@ -40,13 +40,13 @@ export interface SchemaCheck {
   readonly problemsOf: (value: unknown) => string | undefined
 }
 
-/** A schema that was read. */
+/** A parsed schema. */
 class Node {
   /** Keywords whose values are numbers, texts or flags. */
   readonly raw: Fields
-  /** A schema that is `false`. */
+  /** Whether the schema is `false`. */
   readonly refuses: boolean
-  /** Whether references lead here, so that results are remembered. */
+  /** Whether references point to this node, so that its results are memoized. */
   isTarget = false
   /** Whether it has patterns, which are not checked: a value that it allows may not match. */
   isUnsure = false
@@ -83,7 +83,7 @@ const empty: ReadonlyArray<never> = []
 
 const noProperties: ReadonlyMap<string, Node> = new Map()
 
-/** Members of an `enum`: those without parts as they are, lists and objects in their canonical text. */
+/** The members of an `enum`: primitive values as they are, arrays and objects as canonical text. */
 interface Values {
   readonly plain: ReadonlySet<unknown>
   readonly composite: ReadonlySet<string>
@@ -123,7 +123,7 @@ const sizeOf = (root: unknown, maxValues: number): number | string => {
   return count
 }
 
-/** A text that equal lists and objects share, whatever the order of their keys. */
+/** Returns the canonical text of a value, which does not depend on the order of keys. */
 const canonical = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
@@ -174,7 +174,7 @@ const typesIn = (type: unknown): ReadonlyArray<string> => {
   return given as ReadonlyArray<string>
 }
 
-/** The schemas of a document that have a name of their own: an `$id` or an anchor. */
+/** Returns the named schemas of a document: those with an `$id` or an anchor. */
 const namesIn = (document: Fields): ReadonlyMap<string, Fields> => {
   const names = new Map<string, Fields>()
   const pending: Array<unknown> = [document]
@@ -229,7 +229,7 @@ const resolver = (document: Fields): ((reference: string) => unknown) => {
 interface Document {
   /** Returns the node for the schema of a keyword. */
   readonly node: (schema: unknown, keyword: string) => Node
-  /** The schema that a reference leads to. */
+  /** Returns the schema that a reference points to. */
   readonly target: (reference: unknown) => Node
 }
 
@@ -260,7 +260,7 @@ const dependents: Reader = (node, value, document) => {
   ]
 }
 
-/** A schema under one keyword. */
+/** Reads the schema of a keyword. */
 const single =
   (keyword: string, field: { [K in keyof Node]: Node | undefined extends Node[K] ? K : never }[keyof Node]): Reader =>
   (node, value, document) => {
@@ -331,7 +331,9 @@ const readers = new Map<string, Reader>(
 
 readers.set("then", single("then", "ifMet"))
 
-/** Reads all schemas that the root leads to, one at a time: neither nesting nor references recurse here. */
+/**
+ * Reads all schemas reachable from the root, iteratively, so that neither nesting nor references overflow the stack.
+ */
 const read = (root: Fields) => {
   const resolve = resolver(root)
   const known = new Map<unknown, Node>()
@@ -373,7 +375,7 @@ const read = (root: Fields) => {
   return { root: first, isTracking }
 }
 
-/** The schemas in a schema that apply to the value itself. */
+/** Returns the subschemas that apply to the value itself. */
 const inPlace = ({ all, any, condition, dependents, ifMet, ifNot, not, one }: Node): ReadonlyArray<Node> => {
   const found = any === undefined && one === undefined ? [...all] : [...all, ...(any ?? []), ...(one ?? [])]
   for (const [, node] of dependents) found.push(node)
@@ -381,7 +383,7 @@ const inPlace = ({ all, any, condition, dependents, ifMet, ifNot, not, one }: No
   return found
 }
 
-/** The schemas in a schema that apply to parts of the value. */
+/** Returns the subschemas that apply to parts of the value. */
 const inParts = (node: Node): ReadonlyArray<Node> => {
   const { additional, contains, first, items, names, properties, unevaluatedItems, unevaluatedProperties } = node
   const found = [...properties.values(), ...first]
@@ -391,11 +393,11 @@ const inParts = (node: Node): ReadonlyArray<Node> => {
   return found
 }
 
-/** Counts schemas along references; one that contains itself counts once on each path. Throws if it is too large. */
+/** Counts schemas along references. A recursive schema counts once per path. Throws if the number is too large. */
 const expandedSize = (root: Node): number => {
   let size = 0
   const path = new Map<Node, number>()
-  /** `since` is the depth from which on all schemas apply to one value. */
+  /** `since` is the depth from which all schemas apply to the same value. */
   const visit = (node: Node, depth: number, since: number): void => {
     size += 1
     if (size > maxSchemaNodes) {
@@ -493,12 +495,12 @@ const numberProblem = (raw: Fields, value: number): string | undefined => {
 /** A path through a value. */
 type Path = ReadonlyArray<string | number>
 
-/** A problem, with the property or item that has it; or the schema that does not allow a part of the value. */
+/** A problem with its property or item, or the schema that does not allow a part of the value. */
 type Problem =
   | { readonly text: string; readonly key?: string | number | undefined }
   | { readonly node: Node; readonly value: unknown; readonly key?: string | number | undefined }
 
-/** The names and positions that schemas have looked at; filled while a value is checked. */
+/** The property names and array positions that schemas have examined during a check. */
 class Seen {
   readonly names = new Set<string>()
   readonly items = new Set<number>()
@@ -569,7 +571,10 @@ class Run {
     return isAllowed
   }
 
-  /** Whether a schema allows a value. With `problems` all that is wrong is collected; without, the first one decides. */
+  /**
+   * Whether a schema allows a value. With `problems`, all problems are collected; without it, the check stops at the
+   * first one.
+   */
   private check(node: Node, value: unknown, seen: Seen | undefined, problems: Array<Problem> | undefined): boolean {
     const { raw, types, values } = node
     if (types !== undefined && !types.some((type) => isOfType(value, type))) {
@@ -596,7 +601,7 @@ class Run {
     return composite.size > 0 && composite.has(fingerprint(this.canonical(value)))
   }
 
-  /** Returns the canonical text of a part of the value. Its steps are spent before it is written. */
+  /** Returns the canonical text of a part of the value. Its steps are counted before it is written. */
   private canonical(value: unknown): string {
     const size = sizeOf(value, this.left)
     if (typeof size === "string") throw exhausted
@@ -606,7 +611,7 @@ class Run {
     return text
   }
 
-  /** Schemas that apply to the value as a whole. */
+  /** Applies the subschemas that concern the value as a whole. */
   private ofWhole(node: Node, value: unknown, seen: Seen | undefined, problems: Array<Problem> | undefined): boolean {
     const { all, any, dependents, not, one } = node
     for (const each of all) {
@@ -779,7 +784,7 @@ class Run {
     return keys
   }
 
-  /** Parts of a value have properties and items of their own. */
+  /** Returns a new `Seen` for a part of the value, which has its own properties and items. */
   private within(seen: Seen | undefined): Seen | undefined {
     if (seen === undefined) return undefined
     this.spend(4)
@@ -806,13 +811,13 @@ class Run {
   }
 }
 
-/** Not allowed, with the reason where reasons are collected. */
+/** Returns false, and adds the reason if reasons are collected. */
 const refused = (problems: Array<Problem> | undefined, problem: Problem): false => {
   problems?.push(problem)
   return false
 }
 
-/** The most informative problems are those of the one alternative whose type matches the value. */
+/** Returns the only alternative whose type matches the value, because its problems are the most informative. */
 const nearest = (choices: ReadonlyArray<Node>, value: unknown): Problem => {
   const near = choices.filter(({ types }) => types === undefined || types.some((type) => isOfType(value, type)))
   const [only] = near

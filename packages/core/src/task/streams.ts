@@ -1,5 +1,5 @@
-/** Loads `partStreams.ts` with the first answer that arrives in pieces. */
+/** Loads `partStreams.ts` when the first streamed answer arrives. */
 import { onDemand } from "../OnDemand.ts"
 
-/** Uses streams. */
+/** Runs an effect with the module. */
 export const withStreams = onDemand(() => import("./partStreams.ts"))

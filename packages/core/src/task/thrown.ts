@@ -1,5 +1,5 @@
-/** Loads `thrownError.ts` with the first error of code that is not ours. */
+/** Loads `thrownError.ts` when the first third-party error occurs. */
 import { onDemand } from "../OnDemand.ts"
 
-/** Uses the reader of thrown errors. */
+/** Runs an effect with the module. */
 export const withThrown = onDemand(() => import("./thrownError.ts"))

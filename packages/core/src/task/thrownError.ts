@@ -4,8 +4,8 @@ import * as FailedCall from "./FailedCall.ts"
 import { WorkerError } from "./Worker.ts"
 
 /**
- * Converts anything that a worker's code threw or failed with to a `WorkerError`. A value that states its reason is
- * classified by it; any other is a defect. The thrown value is the `cause`.
+ * Converts anything that a worker's code threw or failed with to a `WorkerError`. If the value indicates a reason, it
+ * is classified by it; otherwise it is a defect. The thrown value is the `cause`.
  */
 export const errorOfThrown = (worker: string, cause: unknown): WorkerError => {
   try {

@@ -1,13 +1,13 @@
 /**
- * The phrases by which vendors explain why they refuse a request, as data. Each row is a pattern with its source.
+ * Phrases with which vendors explain why they reject a request. Each row is a pattern with its source.
  *
  * Rows are tried in order. Rate limits and quotas precede overflows, because both mention "too many tokens". A client
- * that mistakes a rate limit for an overflow compacts its conversation in vain, and one that mistakes an overflow for a
- * rate limit waits forever.
+ * that mistakes a rate limit for an overflow compacts its conversation needlessly, and one that mistakes an overflow
+ * for a rate limit waits forever.
  */
 import type { WorkerErrorReason } from "./Worker.ts"
 
-/** A phrase that explains why a request is refused. */
+/** A phrase that explains why a request was rejected. */
 export interface Words {
   readonly pattern: RegExp
   readonly means: WorkerErrorReason["_tag"]
@@ -177,8 +177,8 @@ export const meaningOfWords = (text: string): Words["means"] | undefined =>
   vendorWords.find(({ pattern }) => pattern.test(text))?.means
 
 /**
- * Codes whose meaning does not depend on the status: proxies send them with 500, 400 or 403. Sources: the pages of
- * error codes of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
+ * Codes whose meaning does not depend on the status, because proxies send them with 500, 400 or 403. Sources: the error
+ * code pages of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
  */
 export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   context_length_exceeded: "ContextTooLong",

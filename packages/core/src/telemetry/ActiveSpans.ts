@@ -8,7 +8,7 @@ export type Part =
   | { readonly type: "run"; readonly runId: string }
   | { readonly type: "round"; readonly runId: string }
   | { readonly type: "step"; readonly runId: string; readonly step: number; readonly item?: Item | undefined }
-  /** A call that is sent: its span begins with it. */
+  /** A call that is sent. Its span starts now. */
   | {
       readonly type: "call"
       readonly runId: string
@@ -36,11 +36,11 @@ const known = new WeakMap<Listener, ActiveSpans>()
 /** Associates a listener with its spans, so that a run with this listener runs within them. */
 export const register = (listener: Listener, spans: ActiveSpans): void => void known.set(listener, spans)
 
-/** The spans that a listener makes, if it makes some. */
+/** Returns the spans of a listener, if it creates any. */
 export const spansOf = (listener: Listener | undefined): ActiveSpans | undefined =>
   listener === undefined ? undefined : known.get(listener)
 
-/** An effect within a part of a run. */
+/** Runs an effect within the span of a part of a run. */
 export const within = <A, E, R>(
   spans: ActiveSpans | undefined,
   part: Part,
@@ -49,7 +49,7 @@ export const within = <A, E, R>(
   // Recorders in plain JavaScript may be older and only receive events.
   typeof spans?.within === "function" ? insideOf(spans, part, effect) : effect
 
-/** A recorder of a user's own that fails leaves the effect without its span. */
+/** Runs an effect within a span. If a user's recorder throws, the effect runs without the span. */
 const insideOf = <A, E, R>(spans: ActiveSpans, part: Part, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   try {
     const inside: unknown = spans.within(part, effect)

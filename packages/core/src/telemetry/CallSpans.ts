@@ -39,7 +39,7 @@ export type CallEnd = Of<
 // Which call
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maker of the call that an event ends. */
+/** Returns the maker of the call that an event ends. */
 const makerOf = (event: CallEnd): Caller["by"] => {
   switch (event.type) {
     case "completion-finished":
@@ -56,7 +56,7 @@ const makerOf = (event: CallEnd): Caller["by"] => {
   }
 }
 
-/** A completion does not name the worker that wrote it. */
+/** Returns the caller of a call. For a completion, the worker is unknown. */
 const callerOf = (event: CallEnd): Caller => ({
   by: makerOf(event),
   step: "step" in event ? event.step : undefined,
@@ -75,7 +75,7 @@ const takeCall = ({ calls }: OpenRound, { by, item, step, worker }: Caller): Ope
 const stepOf = ({ steps }: OpenRound, { item, step }: Pick<Caller, "step" | "item">): OpenStep | undefined =>
   step === undefined ? undefined : steps.get(placeOf(step, item))
 
-/** When a call began that did not report it. */
+/** Returns the start of a call that did not report its start. */
 const beginningOf = (round: OpenRound, event: CallEnd): number => {
   if (event.type === "turn-finished") return event.at - event.durationMillis
   if (event.type === "completion-finished") return round.planningSince

@@ -19,9 +19,9 @@ import type { Part } from "./ActiveSpans.ts"
 export interface Recording {
   readonly tracer: Tracer.Tracer
   readonly parent: Tracer.AnySpan | undefined
-  /** Whether texts of people and models are recorded. */
+  /** Whether the texts of users and models are recorded. */
   readonly content: boolean
-  /** The vendor of a worker. */
+  /** Returns the vendor of a worker. */
   readonly provider: ((worker: string) => string | undefined) | undefined
   readonly runs: Map<string, OpenRun>
 }
@@ -29,36 +29,36 @@ export interface Recording {
 export interface OpenRun {
   readonly span: Tracer.Span
   readonly policy: string
-  /** Whether its calls report when they are sent: then the answer of a call that was not sent is replayed. */
+  /** Whether its calls report when they are sent. If so, the answer of a call that was not sent is a replay. */
   isAttached: boolean
   round: OpenRound | undefined
 }
 
 export interface OpenRound {
   readonly span: Tracer.Span
-  /** By their places, as `1` or `1[3]`. */
+  /** The steps and items by place, such as `1` or `1[3]`. */
   readonly steps: Map<string, OpenStep>
-  /** The number of items of each step that are known. */
+  /** The number of known items of each step. */
   readonly items: Map<number, number>
   readonly tools: Map<string, Tracer.Span>
   readonly calls: Array<OpenCall>
-  /** The planning in progress: the calls of the policy's models are within it. */
+  /** The span of the planning in progress, the parent of the policy's calls. */
   plan: Tracer.Span | undefined
   /** The tool calls of turns, by step and turn. */
   readonly asked: Map<string, ReadonlyArray<ToolCall>>
-  /** When the policy began to write its next completion. */
+  /** The time at which the policy started its next completion. */
   planningSince: number
 }
 
 export interface OpenStep {
   readonly span: Tracer.Span
-  /** The earliest time at which its next call can have begun, for calls that did not report their beginning. */
+  /** The earliest possible start of its next call, for calls that do not report their start. */
   since: number
-  /** Whether a nested run supplies the answer: the calls are those of that run. */
+  /** Whether a nested run supplies the answer. The calls then belong to that run. */
   isNested: boolean
 }
 
-/** The maker of a call, its step if it has one, and its worker: the empty text if that is unknown. */
+/** The maker of a call, its step if it has one, and its worker, or an empty string if the worker is unknown. */
 export type Caller = Pick<Extract<Part, { readonly type: "call" }>, "by" | "step" | "item" | "worker">
 
 export interface OpenCall extends Caller {
@@ -98,7 +98,7 @@ export const fail = (span: Tracer.Span, at: number, type: string, message: strin
   span.end(nanos(at), Exit.fail(message))
 }
 
-/** Names the vendor of a worker, if it is known. */
+/** Sets the vendor of a worker, if it is known. */
 export const setProvider = ({ provider }: Recording, span: Tracer.Span, worker: string): void => {
   const name = worker === "" ? undefined : provider?.(worker)
   if (name !== undefined) span.attribute("gen_ai.provider.name", name)
@@ -108,7 +108,7 @@ export const setProvider = ({ provider }: Recording, span: Tracer.Span, worker: 
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A nested run is within the span of its step. */
+/** Starts the span of a run. A nested run is a child of its step's span. */
 export const startRun = (recording: Recording, event: Of<"run-started">): void => {
   const { at, parent, policy, runId } = event
   const step =
@@ -151,7 +151,7 @@ export const startRound = (recording: Recording, run: OpenRun, event: Of<"round-
   }
 }
 
-/** Ends a round, and interrupts all that is still open in it. */
+/** Ends a round, and interrupts all spans that are still open in it. */
 export const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<void>): void => {
   for (const { span } of round.calls) interrupt(span, at)
   for (const span of round.tools.values()) interrupt(span, at)
@@ -161,7 +161,7 @@ export const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.
   run.round = undefined
 }
 
-/** The span of a round's planning, which starts with the first call of a model. */
+/** Returns the span of a round's planning. It starts with the first call to a model. */
 export const planOf = (recording: Recording, run: OpenRun, round: OpenRound, at: number): Tracer.Span => {
   if (round.plan !== undefined) return round.plan
   round.plan = start(recording, `plan ${run.policy}`, "internal", at, round.span)
@@ -179,7 +179,7 @@ export const endPlan = (round: OpenRound, at: number, exit: Exit.Exit<void> = Ex
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The most items of a step with spans of their own. */
+/** The maximum number of items per step that have their own spans. */
 const mostItemSpans = 100
 
 export const startStep = (recording: Recording, round: OpenRound, event: Of<"step-started">): void => {

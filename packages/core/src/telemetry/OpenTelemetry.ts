@@ -1,7 +1,4 @@
-/**
- * The spans of runs for programs that have OpenTelemetry set up. It uses OpenTelemetry's own API without depending on
- * it.
- */
+/** Spans of runs for programs that use OpenTelemetry. Uses the OpenTelemetry API without depending on its package. */
 import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -53,7 +50,7 @@ const kinds: { readonly [Kind in Tracer.SpanKind]: number } = {
 const sampledFlag = 1
 const errorStatus = 2
 
-/** A span of Effect's that is one of the API's. */
+/** An Effect span backed by a span of the OpenTelemetry API. */
 class Span implements Tracer.Span {
   readonly _tag = "Span"
   readonly spanId: string
@@ -105,14 +102,15 @@ class Span implements Tracer.Span {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes spans of runs with the OpenTelemetry that the program has set up, for the `telemetry` of a run.
+ * Makes a recorder that creates the spans of runs with the program's OpenTelemetry setup. Pass it to a run as
+ * `telemetry`.
  *
  * **Details**
  *
- * A run is a child of the span that is active when the run starts. Names and attributes are those of `Telemetry`: runs,
- * rounds, steps, calls with tokens and cost, and tools, by the conventions for generative AI. While a worker, a tool, a
- * policy or a check runs, its span is the active one, so that spans of your own code are its children. Texts of people
- * and models are left out unless `content` is true.
+ * A run is a child of the span that is active when the run starts. Names and attributes are the same as in `Telemetry`:
+ * runs, rounds, steps, calls with tokens and cost, and tools, following the semantic conventions for generative AI.
+ * While a worker, tool, policy or check runs, its span is active, so spans created by your code become its children.
+ * Questions and answers are omitted unless `content` is true.
  *
  * **Example**
  *

@@ -57,7 +57,7 @@ export interface Options {
   readonly provider?: ((worker: string) => string | undefined) | undefined
 }
 
-/** Options with the span that those of runs are children of. */
+/** The options, with the parent span of runs. */
 type RecorderOptions = Options & { readonly parent?: Tracer.AnySpan | undefined }
 
 const table = Tables.table({
@@ -77,7 +77,7 @@ export interface SpanRecorder extends ActiveSpans {
 // Fold
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The events without a part in any span: pieces of texts, progress, notices. */
+/** The events that do not affect spans: chunks of text, progress and notices. */
 type WithoutSpan = "completion-delta" | "step-delta" | "tool-progress" | "step-notice"
 
 const recordCheck = (recording: Recording, parent: Tracer.Span, event: Of<"step-checked">) => {
@@ -100,7 +100,7 @@ type OfStep = Of<
 
 type OfCall = Of<"turn-finished" | "check-answered" | "tool-started" | "tool-finished">
 
-/** The calls of a step or of an item, as children of its span. */
+/** Handles the calls of a step or item, as children of its span. */
 const onCall = (recording: Recording, run: OpenRun, round: OpenRound, span: Tracer.Span, event: OfCall) => {
   switch (event.type) {
     case "turn-finished":
@@ -148,7 +148,7 @@ const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: Open
   }
 }
 
-/** An item of a long list: it has no span, but its calls have. */
+/** Handles an item of a long list. It has no span of its own, but its calls do. */
 const onItem = (recording: Recording, run: OpenRun, round: OpenRound, event: OfStep) => {
   if (event.item === undefined) return
   const { span } = round

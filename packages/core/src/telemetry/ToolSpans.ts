@@ -6,7 +6,7 @@ import * as Tool from "../events/tool.ts"
 import { text } from "../task/Message.ts"
 import { fail, type OpenRound, type Recording, start, succeed } from "./OpenSpans.ts"
 
-/** The key of a tool call in its round. */
+/** Returns the key of a tool call in its round. */
 export const keyOf = ({
   index,
   item,
@@ -34,7 +34,10 @@ export const startTool = (
   event: Of<"tool-started">
 ): void => void round.tools.set(keyOf(event), startSpan(recording, round, parent, event))
 
-/** A tool that ended without a start did not run here: the caller supplied its result, or it is replayed. */
+/**
+ * Ends the span of a tool. A tool that ended without a start did not run here: the caller supplied its result, or it is
+ * a replay.
+ */
 export const endTool = (
   recording: Recording,
   round: OpenRound,

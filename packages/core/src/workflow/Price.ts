@@ -50,11 +50,11 @@ export interface Price {
 export interface Setting {
   readonly pool: WorkerPool
   readonly task: Task.Task
-  /** The settings of every call of a worker. */
+  /** The settings of every call to a worker. */
   readonly worker?: { readonly maxOutputTokens?: number | undefined } | undefined
   /** The retries of failed calls. Default: 3 attempts. */
   readonly retry?: { readonly maxAttempts?: number | undefined } | undefined
-  /** Whether other workers take over a step whose worker failed permanently. Default: `"next"`, as for a run. */
+  /** Whether other workers take over a step whose worker failed after all retries. Default: `"next"`, as for a run. */
   readonly reassign?: "never" | "next" | undefined
   /** The checks of the run by name. Checks that do not call workers are free. */
   readonly checks?: Checks | undefined
@@ -91,14 +91,14 @@ const times = ({ calls, costUsd, tokens }: Amount, count: number): Amount =>
 
 const sum = (amounts: ReadonlyArray<Amount>): Amount => amounts.reduce(plus, nothing)
 
-/** One call, with the larger of the costs of its input with and without a cache. */
+/** Returns the maximum of one call. Its input counts at the higher of the prices with and without cache. */
 const callBound = (worker: Worker, inputTokens: number, outputTokens: number): Amount => ({
   calls: 1,
   tokens: inputTokens + outputTokens,
   costUsd: costBound(worker, inputTokens, outputTokens)
 })
 
-/** One call at the plain price. */
+/** Returns one call at the price without cache. */
 const callOf = (worker: Worker, inputTokens: number, outputTokens: number): Amount => ({
   calls: 1,
   tokens: inputTokens + outputTokens,
@@ -109,16 +109,16 @@ const callOf = (worker: Worker, inputTokens: number, outputTokens: number): Amou
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How often an answer of another shape is asked for again. */
+/** The maximum number of repeated requests for an answer with the wrong shape. */
 const corrections = 2
 
-/** The tokens of the instruction of a worker that checks, and of the texts between answers. */
+/** The tokens of a judge's instruction and of the text between answers. */
 const frameTokens = 1_024
 
-/** The tokens around the text of another step: the reason of a failure, the heading of an item. */
+/** The tokens around the text of another step, such as the reason for a failure or the heading of an item. */
 const textFrame = 512
 
-/** The share of the steps with a condition that are likely to run. */
+/** The likely share of conditional steps that run. */
 const conditionShare = 0.3
 
 interface StepPrice {
@@ -133,13 +133,13 @@ interface Plan {
   readonly setting: Setting
   readonly wanted: ReadonlySet<number>
   readonly axes: ReadonlyArray<ReadonlyArray<number>>
-  /** The most output tokens of one call of a step; those of the Conductor itself are not known. */
+  /** The maximum output tokens of one call, by step. Unknown for steps of the Conductor itself. */
   readonly outputs: ReadonlyArray<number>
-  /** The steps that run in every run without failures. */
+  /** The steps that always run if nothing fails. */
   readonly sure: ReadonlySet<number>
 }
 
-/** The workers that may answer a step, its own first. */
+/** Returns the workers that may answer a step, starting with its own. */
 const answerersOf = (
   { setting: { pool, reassign = "next" } }: Plan,
   { check, worker }: Step
@@ -154,7 +154,7 @@ const listOf = ({ steps }: Workflow, step: number): number => boundOf(steps[step
 const product = ({ workflow }: Plan, axes: ReadonlyArray<number>): number =>
   axes.reduce((all, axis) => all * listOf(workflow, axis), 1)
 
-/** The cells of a step that one cell of another sees. */
+/** Returns the number of cells of a step that one cell of another step sees. */
 const seenCells = (plan: Plan, step: number, earlier: number): number => {
   const own = plan.axes[step]!
   const theirs = plan.axes[earlier]!
@@ -162,14 +162,14 @@ const seenCells = (plan: Plan, step: number, earlier: number): number => {
   return product(plan, theirs.slice(shared))
 }
 
-/** The input of a step if the answers that it sees were empty. */
+/** Returns the input of a step as if the answers that it sees were empty. */
 const bareTokens = ({ setting: { previous, task }, workflow }: Plan, step: number, worker: Worker): number => {
   const answers = workflow.steps.map(() => ({ type: "answered" as const, text: "" }))
   const messages = workerMessages({ task, workflow, step, answers, previous })
   return worstCase({ worker, request: { messages, maxOutputTokens: 0 } }).tokens
 }
 
-/** The texts of other steps that a cell is shown, where each is `output` tokens long. */
+/** Returns the tokens of other steps' texts that a cell sees, if each is `output` tokens long. */
 const seenTokens = (plan: Plan, step: number, outputOf: (step: number) => number): number => {
   const { axes, workflow } = plan
   const item = workflow.steps[step]!.each === undefined ? 0 : outputOf(axes[step]!.at(-1)!)
@@ -179,7 +179,7 @@ const seenTokens = (plan: Plan, step: number, outputOf: (step: number) => number
   }, item)
 }
 
-/** The checks of one answer. */
+/** Returns the price of the checks of one answer. */
 const judgements = (
   { setting: { checks = {}, pool } }: Plan,
   step: Step,
@@ -209,7 +209,10 @@ const mayCallTools = ({ setting: { tools }, workflow: { steps } }: Plan, step: n
 const hasTools = ({ tools }: Step): boolean =>
   tools !== undefined && tools !== false && (tools === true || tools.length > 0)
 
-/** The number of times that a worker may be asked for one answer without a failed call, and by its check. */
+/**
+ * Returns the maximum number of requests for one answer without failed calls, including repetitions because of its
+ * check.
+ */
 const turnsOf = ({ setting, workflow }: Plan, step: number) => {
   const { check, gives } = workflow.steps[step]!
   const isLast = step === workflow.steps.length - 1
@@ -239,7 +242,7 @@ const mostOf = (plan: Plan, index: number): Amount => {
   return times(mayCallTools(plan, index) ? plus(all, unknown) : all, product(plan, plan.axes[index]!) * attempts)
 }
 
-/** Half of the longest list, rounded up. */
+/** Returns the likely length of a list: half of its maximum, rounded up. */
 const usualCells = (cells: number): number => Math.max(1, Math.round(cells / 2))
 
 const likelyOf = (plan: Plan, index: number): Amount => {
@@ -284,11 +287,13 @@ const priceOf = (plan: Plan, index: number): StepPrice => {
 const outputOf = ({ worker: all }: Setting, { settings }: Step, worker: Worker): number =>
   outputBound({ worker, request: { messages: [], maxOutputTokens: settings?.maxOutputTokens ?? all?.maxOutputTokens } })
 
-/** The most that any worker that may answer a step writes. */
+/** Returns, by step, the maximum output of the workers that may answer it. */
 const outputsOf = (workflow: Workflow, setting: Setting): ReadonlyArray<number> =>
   workflow.steps.map((step) => Math.max(...setting.pool.workers.map((worker) => outputOf(setting, step, worker)), 0))
 
-/** The steps that run in every run without failures: the others hang on a condition, a list, a quorum or a check. */
+/**
+ * Returns the steps that always run if nothing fails. The others depend on a condition, a list, a quorum or a check.
+ */
 const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<number> => {
   const { steps } = workflow
   const unsure = new Set<number>()

@@ -26,7 +26,7 @@ export interface Verdict {
 /** Everything that a model returned with a completion. A journal restores all of it, a transcript all but `echo`. */
 export interface Said {
   readonly text: string
-  /** The tools that the model calls; none by default. Only the policy can run them. */
+  /** The model's tool calls; empty by default. Only the policy can run them. */
   readonly toolCalls: ReadonlyArray<ToolCall>
   readonly reasoning: string
   readonly finishReason: FinishReason
@@ -37,25 +37,25 @@ export interface Said {
 /** A finished or current round, with the results of its steps by index. */
 export interface PastRound {
   readonly workflow: Workflow.Workflow
-  /** `undefined` for a step that was not run. */
+  /** The results by step; `undefined` for a step that was not run. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** By step; `undefined` for a step without a check, or whose check was not run. */
+  /** The verdicts by step; `undefined` for a step without a check, or whose check was not run. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
   /** The completions of the models that the policy called in this round, in order; absent if it called none. */
   readonly said?: ReadonlyArray<Said> | undefined
 }
 
-/** The part of a workflow that a step, or an item of one, sees. */
+/** The part of a workflow that a step or one of its items sees. */
 export interface StepView {
   /** The results of the steps so far, by index. Answers that the step may not see are never read. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The subtask of a step as it is shown: with its item. By default it is as in the workflow. */
+  /** Returns the subtask of a step as shown, including its item. Default: the subtask in the workflow. */
   readonly subtaskOf?: ((step: number) => string) | undefined
-  /** Whether a visible step is not shown, as another one with the same answer is. */
+  /** Whether a visible step is hidden because another step with the same answer is shown. */
   readonly isHidden?: ((step: number) => boolean) | undefined
 }
 
-/** A step as its worker is about to see it. */
+/** A step as its worker will see it. */
 export interface WorkerView extends StepView {
   readonly task: Task.Task
   readonly workflow: Workflow.Workflow
@@ -72,13 +72,16 @@ export const assistant = (content: string): PlainMessage => ({ role: "assistant"
 
 const questionIndex = ({ messages }: Task.Task): number => messages.findLastIndex(({ role }) => role === "user")
 
-/** Everything before the question: system messages and earlier turns of the conversation. */
+/** Returns everything before the question: system messages and earlier turns of the conversation. */
 export const background = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(0, questionIndex(task))
 
 /** Returns the messages after the question: the tool calls and their results. */
 const aftermath = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(questionIndex(task) + 1)
 
-/** Why a step failed. A provider's words about the account of its worker are not for the models of other providers. */
+/**
+ * Returns why a step failed, without the provider's message about the worker's account, which must not be sent to other
+ * providers.
+ */
 const whyFailed = ({ cause, message }: Extract<StepAnswer, { readonly type: "failed" }>): string =>
   isA(cause, WorkerError) && (cause.reason._tag === "Authentication" || cause.reason._tag === "Quota")
     ? `${cause.worker} cannot be used.`
@@ -91,13 +94,13 @@ const said = (answer: StepAnswer | undefined): string => {
   return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
 }
 
-/** The subtasks as the policy wrote them. */
+/** Returns the subtasks as the policy wrote them. */
 const planned =
   ({ steps }: Workflow.Workflow) =>
   (step: number): string =>
     steps[step]!.subtask
 
-/** The subtask of an item: the item replaces `{item}`, or follows the text. */
+/** Returns the subtask of an item: the item replaces `{item}`, or is appended. */
 export const itemSubtask = (subtask: string, item: string): string => {
   if (subtask.includes("{item}")) return subtask.replaceAll("{item}", () => item)
   return subtask === "" ? `Item:\n${item}` : `${subtask}\n\nItem:\n${item}`
@@ -110,8 +113,8 @@ export interface ItemResult {
 }
 
 /**
- * Joins the results of the items of a step to one answer: JSON, one line for each item, so that the text of an item cannot
- * imitate another one. It has no answer if no item has one.
+ * Joins the results of a step's items into one answer: JSON with one line per item, so that the text of an item cannot
+ * imitate another item. Without an answered item, there is no answer.
  */
 export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
   if (results.length === 0) return { type: "answered", text: "[]" }
@@ -129,15 +132,15 @@ export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
 }
 
 /**
- * The messages that the worker of one step is sent.
+ * Returns the messages that are sent to the worker of a step.
  *
  * **Details**
  *
- * The task's system messages and earlier turns come first. Then follows, in step order, each step that the access list
- * names: its subtask as the user's turn and its answer as the assistant's. One last user message has the question and
- * the step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, and then
- * the steps of earlier rounds that the step names (`Step.earlier`). A failed step is shown as a turn with the failure
- * and its reason, without a provider's words about its key or quota.
+ * The task's system messages and earlier turns come first. Each step in the access list follows, in step order: its
+ * subtask as the user's turn and its answer as the assistant's. The last user message contains the question and the
+ * step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, followed by
+ * the listed steps of earlier rounds (`Step.earlier`). A failed step is shown as a turn with the failure and its
+ * reason, without the provider's message about its key or quota.
  *
  * **Gotchas**
  *
@@ -199,7 +202,7 @@ export interface ToolTurn {
   readonly calls: ReadonlyArray<ToolCall>
   /** The result of each call, in the same order. */
   readonly results: ReadonlyArray<ToolResult>
-  /** The vendor's opaque data of the turn. */
+  /** The vendor's opaque data for the turn. */
   readonly echo?: unknown
 }
 
@@ -217,7 +220,7 @@ export const toolTurnMessages = ({ calls, echo, results, text }: ToolTurn): Read
   ]
 }
 
-/** Returns the messages that ask again for an answer, because the answer `text` does not have the shape. */
+/** Returns the messages that request another answer because `text` does not have the requested shape. */
 export const shapeCorrectionMessages = (text: string, why: string): ReadonlyArray<Message> => [
   assistant(text),
   user(`Your answer does not match the output schema: ${why}\nAnswer again with only the JSON.`)

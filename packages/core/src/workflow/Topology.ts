@@ -77,7 +77,7 @@ export interface DiagramOptions {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The steps that a step waits for. */
+/** Returns the steps that a step waits for. */
 const inputs = (workflow: Workflow.Workflow, step: number): ReadonlyArray<number> => {
   const one = workflow.steps[step]!
   if (one.each === undefined && one.when === undefined) return Workflow.visible(workflow, step)
@@ -118,7 +118,7 @@ export const make = (workflow: Workflow.Workflow): Topology => {
 // Measures
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The layer of each step: 0 when it sees nothing, else one more than the last of the steps it sees. */
+/** Returns the layer of each step: 0 if it sees no step, otherwise one more than the highest layer that it sees. */
 const layerOf = ({ workflow }: Topology): ReadonlyArray<number> => {
   const found: Array<number> = []
   workflow.steps.forEach((_, step) => {
@@ -140,10 +140,10 @@ export const layers = (topology: Topology): ReadonlyArray<ReadonlyArray<number>>
   return found
 }
 
-/** The size of the largest layer; 0 when there are no steps. */
+/** Returns the size of the largest layer; 0 if there are no steps. */
 export const width = (topology: Topology): number => Math.max(0, ...layers(topology).map((layer) => layer.length))
 
-/** The number of layers: the number of sequential calls if each takes the same time. */
+/** Returns the number of layers, which is the number of sequential calls. */
 export const depth = (topology: Topology): number => layers(topology).length
 
 /**
@@ -226,7 +226,7 @@ export const unfold = (
 const out = ({ reduction }: Topology, step: number) => Graph.outDegree(reduction, step)
 const into = ({ reduction }: Topology, step: number) => Graph.inDegree(reduction, step)
 
-/** Whether all steps have the same subtask, whatever its case and spaces. */
+/** Whether all steps have the same subtask, ignoring case and whitespace. */
 const areAttempts = (steps: ReadonlyArray<Workflow.Step>): boolean =>
   new Set(steps.map(({ subtask }) => subtask.replace(/\s+/g, " ").trim().toLowerCase())).size === 1
 
@@ -257,7 +257,7 @@ const defaultLabel = ({ each, subtask, worker }: Workflow.Step, index: number): 
   return `Step ${index}${each === undefined ? "" : " ×n"}: Model ${worker}${text === "" ? "" : `\n${text}`}`
 }
 
-/** The reduction with the steps' labels as nodes, as the diagrams show it. */
+/** Returns the reduction with the labels of steps as nodes, for diagrams. */
 const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions): Graph.DirectedGraph<string, void> =>
   Graph.directed<string, void>((mutable) => {
     topology.workflow.steps.forEach((step, index) => {
@@ -267,7 +267,7 @@ const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions):
     return undefined
   })
 
-/** The edges of the reduction, by target and then by source. */
+/** Returns the edges of the reduction, sorted by target and then by source. */
 const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source: number; readonly target: number }> =>
   Array.from(Graph.values(Graph.edges(reduction))).sort(
     (left, right) => left.target - right.target || left.source - right.source
@@ -285,7 +285,7 @@ export const toDot = (topology: Topology, options: DiagramOptions = {}): string 
 // Layout
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A step, or the place where an edge passes through a layer, with the places before and after it. */
+/** A step, or the point where an edge crosses a layer, with the slots before and after it. */
 interface Slot {
   readonly layer: number
   readonly before: Array<Slot>
@@ -300,7 +300,7 @@ const link = (from: Slot, to: Slot) => {
   to.before.push(from)
 }
 
-/** The slots from one step to another: one in each layer. */
+/** Creates the slots from one step to another, one per layer. */
 const thread = (from: Slot, to: Slot): ReadonlyArray<Slot> => {
   const between = Array.from({ length: to.layer - from.layer - 1 }, (_, index) => slot(from.layer + index + 1))
   const path = [from, ...between, to]
@@ -311,7 +311,7 @@ const thread = (from: Slot, to: Slot): ReadonlyArray<Slot> => {
 const mean = (slots: ReadonlyArray<Slot>, otherwise: number) =>
   slots.length === 0 ? otherwise : slots.reduce((sum, { lane }) => sum + lane, 0) / slots.length
 
-/** Puts the slots of a layer in the order of their neighbours' lanes (stable), centred over `lanes`. */
+/** Sorts the slots of a layer by their neighbors' lanes (stable), centered over `lanes`. */
 const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "after") => {
   if (neighbours !== undefined) {
     const wanted = new Map(slots.map((one) => [one, mean(one[neighbours], one.lane)]))

@@ -102,9 +102,9 @@ export interface Step {
 }
 
 /**
- * The plan for one question. Its answer is the answer of the last step. With `answer: "majority"` it is the answer that
- * most steps agree on (the first on a tie), where texts are compared by their final answer. The paper's text form
- * cannot express a majority; only policies in code use it.
+ * The plan for one question. Its answer is the answer of the last step. With `answer: "majority"`, it is the answer
+ * that most steps agree on (the first on a tie); texts are compared by their final answer. The paper's text form cannot
+ * express a majority; only policies in code use it.
  */
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>
@@ -241,7 +241,7 @@ const problemOf = ({ check, earlier = [] }: Step, step: number, rules: Rules): W
 const kindOf = (value: unknown): string =>
   value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value
 
-/** Why a value does not have the form of a workflow: policies in plain JavaScript may return anything. */
+/** Returns why a value is not structured like a workflow, because policies in plain JavaScript may return anything. */
 const malformation = (workflow: unknown): string | undefined => {
   if (typeof workflow !== "object" || workflow === null) return `it is ${kindOf(workflow)}`
   const { steps } = workflow as { readonly steps?: unknown }
@@ -289,7 +289,7 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
 }
 
 /**
- * Checks a workflow against the rules and normalises its access lists (duplicates removed, in order).
+ * Checks a workflow against the rules and normalizes its access lists (sorted, without duplicates).
  *
  * **Details**
  *

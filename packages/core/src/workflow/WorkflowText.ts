@@ -106,7 +106,7 @@ const locate = (text: string, offset: number): { readonly line: number; readonly
 const unreadable = (text: string, { at, expected, found }: Failure) =>
   new WorkflowTextError({ reason: { _tag: "Unreadable", found }, expected, ...locate(text, at) })
 
-/** Returns the list whose length differs from that of the two others; the subtasks if all three differ. */
+/** Returns the list whose length differs from the other two, or the subtasks if all three differ. */
 const oddOneOut = ({
   access,
   subtasks,
@@ -226,10 +226,9 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * **Details**
  *
  * *Strict* reading accepts assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines. It
- * returns the values that Python returns: every prefix, quote and escape of a string, adjacent strings, tuples,
- * trailing commas, every spelling of an integer. The exception is a character's name (`\N{...}`), which is rejected
- * with its position. A later assignment replaces an earlier one. `True` is not an index, although Python treats it as
- * 1.
+ * returns the same values as Python, for every string prefix, quote and escape, adjacent strings, tuples, trailing
+ * commas and every integer notation. The exception is a character name (`\N{...}`), which is rejected with its
+ * position. A later assignment replaces an earlier one. `True` is not an index, although Python treats it as 1.
  *
  * *Thought-then-strict* reading starts at the last line that begins with `model_id`, and is strict from there.
  *
@@ -237,7 +236,7 @@ const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nm
  * the lists in prose, code fences and JSON, and takes the last complete set. It prefers adjacent lists to lists with
  * prose between them. It accepts other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly
  * quotes, and quotes and line breaks that should be escaped. It also accepts escapes that strict reading rejects (they
- * remain as text), a missing last bracket where the list plainly ends, `"Model 1"` for `1`, and `["all"]`, `all`,
+ * remain as text), a missing last bracket if the end of the list is clear, `"Model 1"` for `1`, and `["all"]`, `all`,
  * `true`, `none`, `null` or `false` as an access list. `notes` lists the accepted deviations.
  *
  * If the rules name checks, a fourth list of the same length may be among the three: `checks = ["", "tests: next"]`.
@@ -311,7 +310,7 @@ const escapeCharacter = (character: string): string => {
   return hex.length > 2 ? `\\u${hex.padStart(4, "0")}` : `\\x${hex.padStart(2, "0")}`
 }
 
-/** Characters that are invalid or invisible in a string: controls, line separators, halves of surrogate pairs. */
+/** Characters that are invalid or invisible in a string: control characters, line separators and lone surrogates. */
 const unprintable = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u{feff}]/gu
 
 const writeString = (value: string): string => `"${value.replace(unprintable, escapeCharacter)}"`
@@ -345,10 +344,9 @@ export interface WriteOptions {
  *
  * **Details**
  *
- * Checks are a fourth list, which is written only if a step has one. A step of an earlier round is written as `"0.1"`
- * (round 0, step 1) in an access list. The fields of steps beyond the paper's (items, conditions, quorums, settings,
- * tools) are the clauses of a list `how`, which is written only if a step has one of them. It is read only with the
- * rule `how`.
+ * Checks are a fourth list, which is written only if a step has a check. A step of an earlier round is written as
+ * `"0.1"` (round 0, step 1) in an access list. Other fields of steps (items, conditions, quorums, settings, tools) are
+ * clauses of a list `how`, which is written only if a step has one of them. It is parsed only with the rule `how`.
  *
  * **Gotchas**
  *

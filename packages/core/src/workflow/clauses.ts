@@ -1,6 +1,6 @@
 /**
- * The clauses of the list `how`, in which the text form states what a step has beyond the paper's three lists: its items,
- * its condition, its quorum, its settings.
+ * The clauses of the list `how`: the fields of a step beyond the paper's three lists, such as items, condition, quorum
+ * and settings.
  *
  * ```
  * how    = [text, ...]                                          as many as steps; "" states nothing
@@ -10,15 +10,15 @@
  *        | "tools" NAME {", " NAME} | "all tools" | "no tools"
  * ```
  *
- * Every clause has one spelling, that of {@link write}. A tolerant reader accepts others and names them.
+ * {@link write} uses one spelling for each clause. A tolerant parser also accepts others and reports them.
  */
 import { nearest } from "../Nearest.ts"
 import type { Step, StepSettings } from "./Workflow.ts"
 
-/** The fields of a step that the list `how` states. */
+/** The fields of a step that the list `how` contains. */
 export type How = Pick<Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">
 
-/** A text of `how` that cannot be read, by its offset in the text. */
+/** An invalid clause of `how`, with its offset in the text. */
 export interface WrongClause {
   readonly type: "wrong"
   readonly at: number
@@ -26,7 +26,7 @@ export interface WrongClause {
   readonly found: string
 }
 
-/** The kinds of clauses: two of the same kind contradict each other. */
+/** The kinds of clauses. A step may have each kind only once. */
 type Kind = "gives" | "each" | "when" | "enough" | "tools" | keyof StepSettings
 
 interface Clause {
@@ -35,9 +35,9 @@ interface Clause {
 }
 
 interface Form {
-  /** The form, as errors show it. */
+  /** The syntax, as shown in errors. */
   readonly shown: string
-  /** Matches every accepted spelling. Repetitions are bounded, so that no text makes it slow. */
+  /** Matches every accepted spelling. Repetitions are bounded, so that matching is always fast. */
   readonly pattern: RegExp
   readonly read: (parts: ReadonlyArray<string>) => Clause
 }
@@ -47,7 +47,7 @@ const setting = (settings: StepSettings): Clause => ({
   how: { settings }
 })
 
-/** A number as JavaScript writes it. */
+/** A number in JavaScript's notation. */
 const numberPattern = "(\\d[\\d.]{0,24}(?:e[+-]?\\d{1,3})?)"
 const namePattern = "[A-Za-z0-9_-]{1,64}"
 
@@ -107,10 +107,10 @@ const forms: ReadonlyArray<Form> = [
   form("no tools", "no tools", () => ({ kind: "tools", how: { tools: false } }))
 ]
 
-/** The words with which clauses begin, for the nearest one to a misspelt clause. */
+/** The first words of clauses, for suggestions. */
 const beginnings = [...new Set(forms.map(({ shown }) => shown.split(" ")[0]!))]
 
-/** The forms that a misspelt clause may mean; all of them if none is near. */
+/** Returns the syntax of the clauses that a misspelt one may mean, or of all clauses if none is similar. */
 const expectedOf = (clause: string): string => {
   const meant = nearest(clause.split(/\s/)[0]!, beginnings)
   const near = forms.filter(({ shown }) => shown.split(" ")[0] === meant)
@@ -131,7 +131,7 @@ const toolsText = (tools: NonNullable<Step["tools"]>): string => {
   return tools ? "all tools" : "no tools"
 }
 
-/** Writes the clauses of a step, or "" for a step of the paper. */
+/** Writes the clauses of a step; "" if it has only the paper's fields. */
 export const write = ({ each, enough, gives, settings = {}, tools, when }: How): string => {
   const { maxOutputTokens, reasoning, temperature, timeoutMillis } = settings
   const grace = enough?.graceMillis === undefined ? "" : ` +${enough.graceMillis} ms`
@@ -154,7 +154,7 @@ export const write = ({ each, enough, gives, settings = {}, tools, when }: How):
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The longest text of one step that is read, in characters: 128 names of tools fit. */
+/** The maximum length of a step's clauses, in characters: enough for 128 tool names. */
 const mostCharacters = 16_384
 
 const shorten = (text: string): string => JSON.stringify(text.length > 24 ? `${text.slice(0, 24)}...` : text)
@@ -168,8 +168,8 @@ const clauseOf = (text: string): Clause | undefined => {
 }
 
 /**
- * Reads the clauses of a step. A spelling that {@link write} does not write is named in `notes`, or is an error if there
- * are no `notes`.
+ * Parses the clauses of a step. A spelling that differs from {@link write} is reported in `notes`, or is an error
+ * without `notes`.
  */
 export const read = (text: string, notes: Set<string> | undefined): How | WrongClause => {
   if (text.length > mostCharacters) {

@@ -1,14 +1,14 @@
 /**
- * The keys of workflows. Code writes plans as objects, so a misspelt key is refused by its name with the nearest known
- * one, and never ignored.
+ * The keys of workflows. Plans in code are objects, so a misspelt key is rejected with a suggestion instead of being
+ * ignored.
  */
 import { isSame, nearest } from "../Nearest.ts"
 import type { EarlierStep, Enough, Gives, Step, StepCheck, StepSettings, When, Workflow } from "./Workflow.ts"
 
-/** The keys of an interface. The compiler holds the table to it. */
+/** The keys of an interface. The compiler checks that the table is complete. */
 export type KeysOf<A> = { readonly [Key in A extends unknown ? keyof A : never]-?: true }
 
-/** A key that an object does not have. */
+/** An unknown key of an object. */
 export interface UnknownKey {
   /** The object, e.g. `step 0`. */
   readonly of: string
@@ -46,7 +46,7 @@ const settingsKeys: KeysOf<StepSettings> = {
 }
 const reasoningKeys: KeysOf<NonNullable<StepSettings["reasoning"]>> = { type: true, effort: true, tokens: true }
 
-/** Names from other libraries, and ours. */
+/** Names from other libraries, mapped to ours. */
 const called: Readonly<Record<string, string>> = {
   model: "worker",
   agent: "worker",
@@ -72,7 +72,7 @@ const meantBy = (key: string, known: ReadonlyArray<string>): string | undefined 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Returns the first unknown key of an object. A key whose value is `undefined` is absent, and so is a part without keys. */
+/** Returns the first unknown key of an object. A key whose value is `undefined` counts as absent. */
 export const unknownKeyIn = (of: string, value: unknown, keys: object): UnknownKey | undefined => {
   if (!isObject(value)) return undefined
   for (const key in value) {
@@ -91,7 +91,7 @@ export const unknownKeyIn = (of: string, value: unknown, keys: object): UnknownK
   return undefined
 }
 
-/** Whether a step has the three fields of the paper alone. */
+/** Whether a step has only the paper's three fields. */
 const isPlain = (step: Step): boolean => {
   for (const key in step) if (key !== "worker" && key !== "subtask" && key !== "access") return false
   return true

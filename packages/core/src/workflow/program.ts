@@ -1,22 +1,22 @@
 /**
  * The rules of steps beyond the paper's lists: lists and items, conditions, quorums and settings.
  *
- * The axes of a step are the steps whose lists its items come from, the outermost first. Two steps share the items of the
- * axes that both begin with, which decides who waits for and sees which item.
+ * The axes of a step are the steps whose lists its items come from, the outermost first. Two steps share the items of
+ * their common leading axes. This determines which items a step waits for and sees.
  */
 import { nearest } from "../Nearest.ts"
 import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type { Gives, Rules, Step, Workflow, WorkflowErrorReason } from "./Workflow.ts"
 
-/** The most items of a workflow by default. */
+/** The default maximum number of items of a workflow. */
 export const defaultMaxItems = 1_000
 
-/** How often a worker answers again by default, and at most, if its check has `onFailure: "again"`. */
+/** The default and the maximum number of repeated answers if a check has `onFailure: "again"`. */
 export const defaultTimes = 3
 export const mostTimes = 16
 
-/** The fields of a step beyond the paper's lists, checks and earlier rounds. */
+/** Whether a step has only the fields of the paper's lists, checks and earlier rounds. */
 const isPlain = ({ check, each, enough, gives, settings, tools, when }: Step): boolean =>
   each === undefined &&
   gives === undefined &&
@@ -32,11 +32,11 @@ export const isProgram = ({ steps }: Workflow): boolean => {
   return false
 }
 
-/** The bound of the list that a step gives; `undefined` if it gives none. */
+/** Returns the maximum length of the list that a step returns; `undefined` if it does not return a list. */
 export const listOf = (gives: Gives | undefined): number | undefined =>
   gives !== undefined && "list" in gives ? gives.list : undefined
 
-/** By step, its axes; empty for a step that runs once. */
+/** Returns the axes of each step; empty for a step that runs once. */
 export const axesOf = ({ steps }: Workflow): ReadonlyArray<ReadonlyArray<number>> => {
   const axes: Array<ReadonlyArray<number>> = []
   for (const { each } of steps) {
@@ -46,7 +46,7 @@ export const axesOf = ({ steps }: Workflow): ReadonlyArray<ReadonlyArray<number>
   return axes
 }
 
-/** The part of an item of a step that a later step shares: empty if the later step shares none of its items. */
+/** Returns the part of a step's item that a later step shares; empty if it shares no items. */
 export const sharedItem = (
   axes: ReadonlyArray<ReadonlyArray<number>>,
   step: number,
@@ -61,7 +61,7 @@ export const sharedItem = (
 /** Whether a step sees an earlier one. */
 export const isSeen = ({ access }: Step, earlier: number): boolean => access === "all" || access.includes(earlier)
 
-/** Whether the steps of a workflow run by items, under conditions or with a quorum. */
+/** Whether steps of a workflow have items, conditions or quorums. */
 export const hasCells = ({ steps }: Workflow): boolean => {
   for (const { each, enough, when } of steps) {
     if (each !== undefined || when !== undefined || enough !== undefined) return true
@@ -69,7 +69,7 @@ export const hasCells = ({ steps }: Workflow): boolean => {
   return false
 }
 
-/** Whether a step waits for an earlier one: it sees it, runs for its items, or depends on its check. */
+/** Whether a step waits for an earlier one, because it sees it, runs for its items, or depends on its check. */
 export const waitsFor = ({ access, each, when }: Step, earlier: number): boolean =>
   access === "all" || access.includes(earlier) || each === earlier || when?.failed === earlier
 
@@ -77,7 +77,7 @@ export const waitsFor = ({ access, each, when }: Step, earlier: number): boolean
 // Rules
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The most axes of a step: a list, and a list for each of its items. */
+/** The maximum number of axes of a step: a list, and a list for each of its items. */
 const mostAxes = 2
 
 const isWhole = (value: unknown, least: number): value is number =>
@@ -86,7 +86,7 @@ const isWhole = (value: unknown, least: number): value is number =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The longest time that a timer measures. */
+/** The maximum duration of a timer, in milliseconds. */
 const mostMillis = 2 ** 31 - 1
 
 const settingsTable = {
@@ -96,7 +96,7 @@ const settingsTable = {
   timeoutMillis: Options.number(1, mostMillis)
 }
 
-/** Returns the field of a step whose form is wrong in any workflow, and why. */
+/** Returns a field of a step that would be invalid in any workflow, with the reason. */
 const malformedField = ({ check, each, enough, gives, settings, tools, when }: Step): [string, string] | undefined => {
   if (gives !== undefined) {
     const isList = isObject(gives) && "list" in gives && isWhole(gives.list, 1)
@@ -134,7 +134,7 @@ const unknownName = (what: string, name: string, known: ReadonlyArray<string> = 
   return `${what} "${name}" does not exist; ${known.length === 0 ? `the run has no ${what}s` : `${what}s: ${known.join(", ")}`}`
 }
 
-/** A shape or a tool that the run does not have. */
+/** Returns a shape or tool of a step that the run does not have. */
 const wrongName = ({ gives, tools }: Step, rules: Pick<Rules, "shapes" | "tools">): [string, string] | undefined => {
   const shape = gives !== undefined && "shape" in gives ? unknownName("shape", gives.shape, rules.shapes) : undefined
   if (shape !== undefined) return ["gives", shape]
@@ -143,7 +143,7 @@ const wrongName = ({ gives, tools }: Step, rules: Pick<Rules, "shapes" | "tools"
   return wrong === undefined ? undefined : ["tools", wrong]
 }
 
-/** The rules of `each` and `gives`. */
+/** Checks `each` and `gives`. */
 const wrongItems = ({ steps }: Workflow, step: number, own: ReadonlyArray<number>): [string, string] | undefined => {
   const { check, each, gives } = steps[step]!
   if (listOf(gives) !== undefined && step === steps.length - 1)
@@ -156,7 +156,7 @@ const wrongItems = ({ steps }: Workflow, step: number, own: ReadonlyArray<number
   return undefined
 }
 
-/** The rules of `when` and `enough`. */
+/** Checks `when` and `enough`. */
 const wrongWait = (
   { steps }: Workflow,
   step: number,
@@ -180,7 +180,7 @@ const wrongWait = (
   return undefined
 }
 
-/** The first field beyond the paper's lists that breaks a rule. */
+/** Returns the first invalid field beyond the paper's lists. */
 export const wrongField = (
   workflow: Workflow,
   { maxItems = defaultMaxItems, ...rules }: Pick<Rules, "maxItems" | "shapes" | "tools">

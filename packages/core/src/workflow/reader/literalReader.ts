@@ -3,14 +3,14 @@
  * failure.
  */
 
-/** A position in a text, with the slips forgiven so far. */
+/** A position in a text, with the deviations accepted so far. */
 export interface Reader {
   readonly text: string
   /** The offset of the next character. */
   at: number
-  /** Whether slips of a model are forgiven; each kind is then named once in `notes`. */
+  /** Whether deviations are accepted. Each kind is reported once in `notes`. */
   readonly forgiving: boolean
-  /** Whether strings are JSON's, in which `\/` is a slash. */
+  /** Whether strings use JSON syntax, in which `\/` is a slash. */
   readonly json: boolean
   readonly notes: Set<string>
   /** Whether the head of another list (`subtasks = [`) is at an offset, ignoring blanks and markup before it. */
@@ -25,7 +25,7 @@ export interface More {
   readonly checks: boolean
   /** Steps of earlier rounds in access lists. */
   readonly earlier: boolean
-  /** A list of how the steps are run, and checks whose failure asks the worker again. */
+  /** The list `how`, and checks with the consequence `again`. */
   readonly how: boolean
 }
 
@@ -37,7 +37,7 @@ export interface Failure {
   readonly expected: string
 }
 
-/** A reader that forgives nothing, at the start of a text or at an offset. */
+/** Returns a strict reader at the start of a text or at an offset. */
 export const strictReader = (text: string, at: number, more: More): Reader => ({
   text,
   at,
@@ -81,7 +81,9 @@ const isLineBreak = (code: number) => code === 10 || code === 13
 export const afterLineBreak = (text: string, at: number): number =>
   text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1
 
-/** The offset after a backslash that continues a line, or `undefined`; Python wants another line to follow. */
+/**
+ * Returns the offset after a backslash that continues a line, or `undefined`. As in Python, another line must follow.
+ */
 export const afterContinuation = (text: string, at: number): number | undefined => {
   if (text.charCodeAt(at) !== 92 || !isLineBreak(text.charCodeAt(at + 1))) return undefined
   const next = afterLineBreak(text, at + 1)
@@ -102,7 +104,7 @@ export const isBehindList = (reader: Reader, at: number): boolean =>
 const isOtherSpace = (code: number) =>
   code === 0xa0 || code === 0xfeff || code === 0x0b || code === 0x3000 || (code >= 0x2000 && code <= 0x200d)
 
-/** Whether a character parts two words, by any name that Unicode has for a blank. */
+/** Whether a character is whitespace in Unicode. */
 export const isSpace = (code: number): boolean =>
   code === 32 || (code >= 9 && code <= 13) || isOtherSpace(code) || code === 0x2028 || code === 0x2029
 

@@ -1,4 +1,4 @@
-/** Reads the answer of a policy that answers itself, `answer = "Paris."`, instead of lists. */
+/** Parses the direct answer of a policy, `answer = "Paris."`, instead of lists. */
 import type { Mode } from "../WorkflowText.ts"
 import { afterComment, type Failure, failAt, type Reader, strictReader } from "./literalReader.ts"
 import { readLiteral } from "./pythonLiteral.ts"
@@ -12,7 +12,7 @@ export interface OwnAnswer {
 
 const strictHead = /answer[ \t]{0,16}=[ \t]{0,16}/y
 
-/** The name of an answer at the beginning of a line, in markup or not, before a quote. */
+/** Matches the name of an answer at the start of a line, with or without markup, before a quote. */
 const tolerantHead = /(?:^|\n)[ \t`*]{0,8}(?:final[_ ])?answer[ \t`*]{0,8}[=:][ \t`*]{0,8}(?=["'“])/giu
 
 const startsOf = (text: string): number => {
@@ -55,7 +55,9 @@ const readStrict = (text: string, from: number): OwnAnswer | Failure | undefined
   return failAt(reader, next, "nothing after the answer")
 }
 
-/** An answer is the last thing in its text: lists after it make it part of a thought. */
+/**
+ * Parses an answer tolerantly. It must be the last element of the text: if lists follow, it is part of the reasoning.
+ */
 const readTolerant = (text: string): OwnAnswer | undefined => {
   const start = startsOf(text)
   if (start < 0) return undefined

@@ -13,13 +13,13 @@ import { readString, type StringLiteral } from "./stringLiteral.ts"
 
 export interface IntegerLiteral {
   readonly type: "integer"
-  /** Inexact beyond 2^53, which no index is. */
+  /** Inexact above 2^53, which is larger than any index. */
   readonly value: number
   readonly signed: boolean
   readonly at: number
 }
 
-/** A list or a tuple: no difference is made between them. */
+/** A list or tuple, which are treated alike. */
 export interface ListLiteral {
   readonly type: "list"
   readonly items: ReadonlyArray<Literal>
@@ -55,7 +55,7 @@ const radixDigits: { readonly [letter: string]: (code: number) => boolean } = {
   b: (code) => code === 48 || code === 49
 }
 
-/** Moves over digits that single underscores may part; false when an underscore is misplaced. */
+/** Moves over digits with optional single underscores. Returns false if an underscore is misplaced. */
 const skipDigits = (reader: Reader, isOne: (code: number) => boolean): boolean => {
   const { text } = reader
   while (isOne(text.charCodeAt(reader.at))) {
@@ -204,7 +204,7 @@ interface Frame {
   readonly at: number
   readonly items: Array<Literal>
   commas: number
-  /** A sign that waits for its number. */
+  /** A sign whose number has not been read yet. */
   sign: { readonly character: "+" | "-"; readonly at: number } | undefined
 }
 
@@ -248,7 +248,7 @@ const addItem = (reader: Reader, frame: Frame, item: Literal): Failure | undefin
   return undefined
 }
 
-/** Whether a forgiving reader may take a list for closed although its bracket is missing. */
+/** Whether a tolerant reader may treat a list as closed although its bracket is missing. */
 const isPlainlyOver = (reader: Reader, frame: Frame, depth: number): boolean => {
   if (!reader.forgiving || depth !== 1 || frame.bracket !== "[") return false
   const cut = reader.at >= reader.text.length
@@ -257,7 +257,7 @@ const isPlainlyOver = (reader: Reader, frame: Frame, depth: number): boolean => 
   return true
 }
 
-/** Opens brackets up to the next value without any; `undefined` where a frame ends instead (`[]`, `[1,]`). */
+/** Opens brackets up to the next value. Returns `undefined` if a frame ends instead (`[]`, `[1,]`). */
 const readItem = (reader: Reader, stack: Array<Frame>): Literal | Failure | undefined => {
   for (;;) {
     const frame = stack.at(-1)!

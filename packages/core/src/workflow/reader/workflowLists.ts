@@ -31,9 +31,9 @@ export interface Columns {
   readonly model_id: Column<number>
   readonly subtasks: Column<string>
   readonly access_list: Column<Seen>
-  /** Present if the lists of a round may have checks, and do. */
+  /** Present if the lists contain checks and the round allows them. */
   readonly checks?: Column<StepCheck | undefined>
-  /** Present if the lists of a round may state how the steps are run, and do. */
+  /** Present if the lists contain `how` and the round allows it. */
   readonly how?: Column<Clauses.How>
 }
 
@@ -43,14 +43,14 @@ export interface Seen {
   readonly earlier: ReadonlyArray<EarlierStep>
 }
 
-/** The three lists as they are in a text, from `start` to `end`. */
+/** The three lists of a text, which extend from `start` to `end`. */
 export interface Lists {
   readonly columns: Columns
   readonly start: number
   readonly end: number
 }
 
-/** The lists that a workflow has; it may have checks. */
+/** The required lists of a workflow. */
 export const listNames = ["model_id", "subtasks", "access_list"] as const satisfies ReadonlyArray<ListName>
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ const elementReaders: {
   how: readHow
 }
 
-/** As many checks, and texts of `how`, as steps. */
+/** Checks that the lists of checks and `how` have one element per step. */
 export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | Failure => {
   const { checks, how, model_id } = lists.columns
   const count = model_id.values.length
@@ -271,7 +271,7 @@ export const toColumn = (reader: Reader, name: ListName, literal: Literal): AnyC
 
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
-/** Python refuses a source with these anywhere, comments included. */
+/** Finds characters that Python rejects anywhere in a source, including comments. */
 const findForbidden = (reader: Reader): Failure | undefined => {
   const { text } = reader
   const nul = text.indexOf("\0")
@@ -370,7 +370,7 @@ const endStatement = (reader: Reader): "semicolon" | "line" => {
   return Number.isNaN(code) || code === 10 || code === 13 || code === 35 ? "line" : "semicolon"
 }
 
-/** Reads a text that holds the three assignments and nothing else, as Python would run it. */
+/** Parses a text that contains only the three assignments, with Python's semantics. */
 export const readAssignments = (reader: Reader): Lists | Failure => {
   const forbidden = findForbidden(reader)
   if (forbidden !== undefined) return forbidden

@@ -12,7 +12,7 @@ import { type Columns, type ListName, type Lists, listNames, sameLength, toColum
 // Heads
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `how` is a word of prose, too: it names a list only in quotes, or where a line begins. */
+/** Matches `how` as a list name only in quotes or at the start of a line, because it is also an ordinary word. */
 const howHead = "(?<=(?:^|\\n)[ \\t`*]{0,8}|[\"'])how|"
 
 /** A name, optional surroundings, and a separator. All repetitions are bounded, so that no text makes it slow. */
@@ -57,7 +57,7 @@ interface Found {
   readonly end: number
 }
 
-/** Of each name the last list that cannot be read. */
+/** The last unreadable list of each name. */
 type Unreadable = ReadonlyMap<ListName, Failure>
 
 /** Notes the deviations of a head. */
@@ -167,7 +167,7 @@ const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => 
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why there is no complete set: a list that cannot be read, or one that is not there. */
+/** Explains why there is no complete set: a list is unreadable or missing. */
 const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadable): Failure => {
   const missing = listNames.filter((name) => !found.some((list) => list.name === name))
   const causes = missing.flatMap((name) => unreadable.get(name) ?? [])
