@@ -1,4 +1,4 @@
-/** The command line of `divisi`: its tree of commands, its help and how it speaks of a wrong invocation. */
+/** The command line of `divisi`: its commands, its help and its usage errors. */
 
 import { read } from "@divisi/recipes/Environment"
 import * as Console from "effect/Console"
@@ -37,7 +37,7 @@ const root = Command.make("divisi").pipe(
   )
 )
 
-/** The other commands in the order of the help. Each is loaded, with its flags and its help, when it is asked for. */
+/** The other commands, in the order of the help. Each is loaded with its flags and help on first use. */
 const commands = {
   run: {
     group: "Run",
@@ -155,12 +155,15 @@ const commands = {
 
 type Name = keyof typeof commands
 
-/** Any of the commands, loaded: what they need and how they fail together. */
+/** A loaded command, with the requirements and errors of all commands. */
 type Loaded = Awaited<ReturnType<(typeof commands)[Name]["load"]>>
 
 const names = Object.keys(commands) as ReadonlyArray<Name>
 
-/** The command line with the wanted commands loaded. Of the others it knows the name and the short description. */
+/**
+ * Builds the command line with the wanted commands loaded. Of the others, it has only the name and the short
+ * description.
+ */
 const commandLine = async (wanted: ReadonlyArray<string>) => {
   const subcommands = await Promise.all(
     names.map(async (name): Promise<Loaded> => {
@@ -176,10 +179,10 @@ const commandLine = async (wanted: ReadonlyArray<string>) => {
   return root.pipe(Command.withSubcommands(groups))
 }
 
-/** The commands with their flags, as data. */
+/** Returns the commands with their flags, as data. */
 export const describe = async () => CommandCompletions.fromCommand(await commandLine(names))
 
-/** Help goes to the output; what is wrong with an invocation to the error output, without the whole help. */
+/** Prints help to standard output, and usage errors to standard error without the whole help. */
 const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
@@ -224,7 +227,10 @@ const layer = Layer.unwrap(
   })
 )
 
-/** Workers to leave out begin with a minus, so a separate value of `--pool` would be taken for flags. */
+/**
+ * Joins `--pool` and a separate value that starts with a minus (workers to exclude), which would be parsed as flags
+ * otherwise.
+ */
 const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args.flatMap((arg, index) => {
     const isExclusion = (at: number) => args[at - 1] === "--pool" && /^-[^-]/.test(args[at] ?? "")
@@ -250,7 +256,7 @@ const asHelp = (
   return [...path, "--help"]
 }
 
-/** The names of the flags of a command, `--no-` forms and those of every command included. */
+/** Returns the names of a command's flags, including `--no-` forms and global flags. */
 const longFlags = ({ flags }: CommandCompletions.CommandDescriptor): ReadonlyArray<string> => [
   ...flags.flatMap(({ aliases, name, negation = `no-${name}`, type }) =>
     type._tag === "Boolean" && negation !== false ? [name, ...aliases, negation] : [name, ...aliases]
@@ -260,7 +266,7 @@ const longFlags = ({ flags }: CommandCompletions.CommandDescriptor): ReadonlyArr
   "completions"
 ]
 
-/** The flags that a word begins; none if it is a flag, or no flag at all. */
+/** Returns the flags that start with a word; empty if the word is a whole flag, or not a flag. */
 const begun = (word: string, flags: ReadonlyArray<string>): ReadonlyArray<string> => {
   const given = /^--([a-z][a-z-]*)(?:=|$)/.exec(word)?.[1]
   if (given === undefined || flags.includes(given)) return []
@@ -301,7 +307,10 @@ export const run = (args: ReadonlyArray<string>) =>
     yield* Command.runWith(divisi, { version: manifest.version })(asHelp(described, whole) ?? joinExclusions(whole))
   }).pipe(Effect.provide(layer))
 
-/** The exit code of an error of the command line itself, which has been shown; `undefined` when it is another's. */
+/**
+ * Returns the exit code of an error of the command line itself, which has already been printed; `undefined` for any
+ * other error.
+ */
 export const exitCodeOf = (error: unknown): number | undefined => {
   if (!CliError.isCliError(error)) return undefined
   return error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : exitCodes.usage

@@ -1,7 +1,7 @@
 /**
  * The fields of a `divisi.config.ts`: workers, policy and limits.
  *
- * This module is light: a config that imports it costs nothing but itself.
+ * This module has no heavy imports, so a config that imports it loads fast.
  */
 import type { Check } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -16,32 +16,35 @@ import type { Redacted } from "effect/Redacted"
 
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recipes"
 
-/** A text that may be a secret (`Redacted.make`); no message shows one. */
+/** A string that may be a secret (`Redacted.make`). Secrets are never shown in messages. */
 type Secret = string | Redacted<string>
 
 /** An MCP server whose tools workers may use: a program to start, or a URL to reach. */
 export interface McpServer {
-  /** The program, started without a shell; it ends with the run. */
+  /** The program to start, without a shell. It is stopped when the run ends. */
   readonly command?: string | undefined
   readonly args?: ReadonlyArray<string> | undefined
-  /** Added to PATH, HOME, where certificates are and the like: it sees no other variable of this process. */
+  /**
+   * Environment variables of the program, in addition to PATH, HOME, certificate locations and similar. It receives no
+   * other variables of this process.
+   */
   readonly env?: Readonly<Record<string, Secret>> | undefined
   readonly cwd?: string | undefined
-  /** A server over streamable HTTP, instead of a program. */
+  /** The URL of a server with streamable HTTP, instead of a program. */
   readonly url?: string | URL | undefined
   readonly headers?: Readonly<Record<string, Secret>> | undefined
-  /** The tools that may be used, by the server's own names; all when absent. */
+  /** The tools that may be used, by their names on the server. Default: all. */
   readonly tools?: ReadonlyArray<string> | undefined
   /**
-   * Which tools a person is asked about before they run: all, none, or those that are named, by the server's own names.
-   * When absent, all but those that the server calls read-only.
+   * The tools that a person must approve before they run: all, none, or those with the given names on the server.
+   * Default: all except those that the server declares read-only.
    */
   readonly needsApproval?: boolean | ReadonlyArray<string> | undefined
-  /** How long a call may take, in milliseconds; 60,000 by default. */
+  /** The time limit of a call, in milliseconds. Default: 60,000. */
   readonly timeoutMillis?: number | undefined
-  /** How long it may take to start, in milliseconds; 30,000 by default. */
+  /** The time limit of its start, in milliseconds. Default: 30,000. */
   readonly startMillis?: number | undefined
-  /** Maximum length of a result in characters; 100,000 by default. A longer one is truncated. */
+  /** The maximum length of a result, in characters. Longer results are truncated. Default: 100,000. */
   readonly maxResultCharacters?: number | undefined
 }
 
@@ -58,40 +61,39 @@ export interface RequestLimits {
   readonly callerInFlightBytes?: number | undefined
 }
 
-/** Settings of `divisi serve` besides the team itself. */
+/** Settings of `divisi serve`, in addition to the team. */
 export interface Serve {
   /**
-   * Other names of its models, as in `{ "gpt-4o": "divisi-fast" }`, for clients that know no name but their own. `--alias`
-   * adds to them.
+   * Aliases of its models, such as `{ "gpt-4o": "divisi-fast" }`, for clients that only support certain model names.
+   * `--alias` adds more.
    */
   readonly aliases?: Readonly<Record<string, string>> | undefined
-  /**
-   * The model behind `divisi-fast`: a worker by its id, or a policy by the name that `--policy` takes. `--fast`
-   * overrides it.
-   */
+  /** The model behind `divisi-fast`: the id of a worker, or a policy name as in `--policy`. `--fast` overrides it. */
   readonly fast?: string | undefined
   /**
-   * Policies that a request may name instead of `divisi`'s own, by the names that `--policy` takes, as in
+   * Policies that a request may select instead of the default, by their names in `--policy`, such as
    * `["router:half", "lexical"]`. `--policies` overrides it.
    */
   readonly policies?: ReadonlyArray<string> | undefined
   /**
-   * The Postgres that several servers share, in the form of `--database`; `divisi key` also uses it. `--database` and
-   * `DIVISI_DATABASE` win over it.
+   * The Postgres database that several servers share, as in `--database`. `divisi key` also uses it. `--database` and
+   * `DIVISI_DATABASE` override it.
    */
   readonly database?: Secret | undefined
-  /** The web pages that may use the server, by their origins, as in `["http://localhost:3000"]`. `--allow-origin` adds to them. */
+  /**
+   * The origins of web pages that may use the server, such as `["http://localhost:3000"]`. `--allow-origin` adds more.
+   */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
    * Limits of a request: the bytes of its body (`bodyBytes`), of its body without inline images and files
    * (`plainBytes`), of a WebSocket frame (`frameBytes`), its depth (`depth`), its values and keys (`values`), one text
-   * (`textBytes`), one inline image or file (`mediaBytes`), bytes in flight of all callers (`inFlightBytes`) and of one
-   * (`callerInFlightBytes`). They apply from the start of the server.
+   * (`textBytes`), one inline image or file (`mediaBytes`), the bytes in flight of all callers (`inFlightBytes`) and of
+   * one caller (`callerInFlightBytes`). Changes require a restart of the server.
    */
   readonly limits?: RequestLimits | undefined
   /**
-   * Whether questions, answers and tool results are stored: `"full"` (the default), or `"none"`, which holds runs in memory
-   * only. `--content` wins over it. It holds from the start of the server.
+   * Whether questions, answers and tool results are stored: `"full"` (the default), or `"none"`, which stores runs only
+   * in memory. `--content` overrides it. Changes require a restart of the server.
    */
   readonly content?: "full" | "none" | undefined
   /**
@@ -101,12 +103,9 @@ export interface Serve {
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }
 
-/**
- * The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags win over them; what is absent has its
- * default.
- */
+/** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags override them. */
 export interface Config extends Omit<RunSettings, "checks"> {
-  /** The workers, in the order in which a policy counts them; those of the offline gym by default. */
+  /** The workers, in the order of their indices for policies. Default: the workers of the offline gym. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
    * The planning policy, or its name as in `--policy`. By default, runs in the gym and measuring commands use
@@ -114,22 +113,22 @@ export interface Config extends Omit<RunSettings, "checks"> {
    */
   readonly policy?: Policy | string | undefined
   /**
-   * Checks that plans can apply to the answers of steps, by name: checks in code, or texts as `--policy checked:…`
-   * takes them: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool that judges.
-   * A chat model that plans receives their names; the router applies the check if there is only one. `--check` adds
-   * more.
+   * Checks that plans can apply to the answers of steps, by name: checks in code, or strings as in
+   * `--policy checked:…`: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool
+   * that judges. A planning chat model receives their names; the router applies the check if there is only one.
+   * `--check` adds more.
    */
   readonly checks?: Readonly<Record<string, Check.Check | string>> | undefined
-  /** The file of cached worker answers, so that an equal call is not paid for again; none by default. */
+  /** The file in which worker answers are cached, so that equal calls are paid for only once. Default: no cache. */
   readonly cache?: string | DiskCache.Options | undefined
   /**
-   * Limits on calls, by the `provider` of the workers; those under `"*"` apply to all others. The limits that a vendor
-   * reports are respected in any case.
+   * Limits on calls by provider (`provider` of the workers). Those under `"*"` apply to all other providers. Limits
+   * that a vendor reports are always respected.
    */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
   /**
-   * MCP servers, by names of letters, digits, `_` and `-`: their tools are there for `divisi run`, `chat` and `mcp`, each
-   * as `server__tool`. They need `@divisi/tools-mcp`.
+   * MCP servers by name (letters, digits, `_` and `-`). Their tools are available in `divisi run`, `chat` and `mcp` as
+   * `server__tool`. Requires `@divisi/tools-mcp`.
    */
   readonly mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /**
@@ -140,17 +139,17 @@ export interface Config extends Omit<RunSettings, "checks"> {
   /** Recipes of `divisi train --recipe` by name, checked before the built-in ones. */
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
   /**
-   * How long runs, responses of the server, outcomes with their ratings, and cached answers are stored, as in `"30d"`;
-   * without end by default, but responses for 30 days. `divisi serve` removes older ones at startup and every hour;
-   * `divisi runs purge` removes them immediately. `--keep` wins over it.
+   * How long runs, server responses, outcomes with their ratings and cached answers are stored, such as `"30d"`.
+   * Default: responses for 30 days, everything else forever. `divisi serve` removes older data at startup and every
+   * hour; `divisi runs purge` removes it immediately. `--keep` overrides it.
    */
   readonly retention?: string | undefined
-  /** Settings of `divisi serve` besides `divisi` and the workers. */
+  /** Settings of `divisi serve`. */
   readonly serve?: Serve | undefined
 }
 
 /**
- * Gives a config its type.
+ * Returns the config unchanged. It gives the config its type.
  *
  * **Example**
  *

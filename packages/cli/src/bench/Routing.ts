@@ -12,7 +12,7 @@ import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import type { RoutingInput } from "./flags.ts"
 
-/** The router as a contender; the default one bears its bare name. */
+/** The router as a contender. The default one is named without a suffix. */
 const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
   name: dial === "best" ? "router" : `router:${dial}`,
   fit: ({ best, questions, workers }) =>
@@ -27,7 +27,7 @@ const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
     })
 })
 
-/** A learned head, which asks one worker. */
+/** A learned head, which calls one worker. */
 const head: RoutingBench.Contender = {
   name: "head",
   fit: ({ best, questions, workers }) =>
@@ -88,12 +88,12 @@ const explained = [
   "such mix with this score; - if no mix reaches it."
 ].join("\n")
 
-/** Shows on a terminal how far it is. */
+/** Shows the progress on a terminal. */
 const progress = (done: number, all: number): void => {
   if (process.stderr.isTTY) process.stderr.write(`\rdivisi: ${done} of ${all} splits${done === all ? "\n" : ""}`)
 }
 
-/** Compares and prints. */
+/** Runs the comparison and prints the result. */
 export const routing = (input: RoutingInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const embeddings = Option.getOrUndefined(input.embeddings)

@@ -21,7 +21,7 @@ import type { ChatInput } from "./flags.ts"
 import * as Lines from "./Lines.ts"
 import * as Talk from "./Talk.ts"
 
-/** A conversation under way. */
+/** A conversation in progress. */
 interface Chat {
   readonly conductor: Conductor.Conductor["Service"]
   readonly ledger: Budget.Ledger
@@ -36,7 +36,7 @@ interface Chat {
 // Turns
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Asks the team; how the run ended. A turn that is stopped has no answer, and costs what was paid until then. */
+/** Runs a turn, and returns how the run ended. A stopped turn has no answer, and costs what was paid until then. */
 const turn = Effect.fnUntraced(function* (chat: Chat, question: string) {
   const recorder = Transcript.recorder()
   const view = chat.talk.turn(chat.conductor.maxRounds, recorder.transcript)

@@ -14,10 +14,10 @@ import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as ConfigModule from "./ConfigModule.ts"
 
-/** The names that are looked for, the first first. */
+/** The config file names, in order of precedence. */
 export const names = ["ts", "mts", "js", "mjs", "cts", "cjs"].map((ending) => `divisi.config.${ending}`)
 
-/** A config with the file that it comes from; none when there is no file. */
+/** A config with its file, or with `undefined` if there is no file. */
 export interface Loaded {
   readonly config: Config
   readonly file: string | undefined
@@ -46,8 +46,8 @@ const within = (folder: string): ReadonlyArray<string> => {
 }
 
 /**
- * The configs of a folder, or of the nearest folder above that has some, up to the repository or the home folder that
- * the folder is in.
+ * Returns the configs of a folder, or of the nearest parent that has any. The search ends at the root of the repository
+ * or at the home folder.
  */
 export const find = (folder: string): ReadonlyArray<string> => {
   const found = within(folder)
@@ -56,7 +56,7 @@ export const find = (folder: string): ReadonlyArray<string> => {
   return found.length > 0 || isLast ? found : find(above)
 }
 
-/** Whether a file is neither of this user nor of the system. */
+/** Whether a file belongs neither to this user nor to the system. */
 const isOfAnother = (file: string): boolean => {
   const user = process.getuid?.()
   return user !== undefined && ![0, user].includes(statSync(file).uid)
@@ -106,12 +106,12 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
   return load(file, version)
 }
 
-/** No config: the settings are those of the flags. */
+/** No config: all settings come from flags. */
 const none: Loaded = { config: {}, file: undefined }
 
 /**
- * The config file that is given, or else the nearest from the working folder upwards, or none; `none` is the name for
- * none at all. A file is read once, and again for each `version` above 0.
+ * Returns the given config file, or the nearest one from the working directory upwards. The name `none` disables the
+ * config. A file is read once per `version`.
  */
 export const resolve = (given: string | undefined, version = 0): Effect.Effect<Loaded, Failure> =>
   Effect.suspend(() => {

@@ -19,7 +19,7 @@ import { compileFunction } from "node:vm"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 
-/** A file as messages show it. */
+/** Formats a file path for messages. */
 export const shownAs = (file: string): string => path.relative(process.cwd(), file) || file
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -76,13 +76,16 @@ let areHooksThere = false
 /** Node does its own with such a file. Under hooks, Node 22 cannot `require` modules that import others. */
 const isCommonJs = (file: string): boolean => existsSync(file) && compiles(readFileSync(file, "utf8"), /ts$/.test(file))
 
-/** They stay: a recipe may import a file when it is called. Runtimes that read TypeScript by themselves have no hooks. */
+/**
+ * Installs the hooks for the rest of the process, because a recipe may import a file when it is called. Runtimes with
+ * native TypeScript support do not need hooks.
+ */
 const installHooks = (): void => {
   if (!areHooksThere) nodeModule.registerHooks?.({ load, resolve })
   areHooksThere = true
 }
 
-/** Node announces type stripping on every use in some versions; that is our business, not the user's. */
+/** Imports a module without Node's warning about type stripping, which users cannot act on. */
 const quietly = async <A>(importing: () => Promise<A>): Promise<A> => {
   const { emitWarning } = process
   process.emitWarning = ((warning: string | Error, ...rest: Array<never>) => {
@@ -127,14 +130,14 @@ const remedyOf = (error: unknown): string => {
     : "Install it, or correct the import."
 }
 
-/** The line of the file that an error was thrown at. */
+/** Returns the line of the file at which an error was thrown. */
 const lineIn = (error: unknown, file: string): string | undefined => {
   const frame =
     error instanceof Error ? error.stack?.split("\n").find((line) => line.includes(path.basename(file))) : undefined
   return /:(\d+):\d+\)?$/.exec(frame ?? "")?.[1]
 }
 
-/** Explains an import failure of a config, for people. */
+/** Explains an import failure of a config, for display. */
 const explain = (error: unknown, file: string): string => {
   const shown = shownAs(file)
   if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
@@ -152,7 +155,10 @@ const explain = (error: unknown, file: string): string => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** The default export, also of a module that a compiler has made CommonJS of; nothing where the file exports nothing. */
+/**
+ * Returns the default export, even of a module that was compiled to CommonJS; `undefined` if there is no default
+ * export.
+ */
 const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
   const { default: exported, "module.exports": whole = exported } = module
   if (exported !== whole || !isRecord(exported)) return exported
@@ -161,17 +167,17 @@ const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
   return Object.keys(exported).length === 0 && "module.exports" in module ? undefined : exported
 }
 
-/** CommonJS modules are cached by file, regardless of the URL's query. */
+/** Clears the cache of CommonJS modules, which ignores the query of a URL. */
 const forgetCommonJs = (): void => {
   const { cache } = nodeModule.createRequire(import.meta.url)
   for (const file of Object.keys(cache)) if (!isOfPackage(file)) delete cache[file]
 }
 
-/** How a module is read. */
+/** Options for reading a module. */
 export interface Reading {
   /** If it differs from the previous one, the file is reloaded. */
   readonly version?: number | undefined
-  /** The default export that it should have, as code; a config's by default. */
+  /** The expected default export, as code for the error message. Default: a config. */
   readonly wanted?: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * The schema of a config, and what is wrong with one, in words. It only checks: the config that is used is the one that
- * was given. Of a text only its kind is shown: it may be a key.
+ * The schema of a config, and descriptions of its problems. It only validates and does not transform the config. Error
+ * messages do not contain string values, because they may be keys.
  */
 import { Check, Nearest } from "@divisi/core"
 import * as RunSettings from "@divisi/core/RunSettings"
@@ -63,7 +63,7 @@ const Workers = Schema.Array(Worker)
 
 const Texts = Schema.Array(Text).annotate({ message: "Expected a list of texts" })
 
-/** A text that may be a secret, which is looked at by who needs it alone. */
+/** A string that may be a secret. The schema does not read it. */
 const Secret = Schema.declare(
   (value): value is unknown => typeof value === "string" || Redacted.isRedacted(value)
 ).annotate({ message: "Expected a text" })
@@ -173,22 +173,22 @@ const ConfigSchema = Schema.Struct({
 
 const decodeConfig = Schema.decodeUnknownResult(ConfigSchema)
 
-/** Whether a value has settings. */
+/** Whether a value is a settings object. */
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Settings without those that are `undefined`, which are the same as absent ones. */
+/** Removes `undefined` settings, which count as absent. */
 const present = (settings: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 
-/** A worker without its list price, which says more of itself than what counts: its package vouches for it. */
+/** Removes the list price of a worker, which may have additional fields. The worker's package has validated it. */
 const withoutListPrice = (worker: unknown): unknown => {
   if (!isObject(worker) || !isObject(worker.pricing)) return worker
   const { date, model, source } = worker.pricing
   return [date, model, source].every((fact) => typeof fact === "string") ? { ...worker, pricing: undefined } : worker
 }
 
-/** The config in the one form that the schema knows, where a setting may be given in several. */
+/** Normalizes settings that can be written in several ways to the form that the schema expects. */
 const normalise = (config: unknown): unknown => {
   if (!isObject(config)) return config
   const { cache, policy, pool, ...settings } = config
@@ -228,7 +228,7 @@ const pathText = (keys: ReadonlyArray<PropertyKey>): string =>
     ""
   )
 
-/** The words of the schema as people would say them. */
+/** Rewords a message of the schema for display. */
 const sentence = (message: string) =>
   message
     .replace(/^Expected/, "expected")
@@ -254,7 +254,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ["models", "pool"]
 ])
 
-/** The setting that was meant by one that there is not. */
+/** Returns the setting that an unknown key probably means. */
 const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>): string | undefined => {
   const key = String(keys.at(-1))
   const moved = keys.length > 1 ? undefined : elsewhere.get(key)
@@ -266,13 +266,13 @@ const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>)
 
 const unexpected = "Expected no unknown property"
 
-/** Tells with an unexpected key those that there are. */
+/** Formats issues. For an unknown key, the message lists the known ones. */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) =>
     issue._tag === "UnexpectedKey" ? [unexpected, ...keysOf(issue.ast)].join("\n") : SchemaIssue.defaultLeafHook(issue)
 })
 
-/** The first thing that is wrong, with the path of its field. */
+/** Describes the first problem, with the path of its field. */
 const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   const { message, path: segments = [] } = format(issue).issues[0]!
   const keys = segments.map((segment) => (typeof segment === "object" ? segment.key : segment))
@@ -285,7 +285,7 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
 }
 
-/** Checks a config, whatever it is; the failure says what is wrong where. */
+/** Validates a value as a config. The failure describes the problem and its field. */
 export const check = (config: unknown): Result.Result<Config, string> =>
   Result.mapBoth(decodeConfig(normalise(config), { onExcessProperty: "error" }), {
     onSuccess: () => config as Config,

@@ -1,4 +1,4 @@
-/** The ways in which a command ends other than well, each with its exit code. */
+/** Failures of commands, with their exit codes. */
 import { detailOf } from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 
@@ -12,33 +12,33 @@ export const exitCodes = {
   usage: 2,
   /** A run was stopped by its budget. */
   budget: 3,
-  /** A run has no answer, as who was to give it declined. */
+  /** A run has no answer, because a model declined. */
   refused: 4,
-  /** A run waits for the results of tools, or for a person's word. */
+  /** A run waits for tool results or approvals. */
   suspended: 5,
   /** Ctrl-C. */
   interrupted: 130,
-  /** The reader of the output has gone. */
+  /** The reader of the output has closed it. */
   brokenPipe: 141,
   /** SIGTERM. */
   terminated: 143
 } as const
 
-/** A command that ends with an exit code, and with a message when there is something to say that was not shown yet. */
+/** Ends a command with an exit code, and with a message unless everything was already printed. */
 export class Failure extends Data.TaggedError("Failure")<{
   readonly exitCode: number
   readonly message: string
 }> {}
 
-/** The command could not do what it was asked to. */
+/** Returns a failure of the command itself, with exit code 1. */
 export const failed = (message: string): Failure => new Failure({ exitCode: exitCodes.failed, message })
 
-/** The command was asked for something it does not understand. */
+/** Returns a failure because of invalid usage, with exit code 2. */
 export const usage = (message: string): Failure => new Failure({ exitCode: exitCodes.usage, message })
 
 /** Returns a failure with an exit code and without a message: everything was already printed. */
 export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
 
-/** The message of anything that was thrown. `named` is a file that the caller names itself. */
+/** Returns the message of any thrown value. `named` is a file that the caller's message already names. */
 export const messageOf = (error: unknown, named?: string): string =>
   error instanceof Error || typeof error === "string" ? detailOf(error, named) : "an unknown error"

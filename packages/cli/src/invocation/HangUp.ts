@@ -6,7 +6,7 @@ let hadTerminal = false
 
 const hasTerminal = (): boolean => [0, 1, 2].some((file) => tty.isatty(file))
 
-/** Calls `hear` at each SIGHUP from now on, which then ends the command no more, unless its terminal was closed. */
+/** Calls `hear` at each SIGHUP from now on. SIGHUP then no longer ends the command, unless its terminal was closed. */
 export const hear = (hear: () => void): void => {
   listener = hear
   hadTerminal = hasTerminal()

@@ -11,7 +11,7 @@ import type { Output } from "../view/View.ts"
 
 type Stream = NodeJS.WriteStream
 
-/** The output of this process, which is its commands' alone. */
+/** The standard output of this process, reserved for its commands. */
 export const { stdout } = process
 
 /**
@@ -24,13 +24,13 @@ export const claim = (): void => {
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
-/** The text with an escape for each character that would act. */
+/** Returns the text with control characters escaped. */
 export const shown = (text: string): string => text.replace(acting, escaped)
 
-/** How streams write what they are given. */
+/** The original `write` functions of streams. */
 const writers = new WeakMap<Stream, Stream["write"]>()
 
-/** From now on, all that is written to a stream is {@link shown}. */
+/** Escapes control characters in everything that is written to a stream from now on ({@link shown}). */
 export const guard = (stream: Stream): void => {
   const decoder = new StringDecoder("utf8")
   const write = stream.write.bind(stream)
@@ -39,7 +39,7 @@ export const guard = (stream: Stream): void => {
     write(shown(typeof chunk === "string" ? chunk : decoder.write(chunk)), ...rest)
 }
 
-/** A stream for what draws: it has cleaned its text, and the sequences in it are ours. */
+/** Returns an unescaped stream for views that draw. They have already cleaned their text, so all sequences are ours. */
 export const drawing = (stream: Stream): Output => ({
   get isTTY() {
     return stream.isTTY

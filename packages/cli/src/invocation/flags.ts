@@ -1,17 +1,17 @@
-/** Flags that several commands share, and what they accept. */
+/** Flags that several commands share, with their parsers. */
 
 import * as Config from "effect/Config"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 
-/** A description of several lines, as help sets it. */
+/** Joins lines to a description for the help. */
 export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.join("\n  ").replaceAll("\n  \n", "\n\n")
 
-/** A text, such as a file or a name; none by default. */
+/** An optional text flag, such as a file or a name. */
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
-/** A whole number of at least `least`. */
+/** An optional flag for an integer of at least `least`. */
 export const whole = (name: string, least: number) =>
   Flag.Int(name).pipe(
     Flag.filter(
@@ -20,11 +20,11 @@ export const whole = (name: string, least: number) =>
     )
   )
 
-/** A flag that is on or off; off by default. */
+/** A boolean flag. Default: off. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDefault(false), Flag.withDescription(description))
 
-/** The seed of everything random. */
+/** `--seed`: the seed of all random choices. */
 export const seed = whole("seed", 0).pipe(
   Flag.withDescription("Random seed; the same seed reproduces the run"),
   Flag.optional
@@ -47,7 +47,7 @@ export const parseAge = (text: string): number | undefined => {
   return match === null ? undefined : Number(match[1]) * ageUnits[match[2] as keyof typeof ageUnits]
 }
 
-/** An age, as days and hours. */
+/** A flag for an age, such as `7d` or `12h`. */
 export const age = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filterMap(
@@ -59,7 +59,7 @@ export const age = (name: string, description: string) =>
     Flag.optional
   )
 
-/** `--config`, with what the config is asked for. */
+/** `--config`, with a description of the parts that the command uses. */
 export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
@@ -70,7 +70,7 @@ export const config = (description: string) =>
     Flag.optional
   )
 
-/** A duration, in milliseconds. */
+/** A flag for a duration, parsed to milliseconds. */
 export const duration = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filterMap(
@@ -85,7 +85,7 @@ export const duration = (name: string, description: string) =>
 /** `--timeout`, in milliseconds. */
 export const timeout = (description: string) => duration("timeout", description)
 
-/** An amount of USD. */
+/** A flag for an amount in USD. */
 export const cost = (name: string, description: string) =>
   Flag.Finite(name).pipe(
     Flag.filter(

@@ -1,4 +1,4 @@
-/** Reads what a run was recorded in: a transcript, or its events as lines of JSON. */
+/** Reads the recording of a run: a transcript, or its events as lines of JSON. */
 import { type RunEvent, Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
 import { Sealed } from "@divisi/files"
@@ -6,15 +6,15 @@ import * as Result from "effect/Result"
 
 /** A recorded run. */
 export interface Recording {
-  /** All that is known of it. */
+  /** The complete transcript. */
   readonly run: Transcript.Transcript
-  /** When the last thing happened, in milliseconds since 1970. */
+  /** The time of the last event, in milliseconds since 1970. */
   readonly endedAt: number
-  /** The run as it was at a time; as it began before its start. */
+  /** Returns the run as of a time; before its start, as it started. */
   readonly at: (time: number) => Transcript.Transcript
 }
 
-/** Plays a transcript, whose texts appear when they are whole. */
+/** Replays a transcript. Its texts appear when they are complete. */
 const ofTranscript = (run: Transcript.Transcript): Recording => ({
   run,
   endedAt: Transcript.endOf(run),
@@ -22,8 +22,7 @@ const ofTranscript = (run: Transcript.Transcript): Recording => ({
 })
 
 /**
- * Replays events with texts that grow as they did: folds the events up to a time, and continues from there in real
- * time.
+ * Replays events, so that texts grow as in the original run: folds the events up to a time, and continues from there.
  */
 const ofEvents = (events: ReadonlyArray<RunEvent.RunEvent>): Recording => {
   const run = Transcript.fromEvents(events)!
@@ -66,7 +65,7 @@ const readEvents = (text: string): Result.Result<Recording, string> =>
       : Result.fail("cannot be replayed. Its first event is not run-started: the beginning is missing.")
   )
 
-/** A transcript that carries a checksum has to match it. */
+/** Verifies the checksum of a transcript, if it has one. */
 const intact = (whole: object): Result.Result<object, string> =>
   Result.try({
     try: () => Sealed.open(whole, { isOptional: true }),
@@ -78,7 +77,7 @@ const readTranscript = (whole: object): Result.Result<Recording, string> =>
 
 const neither = "is neither a transcript nor the events of a run"
 
-/** Reads a recording, whichever of the two it is. A failure says what is wrong with it. */
+/** Reads a recording of either kind. The failure describes the problem. */
 export const read = (text: string): Result.Result<Recording, string> => {
   if (text.trim() === "") return Result.fail("is empty.")
   const whole = parse(text)
