@@ -1,7 +1,8 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import { TestClock } from "effect/testing"
 import * as Journal from "../src/journal/Journal.ts"
+import { loadAll } from "../src/OnDemand.ts"
 import * as Baselines from "../src/policy/Baselines.ts"
 import * as Policy from "../src/policy/Policy.ts"
 import * as Budget from "../src/run/Budget.ts"
@@ -11,6 +12,9 @@ import * as ResponseCache from "../src/run/ResponseCache.ts"
 import type { BudgetExceeded } from "../src/task/Usage.ts"
 import { type Worker, WorkerError } from "../src/task/Worker.ts"
 import * as WorkerPool from "../src/task/WorkerPool.ts"
+
+// The test clock does not wait for modules.
+beforeAll(loadAll)
 
 /** The order of a call's middleware (`loop/pipeline.ts`): each test fails if the two neighbours of its title are swapped. */
 

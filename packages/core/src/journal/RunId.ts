@@ -1,4 +1,5 @@
 /** The format of run ids. All journals share it, because not every database can store every string. */
+import { OptionsError } from "../Options.ts"
 
 const longest = 512
 
@@ -15,3 +16,7 @@ export const isRunId = (value: unknown): value is string =>
   value.length <= longest &&
   value.isWellFormed() &&
   !control.test(value)
+
+/** Returns an error for a run id that not every journal can store. */
+export const wrongId = (runId: unknown): OptionsError | undefined =>
+  isRunId(runId) ? undefined : new OptionsError({ what: "the run", detail: `"runId" must be ${rule}.` })

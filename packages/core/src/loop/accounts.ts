@@ -1,10 +1,37 @@
-/** The accounts that a run's calls are charged to, their limits, and the amounts that calls reserve. */
+/** The accounts that a run's calls are charged to, their limits, and the amounts and names of their charges. */
 import * as Effect from "effect/Effect"
-import type { Amount, Ledger, Payer } from "../run/Budget.ts"
+import { placeOf as placeOfStep } from "../events/items.ts"
+import type { Amount, Ledger, Occurrence, Payer } from "../run/Budget.ts"
+import type { Checks } from "../task/Check.ts"
 import type { Critic } from "../task/Critic.ts"
-import { BudgetExceeded, cost, noUsage } from "../task/Usage.ts"
-import type { Worker } from "../task/Worker.ts"
-import { type Asked, worstCase } from "../task/WorstCase.ts"
+import {
+  type Bounds,
+  BudgetExceeded,
+  checked,
+  cost,
+  estimateUsage,
+  isFree,
+  noUsage,
+  type Paid,
+  type Usage
+} from "../task/Usage.ts"
+import type { Worker, WorkerError } from "../task/Worker.ts"
+import type { WorkerPool } from "../task/WorkerPool.ts"
+import {
+  type Asked,
+  inputBound,
+  inputCount,
+  jsonBound,
+  mostOutput,
+  outputBound,
+  tokenBound,
+  usualOutputTokens,
+  worstCase
+} from "../task/WorstCase.ts"
+import type { StepCheck } from "../workflow/Workflow.ts"
+import type { Ask, At, CallRun } from "./call.ts"
+import type { Plan } from "./plan.ts"
+import type { Received } from "./receive.ts"
 
 /** The accounts that the calls of a run are charged to. */
 export interface Accounts {
@@ -60,3 +87,133 @@ const nothing: Amount = { costUsd: 0, tokens: 0 }
 
 /** Returns the amount to reserve for a call on an account. */
 export const boundOn = ({ isLimited }: Ledger, ask: Asked): Amount => (isLimited ? worstCase(ask) : nothing)
+
+/** Returns the workers that a check calls. */
+const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): ReadonlyArray<Worker> => {
+  const check = typeof by === "string" ? checks[by] : pool.workers[by]
+  if (check === undefined || typeof check === "function") return []
+  if ("generate" in check) return [check]
+  return "score" in check ? (check.workers ?? []) : []
+}
+
+/** Returns the workers of the steps to run, and the workers that check them. */
+export const workersOf = ({
+  checks,
+  pool,
+  wanted,
+  workflow
+}: Pick<Plan, "checks" | "pool" | "workflow" | "wanted">): ReadonlyArray<Worker> => {
+  const workers: Array<Worker> = []
+  for (const [step, { check, worker }] of workflow.steps.entries()) {
+    if (wanted?.has(step) === false) continue
+    const own = pool.workers[worker]
+    if (own !== undefined) workers.push(own)
+    if (check !== undefined) workers.push(...checkersOf(check, checks, pool))
+  }
+  return workers
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Amounts
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The assumed maximum of input and output tokens if no account limits the call. No vendor accepts more. */
+const mostTokens = 10_000_000
+
+/**
+ * Returns the possible usage of a call. Under a limit it is at most the reserved amount. Without one, a worker may have
+ * read more than it was sent (an agent does), but cannot have written more than requested.
+ */
+export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds => {
+  const worst = {
+    inputTokens: inputBound(asked),
+    outputTokens: mostOutput(asked) ?? Math.max(outputBound(asked), isLimited ? 0 : tokenBound(text))
+  }
+  const most = isLimited
+    ? { ...worst, outputTokens: outputBound(asked) }
+    : { inputTokens: Math.max(worst.inputTokens, mostTokens), outputTokens: mostOutput(asked) ?? mostTokens }
+  return { most, worst, isSome: text !== "" && !isFree(asked.worker.pricing) }
+}
+
+/**
+ * Returns the tokens that a vendor will count against a limit of tokens per minute: the likely input plus the requested
+ * output.
+ */
+export const likelyTokens = (asked: Asked): number =>
+  (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
+  (asked.request.maxOutputTokens ?? asked.worker.maxOutputTokens ?? Math.min(outputBound(asked), usualOutputTokens))
+
+/** Estimates the usage of a complete answer, at most the reserved amount. */
+export const estimateOf = (asked: Asked, text: string): Usage => {
+  const { inputTokens, outputTokens } = estimateUsage(asked.request.messages, text)
+  return {
+    inputTokens: Math.min(inputTokens, inputBound(asked)),
+    outputTokens: Math.min(outputTokens, mostOutput(asked) ?? outputTokens),
+    estimated: true
+  }
+}
+
+/** Failures that happen before a vendor begins to answer, and so are not billed. */
+const unbilled = /^(?:RateLimited|Overloaded|Network|InvalidRequest|Authentication|Quota|ContextTooLong)$/
+
+/** Returns the usage of a failed call, or its upper bound if the vendor did not report it. */
+export const usageOf = (
+  error: WorkerError | undefined,
+  asked: Asked,
+  received: Pick<Received, "text" | "reasoning" | "toolCalls" | "finish">,
+  isLimited: boolean
+): Usage => {
+  const written = tokenBound(received.text) + tokenBound(received.reasoning) + jsonBound(received.toolCalls)
+  const bound = (): Usage => ({
+    inputTokens: inputBound(asked),
+    outputTokens: Math.min(written, mostOutput(asked) ?? written),
+    estimated: true
+  })
+  if (error?.usage !== undefined) return checked(error.usage, bound, boundsOf(asked, isLimited, received.text))
+  if (received.finish !== undefined) return received.finish.usage
+  return written === 0 && error !== undefined && unbilled.test(error.reason._tag) ? noUsage : bound()
+}
+
+/** The payment of a free call. */
+export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
+
+/** Returns the usage of an attempt without an answer, or `undefined` if its worker was not called. */
+export const paidOf = (
+  { isLimited }: CallRun,
+  ask: Ask,
+  { received }: At,
+  error: WorkerError | undefined
+): Paid | undefined => {
+  if (!received.isSent) return undefined
+  const { worker } = ask
+  const usage = usageOf(error, ask, received, isLimited())
+  return { usage, costUsd: cost(worker.pricing, usage) }
+}
+
+// -------------------------------------------------------------------------------------------------------------------
+// Names
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Returns the name of an attempt on accounts. */
+export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): string | undefined =>
+  name === undefined ? undefined : `${name}/${attempt}`
+
+/** Formats the caller for the address of a call. */
+export const placeName = ({ by, item, step }: Ask): string => {
+  const who = step === undefined ? by : placeOfStep(step, item)
+  return by === "check" ? `${who} check` : who
+}
+
+/** Names a call of a run without a journal, in the same way as a journal. */
+export const numbered = (runId: string, counts: Map<string, number>, ask: Ask): string => {
+  const place = `${runId}/${ask.round}/${placeName(ask)}`
+  const count = counts.get(place) ?? 0
+  counts.set(place, count + 1)
+  return `${place}/${count}`
+}
+
+/** Returns how an attempt relates to its name on accounts. */
+export const occurrenceOf = ({ handle, slot }: At): Occurrence => {
+  if (slot === undefined) return "new"
+  return handle === undefined ? "resumed" : "replayed"
+}

@@ -12,12 +12,10 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { millisSince } from "../Elapsed.ts"
-import { placeOf as placeOfStep } from "../events/items.ts"
 import type { Emit, Item } from "../events/RunEvent.ts"
 import type { StepFailure } from "../events/StepFailure.ts"
-import { defined } from "../Fields.ts"
 import type { Recorded } from "../journal/RecordedRun.ts"
-import type { Ledger, Occurrence, Reservation } from "../run/Budget.ts"
+import type { Ledger, Reservation } from "../run/Budget.ts"
 import { Caller } from "../run/Caller.ts"
 import { within } from "../run/carried.ts"
 import type { Recording, Slot } from "../run/Recording.ts"
@@ -25,11 +23,10 @@ import type { Gate } from "../run/Resilience.ts"
 import type { Entry, Failure, ResponseCache } from "../run/ResponseCache.ts"
 import { isA } from "../Thrown.ts"
 import { withThrown } from "../task/thrown.ts"
-import { type BudgetExceeded, cost, noUsage, type Paid } from "../task/Usage.ts"
+import { type BudgetExceeded, cost, type Paid } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
-import { type Accounts, boundOn, priced } from "./accounts.ts"
-import { usageOf } from "./bounds.ts"
+import { type Accounts, attemptName, boundOn, numbered, occurrenceOf, paidOf, priced } from "./accounts.ts"
 import {
   type AllowanceListener,
   type DeltaListener,
@@ -38,6 +35,7 @@ import {
   receive,
   type Silence
 } from "./receive.ts"
+import { report } from "./reports.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -144,6 +142,9 @@ export interface Answered extends Entry, Paid {
   readonly addedMillis: number
 }
 
+/** Returns the part of an answer that a cache stores: its usage, but not its cost. */
+export const entryOf = ({ addedMillis: _, cached: __, costUsd: ___, ...entry }: Answered): Entry => entry
+
 /** How an attempt ended: with an answer, with an error, or, if it has neither, by interruption. */
 export interface Settled {
   readonly answered?: Answered
@@ -176,100 +177,6 @@ export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefine
   middleware.reduceRight<A>((next, one) => (one === undefined ? next : one(next)), innermost)
 
 // -------------------------------------------------------------------------------------------------------------------
-// Reports
-// -------------------------------------------------------------------------------------------------------------------
-
-/** The payment of a free call. */
-export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
-
-/** The error detail of a call whose answer was lost with its process, if the call is not repeated. */
-export const lostDetail = "the process that made the call exited before the answer arrived"
-
-/** Returns the name of an attempt on accounts. */
-export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): string | undefined =>
-  name === undefined ? undefined : `${name}/${attempt}`
-
-/** Formats the caller for the address of a call. */
-export const placeName = ({ by, item, step }: Ask): string => {
-  const who = step === undefined ? by : placeOfStep(step, item)
-  return by === "check" ? `${who} check` : who
-}
-
-/** Returns the place of a call without an answer, for its events. */
-export const placeOf = ({ by, item, round, step, turn, worker }: Ask) => ({
-  round,
-  step,
-  item,
-  turn: turn === 0 ? undefined : turn,
-  by: by === "check" || by === "critic" ? by : undefined,
-  worker: worker.id
-})
-
-export const reportFailure = (
-  { emit }: CallRun,
-  ask: Ask,
-  attempt: number,
-  { message, reason, retryInMillis, unasked }: Failure,
-  paid: Paid,
-  chargeId: string | undefined
-): void =>
-  emit?.({
-    ...defined({
-      type: "call-failed",
-      ...placeOf(ask),
-      chargeId,
-      attempt,
-      reason,
-      message,
-      retryInMillis,
-      unasked
-    }),
-    ...paid
-  })
-
-export const reportInterruption = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined): void =>
-  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId }), ...paid })
-
-/** Reports the end of an attempt: passes an answer to the caller, and emits an event for anything else. */
-const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Settled): void => {
-  if (answered !== undefined) ask.onAnswer(answered)
-  else if (failure !== undefined) {
-    reportFailure(run, ask, at.failures.length, failure, paid ?? unpaid, attemptName(at))
-  } else if (paid !== undefined) reportInterruption(run, ask, paid, attemptName(at))
-}
-
-/** Returns the part of an answer that a cache stores: its usage, but not its cost. */
-export const entryOf = ({ addedMillis: _, cached: __, costUsd: ___, ...entry }: Answered): Entry => entry
-
-/** Emits the deltas of a complete answer as if it arrived now. */
-export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
-  if (reasoning !== undefined) onDelta?.("reasoning", reasoning)
-  onDelta?.("text", text)
-}
-
-/**
- * Adds the failure of a call to the failures of its run. Exceeding a limit does not count as a failure of the worker.
- */
-export const noteFailure = <A>(
-  { failures, runId }: CallContext,
-  place: Pick<StepFailure, "by" | "round" | "step"> & { readonly item?: Item | undefined },
-  made: Effect.Effect<A, WorkerError | BudgetExceeded>
-): Effect.Effect<A, WorkerError | BudgetExceeded> =>
-  Effect.tapError(made, (error) =>
-    Effect.sync(() => {
-      if (error._tag !== "WorkerError") return
-      const { message, reason, worker } = error
-      failures.push({
-        runId,
-        ...(defined(place) as Pick<StepFailure, "by" | "round" | "step" | "item">),
-        worker,
-        reason: reason._tag,
-        message
-      })
-    })
-  )
-
-// -------------------------------------------------------------------------------------------------------------------
 // The way in
 // -------------------------------------------------------------------------------------------------------------------
 
@@ -278,14 +185,6 @@ const untouched = nothingYet()
 
 /** Starts a new attempt of a call. */
 export const attempted = (at: At, settled: At["settled"]): At => ({ ...at, received: nothingYet(), settled })
-
-/** Names a call of a run without a journal, in the same way as a journal. */
-const numbered = (runId: string, counts: Map<string, number>, ask: Ask): string => {
-  const place = `${runId}/${ask.round}/${placeName(ask)}`
-  const count = counts.get(place) ?? 0
-  counts.set(place, count + 1)
-  return `${place}/${count}`
-}
 
 /**
  * Makes the calls of a run through its middleware. Every attempt that is charged to the run has exactly one event,
@@ -316,30 +215,11 @@ export const withErrorOf = <A, E>(
   return withThrown(({ errorOfThrown }) => use(errorOfThrown(worker.id, error)))
 }
 
-/** Returns the usage of an attempt without an answer, or `undefined` if its worker was not called. */
-export const paidOf = (
-  { isLimited }: CallRun,
-  ask: Ask,
-  { received }: At,
-  error: WorkerError | undefined
-): Paid | undefined => {
-  if (!received.isSent) return undefined
-  const { worker } = ask
-  const usage = usageOf(error, ask, received, isLimited())
-  return { usage, costUsd: cost(worker.pricing, usage) }
-}
-
 /** Adds the duration and the earlier failures to an answer, if a middleware needs them. */
 const timed = ({ clock }: CallRun, { failures, since }: At, answered: Answered): Answered => {
   if (since === undefined) return answered
   const durationMillis = millisSince(clock, since)
   return failures.length === 0 ? { ...answered, durationMillis } : { ...answered, durationMillis, failures }
-}
-
-/** Returns how an attempt relates to its name on accounts. */
-export const occurrenceOf = ({ handle, slot }: At): Occurrence => {
-  if (slot === undefined) return "new"
-  return handle === undefined ? "resumed" : "replayed"
 }
 
 /**

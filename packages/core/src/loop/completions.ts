@@ -6,7 +6,7 @@ import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Answered, CallContext } from "./call.ts"
-import { noteFailure } from "./call.ts"
+import { noteFailure } from "./reports.ts"
 
 /** The completions of a round so far. */
 interface Asked {

@@ -47,7 +47,7 @@ import type { StepFailure } from "../events/StepFailure.ts"
 import type { Transcript } from "../events/Transcript.ts"
 import { admit } from "../middleware/admit/admit.ts"
 import type { CachedAnswers } from "../middleware/cache/cache.ts"
-import { fit } from "../middleware/fit/fit.ts"
+import { capable, fit } from "../middleware/fit/fit.ts"
 import { gate } from "../middleware/gate/gate.ts"
 import { reassign } from "../middleware/reassign/reassign.ts"
 import type { Before } from "../middleware/replay/charges.ts"
@@ -55,7 +55,6 @@ import type { ReplaySettings } from "../middleware/replay/replay.ts"
 import { retry } from "../middleware/retry/retry.ts"
 import { revise } from "../middleware/revise/revise.ts"
 import { timeout } from "../middleware/timeout/timeout.ts"
-import { capable } from "../middleware/tools/capable.ts"
 import { onDemand } from "../OnDemand.ts"
 import type { Payer } from "../run/Budget.ts"
 import type { Gate, Retry } from "../run/Resilience.ts"
@@ -67,7 +66,7 @@ import { admitsPlans } from "./price.ts"
 import type { Silence } from "./receive.ts"
 import { carry, close, play, type Round, roundOf, type State } from "./round.ts"
 import type { Conduct } from "./run.ts"
-import { conversed, type Step, turn } from "./step.ts"
+import { type Step, turn } from "./step.ts"
 
 /** The settings of a run that apply to its calls. */
 export interface CallSettings extends ReplaySettings {
@@ -143,7 +142,7 @@ export const stepOf = (context: CallContext, plan: Plan): Effect.Effect<Step> =>
   const isRepeated = isChecked && workflow.steps.some(({ check }) => check?.onFailure === "again")
   const isConversed = isShaped || isRepeated || equipment.tools !== undefined
   const isSet = workflow.steps.some((step) => step.settings !== undefined)
-  const step = ({ check, context: fitsContext, nested, settings: settingsOf, shape, tools }: StepFeatures) =>
+  const step = ({ check, context: fitsContext, conversed, nested, settings: settingsOf, shape, tools }: StepFeatures) =>
     Effect.sync(() =>
       compose(
         [

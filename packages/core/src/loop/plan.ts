@@ -5,9 +5,8 @@ import type { Reassign } from "../run/Resilience.ts"
 import type { ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
-import type { Worker } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
-import { needed, type StepCheck, type Workflow } from "../workflow/Workflow.ts"
+import { needed, type Workflow } from "../workflow/Workflow.ts"
 import type { Kept } from "./reserved.ts"
 import type { Delegate } from "./step.ts"
 
@@ -61,29 +60,4 @@ export const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<n
   if (!skipUnseen) return undefined
   const wanted = needed(workflow)
   return wanted.size === workflow.steps.length ? undefined : wanted
-}
-
-/** Returns the workers that a check calls. */
-const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): ReadonlyArray<Worker> => {
-  const check = typeof by === "string" ? checks[by] : pool.workers[by]
-  if (check === undefined || typeof check === "function") return []
-  if ("generate" in check) return [check]
-  return "score" in check ? (check.workers ?? []) : []
-}
-
-/** Returns the workers of the steps to run, and the workers that check them. */
-export const workersOf = ({
-  checks,
-  pool,
-  wanted,
-  workflow
-}: Pick<Plan, "checks" | "pool" | "workflow" | "wanted">): ReadonlyArray<Worker> => {
-  const workers: Array<Worker> = []
-  for (const [step, { check, worker }] of workflow.steps.entries()) {
-    if (wanted?.has(step) === false) continue
-    const own = pool.workers[worker]
-    if (own !== undefined) workers.push(own)
-    if (check !== undefined) workers.push(...checkersOf(check, checks, pool))
-  }
-  return workers
 }

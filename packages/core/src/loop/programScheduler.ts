@@ -21,20 +21,10 @@ import { type Cell, itemOf, make } from "./cells.ts"
 import { isLeftOut, make as makeViews } from "./cellViews.ts"
 import { itemsOf } from "./lists.ts"
 import { type Plan, workerName } from "./plan.ts"
+import { fail, running, start } from "./reports.ts"
 import { failedAnswer } from "./reserved.ts"
 import type { Execution } from "./scheduler.ts"
-import {
-  answerStep,
-  fail,
-  isFatal,
-  type Running,
-  running,
-  type Step,
-  type StepEnd,
-  type StepError,
-  type StepFailure,
-  start
-} from "./step.ts"
+import { answerStep, isFatal, type Running, type Step, type StepEnd, type StepError, type StepFailure } from "./step.ts"
 
 type Driven = Effect.Effect<void, StepFailure>
 

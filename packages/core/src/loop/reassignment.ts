@@ -2,7 +2,9 @@
 import type { Policy } from "../policy/Policy.ts"
 import * as Resilience from "../run/Resilience.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
-import { lostDetail } from "./call.ts"
+
+/** The error detail of a call whose answer was lost with its process, if the call is not repeated. */
+export const lostDetail = "the process that made the call exited before the answer arrived"
 
 const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
   reason._tag === "Timeout" && reason.detail === lostDetail

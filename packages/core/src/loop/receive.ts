@@ -16,7 +16,7 @@ import { withStreams } from "../task/streams.ts"
 import * as Usage from "../task/Usage.ts"
 import { type FinishReason, type Worker, WorkerError, type WorkerPart, type WorkerRequest } from "../task/Worker.ts"
 import { mostOutput } from "../task/WorstCase.ts"
-import { boundsOf, estimateOf } from "./bounds.ts"
+import { boundsOf, estimateOf } from "./accounts.ts"
 
 /** Receives the vendor's report of its remaining limits. */
 export type AllowanceListener = (allowance: Allowance) => void

@@ -1,4 +1,4 @@
-/** The end of a run: its ending, its answer, and its waiting calls. */
+/** The end of a round and of a run: its answer or failure, the ending, and the waiting calls. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -10,17 +10,37 @@ import type { WaitingCall } from "../events/RunEvent.ts"
 import { inOrder } from "../events/StepFailure.ts"
 import type { PartialAnswer } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
+import type { OptionsError } from "../Options.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { Round, RunOptions, RunResult } from "../run/Conductor.ts"
 import { withToolbox } from "../run/Equipment.ts"
+import type { Broken } from "../run/Recording.ts"
 import type * as Toolbox from "../run/Toolbox.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import * as Usage from "../task/Usage.ts"
 import { Refusal, WorkerError } from "../task/Worker.ts"
-import { bestSoFar, furthestOf } from "./answer.ts"
+import type { StepAnswer } from "../workflow/StepMessages.ts"
+import { voteOf } from "../workflow/vote.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
 import { workerName } from "./plan.ts"
 import type { RunError, State } from "./round.ts"
-import * as Executor from "./scheduler.ts"
+import type { Results } from "./scheduler.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Errors
+// -------------------------------------------------------------------------------------------------------------------
+
+/** The answering step has no answer. */
+export class StepFailed extends Data.TaggedError("StepFailed")<{
+  readonly step: number
+  readonly detail: string
+  /** The worker's error. */
+  readonly cause?: unknown
+}> {
+  override get message(): string {
+    return `Step ${this.step}, which answers, failed: ${this.detail}`
+  }
+}
 
 /** An unexpected exception in code that a run called: a bug. */
 export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
@@ -39,11 +59,86 @@ export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ reado
   }
 }
 
+// -------------------------------------------------------------------------------------------------------------------
+// Rounds
+// -------------------------------------------------------------------------------------------------------------------
+
+const majority = (texts: ReadonlyArray<string>): string | undefined => {
+  const votes = new Map<string, { readonly text: string; count: number }>()
+  for (const text of texts) {
+    const key = voteOf(text)
+    const vote = votes.get(key)
+    if (vote === undefined) votes.set(key, { text, count: 1 })
+    else vote.count += 1
+  }
+  let winner: { readonly text: string; readonly count: number } | undefined
+  for (const vote of votes.values()) if (winner === undefined || vote.count > winner.count) winner = vote
+  return winner?.text
+}
+
+const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<string> =>
+  answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
+
+/** Returns the answer of a completed workflow: the last step's answer, or the majority's. */
+export const answerOf = (workflow: Workflow, results: Results): string | undefined => {
+  if (workflow.answer === "majority") return majority(textsOf(results.answers))
+  const last = results.answers[workflow.steps.length - 1]
+  return last?.type === "answered" ? last.text : undefined
+}
+
+/** Returns the ordinals of the workers whose steps have no answer of this kind. */
+export const workersOf = (
+  { steps }: Workflow,
+  { answers }: Results,
+  type: "failed" | "refused"
+): ReadonlyArray<number> => steps.filter((_, step) => answers[step]?.type === type).map(({ worker }) => worker)
+
+/** Returns why a completed workflow has no answer. */
+export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed | Refusal => {
+  const last = workflow.steps.length - 1
+  const deciding = workflow.answer === "majority" ? answers : [answers[last]]
+  const refusal = deciding.findLast((answer) => answer?.type === "refused")
+  if (refusal !== undefined) return new Refusal({ worker: refusal.worker, text: refusal.text })
+  const failure = answers[last]
+  return failure?.type === "failed"
+    ? new StepFailed({ step: last, detail: failure.message, cause: failure.cause })
+    : new StepFailed({ step: last, detail: "no step answered" })
+}
+
+/**
+ * Returns the step at the end of the longest chain of answered steps (the last one on a tie), or `undefined` if no step
+ * was answered.
+ */
+export const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | undefined>): number | undefined => {
+  const lengths: Array<number> = []
+  let furthest: number | undefined
+  for (const [step, { access }] of steps.entries()) {
+    const seen = access === "all" ? lengths : access.map((index) => lengths[index]!)
+    const isAnswered = answers[step]?.type === "answered"
+    const length = isAnswered ? 1 + seen.reduce((most, one) => Math.max(most, one), 0) : 0
+    lengths.push(length)
+    if (isAnswered && (furthest === undefined || length >= lengths[furthest]!)) furthest = step
+  }
+  return furthest
+}
+
+/**
+ * Returns the answer of a workflow that was cut short: its own, or that of the last step that was asked the question
+ * itself. An answer to a subtask is not an answer to the question.
+ */
+export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
+  answerOf(workflow, results) ??
+  textsOf(results.answers.filter((_, step) => workflow.steps[step]!.subtask === "")).at(-1)
+
+// -------------------------------------------------------------------------------------------------------------------
+// Runs
+// -------------------------------------------------------------------------------------------------------------------
+
 /**
  * Returns the run's answer: the last one, or the best one if a critic scored them. A draft counts only if no limit
  * ended the run.
  */
-const answerOf = ({ current, options, rounds }: State, isCut: boolean): string | undefined => {
+const runAnswerOf = ({ current, options, rounds }: State, isCut: boolean): string | undefined => {
   const answered = rounds.filter(({ answer, isDraft }) => answer !== undefined && !(isCut && isDraft === true))
   if (rounds.at(-1)?.revision === "stop") return rounds.at(-1)!.answer
   if (options.critic !== undefined && answered.length > 0) {
@@ -76,7 +171,7 @@ const partialOf = ({ current, past, pool, rounds }: State): PartialAnswer | unde
 /** Whether an error means that the task was declined by a model, by its vendor's filter or by the policy. */
 const isRefusal = (error: unknown): boolean => {
   if (isA(error, WorkerError)) return error.reason._tag === "ContentFiltered"
-  if (isA(error, Executor.StepFailed)) return isRefusal(error.cause)
+  if (isA(error, StepFailed)) return isRefusal(error.cause)
   return isA(error, Refusal) || (isA(error, Policy.PolicyError) && error.isRefusal === true)
 }
 
@@ -136,7 +231,7 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   const { context, rounds, runId, waitingFor } = state
   const end = endingOf(state, exit)
   const isCut = state.stopped !== undefined || Exit.isFailure(exit)
-  const answer = end.ending === "suspended" ? undefined : answerOf(state, isCut)
+  const answer = end.ending === "suspended" ? undefined : runAnswerOf(state, isCut)
   const partial = end.ending === "suspended" || answer !== undefined ? undefined : partialOf(state)
   const { detail, error, ending, value } = withValue(end, answer, state.equipment.shape)
   const spend = context.ledger.spent()
@@ -164,3 +259,19 @@ export const valued = (result: RunResult, output: RunOptions["output"]): Effect.
     })
   )
 }
+
+/** Returns the result of a run that cannot be resumed because of its journal or its options. */
+export const unusable = (runId: string, error: Broken | OptionsError): RunResult<never> => ({
+  runId,
+  ending: "failed",
+  answer: undefined,
+  partial: undefined,
+  detail: error.message,
+  error,
+  failures: [],
+  spend: Usage.noSpend,
+  durationMillis: 0,
+  rounds: [],
+  waitingFor: [],
+  value: undefined
+})

@@ -20,11 +20,10 @@ import type { Refusal, WorkerError } from "../task/Worker.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { PastRound } from "../workflow/StepMessages.ts"
 import * as Workflow from "../workflow/Workflow.ts"
-import { refusalOf } from "./accounts.ts"
-import { answerOf, bestSoFar, failureOf, workersOf } from "./answer.ts"
+import { refusalOf, workersOf as workersOfPlan } from "./accounts.ts"
 import type { CallContext } from "./call.ts"
 import { type Completions, completionsOf } from "./completions.ts"
-import { type Plan, wantedOf, workersOf as workersOfPlan } from "./plan.ts"
+import { type Plan, wantedOf } from "./plan.ts"
 import { checksOf } from "./price.ts"
 import {
   objections,
@@ -38,7 +37,8 @@ import {
 } from "./proposal.ts"
 import { reassignOf } from "./reassignment.ts"
 import { keepLast } from "./reserved.ts"
-import { type Execution, type StepFailed, schedule } from "./scheduler.ts"
+import { answerOf, bestSoFar, failureOf, type StepFailed, workersOf } from "./result.ts"
+import { type Execution, schedule } from "./scheduler.ts"
 import type { Delegate, DelegateError, Step } from "./step.ts"
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@
  * 6. Interrupting a run stops its calls immediately and still yields the transcript so far.
  * 7. Equal seeds and answers give equal transcripts, except for the order of events of concurrent steps.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../events/RunEvent.ts"
 import { onDemand } from "../OnDemand.ts"
@@ -24,8 +23,9 @@ import type { StepAnswer, Verdict } from "../workflow/StepMessages.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Answered, CallContext } from "./call.ts"
 import { type Plan, workerName } from "./plan.ts"
+import { fail, start } from "./reports.ts"
 import { failedAnswer } from "./reserved.ts"
-import { answerStep, fail, isFatal, type Running, type Step, type StepFailure, start } from "./step.ts"
+import { answerStep, isFatal, type Running, type Step, type StepFailure } from "./step.ts"
 
 /** The results of a workflow so far. */
 export interface Results {
@@ -55,18 +55,6 @@ export interface Execution {
   readonly skipHeld: (reason: "budget" | "revised") => void
   /** Returns the results so far, even after `run` has failed or was interrupted. */
   readonly results: () => Results
-}
-
-/** The answering step has no answer. */
-export class StepFailed extends Data.TaggedError("StepFailed")<{
-  readonly step: number
-  readonly detail: string
-  /** The worker's error. */
-  readonly cause?: unknown
-}> {
-  override get message(): string {
-    return `Step ${this.step}, which answers, failed: ${this.detail}`
-  }
 }
 
 /** Prepares to run a workflow. */

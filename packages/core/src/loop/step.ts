@@ -7,9 +7,7 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { millisSince, ticks } from "../Elapsed.ts"
-import type { Body, Emit, Item, WaitingCall } from "../events/RunEvent.ts"
-import { defined } from "../Fields.ts"
+import type { Emit, Item, WaitingCall } from "../events/RunEvent.ts"
 import type { Reassign } from "../run/Resilience.ts"
 import type { AnswerShape } from "../run/Toolbox.ts"
 import * as Seed from "../Seed.ts"
@@ -21,7 +19,8 @@ import { type StepView, type Verdict, workerMessages } from "../workflow/StepMes
 import type { Step as WorkflowStep } from "../workflow/Workflow.ts"
 import type { Answered, Ask, CallContext } from "./call.ts"
 import { listShape } from "./lists.ts"
-import { type Plan, type Settings, workerName } from "./plan.ts"
+import type { Plan, Settings } from "./plan.ts"
+import { finish } from "./reports.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -127,113 +126,8 @@ export type Step = (ask: StepAsk, at: StepAt) => Effect.Effect<StepEnd, StepErro
 export type StepMiddleware = (next: Step) => Step
 
 // -------------------------------------------------------------------------------------------------------------------
-// Reports
+// The way in
 // -------------------------------------------------------------------------------------------------------------------
-
-/** Wraps an emitter so that it adds the item to each event. */
-const emitterOf = (emit: Emit | undefined, item: Item | undefined): Emit | undefined =>
-  emit === undefined || item === undefined
-    ? emit
-    : (body) => {
-        const event = body as Body & { item?: Item }
-        event.item = item
-        emit(event)
-      }
-
-/** Creates the state of a step, or of one of its items, before it starts. */
-export const running = ({ clock, emit, isReplayed }: CallContext, plan: Plan, step: number, item?: Item): Running => ({
-  step,
-  startedAt: ticks(clock),
-  worker: workerName(plan, plan.workflow.steps[step]!.worker),
-  holds: false,
-  item,
-  emit: emitterOf(emit, item),
-  isReplayed
-})
-
-/** Starts a step. `without` lists the steps and items that it does not wait for. */
-export const start = (
-  context: CallContext,
-  plan: Plan,
-  step: number,
-  item?: Item,
-  without?: ReadonlyArray<string>
-): Running => {
-  const started = running(context, plan, step, item)
-  const { emit, worker } = started
-  if (without === undefined) emit?.({ type: "step-started", round: plan.round, step, worker })
-  else emit?.({ type: "step-started", round: plan.round, step, worker, without })
-  return started
-}
-
-const finish = (
-  { clock }: CallContext,
-  { round }: Plan,
-  { emit, startedAt, step, worker }: Running,
-  given: Answered,
-  isUnchecked = false
-) => {
-  const { addedMillis, cached, costUsd, finishReason, model, text: answer, usage } = given
-  const durationMillis = millisSince(clock, startedAt) + addedMillis
-  const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
-  const unchecked = isUnchecked ? ({ isUnchecked } as const) : undefined
-  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, ...unchecked, usage, costUsd })
-}
-
-export const fail = (
-  { clock, failures, runId }: CallContext,
-  { round }: Plan,
-  { emit, item, startedAt, step, worker }: Running,
-  error: StepError
-): void => {
-  const { message } = error
-  const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
-  // A limit is not the worker's fault.
-  if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, ...itemIn(item), worker, ...why })
-  emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
-}
-
-/** Reports an answer after which the step continues. `error` is the reason if it was rejected. */
-export const reportTurn = (
-  { round }: Plan,
-  { conversation: { turn }, running: { emit }, step }: StepAsk,
-  worker: string,
-  answer: Answered,
-  durationMillis: number,
-  error?: string
-): void => {
-  const { cached, costUsd, echo, text, toolCalls = [], usage } = answer
-  const place = { type: "turn-finished", round, step, turn, worker } as const
-  emit?.({ ...defined({ ...place, text, toolCalls, echo, error, durationMillis, cached }), usage, costUsd })
-}
-
-/**
- * Hands over a step to another worker, after an error or for another reason. Drops the signed reasoning of the previous
- * vendor, which no other vendor can read.
- */
-export const handTo = (
-  { failures, runId }: CallContext,
-  plan: Plan,
-  { conversation, running, step }: StepAsk,
-  ordinal: number,
-  error?: WorkerError
-): void => {
-  const { round } = plan
-  const to = workerName(plan, ordinal)
-  const { emit, item, worker: from } = running
-  const why = error && { reason: error.reason._tag, message: error.message }
-  if (why !== undefined) failures.push({ runId, round, step, ...itemIn(item), worker: from, ...why, reassignedTo: to })
-  emit?.({ type: "step-reassigned", round, step, from, to, ...why })
-  running.worker = to
-  for (const [index, message] of conversation.messages.entries()) {
-    if (message.role !== "assistant" || message.echo === undefined) continue
-    const { echo: _, ...rest } = message
-    conversation.messages[index] = rest
-  }
-}
-
-/** Returns the `item` field of a failure, if there is an item. */
-const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })
 
 /**
  * Whether an error ends the run regardless of the settings for failed steps. Wrong credentials do, because they would
@@ -241,10 +135,6 @@ const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { i
  */
 export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
-
-// -------------------------------------------------------------------------------------------------------------------
-// The way in
-// -------------------------------------------------------------------------------------------------------------------
 
 /** Returns the shape of a step's intermediate answer. */
 const shapeOf = ({ equipment }: Plan, { gives }: WorkflowStep): AnswerShape | undefined => {
@@ -320,26 +210,6 @@ export const answerStep = (
 // -------------------------------------------------------------------------------------------------------------------
 // One turn
 // -------------------------------------------------------------------------------------------------------------------
-
-/** Adds the conversation so far to a request, before the request is reduced to what its worker accepts. */
-export const conversed =
-  ({ clock }: CallContext): StepMiddleware =>
-  (next) =>
-  (ask, at) => {
-    const { conversation, offered, sample } = ask
-    if (!offered.hasTools && offered.shape === undefined && !offered.isRepeated) return next(ask, at)
-    const { messages, turn } = conversation
-    const { request } = at
-    conversation.since = ticks(clock)
-    return next(ask, {
-      ...at,
-      request: {
-        ...request,
-        messages: messages.length === 0 ? request.messages : [...request.messages, ...messages],
-        seed: request.seed === undefined || turn === 0 ? request.seed : Seed.derive(sample, "turn", turn)
-      }
-    })
-  }
 
 /** Asks the worker of a step for one turn. */
 export const turn =

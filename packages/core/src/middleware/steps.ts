@@ -2,6 +2,7 @@
 export { approve } from "./approve/approve.ts"
 export { check } from "./check/check.ts"
 export { context } from "./context/context.ts"
+export { conversed } from "./conversation/conversation.ts"
 export { critic } from "./critic/critic.ts"
 export { delegation, nested } from "./nested/nested.ts"
 export { settings } from "./settings/settings.ts"

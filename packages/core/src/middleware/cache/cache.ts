@@ -3,22 +3,18 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { settle } from "../../Callback.ts"
 import { millisSince, ticks } from "../../Elapsed.ts"
-import { boundOn } from "../../loop/accounts.ts"
-import { boundsOf, estimateOf } from "../../loop/bounds.ts"
+import { attemptName, boundOn, boundsOf, estimateOf, unpaid } from "../../loop/accounts.ts"
 import {
   type Answered,
   type Ask,
   type At,
-  attemptName,
   type Call,
   type CallError,
   type CallMiddleware,
   type CallRun,
-  entryOf,
-  reportFailure,
-  show,
-  unpaid
+  entryOf
 } from "../../loop/call.ts"
+import { reportFailure, show } from "../../loop/reports.ts"
 import * as ResponseCache from "../../run/ResponseCache.ts"
 import { messageOf } from "../../Thrown.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../../task/Usage.ts"

@@ -8,17 +8,10 @@ import type { Emit, Item } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import type { Recorded } from "../../journal/RecordedRun.ts"
 import { refusalOf } from "../../loop/accounts.ts"
-import { type Answered, type CallContext, noteFailure } from "../../loop/call.ts"
+import type { Answered, CallContext } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
-import {
-  handTo,
-  reportTurn,
-  type StepAsk,
-  type StepAt,
-  type StepEnd,
-  type StepError,
-  type StepMiddleware
-} from "../../loop/step.ts"
+import { handTo, noteFailure, reportTurn } from "../../loop/reports.ts"
+import type { StepAsk, StepAt, StepEnd, StepError, StepMiddleware } from "../../loop/step.ts"
 import { next as nextWorker } from "../../run/Resilience.ts"
 import * as Seed from "../../Seed.ts"
 import { type Check, type Checks, isAsking, objectionTo } from "../../task/Check.ts"

@@ -1,7 +1,11 @@
-/** Fits a request to its worker and to the accounts that it is charged to. */
+/** Fits requests to their workers: a step's to the content that its worker accepts, a call's to its instructions and limits. */
+import * as Effect from "effect/Effect"
 
 import type { CallMiddleware } from "../../loop/call.ts"
-import type { Worker, WorkerRequest } from "../../task/Worker.ts"
+import type { Plan } from "../../loop/plan.ts"
+import type { StepMiddleware } from "../../loop/step.ts"
+import { fit as accepted } from "../../run/Capabilities.ts"
+import { type Worker, WorkerError, type WorkerRequest } from "../../task/Worker.ts"
 import { outputBound } from "../../task/WorstCase.ts"
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
@@ -24,4 +28,23 @@ export const fit =
     const taken = instructed(worker.takesSeed === false ? unseeded(request) : request, worker)
     if (isBounded) return next({ ...ask, request: { ...taken, maxOutputTokens: outputBound(ask) } }, at)
     return next(taken === request ? ask : { ...ask, request: taken }, at)
+  }
+
+/**
+ * Returns the request without content that its worker does not accept. Content omitted from the first request is
+ * reported.
+ */
+export const capable =
+  ({ equipment, pool, round }: Plan): StepMiddleware =>
+  (next) =>
+  (ask, at) => {
+    const worker = pool.workers[at.ordinal]!
+    const fitted = accepted(worker, at.request, equipment.unsupported)
+    if (fitted instanceof WorkerError) return Effect.fail(fitted)
+    if (ask.conversation.turn === 0) {
+      const { running, step } = ask
+      for (const notice of fitted.notices)
+        running.emit?.({ type: "step-notice", round, step, worker: worker.id, notice })
+    }
+    return next(ask, fitted.request === at.request ? at : { ...at, request: fitted.request })
   }

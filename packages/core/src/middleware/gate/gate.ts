@@ -1,6 +1,6 @@
 /** Waits at the gate that all runs of the process share, and reports the vendor's remaining limits to it. */
 import { settle } from "../../Callback.ts"
-import { likelyTokens } from "../../loop/bounds.ts"
+import { likelyTokens } from "../../loop/accounts.ts"
 import type { CallMiddleware, CallRun } from "../../loop/call.ts"
 import { placesOf } from "../../run/Caller.ts"
 import type { Gate } from "../../run/Resilience.ts"

@@ -1,6 +1,7 @@
 /** Writes the intent of an attempt to the journal before it is sent, and the handle for requesting its answer again. */
 import * as Effect from "effect/Effect"
-import { type Ask, type At, type CallMiddleware, unpaid } from "../../loop/call.ts"
+import { unpaid } from "../../loop/accounts.ts"
+import type { Ask, At, CallMiddleware } from "../../loop/call.ts"
 import type { Slot } from "../../run/Recording.ts"
 import type { Paid } from "../../task/Usage.ts"
 import { CallId } from "../../task/Worker.ts"

@@ -3,18 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { notifyLogged } from "../../Callback.ts"
 import { ticks } from "../../Elapsed.ts"
-import { boundOn } from "../../loop/accounts.ts"
-import {
-  type Ask,
-  type At,
-  attemptName,
-  type CallMiddleware,
-  type CallRun,
-  entryOf,
-  occurrenceOf,
-  paidOf,
-  withErrorOf
-} from "../../loop/call.ts"
+import { attemptName, boundOn, occurrenceOf, paidOf } from "../../loop/accounts.ts"
+import { type Ask, type At, type CallMiddleware, type CallRun, entryOf, withErrorOf } from "../../loop/call.ts"
 import type { Payer, Reservation } from "../../run/Budget.ts"
 import type { Caller } from "../../run/Caller.ts"
 import * as ResponseCache from "../../run/ResponseCache.ts"

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import { refusalOf } from "../../loop/accounts.ts"
 import type { CallContext } from "../../loop/call.ts"
 import type { Plan } from "../../loop/plan.ts"
+import { handTo } from "../../loop/reports.ts"
 import {
-  handTo,
   isFatal,
   type StepAsk,
   type StepAt,

@@ -6,23 +6,10 @@ import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
 import type { Known, Outcome, Recorded } from "../../journal/RecordedRun.ts"
-import {
-  type Answered,
-  type Ask,
-  type At,
-  attemptName,
-  type CallError,
-  type CallMiddleware,
-  type CallRun,
-  lostDetail,
-  placeName,
-  placeOf,
-  reportFailure,
-  reportInterruption,
-  type Settled,
-  show,
-  unpaid
-} from "../../loop/call.ts"
+import { attemptName, placeName, unpaid } from "../../loop/accounts.ts"
+import type { Answered, Ask, At, CallError, CallMiddleware, CallRun, Settled } from "../../loop/call.ts"
+import { lostDetail } from "../../loop/reassignment.ts"
+import { placeOf, reportFailure, reportInterruption, show } from "../../loop/reports.ts"
 import type { Slot } from "../../run/Recording.ts"
 import type { Answer, Entry, Failure } from "../../run/ResponseCache.ts"
 import type { RunSettings } from "../../run/RunSettings.ts"

@@ -1,0 +1,197 @@
+/** The events that the kernel reports: those of calls, and those of steps. */
+import * as Effect from "effect/Effect"
+import { millisSince, ticks } from "../Elapsed.ts"
+import type { Body, Emit, Item } from "../events/RunEvent.ts"
+import type { StepFailure } from "../events/StepFailure.ts"
+import { defined } from "../Fields.ts"
+import type { Entry, Failure } from "../run/ResponseCache.ts"
+import type { BudgetExceeded, Paid } from "../task/Usage.ts"
+import type { WorkerError } from "../task/Worker.ts"
+import { attemptName, unpaid } from "./accounts.ts"
+import type { Answered, Ask, At, CallContext, CallRun, Settled } from "./call.ts"
+import { type Plan, workerName } from "./plan.ts"
+import type { Running, StepAsk, StepError } from "./step.ts"
+
+// -------------------------------------------------------------------------------------------------------------------
+// Calls
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Returns the place of a call without an answer, for its events. */
+export const placeOf = ({ by, item, round, step, turn, worker }: Ask) => ({
+  round,
+  step,
+  item,
+  turn: turn === 0 ? undefined : turn,
+  by: by === "check" || by === "critic" ? by : undefined,
+  worker: worker.id
+})
+
+export const reportFailure = (
+  { emit }: CallRun,
+  ask: Ask,
+  attempt: number,
+  { message, reason, retryInMillis, unasked }: Failure,
+  paid: Paid,
+  chargeId: string | undefined
+): void =>
+  emit?.({
+    ...defined({
+      type: "call-failed",
+      ...placeOf(ask),
+      chargeId,
+      attempt,
+      reason,
+      message,
+      retryInMillis,
+      unasked
+    }),
+    ...paid
+  })
+
+export const reportInterruption = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined): void =>
+  emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId }), ...paid })
+
+/** Reports the end of an attempt: passes an answer to the caller, and emits an event for anything else. */
+export const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Settled): void => {
+  if (answered !== undefined) ask.onAnswer(answered)
+  else if (failure !== undefined) {
+    reportFailure(run, ask, at.failures.length, failure, paid ?? unpaid, attemptName(at))
+  } else if (paid !== undefined) reportInterruption(run, ask, paid, attemptName(at))
+}
+
+/** Emits the deltas of a complete answer as if it arrived now. */
+export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
+  if (reasoning !== undefined) onDelta?.("reasoning", reasoning)
+  onDelta?.("text", text)
+}
+
+/**
+ * Adds the failure of a call to the failures of its run. Exceeding a limit does not count as a failure of the worker.
+ */
+export const noteFailure = <A>(
+  { failures, runId }: CallContext,
+  place: Pick<StepFailure, "by" | "round" | "step"> & { readonly item?: Item | undefined },
+  made: Effect.Effect<A, WorkerError | BudgetExceeded>
+): Effect.Effect<A, WorkerError | BudgetExceeded> =>
+  Effect.tapError(made, (error) =>
+    Effect.sync(() => {
+      if (error._tag !== "WorkerError") return
+      const { message, reason, worker } = error
+      failures.push({
+        runId,
+        ...(defined(place) as Pick<StepFailure, "by" | "round" | "step" | "item">),
+        worker,
+        reason: reason._tag,
+        message
+      })
+    })
+  )
+
+// -------------------------------------------------------------------------------------------------------------------
+// Steps
+// -------------------------------------------------------------------------------------------------------------------
+
+/** Returns the `item` field of a failure, if there is an item. */
+const itemIn = (item: Item | undefined) => (item === undefined ? undefined : { item })
+
+/** Wraps an emitter so that it adds the item to each event. */
+const emitterOf = (emit: Emit | undefined, item: Item | undefined): Emit | undefined =>
+  emit === undefined || item === undefined
+    ? emit
+    : (body) => {
+        const event = body as Body & { item?: Item }
+        event.item = item
+        emit(event)
+      }
+
+/** Creates the state of a step, or of one of its items, before it starts. */
+export const running = ({ clock, emit, isReplayed }: CallContext, plan: Plan, step: number, item?: Item): Running => ({
+  step,
+  startedAt: ticks(clock),
+  worker: workerName(plan, plan.workflow.steps[step]!.worker),
+  holds: false,
+  item,
+  emit: emitterOf(emit, item),
+  isReplayed
+})
+
+/** Starts a step. `without` lists the steps and items that it does not wait for. */
+export const start = (
+  context: CallContext,
+  plan: Plan,
+  step: number,
+  item?: Item,
+  without?: ReadonlyArray<string>
+): Running => {
+  const started = running(context, plan, step, item)
+  const { emit, worker } = started
+  if (without === undefined) emit?.({ type: "step-started", round: plan.round, step, worker })
+  else emit?.({ type: "step-started", round: plan.round, step, worker, without })
+  return started
+}
+
+export const finish = (
+  { clock }: CallContext,
+  { round }: Plan,
+  { emit, startedAt, step, worker }: Running,
+  given: Answered,
+  isUnchecked = false
+) => {
+  const { addedMillis, cached, costUsd, finishReason, model, text: answer, usage } = given
+  const durationMillis = millisSince(clock, startedAt) + addedMillis
+  const said = { answer, finishReason, ...(model === undefined ? undefined : { model }) }
+  const unchecked = isUnchecked ? ({ isUnchecked } as const) : undefined
+  emit?.({ type: "step-finished", round, step, worker, ...said, durationMillis, cached, ...unchecked, usage, costUsd })
+}
+
+export const fail = (
+  { clock, failures, runId }: CallContext,
+  { round }: Plan,
+  { emit, item, startedAt, step, worker }: Running,
+  error: StepError
+): void => {
+  const { message } = error
+  const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
+  // A limit is not the worker's fault.
+  if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, ...itemIn(item), worker, ...why })
+  emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
+}
+
+/** Reports an answer after which the step continues. `error` is the reason if it was rejected. */
+export const reportTurn = (
+  { round }: Plan,
+  { conversation: { turn }, running: { emit }, step }: StepAsk,
+  worker: string,
+  answer: Answered,
+  durationMillis: number,
+  error?: string
+): void => {
+  const { cached, costUsd, echo, text, toolCalls = [], usage } = answer
+  const place = { type: "turn-finished", round, step, turn, worker } as const
+  emit?.({ ...defined({ ...place, text, toolCalls, echo, error, durationMillis, cached }), usage, costUsd })
+}
+
+/**
+ * Hands over a step to another worker, after an error or for another reason. Drops the signed reasoning of the previous
+ * vendor, which no other vendor can read.
+ */
+export const handTo = (
+  { failures, runId }: CallContext,
+  plan: Plan,
+  { conversation, running, step }: StepAsk,
+  ordinal: number,
+  error?: WorkerError
+): void => {
+  const { round } = plan
+  const to = workerName(plan, ordinal)
+  const { emit, item, worker: from } = running
+  const why = error && { reason: error.reason._tag, message: error.message }
+  if (why !== undefined) failures.push({ runId, round, step, ...itemIn(item), worker: from, ...why, reassignedTo: to })
+  emit?.({ type: "step-reassigned", round, step, from, to, ...why })
+  running.worker = to
+  for (const [index, message] of conversation.messages.entries()) {
+    if (message.role !== "assistant" || message.echo === undefined) continue
+    const { echo: _, ...rest } = message
+    conversation.messages[index] = rest
+  }
+}
