@@ -1,4 +1,4 @@
-/** Three seeds of the day do not contradict the figures that are published of the tiny Conductor: a sample of four rows. */
+/** Three seeds of the day do not contradict the figures that are published of the tiny Conductor: a sample of two rows. */
 import path from "node:path"
 import { root } from "../setup/workspace.mjs"
 import { run } from "./command.ts"
