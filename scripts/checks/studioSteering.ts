@@ -128,7 +128,7 @@ const ask = async (url: string, content: string, more: object = {}): Promise<str
 const node = (page: Page, step: number, worker: string, word: string) =>
   page.getByRole("button", { name: new RegExp(`^Step ${step}, ${worker}, ${word},`) }).waitFor()
 
-const click = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click()
+const click = (page: Page, name: string | RegExp) => page.getByRole("button", { name, exact: true }).first().click()
 
 /** Forks a run from a step of the run that is nested in its first step. */
 const forkNested = async (page: Page, folder: string): Promise<void> => {
@@ -138,7 +138,7 @@ const forkNested = async (page: Page, folder: string): Promise<void> => {
     await page.goto(`${url}/studio/#/runs/${await ask(url, "Is it nested?")}?step=0.0`)
     await click(page, "Open nested run")
     await page.getByRole("button", { name: /^Step 1, b, Answered/ }).click()
-    await click(page, "Fork")
+    await click(page, /^Fork from step/)
     await page.locator('select[name="worker"]').selectOption("a")
     await click(page, "Fork and run")
     await page.getByText("Forked from step 1 of a nested run of").waitFor()
@@ -196,7 +196,7 @@ export const steer = async (
     await page.getByText("Rating stored").waitFor()
 
     await page.getByRole("button", { name: /^Step 3, delta/ }).click()
-    await click(page, "Fork")
+    await click(page, /^Fork from step/)
     await page.locator('select[name="worker"]').selectOption("alpha")
     await look(page, "fork")
     await click(page, "Fork and run")
@@ -207,7 +207,7 @@ export const steer = async (
     await node(page, 4, "omega", "Answered")
     await node(page, 1, "beta", "Cached")
 
-    await click(page, "Fork")
+    await click(page, /^Fork from step/)
     await click(page, "Edit the plan")
     const plan = page.locator("textarea[name=plan]")
     const text = await plan.inputValue()

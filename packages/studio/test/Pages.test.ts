@@ -1,9 +1,10 @@
 /** The figures of a page, the server of a folder, and exported pages. */
 import http from "node:http"
+import { fork } from "@divisi/core/promise"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { buildApp } from "../scripts/build.ts"
 import { Assets, Export, Format, StudioServer, Summary, Waterfall } from "../src/index.ts"
-import { hostileRun, incident, suspended } from "./fixtures/runs.ts"
+import { hostileRun, incident, incidentPool, suspended } from "./fixtures/runs.ts"
 
 const source = async () => {
   const runs = [await incident(20), await suspended()].map((transcript) => ({
@@ -127,6 +128,24 @@ describe("figures", () => {
     expect(rows[2]!.record.state).toBe("failed")
     expect(Waterfall.wasteOf(transcript)).toMatchObject({ skipped: 1, reassigned: 0 })
     expect(Summary.fromTranscript(transcript)).toMatchObject({ state: "answered", policy: "incident" })
+    const [failed, answered] = rows[1]!.calls
+    expect(failed!.retryInMillis).toBe(answered!.from - failed!.to)
+    expect(Waterfall.momentsOf(transcript)).toContain(transcript.startedAt + answered!.from)
+  })
+
+  it("count no failure of the run that a fork continues", async () => {
+    const transcript = await incident(20)
+    expect(Waterfall.wasteOf(transcript).failed).toBe(4)
+    const forked = await fork({
+      transcript,
+      pool: incidentPool(20),
+      at: { round: 0, step: 2 },
+      change: { worker: "gpt-5-mini" },
+      reassign: "never"
+    })
+    const { rows } = Waterfall.make(forked.transcript)
+    expect(rows[1]!.calls.map(({ kind }) => kind)).toEqual(["cached"])
+    expect(Waterfall.wasteOf(forked.transcript).failed).toBe(0)
   })
 
   it.each([

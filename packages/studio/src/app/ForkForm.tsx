@@ -86,7 +86,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
     >
       <h2>Fork from step {step}</h2>
       <p class="dim">
-        A new run continues from here. Answers of steps before it are taken from this run and cost nothing.
+        A new run continues from here. Steps that do not depend on this one keep their answers, which cost nothing.
       </p>
       <p class="actions" role="group" aria-label="Change">
         {Object.entries(changes).map(([one, name]) => (

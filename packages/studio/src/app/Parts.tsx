@@ -6,16 +6,10 @@ import { useErrorBoundary } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import { Icon } from "./Icons.tsx"
 
-/** A sum of money with its leading zeros in a weaker colour. */
-export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefined; readonly isPlay?: boolean }) => {
-  const [zeros, rest] = Format.leadingZeros(Format.money(usd, isPlay))
-  return (
-    <span class="money">
-      {zeros !== "" && <span class="zeros">{zeros}</span>}
-      {rest}
-    </span>
-  )
-}
+/** A sum of money. */
+export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefined; readonly isPlay?: boolean }) => (
+  <span class="money">{Format.money(usd, isPlay)}</span>
+)
 
 /** The characters of a long text that are shown at first, and with each further click. */
 const pieceLength = 20_000

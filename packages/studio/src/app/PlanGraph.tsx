@@ -4,9 +4,12 @@ import { Topology, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { lookOf, Mark } from "./Icons.tsx"
-import { plainMoney, stateOfStep } from "./Steps.ts"
+import { attemptsText, plainMoney, stateOfStep } from "./Steps.ts"
 
 const node = { width: 158, height: 60, gapX: 28, gapY: 18, margin: 14 }
+
+/** A wide plan is scaled down to its pane, and scrolls if its texts would become too small. */
+const minScale = 0.8
 
 const shortened = (text: string, most: number): string => {
   const line = Format.oneLine(text, 200)
@@ -21,7 +24,7 @@ const factOf = ({ calls, record }: Row, access: string): string => {
   if (state === "suspended") return "needs a result"
   if (state === "running") return "running"
   const time = Format.duration((record.endedAt ?? 0) - (record.startedAt ?? 0))
-  if (state === "failed") return `${calls.length} ${calls.length === 1 ? "attempt" : "attempts"} · ${time}`
+  if (state === "failed") return `${attemptsText(calls.length)} · ${time}`
   return `${time} · ${plainMoney(record)}`
 }
 
@@ -93,6 +96,7 @@ export const PlanGraph = ({ name: plan = "", onSelect, round, rows, selected }: 
       width={whole.width}
       height={whole.height}
       viewBox={`0 0 ${whole.width} ${whole.height}`}
+      ref={(element) => element?.style.setProperty("min-width", `${minScale * whole.width}px`)}
       role="group"
       aria-label={`Plan of round ${round.round + 1}`}
     >

@@ -138,6 +138,11 @@ const View = ({
     setQuery({ step: `${round}.${step}`, item: undefined, pane: undefined })
   const goTo = (millis: number | undefined) =>
     setQuery({ at: millis === undefined || millis >= end - whole.startedAt ? undefined : String(Math.round(millis)) })
+  /** Moves to the next or previous event. */
+  const goToEvent = (by: 1 | -1) => {
+    const at = by === 1 ? moments.find((at) => at > time) : moments.findLast((at) => at < time)
+    if (at !== undefined || by === 1) goTo(at === undefined ? undefined : at - whole.startedAt)
+  }
   const spend = transcript.spend ?? Transcripts.spendSoFar(transcript)
   const isPlay = whole.pool.length > 0 && whole.pool.every(({ isPlay }) => isPlay === true)
   const answer = transcript.answer ?? (isPast || state === "running" ? undefined : whole.rounds.at(-1)?.answer)
@@ -153,16 +158,8 @@ const View = ({
       keys({
         ArrowDown: () => move(1),
         ArrowUp: () => move(-1),
-        ArrowRight: () =>
-          goTo(
-            moments.find((at) => at > time) === undefined
-              ? undefined
-              : moments.find((at) => at > time)! - whole.startedAt
-          ),
-        ArrowLeft: () => {
-          const before = moments.findLast((at) => at < time)
-          if (before !== undefined) goTo(before - whole.startedAt)
-        },
+        ArrowRight: () => goToEvent(1),
+        ArrowLeft: () => goToEvent(-1),
         p: () => setQuery({ pane: isPolicyShown ? undefined : "policy" })
       }),
     [waterfall, moments, time, row, isPolicyShown]
@@ -220,7 +217,7 @@ const View = ({
             kind={isForking.value ? "quiet on" : "quiet"}
             onClick={() => (isForking.value = !isForking.value)}
           >
-            Fork
+            Fork from step {row.step}
           </Action>
         )}
         {!isExported() && (
@@ -273,14 +270,14 @@ const View = ({
           <Stat
             name={isPast ? "Cost so far" : "Cost"}
             note={
-              waste.costUsd > 0 ? `${Format.money(waste.costUsd)} without an answer` : isPlay ? "play money" : undefined
+              waste.costUsd > 0 ? `${Format.money(waste.costUsd)} for failed calls` : isPlay ? "play money" : undefined
             }
           >
             <Money usd={spend.unpricedCalls > 0 && spend.costUsd === 0 ? undefined : spend.costUsd} isPlay={false} />
           </Stat>
           <Stat
             name={isPast ? "Time so far" : "Time"}
-            note={critical > 0 ? `${Format.ratio(duration / critical)} critical path` : undefined}
+            note={critical > 0 ? `critical path ${Format.duration(critical)}` : undefined}
           >
             {Format.duration(duration)}
           </Stat>
@@ -399,7 +396,15 @@ const View = ({
         </section>
       </div>
       <StepTable transcript={transcript} waterfall={waterfall} onSelect={select} isHidden={!asTable.value} />
-      <Scrubber moments={moments} start={whole.startedAt} end={end} time={time} onTime={goTo} isLive={isLive} />
+      <Scrubber
+        moments={moments}
+        start={whole.startedAt}
+        end={end}
+        time={time}
+        onTime={goTo}
+        onEvent={goToEvent}
+        isLive={isLive}
+      />
       {isPolicyShown && round !== undefined ? (
         <PolicyPane transcript={transcript} round={round} />
       ) : row === undefined || openRow === undefined ? (

@@ -57,7 +57,7 @@ const shown = computed(() => {
     started: ({ started_at }) => started_at,
     cost: ({ cost_usd }) => cost_usd,
     time: (run) => millisOf(run, now),
-    tokens: ({ tokens = 0 }) => tokens
+    tokens: ({ calls, tokens = calls }) => tokens
   }
   const key = by[sorted.value]
   return found.sort((one, other) => (urgentFirst.value ? urgency(other) - urgency(one) : 0) || key(other) - key(one))
@@ -182,6 +182,9 @@ const Head = ({
   </span>
 )
 
+/** Whether the runs were read from transcripts, which have tokens and bars. A server lists calls and states instead. */
+const hasTranscripts = computed(() => (runs.value ?? []).some(({ tokens }) => tokens !== undefined))
+
 const List = () => {
   const holder = useRef<HTMLDivElement>(null)
   const top = useSignal(0)
@@ -243,7 +246,7 @@ const List = () => {
             Question
           </span>
           <span role="columnheader" class="c-plan">
-            Plan
+            {hasTranscripts.value ? "Plan" : "State"}
           </span>
           <span role="columnheader" class="c-policy">
             Policy
@@ -258,7 +261,7 @@ const List = () => {
             Time
           </Head>
           <Head column="c-tokens" name="tokens">
-            Tokens
+            {hasTranscripts.value ? "Tokens" : "Calls"}
           </Head>
           <Head column="c-when" name="started">
             Started

@@ -14,13 +14,18 @@ interface Props {
   readonly time: number
   /** Gets milliseconds from the start; `undefined` for the end. */
   readonly onTime: (millis: number | undefined) => void
+  /** Moves to the next or previous event. */
+  readonly onEvent: (by: 1 | -1) => void
   readonly isLive: boolean
 }
 
 /** The longest replay, in milliseconds: longer runs are replayed faster. */
 const maxReplay = 12_000
 
-export const Scrubber = ({ end, isLive, moments, onTime, start, time }: Props) => {
+/** The keys that move to another event. */
+const eventKeys: Readonly<Record<string, 1 | -1>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }
+
+export const Scrubber = ({ end, isLive, moments, onEvent, onTime, start, time }: Props) => {
   const isPlaying = useSignal(false)
   const millis = Math.max(1, end - start)
   useEffect(() => {
@@ -67,6 +72,13 @@ export const Scrubber = ({ end, isLive, moments, onTime, start, time }: Props) =
           onInput={(event) => {
             isPlaying.value = false
             onTime(Number(event.currentTarget.value))
+          }}
+          onKeyDown={(event) => {
+            const by = eventKeys[event.key]
+            if (by === undefined) return
+            event.preventDefault()
+            isPlaying.value = false
+            onEvent(by)
           }}
         />
       </div>

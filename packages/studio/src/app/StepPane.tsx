@@ -8,7 +8,7 @@ import { seenText, sentMessages } from "../run/StepConversation.ts"
 import type { Row } from "../run/Waterfall.ts"
 import { State } from "./Icons.tsx"
 import { Action, Head, Money, Text } from "./Parts.tsx"
-import { costOf, stateOfStep, tokensOf } from "./Steps.ts"
+import { callWords, costOf, stateOfStep, tokensOf } from "./Steps.ts"
 
 const attachments = (content: Message.Content): ReadonlyArray<string> =>
   typeof content === "string"
@@ -49,27 +49,20 @@ const SentMessage = ({
   )
 }
 
-const resultWord: Readonly<Record<string, string>> = {
-  answer: "answered",
-  turn: "answered",
-  cached: "cached",
-  failed: "failed",
-  interrupted: "interrupted",
-  unconfirmed: "unconfirmed",
-  running: "running"
-}
-
 const Calls = ({ calls, isPlay }: { readonly calls: Row["calls"]; readonly isPlay: boolean }) => (
   <table class="table mini">
     <Head columns={["Call", "Worker", "Result", ["Started", "right"], ["Time", "right"], ["Price", "right"]]} />
     <tbody>
-      {calls.map(({ costUsd, from, kind, message, to, worker }, index) => (
+      {calls.map(({ costUsd, from, kind, message, retryInMillis, to, worker }, index) => (
         <tr key={index}>
           <td>{index + 1}</td>
           <td>{worker}</td>
           <td>
-            <State state={resultWord[kind] ?? kind} {...(kind === "turn" && { word: "Next turn" })} />
+            <State state={kind === "turn" || kind === "answer" ? "answered" : kind} word={callWords[kind]} />
             {message !== undefined && <span class="why">{Format.oneLine(message)}</span>}
+            {retryInMillis !== undefined && (
+              <span class="why">Next attempt after {Format.duration(retryInMillis)}.</span>
+            )}
           </td>
           <td class="right">+{Format.duration(from)}</td>
           <td class="right">{Format.duration(to - from)}</td>
@@ -182,6 +175,9 @@ interface Props {
   readonly onOpenNested: (() => void) | undefined
 }
 
+/** The calls that gave no answer. */
+const isWasted: ReadonlySet<string> = new Set(["failed", "interrupted", "unconfirmed"])
+
 /** Shows one step. */
 export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcript }: Props) => {
   const { record, round, step } = row
@@ -191,18 +187,11 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
   const cost = costOf(record)
   const { inputTokens, outputTokens } = tokensOf(record)
   const planned = transcript.rounds[round]?.workflow?.steps[step]
-  const {
-    checks = [],
-    detail,
-    lost,
-    model,
-    notices = [],
-    reasoning,
-    reassigned,
-    text,
-    turns = [],
-    waitingFor = []
-  } = record
+  const failedSteps = (transcript.rounds[round]?.steps ?? []).flatMap(({ state, step }) =>
+    state === "failed" ? step : []
+  )
+  const { checks = [], detail, model, notices = [], reasoning, reassigned, text, turns = [], waitingFor = [] } = record
+  const wasted = row.calls.filter(({ kind }) => isWasted.has(kind)).length
   const question = messages.findIndex(({ from }) => from === "Question")
   return (
     <section class="step" aria-label={item === undefined ? `Step ${step}` : `Step ${step}, item ${item}`}>
@@ -217,7 +206,11 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
         <State state={stateOfStep(record)} />
         {row.isCritical && <span class="tag">on the critical path</span>}
         {model !== undefined && <span class="tag">{model}</span>}
-        {lost.length > 0 && <span class="tag tone-failed">{lost.length} without an answer</span>}
+        {wasted > 0 && (
+          <span class="tag tone-failed">
+            {wasted} failed {wasted === 1 ? "call" : "calls"}
+          </span>
+        )}
         {reassigned.length > 0 && (
           <span class="tag tone-waiting">reassigned from {reassigned.map(({ from }) => from).join(", ")}</span>
         )}
@@ -257,7 +250,7 @@ export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcrip
           <section aria-label="Messages sent">
             <h3>
               Messages sent
-              <span class="tag">{seenText(planned?.access ?? [])}</span>
+              <span class="tag">{seenText(planned?.access ?? [], failedSteps)}</span>
             </h3>
             {notices.map((notice, index) => (
               <p key={index} class="notice">

@@ -1,6 +1,7 @@
 /** Facts of a step that several pieces of the page show. */
 import { type Transcript, Transcript as Transcripts } from "@divisi/core"
 import * as Format from "../run/Format.ts"
+import type { Call } from "../run/Waterfall.ts"
 
 /** The state of a step by the words of the page. */
 export const stateOfStep = ({ cached, lost, state }: Transcript.StepRecord): string => {
@@ -49,6 +50,20 @@ export const tokensOf = ({
     outputTokens: parts.reduce((sum, { outputTokens }) => sum + outputTokens, 0)
   }
 }
+
+/** The outcome of a call as the pages name it. */
+export const callWords = {
+  answer: "Answered",
+  turn: "Next turn",
+  cached: "Cached",
+  failed: "Failed",
+  interrupted: "Interrupted",
+  unconfirmed: "Unconfirmed",
+  running: "Running"
+} as const satisfies Readonly<Record<Call["kind"], string>>
+
+/** Formats a number of attempts. */
+export const attemptsText = (count: number): string => `${count} ${count === 1 ? "attempt" : "attempts"}`
 
 /** The cost of a step as text, without the mark of play money. */
 export const plainMoney = (step: Transcript.StepRecord): string => {

@@ -5,7 +5,7 @@ import { useEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import type { Row, Waterfall } from "../run/Waterfall.ts"
 import { Mark } from "./Icons.tsx"
-import { plainMoney, stateOfStep } from "./Steps.ts"
+import { attemptsText, callWords, plainMoney, stateOfStep } from "./Steps.ts"
 
 const rowHeight = 32
 
@@ -28,7 +28,7 @@ const factOf = ({ calls, from = 0, record, to = 0 }: Row): string => {
   if (record.state === "skipped")
     return record.detail === "budget" ? "skipped: over the budget" : "skipped: no step reads its answer"
   if (record.state === "waiting") return ""
-  if (record.state === "failed") return `failed after ${calls.length} ${calls.length === 1 ? "attempt" : "attempts"}`
+  if (record.state === "failed") return `failed after ${attemptsText(calls.length)}`
   if (record.state === "suspended") return "needs a result"
   return `${Format.duration(to - from)} · ${record.state === "running" ? "running" : plainMoney(record)}`
 }
@@ -111,7 +111,14 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
               {row.calls.slice(1).map((call, at) => {
                 const before = row.calls[at]!
                 return call.from > before.to ? (
-                  <path key={at} class="pause" d={`M${x(before.to)} ${y + 16}H${x(call.from)}`} />
+                  <g key={at}>
+                    <title>{`${before.kind === "turn" ? "Tools" : "Pause before the next attempt"}, ${Format.duration(call.from - before.to)}`}</title>
+                    <path
+                      class={before.kind === "turn" ? "tool-time" : "pause"}
+                      d={`M${x(before.to)} ${y + 16}H${x(call.from)}`}
+                    />
+                    <rect class="target" x={x(before.to)} y={y + 8} width={x(call.from) - x(before.to)} height="16" />
+                  </g>
                 ) : null
               })}
               {row.calls.map((call, at) => (
@@ -123,7 +130,9 @@ export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, water
                   width={Math.max(2, x(call.to) - x(call.from))}
                   height="11"
                   rx="2.5"
-                />
+                >
+                  <title>{`${callWords[call.kind]}, ${Format.duration(call.to - call.from)}`}</title>
+                </rect>
               ))}
               {row.record.items?.slice(0, maxItemBars).map((item, at, { length }) => (
                 <rect

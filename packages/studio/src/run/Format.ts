@@ -11,12 +11,6 @@ const significant = (usd: number): string => {
 export const money = (usd: number | undefined, isPlay = false): string =>
   usd === undefined ? "unknown" : `${isPlay && usd > 0 ? "play " : ""}$${significant(usd)}`
 
-/** Splits a formatted sum into its leading zeros and the rest, which alone is emphasised. */
-export const leadingZeros = (text: string): readonly [string, string] => {
-  const [, zeros = "", rest = text] = /^((?:play )?\$0\.0*)([1-9].*)$/.exec(text) ?? []
-  return [zeros, rest]
-}
-
 /** Formats a duration: 604 ms, 4.0 s, 1 min 34 s. */
 export const duration = (millis: number): string => {
   if (millis < 999.5) return `${Math.round(millis)} ms`

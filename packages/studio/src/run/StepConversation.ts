@@ -13,12 +13,12 @@ export interface SentMessage {
   readonly from: string
 }
 
-/** Describes what a step sees. */
-export const seenText = (access: "all" | ReadonlyArray<number>): string => {
+/** Describes what a step sees, and which of the steps failed. */
+export const seenText = (access: "all" | ReadonlyArray<number>, failed: ReadonlyArray<number> = []): string => {
   if (access === "all") return "sees all steps before it"
   return access.length === 0
     ? "sees the question"
-    : `sees ${access.length === 1 ? "step" : "steps"} ${access.join(", ")}`
+    : `sees ${access.length === 1 ? "step" : "steps"} ${access.map((step) => (failed.includes(step) ? `${step} (failed)` : step)).join(", ")}`
 }
 
 /** The rounds before a round, as its steps see them. */

@@ -9,6 +9,8 @@ export interface Call {
   readonly worker: string
   readonly message?: string
   readonly costUsd?: number | undefined
+  /** The pause before the next attempt, in milliseconds. */
+  readonly retryInMillis?: number
 }
 
 /** A step of a run. */
@@ -32,7 +34,10 @@ export interface Waterfall {
 const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
   isInDoubt === true ? "unconfirmed" : reason === undefined ? "interrupted" : "failed"
 
-/** The calls of a step, each from the end of the one before it and its pause. */
+/**
+ * The calls of a step, each from the end of the one before it and its pause. A cached answer has no others: its failed
+ * calls belong to the run that paid for it.
+ */
 export const callsOf = (
   { cached, endedAt, lost, startedAt, state, turns = [], worker, ...step }: Transcript.StepRecord,
   start: number,
@@ -42,15 +47,19 @@ export const callsOf = (
   let from = startedAt - start
   const calls: Array<Call> = []
   const ended = [
-    ...lost.map((call) => ({ at: call.at, call })),
+    ...(cached ? [] : lost).map((call) => ({ at: call.at, call })),
     ...turns.map((turn) => ({ at: turn.endedAt, turn }))
   ].toSorted((one, other) => one.at - other.at)
   for (const item of ended) {
     const to = Math.max(from, item.at - start)
     if ("call" in item) {
-      const { costUsd, message, retryInMillis = 0, worker } = item.call
-      calls.push({ from, to, kind: kindOf(item.call), worker, costUsd, ...(message !== undefined && { message }) })
-      from = to + retryInMillis
+      const { costUsd, message, retryInMillis, worker } = item.call
+      calls.push({
+        ...{ from, to, kind: kindOf(item.call), worker, costUsd },
+        ...(message !== undefined && { message }),
+        ...(retryInMillis !== undefined && { retryInMillis })
+      })
+      from = to + (retryInMillis ?? 0)
     } else {
       const { paid, tools, worker } = item.turn
       calls.push({ from, to, kind: "turn", worker, costUsd: paid.costUsd })
@@ -117,7 +126,8 @@ export interface Waste {
 /** Sums up the calls without an answer and the steps that were handed over or skipped. */
 export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
   const steps = rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.items ?? [])]))
-  const lost = [...rounds.flatMap(({ lost }) => lost), ...steps.flatMap(({ lost }) => lost)]
+  // A fork repeats failures of the run that it continues, and asks nobody for them.
+  const lost = [...rounds, ...steps].flatMap(({ lost }) => lost).filter(({ unasked }) => unasked !== true)
   const count = (kind: Call["kind"]) => lost.filter((call) => kindOf(call) === kind).length
   return {
     failed: count("failed"),
@@ -140,7 +150,8 @@ export const momentsOf = ({ rounds, startedAt, ...transcript }: Transcript.Trans
     for (const completion of round.completions) add(completion.endedAt)
     for (const call of round.lost) add(call.at)
     for (const { checks = [], endedAt, lost, startedAt, turns = [] } of round.steps) {
-      add(startedAt, endedAt, ...lost.map(({ at }) => at), ...checks.map(({ at }) => at))
+      add(startedAt, endedAt, ...checks.map(({ at }) => at))
+      for (const { at, retryInMillis } of lost) add(at, retryInMillis && at + retryInMillis)
       for (const turn of turns)
         add(turn.endedAt, ...turn.tools.flatMap(({ endedAt, startedAt }) => [startedAt, endedAt]))
     }

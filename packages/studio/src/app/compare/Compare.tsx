@@ -45,13 +45,16 @@ const useTranscripts = (ids: ReadonlyArray<string>) => {
 const isPlayIn = ({ pool }: Transcript.Transcript): boolean =>
   pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
 
+/** The start of a run's id. */
+const shortId = ({ runId }: { readonly runId: string }): string => runId.slice(0, 12)
+
 const RunCard = ({ letter, transcript }: { readonly letter: string; readonly transcript: Transcript.Transcript }) => (
   <section class="card" aria-label={`Run ${letter}`}>
     <header>
       <span class="letter">{letter}</span>
       <h2>{Format.oneLine(transcript.policy, 60)}</h2>
       <a class="link" href={href(["runs", transcript.runId])}>
-        <code>{transcript.runId.slice(0, 12)}</code>
+        <code>{shortId(transcript)}</code>
       </a>
       <span class="grow" />
       <State state={fromTranscript(transcript).state} />
@@ -104,7 +107,7 @@ const FiguresTable = ({
     count("Tokens in", ({ inputTokens }) => inputTokens),
     count("Tokens out", ({ outputTokens }) => outputTokens),
     count("Calls", ({ calls }) => calls),
-    count("Steps", ({ steps }) => steps)
+    count("Steps that ran", ({ steps }) => steps)
   ]
   return (
     <section class="card" aria-label="Figures">
@@ -343,7 +346,7 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
                 "Policy",
                 "Outcome",
                 "Answer",
-                ["Steps", "right"],
+                ["Steps that ran", "right"],
                 ["Tokens", "right"],
                 ["Time", "right"],
                 ["Cost", "right"]
@@ -355,15 +358,19 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
                   <td>
                     <input
                       type="checkbox"
-                      aria-label={`Select the run of ${transcript.policy}`}
+                      aria-label={`Select run ${shortId(transcript)} of ${transcript.policy}`}
                       checked={picked.value.includes(transcript.runId)}
                       onChange={() => toggle(transcript.runId)}
                     />
                   </td>
                   <th scope="row">
                     <a class="link" href={href(["runs", transcript.runId])}>
-                      {Format.oneLine(transcript.policy, 60)}
+                      {Format.oneLine(transcript.policy, 60)} <code>{shortId(transcript)}</code>
                     </a>
+                    <span class="why">
+                      {Format.exactly(transcript.startedAt)}
+                      {transcript.forkOf !== undefined && `, fork of ${shortId(transcript.forkOf)}`}
+                    </span>
                   </th>
                   <td>
                     <State state={fromTranscript(transcript).state} />
