@@ -126,7 +126,7 @@ export interface Waste {
 /** Sums up the calls without an answer and the steps that were handed over or skipped. */
 export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
   const steps = rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.items ?? [])]))
-  // A fork repeats failures of the run that it continues, and asks nobody for them.
+  // A fork repeats failures of the run that it continues without a call.
   const lost = [...rounds, ...steps].flatMap(({ lost }) => lost).filter(({ unasked }) => unasked !== true)
   const count = (kind: Call["kind"]) => lost.filter((call) => kindOf(call) === kind).length
   return {
