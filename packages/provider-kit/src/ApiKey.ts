@@ -1,18 +1,17 @@
-/** API keys: how a caller gives one, and which environment variables are read otherwise. */
+/** API keys from options or environment variables. */
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 
-/** A key: in plain text, redacted, or the name of the environment variable that holds it. */
+/** An API key: as plain text, as a `Redacted` value, or as the name of an environment variable. */
 export type ApiKey = string | Redacted.Redacted<string> | { readonly env: string }
 
 /**
- * Reads a key once. When none is given, takes the first of `variables` that is set in the environment.
+ * Resolves a key. If no key is given, uses the first of `variables` that is set in the environment.
  *
  * **Details**
  *
- * Fails with a sentence for people, the `detail` of an `Authentication` error: the name of the unset variable, or that
- * the key is empty. If the given key is empty, it is not replaced by one from the environment, which may belong to
- * another account.
+ * Fails with a message for the `detail` of an `Authentication` error: it names the unset variable, or states that the
+ * key is empty. An empty key is not replaced by one from the environment, which may belong to another account.
  *
  * **Example**
  *

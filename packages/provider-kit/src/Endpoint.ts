@@ -13,9 +13,9 @@ import { Failure } from "./VendorError.ts"
 export interface Options {
   /** The worker's id, for errors. */
   readonly worker: string
-  /** The vendor's own API where neither this nor one of `variables` is set. */
+  /** The base URL. Default: the first of `variables` that is set, otherwise the vendor's own API. */
   readonly baseURL?: string | undefined
-  /** The variables of the environment that may hold the base URL; the first that is set counts. */
+  /** The environment variables for the base URL. The first one that is set is used. */
   readonly variables?: ReadonlyArray<string> | undefined
   readonly key?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -25,13 +25,13 @@ export interface Options {
 
 /** An API to call. */
 export interface Endpoint {
-  /** Without a query, and without a slash at its end; `undefined` for the vendor's own. */
+  /** The base URL without query and trailing slash; `undefined` for the vendor's own API. */
   readonly baseURL: string | undefined
   /** The query of the base URL with its question mark, for clients other than `fetch`; empty if there is no query. */
   readonly query: string
-  /** Adds the query of the base URL to each request, and follows no redirect. */
+  /** A `fetch` that adds the query of the base URL to each request and does not follow redirects. */
   readonly fetch: typeof globalThis.fetch
-  /** Texts that no error may show: the key, headers, and the base URL's query and long parts. */
+  /** Strings that must not appear in errors: the key, headers, and the base URL's query and long parts. */
   readonly secrets: ReadonlyArray<string>
 }
 
@@ -118,12 +118,12 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
 }
 
 /**
- * A `fetch` that follows no redirect: what a redirect would be sent, i.e. key, headers and prompt, is for the server
- * that was named, and so is the right to answer. It fails with a {@link VendorError.Failure} that names the host.
+ * A `fetch` that does not follow redirects, because key, headers and prompt are meant only for the configured server. A
+ * redirect fails with a {@link VendorError.Failure} that names the host.
  *
  * **Details**
  *
- * At most 1 MB of an unsuccessful response is read. Pass this to clients that are not created by a provider.
+ * At most 1 MB of an unsuccessful response is read. Pass it to clients that are not created by a provider.
  *
  * **Example**
  *
@@ -147,7 +147,7 @@ export interface Refused {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The text as JSON; `undefined` if it is not JSON. */
+  /** The body as JSON; `undefined` if it is not JSON. */
   readonly body: unknown
 }
 
@@ -221,8 +221,8 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * Returns a `fetch` that fails on an unsuccessful response, with the reason from `reasonOf`: SDKs omit parts of a
- * refusal, and fail on some bodies.
+ * Returns a `fetch` that fails on an unsuccessful response, with the reason from `reasonOf`. SDKs omit parts of error
+ * responses and fail on some bodies.
  */
 export const refusing =
   (fetch: typeof globalThis.fetch, reasonOf: (refused: Refused) => WorkerErrorReason): typeof globalThis.fetch =>
@@ -251,8 +251,8 @@ const withoutSlashes = (address: string): string => {
  *
  * **Details**
  *
- * Throws a `TypeError` if the base URL is invalid or has a user name or a password in it. It does so when a worker is
- * created, before anything is sent. The message shows nothing of the URL.
+ * Throws a `TypeError` if the base URL is invalid or contains a user name or password. This happens when the worker is
+ * created, before anything is sent. The message does not contain the URL.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * A model's turn, as frameworks for many vendors give it (the AI SDK, Effect): reasoning, texts and calls of tools as
- * parts, each with metadata of the vendor's that goes back with it. For authors of providers.
+ * A model's turn in multi-vendor frameworks (the AI SDK, Effect): parts with reasoning, text and tool calls, each with
+ * vendor metadata that must be sent back. For authors of providers.
  *
  * Reading is a fold: each function takes the turn so far, and returns the next one with the parts to emit. Unreadable
  * input throws a `VendorError.Failure`. {@link said} is the inverse: it returns the parts of a turn of the
@@ -30,30 +30,36 @@ type Block =
   | { readonly type: "text"; readonly length: number; readonly metadata?: Metadata | undefined }
   | { readonly type: "tool-call"; readonly metadata?: Metadata | undefined }
 
-/** How far a turn has been read. */
+/** The state of reading a turn. */
 export interface ModelTurn {
   /** All text so far, to estimate usage if the vendor reports none. */
   readonly written: string
   readonly isFinished: boolean
-  /** The names of the offered tools; a call by another form of a name, such as `functions.look`, is one of `look`. */
+  /**
+   * The names of the offered tools. A call to a variant of a name, such as `functions.look`, counts as a call to
+   * `look`.
+   */
   readonly tools?: ReadonlySet<string> | undefined
-  /** The model that answered, as the vendor names it. */
+  /** The model name in the vendor's response. */
   readonly answeredBy?: string | undefined
-  /** Calls that come in pieces, as much as has come of them. */
+  /** Tool calls that arrive in chunks, as far as they have arrived. */
   readonly calling: Readonly<Record<string, ToolCall>>
-  /** Whole calls. They are given once the answer is complete: some models call what was cut off. */
+  /**
+   * Complete tool calls. They are emitted when the answer is complete, because a truncated answer may contain an
+   * incomplete call.
+   */
   readonly calls: ReadonlyArray<ToolCall>
-  /** Each part under the id that the framework gives it. */
+  /** The parts by the framework's ids. */
   readonly blocks: ReadonlyArray<{ readonly id: string; readonly block: Block }>
 }
 
-/** The next turn, and what a worker gives. */
+/** The next state, and the parts to emit. */
 export type Next = readonly [ModelTurn, ReadonlyArray<WorkerPart>]
 
-/** The turn before its first part. */
+/** The state before the first part. */
 export const start: ModelTurn = { written: "", isFinished: false, calling: {}, calls: [], blocks: [] }
 
-/** The turn before its first part, of a request that offers tools. */
+/** The state before the first part, for a request with tools. */
 export const startWith = (tools: ReadonlyArray<Tool.ToolDefinition> = []): ModelTurn =>
   tools.length === 0 ? start : { ...start, tools: new Set(tools.map(({ name }) => name)) }
 
@@ -106,7 +112,7 @@ export const named = (turn: ModelTurn, model: unknown): Next => [
   noParts
 ]
 
-/** A piece of a text or of reasoning; its start and its end are pieces without a text. */
+/** Adds a chunk of text or reasoning. Its start and end are chunks without text. */
 export const write = (
   turn: ModelTurn,
   type: "text" | "reasoning",
@@ -119,7 +125,7 @@ export const write = (
   return [{ ...turn, blocks, written: turn.written + delta }, [{ type, text: delta }]]
 }
 
-/** The start of a call that comes in pieces. */
+/** Starts a tool call that arrives in chunks. */
 export const begin = (turn: ModelTurn, { id, name }: Pick<ToolCall, "id" | "name">): Next => [
   { ...turn, calling: { ...turn.calling, [id]: { id, name: nameIn(turn, name), arguments: "" } } },
   noParts
@@ -129,8 +135,7 @@ const callOf = ({ calling }: ModelTurn, id: string): ToolCall | undefined =>
   Object.hasOwn(calling, id) ? calling[id] : undefined
 
 /**
- * Adds a piece of the arguments of an open call. Pieces of other calls, such as a tool of the vendor's own, are
- * ignored.
+ * Adds a chunk to the arguments of an open call. Chunks of other calls, such as the vendor's own tools, are ignored.
  */
 export const piece = (turn: ModelTurn, id: string, delta: unknown): Next => {
   const call = callOf(turn, id)
@@ -141,8 +146,8 @@ export const piece = (turn: ModelTurn, id: string, delta: unknown): Next => {
 }
 
 /**
- * Adds a complete call. If it arrived in pieces, they are the model's text; otherwise `input` is its text or its parsed
- * value.
+ * Adds a complete call. If it arrived in chunks, these are its arguments; otherwise `input` contains them as text or as
+ * a parsed value.
  */
 export const call = (
   turn: ModelTurn,
@@ -176,14 +181,14 @@ export const end = (turn: ModelTurn): Next => {
 export interface Finish {
   /** `"cut"` if the framework reports an error, or no reason. */
   readonly reason: FinishReason | "cut"
-  /** Estimated from the messages and what was written, when absent. */
+  /** The usage. If absent, it is estimated from the messages and the text. */
   readonly usage: Usage | undefined
   readonly messages: ReadonlyArray<Message>
-  /** The model that can read the turn again. */
+  /** The model that can read the turn's metadata. */
   readonly model: string
 }
 
-/** The vendor's word that the answer is complete. */
+/** Completes the answer. */
 export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Finish): Next => {
   if (reason === "cut") throw unreadable(cut)
   const calls = turn.calls.map((one): WorkerPart => ({ type: "tool-call", ...one }))
@@ -225,7 +230,7 @@ const read = (echo: unknown, model: string): ReadonlyArray<Block> => {
   return fields.model === model ? Json.items(fields.blocks).flatMap((block) => blockOf(block) ?? []) : []
 }
 
-/** A part of a turn that goes back. */
+/** A part of a turn that is sent back. */
 export type Said =
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
   | { readonly type: "tool-call"; readonly call: ToolCall; readonly metadata?: Metadata | undefined }
@@ -248,7 +253,10 @@ const placed = ({ content, toolCalls = [] }: AssistantMessage, blocks: ReadonlyA
   return called === toolCalls.length && at === content.length ? parts : undefined
 }
 
-/** The parts of a turn of the conversation: with what the vendor wants back where `model` gave it, else text and calls. */
+/**
+ * Returns the parts of a conversation turn: with the vendor's metadata if `model` produced the turn, otherwise only
+ * text and calls.
+ */
 export const said = (message: AssistantMessage, model: string): ReadonlyArray<Said> => {
   const { content, echo, toolCalls = [] } = message
   const text: ReadonlyArray<Said> = content === "" && toolCalls.length > 0 ? [] : [{ type: "text", text: content }]
@@ -256,10 +264,10 @@ export const said = (message: AssistantMessage, model: string): ReadonlyArray<Sa
   return placed(message, read(echo, model)) ?? [...text, ...calls]
 }
 
-/** A turn of a conversation: the results of tools that follow each other are one. */
+/** A turn of a conversation. Consecutive tool results form one turn. */
 export type Turn = Exclude<Message, ToolMessage> | ReadonlyArray<ToolMessage>
 
-/** The turns of a conversation. */
+/** Returns the turns of a conversation. */
 export const turns = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> => {
   const all: Array<Exclude<Message, ToolMessage> | Array<ToolMessage>> = []
   for (const message of messages) {

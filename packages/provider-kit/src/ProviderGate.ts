@@ -1,16 +1,15 @@
 /**
- * The provider gate: holds all runs of a process together to a provider's limits.
+ * The provider gate: enforces a provider's limits across all runs of a process.
  *
  * A vendor counts requests and tokens per key, whichever run they come from, so limits, pauses and circuit breakers
- * belong to a provider: the `provider` of a worker, or its `id`. When a vendor says that little is left of its limits
- * (a worker's `allowance` part), calls wait before it refuses them, whether limits are set here or not. Calls pass in
- * the order in which they come, so the run that has waited longest is served first. A call that is interrupted while it
- * waits gives up its place and takes no tokens.
+ * belong to a provider: the `provider` of a worker, or its `id`. If a vendor reports that its limits are nearly
+ * exhausted (a worker's `allowance` part), calls wait instead of being refused, even without configured limits. Calls
+ * are served in order of arrival. A call that is interrupted while it waits leaves the queue and uses no tokens.
  *
- * A worker that itself starts a run has calls within its call. Such a call waits for no call that it is within: where no
- * place is free it uses the place of the call around it, one call at a time.
+ * A worker may itself start a run, whose calls are nested in the worker's call. A nested call does not wait for its
+ * enclosing call: if no slot is free, it uses the slot of the enclosing call, one nested call at a time.
  *
- * This module loads Effect's schemas; the executor knows only the light `Resilience.Gate`.
+ * This module loads Effect's schemas. The executor uses only the lightweight `Resilience.Gate`.
  */
 
 import { type Allowance, Elapsed, Resilience, Options as Tables } from "@divisi/core"
@@ -33,43 +32,47 @@ import * as Steady from "./internal/steady.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The limits of one provider. An absent limit does not limit. */
+/** The limits of one provider. An absent limit is unlimited. */
 export interface Limits {
   /**
-   * Calls per minute, as a bucket of that size that refills evenly, as vendors count. After a quiet minute
-   * all may go at once.
+   * The maximum number of calls per minute, enforced by a token bucket of this size. After an idle minute, all of them
+   * can be made at once.
    */
   readonly requestsPerMinute?: number | undefined
   /**
-   * Tokens per minute, input and output together, counted as the worst case of each call when it starts. A call that
-   * needs more than a minute's tokens takes a whole minute's.
+   * The maximum number of input and output tokens per minute. Each call counts at its worst case when it starts. A call
+   * that needs more than this limit uses the tokens of a whole minute.
    */
   readonly tokensPerMinute?: number | undefined
-  /** Calls at once. A call that waits for a run which its worker has started shares its place with the calls of that run. */
+  /**
+   * The maximum number of concurrent calls. If a worker starts a run, its call shares its slot with the calls of that
+   * run.
+   */
   readonly concurrency?: number | undefined
 }
 
-/** When calls to a failing provider stop for a while. */
+/** The circuit breaker of a provider. */
 export interface Breaker {
-  /** How many failures in a row open the circuit; 5 by default. */
+  /** The number of consecutive failures that open the circuit. Default: 5. */
   readonly failures?: number | undefined
-  /** How long it stays open before one call is let through to try, in milliseconds; 30,000 by default. */
+  /** How long the circuit stays open before one trial call is admitted, in milliseconds. Default: 30,000. */
   readonly openMillis?: number | undefined
 }
 
 /** Options of a gate. */
 export interface Options {
-  /** The limits by provider. Those under `"*"` hold for each provider that is not named, each counted separately. */
+  /** The limits by provider. Those under `"*"` apply to every other provider, each counted separately. */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
-  /** No circuit breaker when absent. */
+  /** The circuit breaker. Default: none. */
   readonly breaker?: Breaker | undefined
   /**
-   * The longest retry-after that calls wait for, in milliseconds; 120,000 by default. While it is longer, calls fail.
+   * The longest retry-after that calls wait for, in milliseconds. If a vendor requests a longer delay, calls fail.
+   * Default: 120,000.
    */
   readonly maxPauseMillis?: number | undefined
   /**
-   * The longest that a provider is closed to all calls for one retry-after, in milliseconds; 300,000 by default. One call
-   * is then let through to try; while it is refused again, the provider stays closed as long.
+   * The maximum time that a retry-after closes a provider, in milliseconds. After that, one trial call is admitted; if
+   * it is refused, the provider closes again. Default: 300,000.
    */
   readonly maxClosedMillis?: number | undefined
 }
@@ -93,7 +96,7 @@ interface Provider {
   readonly key: string
   readonly limits: Limits
   readonly slots: Line.Line | undefined
-  /** Only the call at the head of the queue waits for limits and pauses; the others wait for their turn. */
+  /** The queue. Only its first call waits for limits and pauses; the others wait for their turn. */
   readonly turn: Line.Line
   readonly pace: Pace.Pace
   /** Wakes the call at the head of the queue when its vendor has reported a new allowance. */
@@ -299,7 +302,7 @@ interface Circuits {
     isWithin: boolean,
     call: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | WorkerError, R>
-  /** How long a provider's circuit stays open, in milliseconds; 0 for one that is closed. */
+  /** Returns how long a provider's circuit stays open, in milliseconds; 0 if it is closed. */
   readonly openFor: (provider: Provider) => Effect.Effect<number>
 }
 
@@ -406,9 +409,10 @@ const findImpossible = (limits: Readonly<Record<string, Limits>>): string | unde
  * A call waits for a free slot, then for its turn, for the limits, for the end of a pause, and until the vendor's
  * allowance suffices; then it runs. A call that would wait longer than `maxPauseMillis` fails with `RateLimited` and
  * that time as its retry-after, without a request. A `RateLimited` error with a retry-after pauses the provider for all
- * calls, for `maxClosedMillis` at most: one call then tries. Failures of the provider's health (`Overloaded`, `Network`, `Timeout`) count against its circuit; while that
- * is open, calls fail with `Overloaded` and the time left as their retry-after, without a request. A store that cannot
- * be reached lets calls pass. A limit below 1 is a defect, as no call could ever pass.
+ * calls, for at most `maxClosedMillis`; then one trial call is made. Errors that indicate an unhealthy provider
+ * (`Overloaded`, `Network`, `Timeout`) count toward its circuit breaker. While the circuit is open, calls fail with
+ * `Overloaded` and the remaining time as retry-after, without a request. If a store is unreachable, calls are admitted.
+ * A limit below 1 is a defect, because no call could ever pass.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
@@ -523,7 +527,7 @@ const circuits = Layer.effect(
 ).pipe(Layer.provide(CircuitBreaker.layerStoreMemory()))
 
 /**
- * A gate for all calls of this process. A change of the wall clock does not change how long they wait.
+ * A gate for all calls of this process. Changes of the wall clock do not affect waiting times.
  *
  * **Example**
  *

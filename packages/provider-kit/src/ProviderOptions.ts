@@ -6,20 +6,24 @@ import * as Redacted from "effect/Redacted"
 import type { ApiKey } from "./ApiKey.ts"
 
 /**
- * The options that workers of all vendors share. `Capabilities` is what a vendor's models differ in.
+ * The options that workers of all vendors share. `Capabilities` is the type of the capabilities that differ between the
+ * vendor's models.
  *
- * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
- * variable.
+ * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
+ * the variable.
  */
 export interface ProviderOptions<Capabilities> {
-  /** The vendor's own variable of the environment by default. */
+  /** The API key. Default: the vendor's environment variable. */
   readonly apiKey?: ApiKey | undefined
-  /** The address of the API; the vendor's own by default. */
+  /** The base URL of the API. Default: the vendor's own. */
   readonly baseURL?: string | undefined
-  /** Unique within a pool. */
+  /** The id of the worker, unique within a pool. */
   readonly id?: string | undefined
   readonly description?: string | undefined
-  /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
+  /**
+   * A system prompt that is sent before all other messages. Two workers can be the same model with different
+   * instructions.
+   */
   readonly instructions?: string | undefined
   /** The key under which rate limits are shared. */
   readonly provider?: string | undefined
@@ -30,14 +34,16 @@ export interface ProviderOptions<Capabilities> {
   /** Overrides what is known about the model. */
   readonly capabilities?: Partial<Capabilities> | undefined
   /**
-   * The longest silence in milliseconds, before and within an answer; 600,000 by default. A longer one is a `Timeout`.
+   * The maximum time without data before and within an answer, in milliseconds. If it is exceeded, the call fails as a
+   * `Timeout`. Default: 600,000.
    */
   readonly timeoutMillis?: number | undefined
-  /** Sent with every request. */
+  /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * How to handle a setting that the model does not support: fail the call with an `InvalidRequest` that names it (the
-   * default), or replace it by the nearest supported setting, e.g. a budget by an effort, or omit it.
+   * How to handle a setting that the model does not support. `"reject"` (the default): the call fails with an
+   * `InvalidRequest` that names the setting. Otherwise, the setting is replaced by the nearest supported one, such as a
+   * budget by an effort, or omitted.
    */
   readonly unsupported?: "reject" | "omit" | undefined
 }
@@ -50,7 +56,7 @@ const isKey = (value: unknown): boolean =>
   Redacted.isRedacted(value) ||
   (typeof value === "object" && value !== null && typeof (value as { env?: unknown }).env === "string")
 
-/** The options that `Options.check` knows, to find those that plain JavaScript misspells. */
+/** The table of the options for `Options.check`, which detects misspelt options in plain JavaScript. */
 export const shape = {
   apiKey: Options.expects("a text, a Redacted, or { env }", isKey),
   baseURL: Options.expects("a URL as text", (value) => typeof value === "string" || value instanceof URL),

@@ -1,9 +1,9 @@
 /**
  * Calls that a vendor answers in batches: later, within a day, and for half the price. For authors of providers.
  *
- * A provider defines how its vendor's batches are sent, polled, read and cancelled. The rest is done here, for all:
- * calls that are made at once are collected into one batch, each is given its own answer, and a call whose process ended
- * finds its answer again.
+ * A provider defines how its vendor's batches are sent, polled, read and cancelled. This module does the rest for all
+ * providers: it collects concurrent calls into one batch, assigns each call its answer, and recovers answers of calls
+ * whose process has ended.
  *
  * The state of a call is stored in its handle twice. Before the call is sent, the handle has its future name in a
  * batch; once the vendor has accepted the batch, it has the vendor's id as well. If a process ends between the two,
@@ -33,15 +33,15 @@ import * as VendorStream from "./VendorStream.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a worker's calls are made batches. */
+/** How a worker's calls are batched. */
 export interface Settings {
-  /** How long calls are waited for after the first of a batch, in milliseconds; 5,000 by default. */
+  /** How long a batch waits for more calls after its first one, in milliseconds. Default: 5,000. */
   readonly windowMillis?: number | undefined
-  /** The most calls of one batch; what the vendor takes by default, and at most. */
+  /** The maximum number of calls per batch. Default and maximum: the vendor's limit. */
   readonly maxRequests?: number | undefined
   /**
-   * The time between two looks at a batch, in milliseconds; 10,000 by default. It grows by half with each look, up to
-   * twelve times as much.
+   * The initial interval for polling a batch, in milliseconds. It grows by half with each poll, up to twelve times the
+   * initial interval. Default: 10,000.
    */
   readonly pollMillis?: number | undefined
 }
@@ -59,13 +59,13 @@ export type Outcome =
 
 /** A batch that has ended. */
 export interface Ended {
-  /** Why a request failed that the results do not name. */
+  /** The reason for the failure of a request that is missing in the results. */
   readonly missing: WorkerErrorReason
-  /** The outcomes of its requests, in any order. */
+  /** Returns the outcomes of its requests, in any order. */
   readonly outcomes: (signal: AbortSignal) => AsyncIterable<Outcome>
 }
 
-/** A batch that the vendor lists: its id, and the name with which it was sent, where the vendor keeps one. */
+/** A batch in the vendor's list: its id, and its name if the vendor stores one. */
 export interface Listed {
   readonly batch: string
   readonly name?: string | undefined
@@ -74,18 +74,18 @@ export interface Listed {
 /** A vendor's batch API. `reason` maps the exceptions of its functions. */
 export interface Vendor {
   readonly maxRequests: number
-  /** Of all requests together. */
+  /** The maximum total size of all requests, in bytes. */
   readonly maxBytes: number
-  /** The JSON of a request under an id: one line. */
+  /** Returns a request with an id as one line of JSON. */
   readonly line: (id: string, body: unknown) => string
-  /** Sends a batch, and returns its id. `signal` is aborted when no call waits for it any more. */
+  /** Sends a batch, and returns its id. `signal` is aborted if no call waits for the batch any more. */
   readonly send: (name: string, lines: ReadonlyArray<Uint8Array<ArrayBuffer>>, signal: AbortSignal) => Promise<string>
-  /** Looks at a batch; `undefined` until it has ended. */
+  /** Polls a batch. Returns `undefined` until it has ended. */
   readonly look: (batch: string, signal: AbortSignal) => Promise<Ended | undefined>
   readonly cancel: (batch: string, signal: AbortSignal) => Promise<unknown>
   /**
-   * The batches that were made within a time (milliseconds since 1970) and may have been sent by the collector of this
-   * name: the beginning of a batch's name, and of all of its ids.
+   * Returns the batches that were created within a period (milliseconds since 1970) and may have been sent by the
+   * collector with this name. Names of its batches and ids of their requests start with the collector's name.
    */
   readonly find: (
     collector: string,
@@ -110,15 +110,15 @@ export interface Parts<State> {
 
 /** Properties of a call besides its body. */
 export interface Asking {
-  /** Whether preferences that the vendor refuses are left out, and the call is made again in a later batch. */
+  /** Whether preferences that the vendor rejects are omitted and the call is repeated in a later batch. */
   readonly mayOmit: boolean
   /** Notices for the parts omitted from the body so far. */
   readonly notices: ReadonlyArray<string>
 }
 
-/** The calls of a worker that are made in batches. */
+/** The batched calls of a worker. */
 export interface Batches extends Reattach {
-  /** Makes a call of a body. */
+  /** Makes a call with a request body. */
   readonly ask: (request: WorkerRequest, body: object, asking: Asking) => WorkerParts
 }
 
@@ -146,7 +146,7 @@ export const settingsOf = (what: string, option: boolean | Settings | undefined)
 const half = (price: number | undefined): number | undefined => (price === undefined ? undefined : price / 2)
 
 /**
- * The price of a call in a batch: half of the list price, of each kind of token.
+ * Returns the price of a call in a batch: half of the list price for each kind of token.
  *
  * **Example**
  *
@@ -215,18 +215,17 @@ const unknownHandle: WorkerErrorReason = {
 }
 
 /**
- * Makes the calls of a worker in batches.
+ * Creates the batching of a worker's calls.
  *
  * **Details**
  *
- * Creates batches. A batch is sent when its window has passed since its first call, or when it is full. A call emits a
- * handle before it is sent, another one afterwards, and then its whole answer at once. If the vendor refuses a
- * preference, the call is repeated in a later batch, adapted to the refusal. An interrupted call leaves its batch; the
- * batch is cancelled once no call waits for it, unless another process sent it. Requests that a vendor cancelled, or
+ * A batch is sent when its window has passed since the first call, or when it is full. A call emits one handle before
+ * it is sent and another one afterwards, and then its complete answer at once. If the vendor rejects a preference, the
+ * call is repeated in a later batch, adapted to the rejection. An interrupted call leaves its batch; the batch is
+ * cancelled when no call waits for it any more, unless another process sent it. Requests that a vendor cancelled, or
  * did not process within its day, fail without usage; answers that arrived by then are emitted.
  *
- * A look at a batch that fails for reasons of the network, or because the vendor has too much to do, is repeated: the
- * answers are paid for.
+ * Polling is repeated after network errors and if the vendor is overloaded, because the answers are already paid for.
  */
 export const make = <State>({ adapting, protocol, secrets, settings, vendor, worker }: Parts<State>): Batches => {
   const collector = new Collector(vendor, settings)

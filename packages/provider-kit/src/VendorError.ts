@@ -1,9 +1,9 @@
 /**
- * Maps vendors' refusals to the reasons of a `WorkerError`: for providers that speak HTTP themselves, or through a
- * client that passes on the vendor's answer.
+ * Maps vendors' error responses to the reasons of a `WorkerError`, for providers that use HTTP directly or through a
+ * client that exposes the vendor's response.
  *
- * The status decides, if there is one. Codes and words distinguish refusals that share a status, and are all there is
- * for an error inside a stream. A provider that knows its vendor's codes looks at them first.
+ * The status decides, if there is one. Codes and words distinguish refusals that share a status, and are the only
+ * evidence for an error inside a stream. A provider that knows its vendor's codes checks them first.
  */
 import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -14,12 +14,14 @@ import { presentable } from "./internal/presentable.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A vendor's refusal. */
+/** A vendor's error response. */
 export type Refusal = FailedCall.FailedCall
 
-/** Facts known besides the error. */
+/** Additional context of an error. */
 export interface Surroundings {
-  /** Texts to hide, such as the API key; empty ones are ignored. Anything that looks like a key is also hidden. */
+  /**
+   * Strings to redact, such as the API key; empty ones are ignored. Anything that looks like a key is also redacted.
+   */
   readonly secrets?: ReadonlyArray<string> | undefined
   /** The current time in milliseconds since 1970, for a retry-after that is a date. */
   readonly nowMillis: number
@@ -30,13 +32,13 @@ export interface Surroundings {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A vendor's message on one line, short and without secrets, mark-up and characters that act on a terminal: error pages,
- * and requests repeated in an error, can be megabytes long.
+ * Formats a vendor's message: on one line, truncated, and without secrets, markup and terminal control characters.
+ * Error pages and requests repeated in errors can be megabytes long.
  *
  * **Details**
  *
- * A secret of at least 8 characters is also found with spaces between its letters, in a URL's escapes and in base64;
- * users and queries of URLs, and what looks like a key, are hidden as well.
+ * A secret of at least 8 characters is also found with spaces between its letters, URL-encoded and in base64. User
+ * names and queries of URLs, and strings that look like keys, are also redacted.
  *
  * **Example**
  *
@@ -60,7 +62,7 @@ const shown = (text: string, secrets: ReadonlyArray<string> | undefined): string
 }
 
 /**
- * The reason of a refusal.
+ * Returns the reason for an error response.
  *
  * **Example**
  *
@@ -80,7 +82,7 @@ export const fromRefusal = (refusal: Refusal, { nowMillis, secrets }: Surroundin
 // Exceptions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An exception that says itself why the call failed. */
+/** An exception that contains the reason why the call failed. */
 export class Failure extends Error {
   readonly reason: WorkerErrorReason
 
@@ -119,9 +121,9 @@ const isOfProgram = (error: unknown): boolean =>
     (bundleCodes.test(String((error as { readonly code?: unknown }).code ?? "")) || ofBundles.test(error.message)))
 
 /**
- * The reason of an exception from `fetch` or from a reader of its answer: a status, the network, a time limit, a text that
- * is not JSON. An error of a program is a `Defect`, since the vendor has refused nothing; anything else is a request that
- * could not be made, which a retry cannot fix.
+ * Returns the reason for an exception from `fetch` or from reading its response: a status, a network error, a timeout,
+ * or invalid JSON. A programming error is a `Defect`, because the vendor did not reject anything. Anything else is a
+ * request that could not be made, which a retry cannot fix.
  */
 export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
   const detail = error instanceof Error ? error.message : String(error)
@@ -156,7 +158,7 @@ const unreachable = (error: unknown): string | undefined => {
 }
 
 /**
- * The reason of a connection that failed: the innermost cause says what happened to it, the outer ones only "fetch
+ * Returns the reason for a failed connection. The innermost cause is specific; the outer ones contain only "fetch
  * failed".
  */
 export const fromConnection = (error: unknown, { secrets }: Pick<Surroundings, "secrets">): WorkerErrorReason => {
@@ -167,9 +169,9 @@ export const fromConnection = (error: unknown, { secrets }: Pick<Surroundings, "
 }
 
 /**
- * The reason of whatever a call has thrown: a {@link Failure} among its causes, else what `map` makes of it. A `map` that
- * throws as well has met something of a shape that it does not know. So has code that throws while it reads an answer
- * (`isReading`): that is the vendor's fault, and no mistake in the request.
+ * Returns the reason for any value that a call threw: the reason of a {@link Failure} among its causes, otherwise the
+ * result of `map`. If `map` throws too, or if code throws while it reads a response (`isReading`), the vendor's data
+ * had an unknown shape. That is an error of the vendor, not of the request.
  */
 export const fromThrown = (
   error: unknown,

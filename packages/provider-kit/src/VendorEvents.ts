@@ -1,8 +1,8 @@
 /**
- * Reads the events of a vendor's response: server-sent ones, or a line of JSON each. For authors of providers.
+ * Reads the events of a vendor's response: server-sent events or newline-delimited JSON. For authors of providers.
  *
- * It is a reader of our own because those of vendors' SDKs take time that grows with the square of a packet, let a
- * flood of comments block the process, and fail with JavaScript's messages.
+ * It replaces the parsers of vendors' SDKs, which take quadratic time in the packet size, can be blocked by a flood of
+ * comments, and fail with JavaScript's own error messages.
  */
 import { unreadable } from "./VendorError.ts"
 import { trimmed } from "./VendorJson.ts"
@@ -27,7 +27,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0
 
 /** Splits bytes into the JSON texts of events. The time that it takes grows with their length alone. */
 interface Splitter {
-  /** The events that these bytes complete; without bytes, those of what is left. */
+  /** Returns the events completed by these bytes, or, without bytes, the events in the rest. */
   readonly take: (bytes: Uint8Array | undefined) => ReadonlyArray<string>
 }
 
@@ -202,13 +202,13 @@ class Sniffing implements Splitter {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A response that is read as bytes, for providers with a client of HTTP other than `fetch`. */
+/** A response that is read as bytes, for providers with an HTTP client other than `fetch`. */
 export interface Incoming {
   readonly status: number
   readonly contentType: string | undefined
-  /** The next bytes; nothing at the end. */
+  /** Returns the next bytes, or `undefined` at the end. */
   readonly read: () => Promise<Uint8Array | undefined>
-  /** Called when nothing more is read: at the end of the events, after a failure, and when the signal is aborted. */
+  /** Called when reading ends: after the last event, after a failure, or when the signal is aborted. */
   readonly cancel: () => void
 }
 
@@ -232,7 +232,7 @@ const check = ({ status }: Incoming): void => {
   if (status === 204 || status === 205) throw withoutAnswer(status)
 }
 
-/** The explicit end of a stream, such as OpenAI's. */
+/** The marker at the end of a stream, as in OpenAI's APIs. */
 export const done = "[DONE]"
 
 const json = (text: string): { readonly value: unknown } | undefined => {
@@ -320,9 +320,9 @@ interface End {
   readonly error?: unknown
 }
 
-/** How a response is read. */
+/** Options for reading a response. */
 export interface Reading {
-  /** Whether `[DONE]` is given as an event, before the events end there; false by default. */
+  /** Whether `[DONE]` is emitted as the last event. Default: `false`. */
   readonly givesDone?: boolean | undefined
 }
 
@@ -361,7 +361,7 @@ const each = async function* (packets: AsyncIterable<ReadonlyArray<unknown>>): A
   for await (const events of packets) yield* events
 }
 
-/** Events one by one, or those of a packet together, which costs less. */
+/** Events one by one, or in batches per packet, which is faster. */
 export interface Events extends AsyncGenerator<unknown, void> {
   readonly packets: AsyncGenerator<ReadonlyArray<unknown>, void>
 }
@@ -372,13 +372,13 @@ const read = (response: Response | Incoming, signal: AbortSignal, splitter: Spli
 }
 
 /**
- * The data of a response's server-sent events, read from JSON, up to its end or to `[DONE]`.
+ * Reads the data of a response's server-sent events as JSON, up to its end or to `[DONE]`.
  *
  * **Details**
  *
- * The content type is not looked at: an answer that begins with a brace is JSON, whole or a line each, and is given as
- * events, too. Fails with a {@link VendorError.Failure} if the response is a page, or an event is not JSON or has more than
- * 32 million characters. Aborting `signal` closes the connection.
+ * The content type is ignored. A response that starts with a brace is read as JSON, complete or one value per line.
+ * Fails with a {@link VendorError.Failure} if the response is an HTML page, or if an event is not JSON or exceeds 32
+ * million characters. Aborting `signal` closes the connection.
  *
  * **Example**
  *
@@ -394,6 +394,6 @@ const read = (response: Response | Incoming, signal: AbortSignal, splitter: Spli
 export const serverSent = (response: Response | Incoming, signal: AbortSignal, reading: Reading = {}): Events =>
   read(response, signal, new Sniffing(), reading)
 
-/** The lines of a response, each read from JSON: as {@link serverSent}, for newline-delimited JSON. */
+/** Like {@link serverSent}, for newline-delimited JSON. */
 export const lines = (response: Response | Incoming, signal: AbortSignal): Events =>
   read(response, signal, new Lines(), {})

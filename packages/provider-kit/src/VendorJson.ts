@@ -1,10 +1,9 @@
 /**
- * Reads the JSON that a vendor sends: every field is of any type until it has been looked at, and nothing is cast. For
- * authors of providers.
+ * Reads a vendor's JSON without casts: every field may have any type until it is checked. For authors of providers.
  *
- * Readers that return `undefined`, or nothing, are for what an answer can do without: figures, codes, words of an
- * error. {@link said} and {@link object} are for the answer itself, and fail with a {@link VendorError.Failure}: an
- * answer that cannot be read is never a shorter answer.
+ * Functions that return `undefined` or an empty value are for optional data: figures, codes, error messages.
+ * {@link said} and {@link object} are for the answer itself and fail with a {@link VendorError.Failure}, so that an
+ * unreadable answer is never treated as a shorter one.
  */
 import { unreadable } from "./VendorError.ts"
 
@@ -14,17 +13,17 @@ export type Fields = Readonly<Record<string, unknown>>
 const noFields: Fields = Object.freeze({})
 const noItems: ReadonlyArray<unknown> = Object.freeze([])
 
-/** The fields of an object; none of anything else. */
+/** Returns the fields of an object; empty for any other value. */
 export const fields = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : noFields
 
-/** The items of an array; none of anything else. */
+/** Returns the items of an array; empty for any other value. */
 export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : noItems)
 
 /** Characters around a JSON text that say nothing: NUL, the separator of records (RFC 7464), a byte order mark. */
 const isEmpty = (code: number): boolean => code <= 0x20 || code === 0x7f || code === 0xfeff
 
-/** A JSON text without the characters around it that say nothing. */
+/** Trims whitespace and other meaningless characters around a JSON text. */
 export const trimmed = (text: string): string => {
   let start = 0
   let end = text.length
@@ -33,30 +32,27 @@ export const trimmed = (text: string): string => {
   return text.slice(start, end)
 }
 
-/** A text that is not empty; `undefined` for anything else. */
+/** Returns a non-empty string; `undefined` for any other value. */
 export const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
 
-/** A whole number of at least 0; `undefined` for anything else. */
+/** Returns an integer of at least 0; `undefined` for any other value. */
 export const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 
-/**
- * Returns a number of any kind, or its digits in a text, as in usage reports. Core checks and reports implausible
- * figures.
- */
+/** Returns a number, or parses one from a string, as in usage reports. Core checks and reports implausible figures. */
 export const number = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === "number" ? value : undefined
 }
 
-/** Returns a table's entry for a vendor's word; `undefined` if it is missing, also for words such as `constructor`. */
+/** Returns a table's entry for a vendor's word; `undefined` if it is missing, even for words such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>
   typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined
 
 /**
- * Returns a piece of an answer's text: empty for `null` and `undefined`. Any other value that is not a text fails;
- * `name` describes it.
+ * Returns a chunk of an answer's text; empty for `null` and `undefined`. Fails for any other value that is not a
+ * string; `name` describes it in the error.
  */
 export const said = (value: unknown, name: string): string => {
   if (typeof value === "string") return value
@@ -64,14 +60,20 @@ export const said = (value: unknown, name: string): string => {
   throw unreadable(`${name} is not a string`)
 }
 
-/** Returns the fields of an object; empty if it is absent. Other values, also `null`, fail; `name` describes them. */
+/**
+ * Returns the fields of an object; empty if it is absent. Fails for other values, including `null`; `name` describes
+ * them in the error.
+ */
 export const object = (value: unknown, name: string): Fields => {
   if (value === undefined) return noFields
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields
   throw unreadable(`${name} is not an object`)
 }
 
-/** Returns the items of an array; empty if it is absent. Other values, also `null`, fail; `name` describes them. */
+/**
+ * Returns the items of an array; empty if it is absent. Fails for other values, including `null`; `name` describes them
+ * in the error.
+ */
 export const array = (value: unknown, name: string): ReadonlyArray<unknown> => {
   if (value === undefined) return noItems
   if (Array.isArray(value)) return value

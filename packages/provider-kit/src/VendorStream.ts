@@ -1,9 +1,9 @@
 /**
- * Turns a vendor's stream of events into a worker's stream of parts: for authors of providers.
+ * Converts a vendor's stream of events to a worker's stream of parts. For authors of providers.
  *
- * A provider defines how a call starts and what each event means. The rest is done here, for all: events are pulled
- * from the vendor as the reader takes parts, a silence that is too long is a `Timeout`, an interrupted call is aborted
- * on the wire, a stream that is cut off fails, and no error shows a key.
+ * A provider defines how a call starts and what each event means. This module does the rest for all providers: it reads
+ * events only as fast as parts are consumed, fails with `Timeout` after too long a silence, aborts the request if the
+ * call is interrupted, fails if the stream is cut off, and removes keys from errors.
  */
 
 import type { Tool } from "@divisi/core"
@@ -23,27 +23,27 @@ import * as VendorError from "./VendorError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The result of an event: the next state, the parts for the reader, and why the call has failed, if it has. */
+/** The result of an event: the next state, the parts to emit, and the reason if the call failed. */
 export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
   readonly failure?: WorkerErrorReason | undefined
-  /** A message to log: the vendor contradicts itself, or has sent something that is skipped. */
+  /** A message to log if the vendor's data is contradictory or was skipped. */
   readonly warning?: string | undefined
 }
 
 /**
- * How the events of an API are read: pure functions. Events are whatever a vendor sent; a `next` that throws fails the
- * call as `Malformed`.
+ * Pure functions that read the events of an API. Events may be any value; if `next` throws, the call fails as
+ * `Malformed`.
  */
 export interface Protocol<Event, State> {
   readonly initial: State
   readonly next: (state: State, event: Event) => Step<State>
-  /** Why the answer ended, once the vendor has said that it is complete; nothing after that is a failure. */
+  /** Returns the finish reason once the vendor has marked the answer as complete. Later errors do not fail the call. */
   readonly finishReason: (state: State) => FinishReason | undefined
   /**
-   * Whether nothing can follow: the answer then ends at once, even if the connection stays open. Without it, what comes
-   * after the finish reason is read until the stream ends.
+   * Whether no more events can follow. The answer then ends immediately, even if the connection stays open. Without
+   * this function, the stream is read to its end after the finish reason.
    */
   readonly isOver?: ((state: State) => boolean) | undefined
   /**
@@ -51,27 +51,27 @@ export interface Protocol<Event, State> {
    * still read.
    */
   readonly failed?: ((state: State) => WorkerErrorReason | undefined) | undefined
-  /** The parts that are whole only at the end of a complete answer, such as calls of tools. */
+  /** Returns the parts that are complete only at the end of an answer, such as tool calls. */
   readonly last?: ((state: State) => ReadonlyArray<WorkerPart>) | undefined
-  /** Returns the whole text if it differs from the streamed pieces; called for a complete answer. */
+  /** Returns the complete text if it differs from the streamed text. Called for a complete answer. */
   readonly text?: ((state: State) => string | undefined) | undefined
-  /** The usage that the vendor has reported so far. For a complete answer without any, it is estimated. */
+  /** Returns the usage that the vendor has reported so far. For a complete answer without a report, it is estimated. */
   readonly usage: (state: State) => Usage | undefined
-  /** Returns the model that answered, as the vendor names it; called for a complete answer. */
+  /** Returns the model name in the vendor's response. Called for a complete answer. */
   readonly model?: ((state: State) => string | undefined) | undefined
   /**
-   * Returns the data that the vendor expects back with this turn, unchanged; called for a complete answer. Default:
+   * Returns the data that the vendor expects back with this turn, unchanged. Called for a complete answer. Default:
    * none.
    */
   readonly echo?: ((state: State) => unknown) | undefined
-  /** The reason of a call whose events ended too early; a `Network` failure by default. */
+  /** Returns the reason if the events ended too early. Default: a `Network` failure. */
   readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
 }
 
-/** The beginning of a vendor's answer: parts that are known at once, such as an allowance, and the events to come. */
+/** The start of a vendor's answer: the parts that are known immediately, such as an allowance, and the events. */
 export interface Opened<Event> {
   readonly parts?: ReadonlyArray<WorkerPart> | undefined
-  /** Those of `VendorEvents` are read packet by packet. */
+  /** The events. Those from `VendorEvents` are read packet by packet. */
   readonly events: AsyncIterable<Event> & { readonly packets?: AsyncIterable<ReadonlyArray<Event>> }
 }
 
@@ -79,21 +79,23 @@ export interface Opened<Event> {
 export interface Call<Event, State> {
   /** The worker's id, for errors. */
   readonly worker: string
-  /** The messages of the request: tokens are estimated from them if the vendor reports none. */
+  /** The messages of the request, for estimating tokens if the vendor does not report usage. */
   readonly messages: ReadonlyArray<Message>
-  /** The tools of the request: a call by another form of a name, such as `functions.look`, is one of `look`. */
+  /** The tools of the request. A call to a variant of a name, such as `functions.look`, counts as a call to `look`. */
   readonly tools?: ReadonlyArray<Tool.ToolDefinition> | undefined
   readonly protocol: Protocol<Event, State>
-  /** Sends the request. `signal` is aborted once the answer has no reader. */
+  /** Sends the request. `signal` is aborted when the answer is no longer read. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
-  /** Maps what `open` or its events throw to a reason; not asked about a `VendorError.Failure`, which knows its own. */
+  /**
+   * Maps exceptions of `open` and its events to a reason. Not called for a `VendorError.Failure`, which has its own.
+   */
   readonly reason: (error: unknown) => WorkerErrorReason
   /**
-   * The longest silence of the vendor in milliseconds, before its first event and between any two; time spent waiting
-   * for the reader does not count. `Infinity` for no limit.
+   * The maximum silence of the vendor before its first event and between events, in milliseconds. Time spent waiting
+   * for the consumer does not count. `Infinity` disables it.
    */
   readonly timeoutMillis: number
-  /** Texts that must not show in an error, such as the API key. */
+  /** Strings that must not appear in errors, such as the API key. */
   readonly secrets?: ReadonlyArray<string> | undefined
 }
 
@@ -101,7 +103,10 @@ export interface Call<Event, State> {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A stream that fails before anything is sent: the key is missing, or the model does not have a setting. */
+/**
+ * Returns a stream that fails before anything is sent, because the key is missing or the model does not support a
+ * setting.
+ */
 export const fail = (worker: string, reason: WorkerErrorReason): Stream.Stream<never, WorkerError> =>
   Stream.fail(new WorkerError({ worker, reason }))
 
@@ -163,7 +168,7 @@ class Reader<Event, State> {
     this.#state = call.protocol.initial
   }
 
-  /** Takes what has come since the last pull, or waits for it. */
+  /** Takes the parts that have arrived since the last pull, or waits for some. */
   readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
 
   readonly #next: Pulled = Effect.callback((resume) => {
@@ -175,7 +180,7 @@ class Reader<Event, State> {
     return this.close
   })
 
-  /** Ends the call, on the wire as well. */
+  /** Ends the call and aborts its request. */
   readonly close: Effect.Effect<void> = Effect.sync(() => {
     if (this.#ending === undefined) this.#abort(Cause.done())
   })
@@ -224,7 +229,7 @@ class Reader<Event, State> {
     return this.#ending === undefined && this.#parts.length >= capacity
   }
 
-  /** Whether nothing more is read. */
+  /** Whether reading has ended. */
   get #hasLeft() {
     return this.#ending !== undefined && this.#farewell === undefined
   }
@@ -357,7 +362,7 @@ class Reader<Event, State> {
     this.#abort(Effect.fail(new WorkerError({ worker, reason: shown, usage })))
   }
 
-  /** The protocol threw: a mistake of the provider. */
+  /** Handles an exception of the protocol, which is a bug in the provider. */
   readonly #crash = (defect: unknown) => this.#abort(Effect.die(defect))
 
   /** Ends the call on the wire as well, unless the answer is complete. */
@@ -379,19 +384,19 @@ class Reader<Event, State> {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The parts of a call, as a worker's `generate` gives them.
+ * Returns the parts of a call, for a worker's `generate`.
  *
  * **Details**
  *
- * Each run of the stream makes a new call. At most 256 parts are read ahead of the reader, and the vendor then waits
- * until it has taken them. Interrupting the stream aborts the signal of `open`. A failure comes after the parts before
- * it, in one short line without secrets, and with the usage so far.
+ * Each execution of the stream makes a new call. At most 256 parts are buffered; then reading from the vendor pauses.
+ * Interrupting the stream aborts the signal of `open`. A failure is emitted after the parts before it, as one short
+ * line without secrets, with the usage so far.
  *
  * **Gotchas**
  *
- * Streams a call. An answer is complete when the protocol marks it so, not when its events end: a truncated one fails.
- * A complete one succeeds even if the connection then breaks or is never closed. Turn off the retries of a vendor's
- * SDK: the runtime retries, once for all workers.
+ * An answer is complete when the protocol says so, not when its events end, so a truncated answer fails. A complete
+ * answer succeeds even if the connection then breaks or stays open. Turn off retries in a vendor's SDK, because the
+ * runtime already retries.
  *
  * **Example**
  *
@@ -445,7 +450,7 @@ export const make = <Event, State>(call: Call<Event, State>): Stream.Stream<Work
     })
   )
 
-/** The parts of a stream whose reader waits at most so long for each; a longer silence is a `Timeout`. */
+/** Limits the time that a stream may take for each part. A longer silence fails with `Timeout`. */
 export const limitSilence = (
   worker: string,
   afterMillis: number | undefined,

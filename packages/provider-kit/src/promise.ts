@@ -1,11 +1,11 @@
-/** The gate without Effect; the rest of that interface is `@divisi/core/promise`. */
+/** The gate without Effect, for use with `@divisi/core/promise`. */
 import { Resilience, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
 import { layer, type Options, optionsTable } from "./ProviderGate.ts"
 
 /**
- * Opens a gate that holds all runs that share it to the providers' limits: those that are set here, those that vendors
- * report in their answers, and the pauses that they ask for.
+ * Opens a gate that enforces providers' limits across all runs that share it: configured limits, limits that vendors
+ * report, and the delays that they request.
  *
  * **Example**
  *

@@ -1,16 +1,16 @@
-/** The environment: where keys, addresses and settings come from. It is read here, and nowhere else. */
+/** Environment variables with keys, addresses and settings. Only this module reads them. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 
-/** Variables by name. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The variables of these names, those that are empty left out.
+ * Returns the variables with the given names, without empty ones.
  *
  * **Details**
  *
- * They are read through Effect's `Config`: from the process's environment, unless a `ConfigProvider` is in the context.
+ * Reads through Effect's `Config`: from the process environment, unless the context has another `ConfigProvider`.
  *
  * **Example**
  *

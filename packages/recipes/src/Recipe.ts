@@ -1,7 +1,7 @@
 /**
- * Recipes: everything that a training run is made of, as `divisi train --recipe` takes it.
+ * Recipes: everything that a training run needs, for `divisi train --recipe`.
  *
- * This module holds types alone, so that a config that imports it costs nothing.
+ * This module contains only types, so importing it in a config has no cost.
  */
 
 import type { Estimate, Trainer } from "@divisi/trainer"
@@ -11,9 +11,9 @@ import type * as Scope from "effect/Scope"
 
 /** Options of a recipe. A resumed run receives the same options again. */
 export interface RecipeOptions {
-  /** `--seed`; 1 by default. */
+  /** `--seed`. Default: 1. */
   readonly seed: number
-  /** `--engine`: the name of another engine than the recipe's own. */
+  /** `--engine`: the name of an engine that replaces the recipe's own. */
   readonly engine?: string | undefined
   /** `--base-model`: the initial model, if the recipe allows a choice. */
   readonly baseModel?: string | undefined
@@ -21,35 +21,32 @@ export interface RecipeOptions {
   readonly trainsNothing?: boolean | undefined
 }
 
-/**
- * Facts for `--dry-run` that are known before the run. Without them, the engine is opened and timed if it is a custom
- * one.
- */
+/** Facts for `--dry-run` that are known before the run. Without them, a custom engine is opened and timed. */
 export interface DryRunFacts {
   /** The engine's prices and speed. If set, the engine is not opened. */
   readonly engine?: Estimate.EngineRates | undefined
-  /** Counts tokens where the engine is not opened; four characters to a token without it. */
+  /** Counts tokens if the engine is not opened. Default: an estimate of four characters per token. */
   readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
-  /** Whether asking the workers costs nothing, so that a few plans may be tried on them; false by default. */
+  /** Whether calls to the workers are free, so that a few plans can be tried on them. Default: `false`. */
   readonly asksWorkers?: boolean | undefined
-  /** Seconds per worker call, at best and at worst. */
+  /** The minimum and maximum seconds per worker call. */
   readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
-  /** The median tokens of an answer where workers are not asked; 400 by default. */
+  /** The median number of tokens per answer, if the workers are not called. Default: 400. */
   readonly answerTokens?: number | undefined
-  /** Tasks of each held-out evaluation. */
+  /** The number of tasks in each held-out evaluation. */
   readonly evaluationTasks?: number | undefined
-  /** Facts that the recipe could not determine, or replaced by an assumption, in sentences. */
+  /** Facts that the recipe could not determine or had to assume, as sentences. */
   readonly unknown?: ReadonlyArray<string> | undefined
 }
 
-/** The parts and the phases of a run in one value. Defaults are those of `Trainer.ConfigInput`. */
+/** The parts and phases of a training run. The defaults are those of `Trainer.ConfigInput`. */
 export interface Training extends Omit<Trainer.Parts, "engine">, Omit<Trainer.ConfigInput, "seed"> {
-  /** An engine, or how to open one; it is closed when the run ends. */
+  /** An engine, or an effect that opens one. It is closed when the run ends. */
   readonly engine: Engine | Effect.Effect<Engine, EngineError, Scope.Scope>
   readonly dryRun?: DryRunFacts | undefined
 }
 
-/** Makes what a run is made of. */
+/** Makes the parts of a training run. */
 export type Recipe = (
   options: RecipeOptions
 ) => Training | Promise<Training> | Effect.Effect<Training, { readonly message: string }>

@@ -1,15 +1,15 @@
-/** The recipes that come with `divisi`. Each is loaded when it is asked for; what it needs may not be installed. */
+/** The built-in recipes of `divisi`. Each is loaded on first use, because its dependencies may not be installed. */
 import type { Recipe } from "./Recipe.ts"
 
 /** A recipe with its description. */
 export interface Known {
   readonly description: string
-  /** The engines that `--engine` may name, its own first. */
+  /** The engines that `--engine` accepts, with the recipe's own first. */
   readonly engines: readonly [string, ...ReadonlyArray<string>]
   readonly load: () => Promise<Recipe>
 }
 
-/** By name. */
+/** The built-in recipes by name. */
 export const recipes = {
   gym: {
     description:

@@ -1,4 +1,4 @@
-/** An engine of the Tinker API, from the settings in the environment. */
+/** An engine for the Tinker API, configured by environment variables. */
 
 import type { Estimate } from "@divisi/trainer"
 import type { EngineError, Tokenizer } from "@divisi/trainer/Engine"
@@ -12,7 +12,7 @@ import { numbers, SettingError } from "./Settings.ts"
 
 const servers = ["hosted", "skyrl-jax", "skyrl-fsdp"] as const
 
-/** The settings, as far as the environment has them. */
+/** The settings that are set in the environment. */
 export const settings: Effect.Effect<Environment.Environment> = Environment.read([
   "TINKER_API_KEY",
   "TINKER_BASE_GGUF",
@@ -29,13 +29,13 @@ const dialectOf = ({ TINKER_SERVER: name }: Environment.Environment) => {
   throw new SettingError(`TINKER_SERVER is "${name}"; it may be ${servers.join(", ")}, or be absent.`)
 }
 
-/** The base model's tokenizer: that of the folder in `TINKER_TOKENIZER`, or the model's own from Hugging Face. */
+/** Returns the base model's tokenizer: from the folder in `TINKER_TOKENIZER`, or the model's own from Hugging Face. */
 export const tokenizer = (baseModel: string) =>
   Effect.flatMap(settings, ({ TINKER_TOKENIZER: folder }) =>
     HuggingFaceTokenizer.load(folder === undefined ? { model: baseModel } : { folder })
   )
 
-/** Opens an engine at `TINKER_BASE_URL` with the key in `TINKER_API_KEY`; the hosted service by default. */
+/** Opens an engine with the key in `TINKER_API_KEY`, at `TINKER_BASE_URL` or, by default, at the hosted service. */
 export const open = (
   baseModel: string,
   tokenizer: Tokenizer
@@ -78,7 +78,7 @@ const speed = (text: string): Estimate.EngineRates => {
   )
 }
 
-/** The server's prices and speed, as far as the environment sets them. */
+/** Returns the server's prices and speed, as far as they are set in the environment. */
 export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): Estimate.EngineRates => ({
   ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
   ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})

@@ -1,8 +1,8 @@
 /**
  * The vendors and servers whose models become workers by name: `openai:gpt-5`, `ollama:qwen3:8b`.
  *
- * Keys and base URLs come from the environment. The package of a vendor is loaded when the first of its models is
- * made; where it is not installed, that fails with Node's own error, which names it.
+ * Keys and base URLs come from the environment. A vendor's package is loaded when its first model is created; if it is
+ * not installed, this fails with Node's error, which names the package.
  */
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -20,50 +20,50 @@ export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "tempe
   readonly description?: string | undefined
   readonly apiKey?: string | Redacted.Redacted<string> | undefined
   readonly baseURL?: string | undefined
-  /** Threads of a model, for a vendor whose models run in this process. */
+  /** The number of threads, for models that run in this process. */
   readonly threads?: number | undefined
 }
 
 /** A vendor, or a kind of server. */
 export interface Vendor {
   readonly name: string
-  /** The variables that may hold its key; the first that is set counts. */
+  /** The environment variables for its key. The first one that is set is used. */
   readonly keys: ReadonlyArray<string>
   /** True if its models run in this process. */
   readonly isLocal?: true | undefined
   /** Whether the vendor requires a key. */
   readonly needsKey: boolean
-  /** The variables that may hold its base URL. */
+  /** The environment variables for its base URL. */
   readonly baseURLs: ReadonlyArray<string>
   readonly make: (model: string, settings: Settings) => Promise<Worker>
-  /** Absent if the vendor has no embeddings that are used. */
+  /** Creates an embedder. Absent if embeddings of this vendor are not supported. */
   readonly embed?:
     | ((model: string, connection: Connection, reading?: Reading) => Effect.Effect<Embed, Error, Scope.Scope>)
     | undefined
 }
 
-/** How a vendor is reached. */
+/** The key and base URL of a vendor. */
 export type Connection = Pick<Settings, "apiKey" | "baseURL">
 
-/** How texts are read to be embedded. */
+/** Options for embedding texts. */
 export interface Reading {
-  /** The most tokens of a text, for a vendor that reads them on this machine; longer texts are cut. */
+  /** The maximum number of tokens per text, for embedders that run on this machine. Longer texts are truncated. */
   readonly mostTokens?: number | undefined
 }
 
-/** Gives each text a point, in order. */
+/** Returns a vector for each text, in order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
 ) => Promise<ReadonlyArray<ReadonlyArray<number>>>
 
-/** A model of a vendor, as `vendor:model` names it. */
+/** A parsed `vendor:model` reference. */
 export interface Reference {
   readonly vendor: string
   readonly model: string
 }
 
-/** Why no worker can be made of a reference. */
+/** Why a worker cannot be created from a reference. */
 export type Problem =
   | { readonly type: "vendor"; readonly vendor: string }
   | { readonly type: "key"; readonly variables: ReadonlyArray<string> }
@@ -126,7 +126,7 @@ const unknownServer = (name: string, variable: string): Vendor => ({
   embed: embedWith
 })
 
-/** The vendors and servers that are known by name. */
+/** The vendors and servers with built-in support. */
 export const vendors: ReadonlyArray<Vendor> = [
   {
     name: "openai",
@@ -171,10 +171,10 @@ export const vendors: ReadonlyArray<Vendor> = [
 // Making workers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The variable that a name stands for: `my-server` for `MY_SERVER`. */
+/** Converts a name to the form of an environment variable: `my-server` to `MY_SERVER`. */
 export const variableOf = (name: string): string => name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")
 
-/** Reads `vendor:model`; `undefined` where there is no vendor, or no model. */
+/** Parses `vendor:model`. Returns `undefined` if the vendor or the model is missing. */
 export const parse = (text: string): Reference | undefined => {
   const colon = text.indexOf(":")
   return colon <= 0 || colon === text.length - 1
@@ -182,7 +182,7 @@ export const parse = (text: string): Reference | undefined => {
     : { vendor: text.slice(0, colon), model: text.slice(colon + 1) }
 }
 
-/** The environment's settings for vendors: for known vendors, and for servers of these names. */
+/** Returns the environment variables for the known vendors and for servers with the given names. */
 export const environment = (
   known: ReadonlyArray<Vendor>,
   servers: ReadonlyArray<string> = []
@@ -198,7 +198,7 @@ export const environment = (
 const firstSet = (names: ReadonlyArray<string>, environment: Environment): string | undefined =>
   names.map((name) => environment[name]).find((value) => value !== undefined && value !== "")
 
-/** The vendor of a name: one of those that are known, or a server whose base URL is in the environment. */
+/** Returns the vendor with a name: a known one, or a server whose base URL is set in the environment. */
 export const find = (known: ReadonlyArray<Vendor>, name: string, environment: Environment): Vendor | undefined => {
   const found = known.find((vendor) => vendor.name === name)
   if (found !== undefined) return found
@@ -206,7 +206,7 @@ export const find = (known: ReadonlyArray<Vendor>, name: string, environment: En
   return firstSet(server.baseURLs, environment) === undefined ? undefined : server
 }
 
-/** Returns the reason why a worker cannot be created, or nothing if it can. */
+/** Returns the reason why a worker cannot be created, or `undefined` if it can. */
 export const problemOf = (
   known: ReadonlyArray<Vendor>,
   { vendor: name }: Reference,
@@ -219,14 +219,14 @@ export const problemOf = (
     : undefined
 }
 
-/** A problem as a sentence about a worker. */
+/** Formats a problem as a sentence about a worker. */
 export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
     : `${worker} is not a known vendor. Use one of ${known.map(({ name }) => name).join(", ")} before the ` +
       `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server with the Chat Completions API.`
 
-/** The key and base URL that the environment has for a vendor. */
+/** Returns the key and base URL of a vendor from the environment. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {
   const apiKey = firstSet(vendor.keys, environment)
   const baseURL = firstSet(vendor.baseURLs, environment)

@@ -71,7 +71,7 @@ export const meant = (asked: string): ReadonlyArray<string> => {
 
 /**
  * Returns the name among `names` that a request refers to, or `undefined`. {@link meant} has the candidates; a name in
- * A different case (`Divisi`) is accepted if only one name matches.
+ * a different case (`Divisi`) is accepted if only one name matches.
  */
 export const named = (asked: string, names: ReadonlyArray<string>): string | undefined => {
   const all = meant(asked)

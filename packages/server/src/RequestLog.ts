@@ -24,7 +24,7 @@ export interface Entry {
   readonly ending?: FinishReason | Kind | undefined
   /** For the operator: a provider's message about this server's account, or why the provider could not be reached. */
   readonly providerMessage?: string | undefined
-  /** The workers that failed a step permanently; absent if none failed. */
+  /** The workers that failed a step after all retries; absent if no worker failed. */
   readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
   readonly calls: number
   readonly inputTokens: number

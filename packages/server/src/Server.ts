@@ -68,7 +68,7 @@ import type { Wire } from "./wire/Wire.ts"
 
 /** The models and run settings of a server, which can be replaced while it runs. */
 export interface Replaceable extends Models.Options {
-  /** The run settings. By default, if a worker fails permanently, the next one takes over; see `reassign`. */
+  /** The run settings. By default, if a worker fails after all retries, the next one takes over; see `reassign`. */
   readonly settings?: RunSettings | undefined
   /** How much of the work is shown to clients. Default: `"titles"`, which worker does which subtask. */
   readonly notes?: Notes | undefined

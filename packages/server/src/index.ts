@@ -1,4 +1,4 @@
-/** One endpoint in front of a Conductor: OpenAI's and Anthropic's wires, for any client. */
+/** An HTTP server for a Conductor, compatible with the APIs of OpenAI and Anthropic. */
 export * as Caller from "./Caller.ts"
 export * as Limits from "./http/Limits.ts"
 export * as Operations from "./http/Operations.ts"

@@ -1,6 +1,6 @@
 /**
- * Vendors' protocols as data and pure functions: how answers end, where errors and usage can be, how a stream is folded
- * into one answer. For providers, and for servers that speak these protocols.
+ * Vendors' protocols as data and pure functions: finish reasons, the location of errors and usage, and the folding of a
+ * stream into one answer. For providers, and for servers that implement these protocols.
  */
 
 export * as ChatEcho from "./chat/echo.ts"

@@ -1,7 +1,8 @@
 /**
- * How answers end: the closed table of good endings and their synonyms. Every other word is a failure of the vendor.
+ * Finish reasons: the complete table of successful ones and their synonyms. Any other word counts as a failure of the
+ * vendor.
  *
- * Vendors and proxies use each other's words on every protocol, so there is one table for all.
+ * Vendors and proxies use each other's words in every protocol, so all protocols share one table.
  */
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../VendorJson.ts"
@@ -17,7 +18,7 @@ export interface Row {
 const rows = (means: FinishReason, words: Readonly<Record<string, string>>): ReadonlyArray<Row> =>
   Object.entries(words).map(([word, source]) => ({ word, means, source }))
 
-/** The good endings, in lower case and with `_` for every other mark. */
+/** The successful finish reasons, in lower case and with `_` for punctuation. */
 export const endings: ReadonlyArray<Row> = [
   ...rows("stop", {
     stop: "OpenAI, Google",
@@ -112,7 +113,7 @@ const failures: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
 /** Words of a server that gave up. Every other word may be of an answer that cannot be read. */
 const gaveUp = /error|fail|abort|cancel|overload|unavailable|busy|resource|interrupt/
 
-/** The meaning of the end of an answer: success, or a failure of the vendor. */
+/** The meaning of a finish reason: success, or a failure of the vendor. */
 export type Ending =
   | { readonly type: "ended"; readonly reason: FinishReason }
   | { readonly type: "failed"; readonly failure: WorkerErrorReason }
@@ -135,7 +136,7 @@ const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished"
 /** Whether a word means that the answer has not ended yet. */
 export const isOpen = (word: string): boolean => nothing.has(plain(word))
 
-/** The word of an ending: a text, the type of an object, or the first of a list. */
+/** Returns the word of a finish reason: a string, the type of an object, or the first item of a list. */
 export const wordIn = (value: unknown, field: string): string => {
   const [first = value] = Json.items(value)
   const { reason, type } = Json.fields(first)
@@ -146,7 +147,7 @@ const meaningOf = (word: string): FinishReason | undefined =>
   // Gemini's endpoint of Chat Completions writes its own word after the other one: `content_filter: SAFETY`.
   Json.meaning(table, plain(word)) ?? Json.meaning(table, plain(word.split(":", 1)[0] ?? ""))
 
-/** Whether a word is a good ending. */
+/** Whether a word is a successful finish reason. */
 export const isGood = (word: string): boolean => meaningOf(word) !== undefined
 
 /** Returns the meaning of a word at the end of an answer; `field` is where it was found. */
@@ -161,10 +162,10 @@ export const ending = (word: string, field: string): Ending => {
 // The way back
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why an answer ended, as a server reports it. `stop-sequence` has a word of its own on Messages alone. */
+/** The finish reason that a server reports. Only Messages has a separate word for `stop-sequence`. */
 export type Ended = Exclude<FinishReason, "other"> | "stop-sequence"
 
-/** The words by which each protocol reports it. */
+/** The words that each protocol uses for it. */
 export const wordOf = {
   chat: {
     stop: "stop",
@@ -182,8 +183,8 @@ export const wordOf = {
   }
 } as const satisfies Readonly<Record<"chat" | "messages", { readonly [E in Ended]: string }>>
 
-/** Before there were tools, an answer of Chat Completions called one function. */
+/** The legacy finish reason of Chat Completions for a function call, from before tools. */
 export const legacyCall = "function_call"
 
-/** Why a response is incomplete. */
+/** The words for incomplete responses. */
 export const incompleteWord = { length: "max_output_tokens", refusal: "content_filter" } as const

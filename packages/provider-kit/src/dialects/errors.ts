@@ -1,10 +1,10 @@
 /**
- * Reads an error wherever it can be and whatever its form: the body of a refusal of any content type, an event of a stream,
- * a field of a choice. Forms: OpenAI's, Anthropic's and Google's objects, FastAPI's `detail`, flat and nested objects,
- * lists, numeric codes, JSON within a text, pages of proxies, empty bodies.
+ * Reads errors in any location and format: the body of an error response with any content type, a stream event, a field
+ * of a choice. Formats: OpenAI's, Anthropic's and Google's objects, FastAPI's `detail`, flat and nested objects, lists,
+ * numeric codes, JSON within a text, pages of proxies, empty bodies.
  *
- * The class comes from the most specific evidence, i.e. from the innermost error, and all words of the vendor reach the
- * message.
+ * The class is derived from the innermost error, which is the most specific, and the message contains all of the
+ * vendor's texts.
  */
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -16,17 +16,17 @@ import * as Json from "../VendorJson.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An error as far as it can be read. */
+/** The readable parts of an error. */
 export interface Told {
-  /** Its texts, from the outside in; each text once. */
+  /** Its texts, outermost first, without duplicates. */
   readonly words: ReadonlyArray<string>
-  /** Its codes, types and statuses in words, from the inside out. */
+  /** Its codes, types and status names, innermost first. */
   readonly codes: ReadonlyArray<string>
-  /** The innermost status of HTTP that it names. */
+  /** Its innermost HTTP status. */
   readonly status?: number | undefined
-  /** The parameter that it complains of. */
+  /** The parameter that the error is about. */
   readonly param?: string | undefined
-  /** When to retry, as the error itself says it. */
+  /** The retry delay that the error states. */
   readonly retryAfterMillis?: number | undefined
 }
 
@@ -278,7 +278,7 @@ const titleOf = (page: string): string | undefined => /<title[^>]*>([^<]{1,300})
 
 const isPage = (text: string): boolean => /^\s*<(?:!doctype|html|head|body)/i.test(text.slice(0, 200))
 
-/** Reads an error: a value of JSON, or a text. */
+/** Reads an error from a JSON value or text. */
 export const read = (error: unknown): Told => {
   const reading: Reading = { words: [], codes: [], seen: 0 }
   if (typeof error === "string" && isPage(error)) {
@@ -294,8 +294,8 @@ export const read = (error: unknown): Told => {
 const wells: ReadonlySet<unknown> = new Set([false, "", 0, "0", 200, "200", "null", "None", "ok", "OK", "success"])
 
 /**
- * Whether a value says anything. Servers whose types have no absent fields send an error that says nothing with each
- * chunk: `{}`, `[]`, empty texts, a code of 0.
+ * Whether a value contains information. Servers whose types have no absent fields send an empty error with each chunk:
+ * `{}`, `[]`, empty texts, a code of 0.
  */
 export const isSaid = (value: unknown, depth = 0): boolean => {
   if (value === undefined || value === null || wells.has(value)) return false
@@ -385,7 +385,7 @@ const empty: Readonly<Record<number, string>> = {
   404: "status 404 without a reason: check the base URL and the model"
 }
 
-/** The reason of an HTTP refusal. */
+/** Returns the reason for an HTTP error response. */
 export const reasonOfRefused = (
   { body, headers, status, text }: Refused,
   surroundings: VendorError.Surroundings
@@ -396,7 +396,7 @@ export const reasonOfRefused = (
   return reasonOf(spoken, statusOf(status, spoken), surroundings, (name) => headers.get(name))
 }
 
-/** The reason of a failed answer, from the error that ends it: an object, or words alone. */
+/** Returns the reason for a failed answer from the error that ends it: an object or text. */
 export const reasonOfEvent = (
   error: unknown,
   surroundings: VendorError.Surroundings = { nowMillis: 0 }

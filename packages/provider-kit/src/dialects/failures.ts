@@ -1,6 +1,6 @@
 /**
- * How servers of the vendors' protocols report errors: the type and the code of OpenAI's errors, and the type of
- * Anthropic's, by the kind of error. `Errors` is the way back: it reads these forms and those of all other servers.
+ * How servers report errors in the vendors' protocols, by kind: type and code in OpenAI's format, type in Anthropic's.
+ * `Errors` is the inverse: it reads these formats and those of all other servers.
  *
  * Sources: https://developers.openai.com/api/docs/guides/error-codes and https://platform.claude.com/docs/en/api/errors,
  * read in November 2026.
@@ -14,23 +14,23 @@ export type Kind =
   | "permission"
   | "not-found"
   | "too-large"
-  /** A `Content-Encoding` that is not known. */
+  /** An unknown `Content-Encoding`. */
   | "unsupported-encoding"
   | "rate-limit"
   | "quota"
-  /** A mistake of the server itself, or of its configuration. */
+  /** A bug or a misconfiguration of the server. */
   | "server"
-  /** A worker failed, or its answer broke off: a retry can help. */
+  /** A worker failed, or its answer was cut off. A retry can help. */
   | "upstream"
-  /** A provider refuses the server's own key, account or model: only its operator can help. */
+  /** A provider rejected the server's key, account or model. Only the operator can fix it. */
   | "upstream-account"
-  /** A provider's filter refused the content of the request. */
+  /** A provider's filter rejected the content of the request. */
   | "content-filtered"
-  /** No worker can take the request now: a retry can help. */
+  /** No worker is available now. A retry can help. */
   | "overloaded"
   | "timeout"
 
-/** How an error of a kind is reported. */
+/** The format of an error kind. */
 export interface Form {
   readonly status: number
   /** `error.type` and `error.code` of OpenAI's protocols. */
@@ -45,7 +45,7 @@ const form = (status: number, type: string, code: string | null, messages: strin
   messages
 })
 
-/** The form of each kind. */
+/** The format of each kind. */
 export const forms: { readonly [K in Kind]: Form } = {
   "invalid-request": form(400, "invalid_request_error", null, "invalid_request_error"),
   "context-too-long": form(400, "invalid_request_error", "context_length_exceeded", "invalid_request_error"),
@@ -64,5 +64,5 @@ export const forms: { readonly [K in Kind]: Form } = {
   timeout: form(504, "server_error", "timeout", "timeout_error")
 }
 
-/** Anthropic's clients recognize a conversation that is too long by these words, and then shorten it. */
+/** The message by which Anthropic's clients recognize a conversation that is too long; they then shorten it. */
 export const tooLong = "prompt is too long"

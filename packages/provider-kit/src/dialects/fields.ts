@@ -1,7 +1,7 @@
 /**
- * The fields of requests, by vendor API: which of them say how to answer (preferences), and which say what the caller must
- * get (demands). A preference is mapped or left out with a notice; a demand is met or refused. For providers, whose server
- * may refuse a field, and for servers, whose clients send the fields of one vendor on the wire of another.
+ * The request fields of each vendor API, classified as preferences (how to answer) or demands (what the answer must
+ * satisfy). A preference is mapped or omitted with a notice; a demand is met or rejected. For providers, whose servers
+ * may reject fields, and for servers, whose clients may send one vendor's fields through another vendor's protocol.
  *
  * Sources: https://developers.openai.com/api/reference/resources/chat,
  * https://developers.openai.com/api/reference/resources/responses, https://platform.claude.com/docs/en/api/messages,
@@ -9,23 +9,23 @@
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, read in November 2026.
  */
 
-/** A vendor API. Chat Completions and Responses are one: servers name most of their fields alike. */
+/** A vendor API. Chat Completions and Responses count as one, because most of their fields have the same names. */
 export type Api = "openai" | "messages" | "generateContent"
 
 /** A field of a request. */
 export interface Field {
-  /** Its place in the body: a name, or a path such as `generationConfig.seed`. */
+  /** Its location in the body: a name, or a path such as `generationConfig.seed`. */
   readonly name: string
   readonly kind: "preference" | "demand"
   /** The APIs that have it. */
   readonly apis: ReadonlyArray<Api>
-  /** Values that ask for nothing beyond the default, e.g. 1 of `top_p`. */
+  /** Values that are equivalent to the default, such as 1 for `top_p`. */
   readonly neutral?: ReadonlyArray<unknown> | undefined
-  /** The names that errors use for it; by default its own. */
+  /** The names that errors use for it. Default: its own name. */
   readonly names?: ReadonlyArray<string> | undefined
-  /** Whether its names are common words, which an error may use for something else. */
+  /** Whether its names are common words that errors may use with another meaning. */
   readonly isWord?: boolean | undefined
-  /** Whether its names are those of the object around it, and count only if that object has no other member. */
+  /** Whether its names belong to the enclosing object. They count only if that object has no other member. */
   readonly isContainer?: boolean | undefined
 }
 
@@ -36,7 +36,7 @@ const both = ["openai", "messages"] as const
 const thinks = ["support thinking", "support reasoning", "think value", "thinking is not enabled"]
 const streams = ["to stream", "streaming", "'stream'", '"stream"', "parameter: stream"]
 
-/** The hints on blocks about which part of a prompt to cache: they are in several places of a body of Messages. */
+/** The caching hints on blocks of a prompt. They can be in several places of a Messages body. */
 export const cacheHints = "cache_control" as const
 
 /** The fields of Chat Completions, Responses and Messages. */
@@ -170,7 +170,7 @@ export const generationFields: ReadonlyArray<Field> = [
   google("demand", "contents", [], true)
 ]
 
-/** The fields of an API of a kind. */
+/** Returns the fields of an API of a given kind. */
 export const fieldsOf = (api: Api, kind: Field["kind"]): ReadonlyArray<Field> =>
   [...fields, ...generationFields].filter((field: Field) => field.kind === kind && field.apis.includes(api))
 
@@ -178,15 +178,15 @@ export const fieldsOf = (api: Api, kind: Field["kind"]): ReadonlyArray<Field> =>
 // Fields with values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A field of which a server may take some values alone. */
+/** A field for which a server may accept only some values. */
 export interface Valued {
-  /** Its place in a body. */
+  /** Its location in the body. */
   readonly path: string
-  /** How errors name it. */
+  /** Matches its name in errors. */
   readonly pattern: RegExp
   /** Whether its values are whole numbers. */
   readonly isWhole?: boolean | undefined
-  /** Whether it is a demand, which is left out only where the server takes its default alone. */
+  /** Whether it is a demand. A demand is omitted only if its value is the server's only accepted one. */
   readonly isDemand?: boolean | undefined
 }
 
@@ -228,5 +228,5 @@ const allValued = [
   )
 ]
 
-/** The fields of an API of which a server may take some values alone. */
+/** Returns the fields of an API for which a server may accept only some values. */
 export const valuedOf = (api: Api): ReadonlyArray<Valued> => allValued.filter(({ apis }) => apis.includes(api))

@@ -1,6 +1,6 @@
 /**
- * The name of a tool that an answer calls. Models and servers write more than the name: a namespace of their prompt, the
- * number of the call, a token of their template.
+ * Normalizes the names of called tools. Models and servers may add a namespace from their prompt, the number of the
+ * call, or a token of their template.
  */
 
 /** The text around a name. */
@@ -40,7 +40,7 @@ const alike = (name: string, offered: ReadonlySet<string>): string | undefined =
 /** Longer than names are. */
 const longest = 256
 
-/** The offered name that a call means; the name as it came if it means none of them. */
+/** Returns the offered tool that a name refers to, or the unchanged name if it refers to none. */
 export const offeredName = (name: string, offered: ReadonlySet<string>): string => {
   if (offered.has(name) || name.length > longest) return name
   let bare = name.trim()
@@ -52,7 +52,7 @@ export const offeredName = (name: string, offered: ReadonlySet<string>): string 
 }
 
 /**
- * A name that begins as Google wants it, with a letter or `_`; a request with any other is refused whole
- * (diegosouzapw/OmniRoute#13738). {@link offeredName} is the way back.
+ * Returns a name that starts with a letter or `_`, as Google requires; Google rejects the whole request otherwise
+ * (diegosouzapw/OmniRoute#13738). {@link offeredName} is the inverse.
  */
 export const withLetter = (name: string): string => (/^[A-Za-z_]/.test(name) ? name : `_${name}`)

@@ -1,10 +1,9 @@
 /**
- * Which fields of a request to a vendor say how to answer, and which say what the caller must get. A preference that a
- * server refuses is left out, or replaced by the nearest value that the server takes, and the server is remembered; a
- * demand never is.
+ * Handles request preferences that a server rejects: a rejected preference is omitted or replaced by the nearest
+ * accepted value, and the server's limit is remembered. Demands are never changed.
  *
- * {@link adapt} makes a body as a server takes it, {@link learn} reads a refusal, {@link send} does both for a call, and
- * `VendorBatch` for the calls of a batch.
+ * {@link adapt} adapts a body to a server, {@link learn} reads a rejection, {@link send} does both for a call, and
+ * `VendorBatch` for batched calls.
  */
 import type { WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
@@ -15,11 +14,11 @@ import { type Api, type Field, fieldsOf, cacheHints as hints, type Valued, value
 export interface Family {
   readonly name: Api
   readonly preferences: ReadonlyArray<Field>
-  /** An error that names one of these in the body does not refuse a preference. */
+  /** If an error names one of these fields, it does not reject a preference. */
   readonly demands: ReadonlyArray<Field>
   /** The fields that limit the output. */
   readonly limits: ReadonlyArray<string>
-  /** The fields of which a server may take some values alone. */
+  /** The fields for which a server may accept only some values. */
   readonly valued: ReadonlyArray<Valued>
 }
 
@@ -31,7 +30,7 @@ const family = (name: Api, limits: ReadonlyArray<string>, demands = fieldsOf(nam
   valued: valuedOf(name)
 })
 
-/** Chat Completions and Responses. Their servers name demands in refusals of preferences ("with tools", for one). */
+/** Chat Completions and Responses. Their servers mention demands when they reject preferences, such as "with tools". */
 export const openai: Family = family("openai", ["max_tokens", "max_completion_tokens", "max_output_tokens"], [])
 
 /** The Messages API. */
@@ -171,9 +170,9 @@ const renamed = (
 /** Pattern of a server's statement that the output limit must be lower. */
 interface Ceiling {
   readonly pattern: RegExp
-  /** The most that it takes, of the numbers of the pattern. */
+  /** Returns the accepted maximum from the numbers in the pattern. */
   readonly most: (first: number, second: number) => number
-  /** Whether it holds for this prompt alone. */
+  /** Whether it applies only to this prompt. */
   readonly isOfPrompt?: boolean | undefined
   readonly source: string
 }
@@ -326,7 +325,7 @@ const mostRemembered = 1_000
 
 const remembered = new Map<string, Learned>()
 
-/** For a worker whose server has no known address, and for what holds for one call alone. */
+/** Returns empty limits, for a worker whose server has no known address, and for limits of a single call. */
 export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
 
 /** Returns the learned limits of a server's model in this process; `place` is its address and its name. */
@@ -346,17 +345,17 @@ export const learnedOf = (place: string): Learned => {
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The information that a refusal gives about a field. */
+/** The information about a field in a rejection. */
 export type Lesson = (
   | { readonly type: "left"; readonly field: string }
   | { readonly type: "name"; readonly field: string; readonly to: string }
   | { readonly type: "bound"; readonly field: string; readonly bound: Bounds.Bound }
 ) & {
-  /** Whether it holds for this call alone, e.g. for its prompt. */
+  /** Whether it applies only to this call, for example because of its prompt. */
   readonly isOfCall: boolean
 }
 
-/** Reads why a server refused a body; `undefined` if it is about no preference, or about nothing that could be changed. */
+/** Reads why a server rejected a body. Returns `undefined` if the reason is not a preference or cannot be changed. */
 export const learn = (body: object, reason: WorkerErrorReason, family: Family): Lesson | undefined => {
   const name = family.name === openai.name ? renamed(body as Node, reason) : undefined
   if (name !== undefined) return { type: "name", field: name.from, to: name.to, isOfCall: false }
@@ -366,7 +365,7 @@ export const learn = (body: object, reason: WorkerErrorReason, family: Family): 
   return field === undefined ? undefined : { type: "left", field, isOfCall: conditional.test(reason.detail ?? "") }
 }
 
-/** Remembers what a refusal said. */
+/** Stores the information of a rejection. */
 export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void => {
   if (lesson.type === "left") left.add(lesson.field)
   else if (lesson.type === "name") names.set(lesson.field, lesson.to)
@@ -377,7 +376,7 @@ export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void
 // Adapting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A body as a server takes it, and a notice for each field that was left out or changed. */
+/** A body adapted to a server, with a notice for each field that was omitted or changed. */
 export interface Adapted<Body> {
   readonly body: Body
   readonly notices: ReadonlyArray<string>
@@ -402,7 +401,7 @@ const within = (before: Adapted<object>, path: string, bound: Bounds.Bound): Ada
   }
 }
 
-/** Makes a body as a server takes it. */
+/** Adapts a body to the limits of a server. */
 export const adapt = <Body extends object>(body: Body, { bounds, left, names }: Learned): Adapted<Body> => {
   if (left.size === 0 && names.size === 0 && bounds.size === 0) return { body, notices: [] }
   const omitted = [...left].filter((field) => has(body, field))
@@ -419,22 +418,22 @@ export const adapt = <Body extends object>(body: Body, { bounds, left, names }: 
 // Sending
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Maximum number of refused preferences of one call: a server that refuses more is not understood. */
+/** The maximum number of rejected preferences per call. A server that rejects more is not understood. */
 export const mostRefusals = 16
 
-/** A way to a server, and the known facts about it. */
+/** Sends requests to a server, with the known limits of the server. */
 export interface Sender<Body extends object, Sent> {
   readonly family: Family
   readonly learned: Learned
-  /** Sends a body. A refusal is thrown. */
+  /** Sends a body. Throws if the server rejects it. */
   readonly send: (body: Body) => Promise<Sent>
-  /** The reason of a value that `send` has thrown. */
+  /** Returns the reason for a value that `send` threw. */
   readonly reason: (error: unknown) => WorkerErrorReason
-  /** Takes a notice for each field that was left out or changed. */
+  /** Called with a notice for each field that was omitted or changed. */
   readonly omit: (notice: string) => void
 }
 
-/** The attempts of one call: each is made with what the refusals before it said. */
+/** The attempts of one call. Each applies the information of the previous rejections. */
 export class Attempts<Body extends object> {
   readonly #whole: Body
   readonly #family: Family
@@ -470,8 +469,8 @@ export class Attempts<Body extends object> {
 }
 
 /**
- * Sends a body as the server takes it. If the server refuses a preference, the body is sent again without it, or with a
- * value that it takes: once for each, as most servers name one field at a time. Demands are always sent.
+ * Sends a body adapted to the server. If the server rejects a preference, the body is sent again without it or with an
+ * accepted value, once per preference, because most servers report one field at a time. Demands are always sent.
  */
 export const send = async <Body extends object, Sent>(whole: Body, sender: Sender<Body, Sent>): Promise<Sent> => {
   const attempts = new Attempts(whole, sender)
@@ -491,6 +490,6 @@ export const collector = (): { readonly notices: ReadonlyArray<string>; readonly
   return { notices, omit: (notice) => void (notices.includes(notice) || notices.push(notice)) }
 }
 
-/** The parts of an answer that report notices. */
+/** Returns the parts that report notices. */
 export const partsOf = (notices: ReadonlyArray<string>): ReadonlyArray<WorkerPart> =>
   notices.map((notice) => ({ type: "notice", notice }))

@@ -1,11 +1,11 @@
 /**
- * Reads a text that may be a list of parts, as with every vendor: `null` is empty, an unknown part is skipped and
- * named.
+ * Reads text content, which may be a list of parts with every vendor. `null` is empty; unknown parts are skipped and
+ * reported.
  */
 import { unreadable } from "../VendorError.ts"
 import * as Json from "../VendorJson.ts"
 
-/** The text and the unknown parts of a content. */
+/** The text and the unknown parts of message content. */
 export interface Content {
   readonly text: string
   readonly reasoning: string
@@ -28,14 +28,17 @@ const calls = new Set<unknown>(["tool_use", "tool_call", "tool-call", "function_
 /** The fields of Gemini and Bedrock that hold a call, in a part without a type. */
 const callFields = ["functionCall", "function_call", "toolUse"] as const
 
-/** A call within a part of a content, in the form of any vendor; fields that it lacks are `undefined`. */
+/** A tool call in a content part, in any vendor's format. Missing fields are `undefined`. */
 export interface BlockCall {
   readonly id: unknown
   readonly name: unknown
   readonly input: unknown
 }
 
-/** Reads the call of a part: a block of Messages or the AI SDK, or the fields of Gemini and Bedrock; nothing for other parts. */
+/**
+ * Reads the tool call of a part: a block of Messages or the AI SDK, or the fields of Gemini and Bedrock. Returns
+ * `undefined` for other parts.
+ */
 export const callIn = (part: Json.Fields): BlockCall | undefined => {
   const nested = callFields.map((name) => part[name]).find((value) => typeof value === "object" && value !== null)
   if (nested === undefined && !calls.has(part.type)) return undefined
@@ -47,7 +50,7 @@ export const callIn = (part: Json.Fields): BlockCall | undefined => {
   }
 }
 
-/** The call of a part, as Chat Completions has it; nothing for other parts. */
+/** Returns the tool call of a part in the format of Chat Completions; `undefined` for other parts. */
 export const callOfPart = (part: Json.Fields): Json.Fields | undefined => {
   const call = callIn(part)
   return call === undefined ? undefined : { id: call.id, function: { name: call.name, arguments: call.input ?? {} } }
@@ -68,7 +71,7 @@ const thoughtOf = ({ content, reasoning, reasoningContent, text, thinking }: Jso
   content ??
   Json.fields(Json.fields(reasoningContent).reasoningText ?? reasoningContent).text
 
-/** The parts of a content: a list, or a list within an object (Gemini). */
+/** Returns the parts of message content: a list, or a list within an object (Gemini). */
 export const partsIn = (content: unknown): ReadonlyArray<unknown> =>
   Json.items(Array.isArray(content) ? content : Json.fields(content).parts)
 
@@ -90,7 +93,10 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
   return { ...nothing, skipped: [String(part.type).slice(0, 40)] }
 }
 
-/** Reads a content: a text, a list of parts, one part, or nothing. Others are unreadable; `name` describes them. */
+/**
+ * Reads message content: text, a list of parts, one part, or nothing. Fails for any other value; `name` describes it in
+ * the error.
+ */
 export const content = (value: unknown, name: string, depth = 0): Content => {
   if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }
   if (value === undefined || value === null) return nothing

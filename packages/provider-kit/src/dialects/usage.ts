@@ -6,7 +6,9 @@ import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../VendorJson.ts"
 
-/** A figure of our usage, and the fields that hold it: paths in the vendor's object, the first that is a number counts. */
+/**
+ * A figure of our usage with its fields: paths in the vendor's object, of which the first one with a number is used.
+ */
 export interface Row {
   readonly figure: keyof Usage
   readonly paths: ReadonlyArray<string>
@@ -130,11 +132,14 @@ const withCache = (counts: Json.Fields): Json.Fields => {
       }
 }
 
-/** A report, which some servers put into a list. Of several it is not known which count, so that none does. */
+/**
+ * Returns a usage report. Some servers put it into a list; a list of several reports is ignored, because it is unknown
+ * which one applies.
+ */
 export const reportOf = (reported: unknown): unknown =>
   Array.isArray(reported) && reported.length === 1 ? reported[0] : reported
 
-/** Reads a usage by a table; `undefined` if it has neither both the input and the output tokens nor one and the total. */
+/** Reads a usage by a table. Returns `undefined` unless it has two of input tokens, output tokens and total. */
 export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): Usage | undefined => {
   const counts = withCache(Json.fields(reportOf(reported)))
   const figures = Object.fromEntries(rows.map(({ figure, paths }) => [figure, figureAt(counts, paths)]))
@@ -145,7 +150,7 @@ export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): U
   return withTotal(defined({ ...figures, inputTokens, outputTokens }) as Usage, total)
 }
 
-/** Of two reports in turn the later one, unless it has a zero where the earlier one has a figure. */
+/** Returns the later of two reports, unless it has a zero where the earlier one has a figure. */
 export const later = (before: unknown, next: unknown): unknown => {
   if (next === undefined || before === undefined) return next ?? before
   const [known, said] = [usageOf(before), usageOf(next)]
@@ -191,7 +196,7 @@ export const reportedIn = (chunk: Json.Fields): unknown => {
 // The way back
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A usage as Chat Completions report it. */
+/** Converts a usage to the format of Chat Completions. */
 export const chatUsage = ({ cachedInputTokens = 0, inputTokens, outputTokens, reasoningTokens = 0 }: Usage) => ({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
@@ -200,7 +205,7 @@ export const chatUsage = ({ cachedInputTokens = 0, inputTokens, outputTokens, re
   completion_tokens_details: { reasoning_tokens: reasoningTokens }
 })
 
-/** A usage as Responses report it. */
+/** Converts a usage to the format of Responses. */
 export const responsesUsage = ({
   cachedInputTokens = 0,
   cacheWriteTokens = 0,

@@ -1,4 +1,4 @@
-/** Workers over the Gemini API, whatever carries their requests. */
+/** Workers for the Gemini API, independent of the transport. */
 import type * as Request from "../dialects/generate-content/request.ts"
 import type * as Abilities from "./capabilities.ts"
 

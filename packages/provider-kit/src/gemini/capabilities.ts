@@ -1,8 +1,8 @@
 /**
  * Capabilities of Google's models, as data: their inputs and outputs, how their thinking is set, and their limits.
  *
- * A model that is not in the table is sent all settings of a request; Google then refuses what it cannot do. Sources:
- * https://ai.google.dev/gemini-api/docs/thinking,
+ * For a model that is not in the table, all settings of a request are sent, and Google rejects unsupported ones.
+ * Sources: https://ai.google.dev/gemini-api/docs/thinking,
  * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/thinking,
  * https://ai.google.dev/gemini-api/docs/function-calling and https://ai.google.dev/gemini-api/docs/thought-signatures,
  * read in November 2026.
@@ -14,9 +14,9 @@ export type { Effort } from "../dialects/reasoning.ts"
 
 /** Capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
-  /** Whether the result of a tool can contain images and files. Other models see them next to it. */
+  /** Whether a tool result can contain images and files. For other models, they are sent next to the result. */
   readonly mediaInResults: boolean
-  /** Whether a call of a function must come back with its signature. */
+  /** Whether a function call must be sent back with its signature. */
   readonly signsCalls: boolean
   /**
    * How its thinking is set: by a level (`thinkingLevel`), by a number of tokens (`thinkingBudget`) that then stands
@@ -25,7 +25,7 @@ export interface Capabilities extends Required<Worker.Capabilities> {
   readonly thinking: "level" | "budget" | "none"
   /** The efforts that it accepts. */
   readonly efforts: ReadonlyArray<Effort>
-  /** The fewest and the most tokens of a budget. */
+  /** The minimum and maximum tokens of a budget. */
   readonly budget: readonly [least: number, most: number]
   /** Whether thinking cannot be turned off. */
   readonly isThinkingFixed: boolean
@@ -73,7 +73,7 @@ const family = (prefix: string, capabilities: Capabilities, maxOutputTokens = 65
   maxOutputTokens
 })
 
-/** The known families; the first whose prefix fits counts. */
+/** The known families. The first one with a matching prefix is used. */
 export const families: ReadonlyArray<Family> = [
   family("gemini-3.8-flash", level("low", "medium", "high")),
   family("gemini-3.7-flash", level("low", "medium", "high")),
@@ -100,7 +100,7 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
   ...override
 })
 
-/** The token limits of a model; empty when they are unknown. */
+/** Returns the token limits of a model; empty if they are unknown. */
 export const limitsOf = (model: string): Worker.Limits => {
   const known = familyOf(model)
   if (known === undefined) return {}

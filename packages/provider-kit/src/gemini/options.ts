@@ -8,21 +8,21 @@ import type { Capabilities } from "./capabilities.ts"
 export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
 /**
- * The options of a worker. Settings are defaults; those of a request win.
+ * The options of a worker. Settings are defaults; those of a request take precedence.
  *
- * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
- * variable.
+ * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
+ * the variable.
  */
 export interface GeminiOptions extends Defaults, ProviderOptions<Capabilities> {
-  /** `GEMINI_API_KEY` of the environment by default, else `GOOGLE_API_KEY`. */
+  /** The API key. Default: the environment variable `GEMINI_API_KEY`, otherwise `GOOGLE_API_KEY`. */
   readonly apiKey?: ProviderOptions<Capabilities>["apiKey"]
-  /** The address of the API, without a version; Google's own by default. */
+  /** The base URL of the API, without a version. Default: Google's own. */
   readonly baseURL?: string | undefined
-  /** The key under which rate limits are shared; `google` by default. */
+  /** The key under which rate limits are shared. Default: `google`. */
   readonly provider?: string | undefined
-  /** Instead of the global `fetch`: for a proxy, or to look at headers. */
+  /** Replaces the global `fetch`, for example for a proxy or to inspect headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The options of a worker over a connection that has its key and address already, such as a model of an SDK. */
+/** The options of a worker for a connection that already has its key and address, such as an SDK's model. */
 export type WorkerOptions = Omit<GeminiOptions, "apiKey" | "baseURL" | "fetch" | "headers">

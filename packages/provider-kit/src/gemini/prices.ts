@@ -1,10 +1,10 @@
 /**
- * Google's list prices, as data: those of the paid tier for text. A model that is not listed has an unknown price,
- * which is not 0. Give a worker `pricing` to say otherwise.
+ * Google's list prices for text in the paid tier, as data. A model that is not listed has an unknown price, not a price
+ * of 0. Set `pricing` of a worker to override it.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
-/** USD per million tokens; those of thoughts are output. */
+/** Prices in USD per million tokens. Thoughts count as output. */
 export interface Rates {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
@@ -20,7 +20,7 @@ export interface ListPrice extends Rates {
   /** The first and the last day (ISO dates) of a price that is announced to change. */
   readonly from?: string | undefined
   readonly until?: string | undefined
-  /** Price of every token in a call whose prompt is longer than `aboveTokens`. */
+  /** Price of all tokens of a call whose prompt is longer than `aboveTokens`. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
@@ -54,16 +54,16 @@ export const prices: ReadonlyArray<ListPrice> = [
   price("gemini-2.5-flash-lite", rates(0.1, 0.4, 0.01))
 ]
 
-/** How a price is chosen. */
+/** Options for selecting a price. */
 export interface Choice {
-  /** The day of the call (ISO date); today by default. */
+  /** The day of the call (ISO date). Default: today. */
   readonly on?: string | undefined
   /** Whether to take the price for long prompts, if the model has one. */
   readonly longPrompts?: boolean | undefined
 }
 
 /**
- * The list price of a model; `undefined` when it is unknown.
+ * Returns the list price of a model; `undefined` if it is unknown.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** A worker over the Gemini API, whatever carries its requests. */
+/** A worker for the Gemini API, independent of the transport. */
 
 import { type Worker, type WorkerErrorReason, type WorkerRequest, withDefaults } from "@divisi/core/Worker"
 import * as Redacted from "effect/Redacted"
@@ -20,9 +20,11 @@ import { priceOf } from "./prices.ts"
 export interface Transport {
   /** The first half of a worker's id. */
   readonly name: string
-  /** The variables of the environment that may hold the base URL. */
+  /** The environment variables for the base URL. */
   readonly baseURLs: ReadonlyArray<string>
-  /** Makes what sends bodies: through the `fetch` that is given, and gives the response of `streamGenerateContent`. */
+  /**
+   * Returns a function that sends bodies with the given `fetch` and returns the response of `streamGenerateContent`.
+   */
   readonly connect: (
     key: string,
     endpoint: Pick<Endpoint.Endpoint, "baseURL" | "fetch">
@@ -41,19 +43,19 @@ const defaultsOf = ({ maxOutputTokens, reasoning, seed, stopSequences, temperatu
   temperature
 })
 
-/** How a worker reaches the API: what differs between `fetch`, Google's SDKs and whatever comes next. */
+/** How a worker reaches the API: the differences between `fetch`, Google's SDKs and other transports. */
 export interface Connection {
-  /** The worker's id unless the options set one. */
+  /** The default id of the worker. */
   readonly id: string
-  /** The worker's own settings, which an answer depends on; see `Worker.settings`. */
+  /** The worker's settings that affect its answers; see `Worker.settings`. */
   readonly settings: Readonly<Record<string, unknown>>
-  /** The address of the server; if absent, refused preferences are remembered for the worker alone. */
+  /** The address of the server. If absent, rejected preferences are remembered only for this worker. */
   readonly baseURL?: string | undefined
-  /** Sends a body, and gives the events of the answer. */
+  /** Sends a body, and returns the events of the answer. */
   readonly open: (body: Body, signal: AbortSignal) => Promise<VendorStream.Opened<unknown>>
-  /** The reason of whatever `open` or its events throw. */
+  /** Returns the reason for a value that `open` or its events threw. */
   readonly reason: (error: unknown) => WorkerErrorReason
-  /** Texts that no error may show. */
+  /** Strings that must not appear in errors. */
   readonly secrets: ReadonlyArray<string>
 }
 
@@ -93,7 +95,7 @@ const generator = (worker: string, target: Target, options: WorkerOptions, conne
   }
 }
 
-/** Makes a worker of a model behind a connection. */
+/** Makes a worker from a model and a connection. */
 export const overConnection = (model: string, options: WorkerOptions, connection: Connection): Worker => {
   const id = options.id ?? connection.id
   const capabilities = capabilitiesOf(model, options.capabilities)
@@ -114,7 +116,7 @@ export const overConnection = (model: string, options: WorkerOptions, connection
   }
 }
 
-/** Makes a worker. The key does not leave its closure. */
+/** Makes a worker. The key stays in its closure. */
 export const makeWorker = (model: string, options: GeminiOptions, transport: Transport): Worker => {
   const id = options.id ?? `${transport.name}:${model}`
   const resolved = ApiKey.resolve(options.apiKey, variables)

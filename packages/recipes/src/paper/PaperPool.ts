@@ -1,6 +1,6 @@
 /**
- * The pool of the Conductor paper: its seven workers, with its settings, from the keys and servers that are at hand.
- * The package of a vendor is loaded when one of its models is in the pool.
+ * The pool of the Conductor paper: its seven workers with their settings, created from the available keys and servers.
+ * A vendor's package is loaded only if the pool contains one of its models.
  */
 
 import { Callback, Options as Tables } from "@divisi/core"
@@ -19,36 +19,38 @@ export type { PaperSetting } from "./Seats.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which pool to make, and of what. */
+/** Options for creating the paper's pool. */
 export interface PaperPoolOptions {
   /**
-   * `controlled`: 4096 output tokens, temperature 0.2 and the least reasoning, as in training. `unconstrained`: each
+   * `controlled`: 4096 output tokens, temperature 0.2 and minimal reasoning, as in training. `unconstrained`: each
    * worker with its largest budgets.
    */
   readonly setting: PaperSetting
-  /** Whether a worker that cannot be created is an error. By default it is left out, and `onNotice` is called. */
+  /** Whether a worker that cannot be created is an error. By default, it is omitted and `onNotice` is called. */
   readonly required?: boolean | undefined
-  /** Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`), before those of the environment. */
+  /**
+   * Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`). They take precedence over the environment.
+   */
   readonly keys?: Readonly<Record<string, string | Redacted.Redacted<string>>> | undefined
   /**
-   * Base URLs of models: by vendor as above, or by worker (`qwen3-32b`) for an open model on your own server that
-   * speaks Chat Completions. They take precedence over those of the environment.
+   * Base URLs of models: by vendor as above, or by worker (`qwen3-32b`) for an open model on your own server with a
+   * Chat Completions API. They take precedence over the environment.
    */
   readonly baseURLs?: Readonly<Record<string, string>> | undefined
-  /** Other names of models, by worker: what your server calls them, or a model that takes the seat. */
+  /** Model names by worker: the name on your server, or a model that replaces the worker. */
   readonly models?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether a model that the vendor has shut down is replaced with the recommended successor; false by default, because
-   * the pool then differs from the paper's.
+   * Whether a model that the vendor has shut down is replaced with its recommended successor. Default: `false`, because
+   * the pool would differ from the paper's.
    */
   readonly successors?: boolean | undefined
   /** Prices by worker. They take precedence over the tables, which do not list open models on a server. */
   readonly pricing?: Readonly<Record<string, Pricing>> | undefined
-  /** Called with each worker that is left out or replaced, and the reason. Default: writes to stderr. */
+  /** Called for each worker that is omitted or replaced, with the reason. Default: writes to stderr. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** Instead of the environment of the process. */
+  /** Replaces the environment of the process. */
   readonly environment?: Environment | undefined
-  /** The day that shut-downs are measured by (ISO date); today by default. */
+  /** The date (ISO) on which a model must still be available. Default: today. */
   readonly today?: string | undefined
 }
 
@@ -72,7 +74,7 @@ const table = Tables.table(
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Workers of the paper's pool that cannot be made: each with what is missing. */
+/** Workers of the paper's pool cannot be created. Lists each one with what is missing. */
 export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
   readonly missing: ReadonlyArray<{ readonly worker: string; readonly detail: string }>
 }> {
@@ -155,15 +157,15 @@ const tell = (notice: string): void => void process.stderr.write(`divisi: ${noti
  * **Details**
  *
  * The seven, in the paper's order: `gemini-2.5-pro`, `claude-sonnet-4`, `gpt-5`, `deepseek-r1-distill-qwen-32b`,
- * `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. The open ones are called on a server of yours (`VLLM_BASE_URL`,
- * or `baseURLs` by worker), else at OpenRouter. In the controlled setting, reasoning is a budget of 128 tokens, off, or
- * of minimal effort, whichever a model has at the least.
+ * `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. Open models are called on your own server (`VLLM_BASE_URL`, or
+ * `baseURLs` by worker), otherwise at OpenRouter. In the controlled setting, each model uses the lowest reasoning that
+ * it supports: off, minimal effort, or a budget of 128 tokens.
  *
  * **Gotchas**
  *
- * Vendors shut models down: those that are gone are left out like those without a key, unless `successors` or `models`
- * fill their seats. The promise is rejected with a {@link PaperPoolError} when `required` is set and a worker is
- * missing, or when none is left.
+ * Vendors shut down models. Such models are omitted like those without a key, unless `successors` or `models` replaces
+ * them. The promise is rejected with a {@link PaperPoolError} if `required` is set and a worker is missing, or if no
+ * worker is left.
  *
  * **Example**
  *

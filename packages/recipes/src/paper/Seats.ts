@@ -1,6 +1,6 @@
 /**
- * The seven workers of the Conductor paper, as data: where each model is to be had, with what settings it runs in the
- * paper's two settings, and when its vendor shuts it down. Dates were read in November 2026 from the pages named there.
+ * The seven workers of the Conductor paper, as data: the providers of each model, its parameters in the paper's two
+ * settings, and its shutdown date. The dates were read in November 2026 from the listed pages.
  */
 import type { Settings } from "../Vendor.ts"
 
@@ -8,7 +8,7 @@ import type { Settings } from "../Vendor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `controlled` is that of training: 4096 output tokens, temperature 0.2, the least reasoning. */
+/** `controlled` is the setting of training: 4096 output tokens, temperature 0.2, minimal reasoning. */
 export type PaperSetting = "controlled" | "unconstrained"
 
 type Setup = Omit<Settings, "id" | "description" | "apiKey" | "baseURL">
@@ -19,24 +19,24 @@ export interface Model {
   readonly settings: Readonly<Record<PaperSetting, Setup>>
 }
 
-/** One way to a model. */
+/** A provider of a model. */
 export interface Route extends Model {
   readonly vendor: string
 }
 
-/** The end of a model at its vendor, and the one that the vendor recommends instead. */
+/** The shutdown of a model, with the vendor's recommended successor. */
 export interface ShutDown {
   readonly date: string
   readonly source: string
   readonly successor: Model
 }
 
-/** A place in the pool. */
+/** A worker of the paper's pool. */
 export interface Seat {
   readonly id: string
-  /** In the order in which they are tried. */
+  /** The providers, in the order in which they are tried. */
   readonly routes: ReadonlyArray<Route>
-  /** When the model of the first route is shut down. */
+  /** The shutdown of the first route's model. */
   readonly shutDown?: ShutDown | undefined
 }
 
@@ -77,7 +77,7 @@ const open = (
 
 const qwen = { weights: "Qwen/Qwen3-32B", openRouter: "qwen/qwen3-32b" }
 
-/** The pool, in the order of the paper. */
+/** The workers of the pool, in the paper's order. */
 export const seats: ReadonlyArray<Seat> = [
   {
     id: "gemini-2.5-pro",

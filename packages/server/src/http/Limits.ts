@@ -4,23 +4,23 @@ import { Options as Tables } from "@divisi/core"
 
 /** Limits on requests. Sizes are in bytes of the decoded body. */
 export interface Limits {
-  /** A complete body. Default: 32 MiB. */
+  /** The size of a complete body. Default: 32 MiB. */
   readonly bodyBytes: number
-  /** A body without inline images and files of at least 256 KiB. Default: 8 MiB. */
+  /** The size of a body, not counting inline images and files of at least 256 KiB. Default: 8 MiB. */
   readonly plainBytes: number
-  /** A WebSocket frame, including inline images and files. Default: 8 MiB. */
+  /** The size of a WebSocket frame, including inline images and files. Default: 8 MiB. */
   readonly frameBytes: number
   /** The nesting depth of lists and objects. Default: 100. */
   readonly depth: number
   /** The number of values and keys together. Default: 200,000. */
   readonly values: number
-  /** One text. Default: 4 MiB. */
+  /** The size of one string. Default: 4 MiB. */
   readonly textBytes: number
-  /** One inline image or file, as base64 or a `data:` URL. Default: 24 MiB. */
+  /** The size of one inline image or file, as base64 or a `data:` URL. Default: 24 MiB. */
   readonly mediaBytes: number
-  /** All bodies in flight, from their first byte to the end of the response. Default: 256 MiB. */
+  /** The total size of bodies in flight, each from its first byte to the end of its response. Default: 256 MiB. */
   readonly inFlightBytes: number
-  /** The bodies that one caller has in flight. Default: 96 MiB. */
+  /** The total size of one caller's bodies in flight. Default: 96 MiB. */
   readonly callerInFlightBytes: number
 }
 

@@ -89,7 +89,7 @@ const answer = Effect.fnUntraced(function* (
   return Respond.json(body)
 })
 
-/** The endpoint. */
+/** Makes the endpoint. */
 export const make =
   (context: Context) =>
   (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

@@ -155,7 +155,7 @@ const workerOf = (
   )
 }
 
-/** How many ratings of the same answer a key may send. */
+/** The maximum number of ratings that a key may send for the same answer. */
 export const mostPerAnswer = 16
 
 /** How many answers are remembered with the number of their ratings. */
@@ -216,7 +216,7 @@ const answer = Effect.fnUntraced(function* (
   return Respond.json(step === undefined ? rated : { ...rated, step })
 })
 
-/** `POST /v1/runs/{id}/rating`. */
+/** Makes the endpoint `POST /v1/runs/{id}/rating`. */
 export const make = (context: Context) => {
   const count = counter()
   return (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

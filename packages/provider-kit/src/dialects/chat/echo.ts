@@ -3,10 +3,10 @@ import { defined } from "@divisi/core/Fields"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
-/** The field in which a server wants its reasoning back. */
+/** The field in which a server expects its reasoning back. */
 export type Field = "reasoning_content" | "reasoning_details"
 
-/** As text, or as details. */
+/** The reasoning, as text or as details. */
 export type Echo = string | ReadonlyArray<Json.Fields>
 
 /** More details than this no answer has, as the pieces of one are joined. */
@@ -32,7 +32,7 @@ const withDetail = (details: ReadonlyArray<Json.Fields>, value: unknown): Readon
   return [...details, detail]
 }
 
-/** Takes what a delta has of it. */
+/** Adds the reasoning in a delta. */
 export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Field | undefined): Echo | undefined => {
   const value = field === undefined ? undefined : (delta[field] ?? undefined)
   if (field === undefined || value === undefined) return echo
@@ -43,7 +43,7 @@ export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Fiel
 const isOf = (field: Field, value: unknown): boolean =>
   field === "reasoning_content" ? typeof value === "string" : Array.isArray(value)
 
-/** The field of a turn with the additions that the vendor sent; empty if they are another vendor's. */
+/** Returns the field of a turn with the vendor's additions; empty if they come from another vendor. */
 export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => {
   const value = field === undefined ? undefined : Json.fields(echo)[field]
   return field !== undefined && isOf(field, value) ? { [field]: value } : {}
@@ -73,7 +73,7 @@ export const extrasEcho = ({ calls, message }: Extras, model: string | undefined
 const isFields = (value: unknown): value is Json.Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The extras in the echo of a turn with so many calls; none if another model gave them. */
+/** Returns the extras in the echo of a turn with the given number of calls; empty if they come from another model. */
 export const extrasIn = (echo: unknown, model: string, calls: number): Extras => {
   const extras = Json.fields(Json.fields(echo).extras)
   if (extras.model !== model) return {}

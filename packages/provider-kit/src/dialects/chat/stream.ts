@@ -1,6 +1,6 @@
 /**
- * Folds the chunks of Chat Completions into one answer, whole answers included: each thing may come by deltas, at the end,
- * or only in a final message, which wins.
+ * Folds the chunks of Chat Completions, or a complete response, into one answer. Content may arrive in deltas, at the
+ * end, or only in a final message, which takes precedence.
  */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -22,17 +22,20 @@ import * as Forms from "./forms.ts"
 
 /** Facts about a server that its answers do not state. */
 export interface Options {
-  /** The model that is asked: what a server adds to its calls goes back to this one alone, or nowhere when absent. */
+  /**
+   * The requested model. Additions of the server to its calls are sent back only to this model. If absent, they are not
+   * sent back.
+   */
   readonly model?: string | undefined
-  /** Whether its reports of usage count; true by default. */
+  /** Whether its usage reports are used. Default: `true`. */
   readonly readsUsage?: boolean | undefined
-  /** The field of a delta that holds reasoning, where it has several; by default the first that says something. */
+  /** The field of a delta with the reasoning, if there are several. Default: the first one that is not empty. */
   readonly reasoningField?: string | undefined
-  /** The field in which the server wants its reasoning back; nothing goes back when absent. */
+  /** The field in which the server expects its reasoning back. If absent, reasoning is not sent back. */
   readonly reasoningEcho?: Field | undefined
-  /** Whether reasoning between tags is taken out of the text; false by default. */
+  /** Whether reasoning between tags is removed from the text. Default: `false`. */
   readonly thinkTags?: boolean | undefined
-  /** Whether an answer may end with `[DONE]` alone, without saying why; false by default. */
+  /** Whether an answer may end with `[DONE]` and without a finish reason. Default: `false`. */
   readonly endsWithDone?: boolean | undefined
 }
 
@@ -41,28 +44,28 @@ export interface State {
   readonly isRefused: boolean
   /** The text so far. */
   readonly text: string
-  /** The whole text, if a final message differs from the streamed pieces. */
+  /** The complete text, if a final message differs from the streamed text. */
   readonly final: string | undefined
   readonly thinking: Thinking.Thinking
   readonly calls: Calls
   /** The data that the server expects back: its reasoning so far. */
   readonly echo: Echo | undefined
-  /** `extra_content` of the message: what else the server wants back. */
+  /** `extra_content` of the message: other data that the server expects back. */
   readonly extra: Json.Fields | undefined
-  /** Why it ends: the last reason that was given. */
+  /** The last reported finish reason. */
   readonly finish: FinishReason | undefined
   readonly failure: WorkerErrorReason | undefined
-  /** Whether anything has come that is of this API. */
+  /** Whether data in the format of this API has arrived. */
   readonly hasBegun: boolean
-  /** Whether its form has no ending but `[DONE]`. */
+  /** Whether the format has no end marker other than `[DONE]`. */
   readonly endsWithDone: boolean
-  /** Whether `[DONE]` has come. */
+  /** Whether `[DONE]` has arrived. */
   readonly isDone: boolean
-  /** The model that answers, as the server names it. */
+  /** The model name in the response. */
   readonly model: string | undefined
-  /** The usage of a chunk, as it came. */
+  /** The usage of a chunk, unchanged. */
   readonly usage: unknown
-  /** The last event with a text that is not a chunk: the reason of an answer that ends without one. */
+  /** The last event with text that is not a chunk. It is the reason if the answer has no end marker. */
   readonly foreign: Json.Fields | undefined
 }
 
@@ -484,7 +487,7 @@ const echoOf = ({ calls, echo, extra }: State, { model, reasoningEcho }: Options
   return Object.keys(whole).length === 0 ? undefined : whole
 }
 
-/** How a server of Chat Completions answers. */
+/** Returns the protocol of a Chat Completions server. */
 export const protocol = (options: Options = {}): Protocol<unknown, State> => ({
   initial,
   next: (state, event) => next(state, event, options),

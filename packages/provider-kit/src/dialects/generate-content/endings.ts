@@ -1,9 +1,9 @@
 /**
- * How answers of `generateContent` end, beyond the table that all protocols share. Source:
+ * The finish reasons of `generateContent`, in addition to the shared table. Source:
  * https://ai.google.dev/api/generate-content#FinishReason, read in November 2026.
  *
- * Filters are refusals: the same request is filtered again. An ending that means that the model wrote what Google cannot
- * read, or that says nothing (`OTHER`), is a failure: another attempt mostly ends well.
+ * Filtered answers count as refusals, because the same request would be filtered again. If Google could not parse the
+ * model's output, or gives no reason (`OTHER`), the call fails, because a retry usually succeeds.
  */
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../../VendorJson.ts"
@@ -30,7 +30,7 @@ const failureOf = (word: string): Ending => {
 /** The numbers of Google's enumeration, which some proxies write instead of its words. */
 const numbered = ["", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
 
-/** The ending of a candidate: its reason, its failure, or nothing as yet. */
+/** Returns the finish reason or failure of a candidate, or `undefined` if it has not ended. */
 export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending | undefined => {
   const word =
     typeof finishReason === "number"
@@ -51,6 +51,6 @@ export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefine
   return { _tag: "ContentFiltered", detail: `the prompt was blocked: ${said}` }
 }
 
-/** Calls end an answer with `tool-calls`, regardless of the vendor's ending. */
+/** Returns the finish reason. An answer with tool calls ends with `tool-calls`, regardless of the vendor's reason. */
 export const reasonWith = (reason: FinishReason | undefined, calls: number): FinishReason | undefined =>
   reason === "stop" && calls > 0 ? "tool-calls" : reason

@@ -1,4 +1,7 @@
-/** Maps Google's refusals to a `WorkerErrorReason`: what only Google says; all other forms are read as everywhere. */
+/**
+ * Maps Google's error responses to a `WorkerErrorReason`. Handles only Google's own formats; all others are read by
+ * `Errors`.
+ */
 import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -9,9 +12,9 @@ import * as Errors from "../errors.ts"
 
 type Tag = WorkerErrorReason["_tag"]
 
-/** Known facts about a refusal. */
+/** The known facts about an error response. */
 export interface Facts {
-  /** The HTTP status; the body's own code counts if it is absent. */
+  /** The HTTP status. If absent, the code in the body is used. */
   readonly status?: number | undefined
   /** The object under `error`, or any value found instead. */
   readonly body: unknown
@@ -106,7 +109,7 @@ const withDelay = (
 const statusOf = (given: number | undefined, inBody: number | undefined): number | undefined =>
   given === undefined || given < 300 || given === 500 || given === 502 ? (inBody ?? given) : given
 
-/** The reason of a refusal. */
+/** Returns the reason for an error response. */
 export const reasonOf = (facts: Facts): WorkerErrorReason => {
   const told = Errors.read(facts.body)
   const refusal = read(facts.body, told)
@@ -128,11 +131,11 @@ const errorOf = (body: unknown): unknown => {
   return Json.fields(first).error ?? first
 }
 
-/** The reason of an HTTP refusal. Some gateways put the error into a list, or write a page. */
+/** Returns the reason for an HTTP error response. Some gateways put the error into a list or return an HTML page. */
 export const reasonOfRefused = ({ body, headers, status, text }: Refused): WorkerErrorReason =>
   reasonOf({ status, body: errorOf(body) ?? text, headers, nowMillis: Date.now() })
 
-/** The reason of an error within a stream, or in place of an answer. */
+/** Returns the reason for an error in a stream or instead of an answer. */
 export const reasonOfEvent = (error: unknown): WorkerErrorReason => {
   const told = Errors.read(error)
   const isSilent = told.status === undefined && told.words.length === 0 && told.codes.length === 0

@@ -1,4 +1,4 @@
-/** A worker's request as a body of `generateContent`. */
+/** Converts a worker's request to a body of `generateContent`. */
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -28,9 +28,9 @@ export interface Body extends Omit<Tooling, "shape"> {
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Replaces or leaves out settings that the model does not have, instead of refusing them. */
+  /** Whether unsupported settings are replaced or omitted instead of rejected. */
   readonly omitUnsupported: boolean
-  /** Receives the names of fields that were replaced or left out. */
+  /** Receives the names of fields that were replaced or omitted. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
@@ -48,7 +48,7 @@ const stopSequencesOf = ({
   return Result.succeed(stopSequences.length === 0 ? undefined : [...stopSequences])
 }
 
-/** The body of a streamed call, or why the model cannot take this request. */
+/** Returns the body of a streamed call, or the reason why the model does not support the request. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> =>
   Result.gen(function* () {
     const stopSequences = yield* stopSequencesOf(request)
@@ -68,7 +68,7 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
     }
   })
 
-/** The tools of a request, together with those of the worker's own settings, such as Google's search. */
+/** Adds the tools from the worker's own settings, such as Google Search, to the tools of a request. */
 export const withTools = (body: Body, own: unknown): { readonly tools?: ReadonlyArray<unknown> } => {
   const tools = [...(body.tools ?? []), ...Json.items(own)]
   return tools.length === 0 ? {} : { tools }

@@ -1,4 +1,4 @@
-/** Answers of `generateContent`, piece by piece or whole, as parts of a worker's answer: a pure fold. */
+/** Folds responses of `generateContent`, streamed or complete, into the parts of a worker's answer. */
 
 import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -29,17 +29,17 @@ interface Called {
 /** The state of an answer so far. */
 export interface State {
   readonly hasBegun: boolean
-  /** Present once the vendor has said why the answer ends. */
+  /** The finish reason, once the vendor has reported it. */
   readonly reason?: FinishReason | undefined
   /** The vendor's counts so far, unchanged. */
   readonly counts: Json.Fields
-  /** The model that answers, as the vendor names it. */
+  /** The model name in the response. */
   readonly model?: string | undefined
   readonly calls: ReadonlyArray<Called>
   readonly signatures: Echo.Signatures
-  /** A call whose arguments come in pieces. */
+  /** A tool call whose arguments arrive in chunks. */
   readonly open?: Partial.Open | undefined
-  /** The last object with a text that is not an answer: the reason of an answer that ends without one. */
+  /** The last object with text that is not an answer. It is the reason if the answer ends without one. */
   readonly foreign?: Json.Fields | undefined
 }
 
@@ -260,7 +260,7 @@ const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: Readonly
   return { ...step, parts }
 }
 
-/** How `generateContent` streams an answer. */
+/** Returns the protocol of `generateContent` streams. */
 export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State> => ({
   initial,
   next: (state, event) => next(state, event, messages),

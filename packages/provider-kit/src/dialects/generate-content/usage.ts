@@ -3,7 +3,7 @@ import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"
 
-/** The figures of the events so far: each event has totals, and the last ones may lack some. */
+/** Merges the usage figures of the events so far. Each event contains totals, but the last ones may lack some. */
 export const counted = (counts: Json.Fields, reported: unknown): Json.Fields => {
   const known = Object.entries(Json.fields(reported)).filter(([, value]) => value !== null)
   return known.length === 0 ? counts : { ...counts, ...Object.fromEntries(known) }

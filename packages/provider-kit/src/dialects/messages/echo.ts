@@ -4,15 +4,15 @@
  */
 import * as Json from "../../VendorJson.ts"
 
-/** Thinking as it was given. */
+/** A thinking block, unchanged. */
 export type Thinking =
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string }
 
-/** The place of a text, by its length, or of a call. */
+/** The position of a text, by its length, or of a tool call. */
 export type Place = { readonly type: "text"; readonly length: number } | { readonly type: "tool_use" }
 
-/** The blocks of a turn, in their order. Another model cannot read the thinking of this one. */
+/** The blocks of a turn, in order. Other models cannot read this model's thinking. */
 export interface Echo {
   readonly model: string
   readonly blocks: ReadonlyArray<Thinking | Place>
@@ -30,13 +30,13 @@ const blockOf = (block: Json.Fields): Thinking | Place | undefined => {
   return type === "tool_use" ? { type } : undefined
 }
 
-/** The blocks of an echo; none if it is another model's, or another vendor's. */
+/** Returns the blocks of an echo; empty if it comes from another model or vendor. */
 export const read = (echo: unknown, model: string): Echo["blocks"] => {
   const fields = Json.fields(echo)
   if (fields.model !== model) return noBlocks
   return Json.items(fields.blocks).flatMap((block) => blockOf(Json.fields(block)) ?? [])
 }
 
-/** Whether a block is thinking, and not a place. */
+/** Whether a block is thinking rather than a position. */
 export const isThinking = (block: Thinking | Place): block is Thinking =>
   block.type === "thinking" || block.type === "redacted_thinking"

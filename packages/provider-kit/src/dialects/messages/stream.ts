@@ -1,4 +1,4 @@
-/** Events of the Messages API, or a whole message, as parts of a worker's answer: a pure fold. */
+/** Folds events of the Messages API, or a complete message, into the parts of a worker's answer. */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
@@ -13,24 +13,24 @@ import { blockEvents, eventsOf } from "./whole.ts"
 
 /** The state of an answer so far. */
 export interface State {
-  /** Whether the first event of an answer has come. */
+  /** Whether the first event of an answer has arrived. */
   readonly hasBegun: boolean
-  /** Whether the vendor has said that this is all. */
+  /** Whether the vendor has marked the answer as complete. */
   readonly isComplete: boolean
-  /** Why the answer ends, once the vendor has said it. */
+  /** The finish reason, once the vendor has reported it. */
   readonly reason?: FinishReason | undefined
   /** The id of the message; empty if it has no id. */
   readonly id: string
-  /** The model that answers, as the vendor names it. */
+  /** The model name in the response. */
   readonly model?: string | undefined
   readonly counts: Counts
-  /** The blocks that have begun. */
+  /** The blocks that have started. */
   readonly blocks: Blocks.Blocks
-  /** Whether any text or thinking has come. */
+  /** Whether any text or thinking has arrived. */
   readonly hasText: boolean
-  /** Blocks that came within the first event; they count if no others follow. */
+  /** Blocks in the first event. They are used if no others follow. */
   readonly preset?: unknown
-  /** The last event of no known kind that has words: the reason of an answer that ends without one. */
+  /** The last event of an unknown type that contains text. It is the reason if the answer ends without one. */
   readonly foreign?: Json.Fields | undefined
 }
 
@@ -262,7 +262,7 @@ const finishReason = ({ blocks, hasText, reason }: State): FinishReason | undefi
   return reason
 }
 
-/** How the Messages API streams the answer of a model. */
+/** Returns the protocol of Messages API streams. */
 export const protocolOf = (model: string): Protocol<unknown, State> => ({
   initial,
   next,

@@ -1,10 +1,10 @@
-/** The usage of Messages: its fields, and how several events are merged. */
+/** The usage fields of Messages, and how those of several events are merged. */
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"
 import { reportOf } from "../usage.ts"
 
-/** The figures of the events so far. Anthropic counts cached tokens apart from the input. */
+/** The usage figures of the events so far. Anthropic does not include cached tokens in the input. */
 export interface Counts {
   readonly input?: number | undefined
   readonly cacheRead?: number | undefined
@@ -53,11 +53,11 @@ const inputOf = ({ cacheRead, cacheWrite, input }: Counts): number =>
   (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
 
 /**
- * The figures with those of a further event, which are cumulative: a later figure replaces an earlier one.
+ * Adds the usage figures of an event. They are cumulative, so a later figure replaces an earlier one.
  *
- * The figures of the input belong together, as a server may count the same tokens as input at first and as cached later
- * (Moonshot). Servers that know the input only at the beginning, or only at the end, report zeros in the other event
- * (zai-org/GLM-5#139, sgl-project/sglang#20678): zeros alone replace nothing.
+ * The input figures are replaced together, because a server may count the same tokens as input at first and as cached
+ * later (Moonshot). Servers that know the input only at the beginning, or only at the end, report zeros in the other
+ * event (zai-org/GLM-5#139, sgl-project/sglang#20678): zeros do not replace other figures.
  */
 export const counted = (counts: Counts, usage: unknown): Counts => {
   const reported = Json.fields(reportOf(usage))
@@ -89,7 +89,7 @@ export const usageOf = (counts: Counts): Usage | undefined => {
   })
 }
 
-/** A usage as Messages report it: cached tokens are counted apart from the input. */
+/** Converts a usage to the format of Messages, in which the input does not include cached tokens. */
 export const reported = ({
   cachedInputTokens = 0,
   cacheWriteTokens = 0,

@@ -1,4 +1,4 @@
-/** A whole message as the events that would have been streamed of it: there is one reader for both. */
+/** Converts a complete message to the events of an equivalent stream, so that one parser handles both. */
 
 import * as Json from "../../VendorJson.ts"
 import { events } from "./events.ts"
@@ -7,7 +7,7 @@ import { events } from "./events.ts"
 const blockOf = (block: unknown): Json.Fields =>
   typeof block === "string" ? { type: "text", text: block } : Json.object(block, "a block")
 
-/** The events of whole blocks. */
+/** Returns the events of complete blocks. */
 export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
   if (typeof content === "string") return blockEvents([{ type: "text", text: content }])
   return Json.array(content ?? undefined, "content").flatMap((block, index) => [
@@ -16,7 +16,7 @@ export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
   ])
 }
 
-/** The events of a whole message. */
+/** Returns the events of a complete message. */
 export const eventsOf = (message: Json.Fields): ReadonlyArray<Json.Fields> => [
   { type: events.messageStart, message: { ...message, content: [], stop_reason: null } },
   ...blockEvents(message.content),

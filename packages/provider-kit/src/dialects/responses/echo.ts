@@ -1,12 +1,12 @@
 /**
- * The reasoning that OpenAI wants back with a turn that called tools: its items, encrypted where nothing is stored, each
- * before the calls that it led to.
+ * The reasoning that OpenAI expects back with a turn that called tools: its items, encrypted if responses are not
+ * stored, each before the calls that follow from it.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
-/** An item of reasoning, as the vendor takes it back. */
+/** A reasoning item in the format in which it is sent back. */
 export interface ReasoningItem {
   type: "reasoning"
   id: string
@@ -14,7 +14,7 @@ export interface ReasoningItem {
   encrypted_content?: string
 }
 
-/** An item of reasoning, or the place of a call among them. */
+/** A reasoning item, or the position of a tool call among them. */
 export type Place = ReasoningItem | { readonly type: "function_call"; readonly call_id: string }
 
 /** Data to send back with a turn. Other models cannot read it. */
@@ -35,13 +35,13 @@ const reasoningOf = (value: unknown): ReasoningItem | undefined => {
   return typeof encrypted === "string" ? { ...item, encrypted_content: encrypted } : item
 }
 
-/** The place of an output item that has ended; nothing for one that does not go back. */
+/** Returns the position of a completed output item; `undefined` if it is not sent back. */
 export const placeOf = (item: Json.Fields): Place | undefined => {
   const { call_id: id, type } = item
   return type === "function_call" && typeof id === "string" ? { type, call_id: id } : reasoningOf(item)
 }
 
-/** Whether two places are one: an item may come in the stream and in the final response. */
+/** Whether two positions are the same, because an item may be both in the stream and in the final response. */
 export const isSame = (left: Place, right: Place): boolean =>
   left.type === "reasoning"
     ? right.type === "reasoning" && left.id === right.id
@@ -50,7 +50,7 @@ export const isSame = (left: Place, right: Place): boolean =>
 /** More of them than this no answer has. */
 const most = 2048
 
-/** Takes a place. */
+/** Adds a position. */
 export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyArray<Place> => {
   if (places.length >= most) throw unreadable("the response has too many items")
   return [...places, place]
@@ -62,7 +62,7 @@ export const echoOf = (model: string, items: ReadonlyArray<Place>): Echo | undef
     ? { model, items }
     : undefined
 
-/** The reasoning before all calls, and after each. */
+/** Returns the reasoning before all calls and after each call. */
 export const placed = (
   echo: unknown,
   model: string,

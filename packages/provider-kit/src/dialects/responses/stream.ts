@@ -1,6 +1,6 @@
 /**
- * Folds the events of the Responses API into one answer, whole responses included: each thing may come at its start, by
- * deltas, at its end, or only in the final response, which wins.
+ * Folds the events of the Responses API, or a complete response, into one answer. Content may arrive at its start, in
+ * deltas, at its end, or only in the final response, which takes precedence.
  */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -27,20 +27,20 @@ interface Part extends Calls.Place {
 
 /** The state of an answer so far. */
 export interface State {
-  /** Whether anything has come that is of this API. */
+  /** Whether data in the format of this API has arrived. */
   readonly hasBegun: boolean
   readonly isRefused: boolean
   readonly texts: ReadonlyArray<Part>
-  /** Whether some end has another text than its pieces. */
+  /** Whether a final text differs from its deltas. */
   readonly isOther: boolean
-  /** The items whose reasoning has come. */
+  /** The items whose reasoning has arrived. */
   readonly reasoned: ReadonlyArray<Calls.Place>
   readonly calls: Calls.Calls
-  /** Reasoning, and the places of calls among it. */
+  /** The reasoning, with the positions of tool calls. */
   readonly places: ReadonlyArray<Echo.Place>
-  /** The last event's response, once it has come. */
+  /** The response in the last event, once it has arrived. */
   readonly last: Json.Fields | undefined
-  /** The last event of no known kind that has words: the reason of an answer that ends without one. */
+  /** The last event of an unknown type that contains text. It is the reason if the answer ends without one. */
   readonly foreign: Json.Fields | undefined
 }
 
@@ -389,7 +389,7 @@ const whole = (state: State, response: Json.Fields): Step<State> => {
   return concluded(state, response)
 }
 
-/** How a model answers through the Responses API. */
+/** Returns the protocol of Responses API streams. */
 export const protocol = (model: string, isBackground = false): Protocol<unknown, State> => ({
   initial,
   next: (state, event) => next(state, event, isBackground),
