@@ -13,8 +13,10 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { bounded } from "./closing.ts"
-import { lockClass } from "./schema.ts"
 import { type Session, sessionOf } from "./session.ts"
+
+/** The first half of the keys of our advisory locks: "DivC". */
+export const lockClass = 0x44697643
 
 /** The interval at which a process checks that it still has its lock. */
 const lookMillis = 1_000

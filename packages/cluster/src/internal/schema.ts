@@ -1,10 +1,8 @@
 /** The tables and their migrations. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { databaseNow, hasLock, lockClass, reconnectMillis } from "./owner.ts"
 import type { Session } from "./session.ts"
-
-/** The first half of the keys of our advisory locks: "DivC". */
-export const lockClass = 0x44697643
 
 /**
  * All types are plain ones. `holds`: the reservation for one call on all the accounts that it is charged to; `state` is
@@ -118,6 +116,12 @@ const uncharged = (schema: string, counts: string) => `task.chain := ARRAY(
             ) ORDER BY given.place);
           task.names := to_jsonb(ARRAY(
             SELECT names[given.at] FROM unnest(task.chain) WITH ORDINALITY AS given (at, place) ORDER BY given.place))::text;`
+
+/** Whether the owner of a hold has its lock and was just seen: it will close the hold itself. */
+const isActive = (schema: string, owner: string) => `(${hasLock(owner)} AND EXISTS (
+            SELECT FROM ${schema}.owners AS seen
+            WHERE seen.process = ${owner} AND seen.seen_at > ${databaseNow} - ${reconnectMillis}
+          ))`
 
 const undated = (name: string) => `regexp_replace(${name}, '@\\d{4}-\\d\\d-\\d\\d$', '')`
 
@@ -246,8 +250,9 @@ const withAccountTasks = (schema: string) => `
           SELECT known.* INTO hold FROM ${schema}.holds AS known
             WHERE known.account = task.account AND known.call = task.call;
           has_hold := FOUND;
-          IF has_hold AND NOT (task.occurrence = 'replayed' OR (task.occurrence = 'resumed' AND hold.state <> 'settled')) THEN
-            -- Another call has the name already.
+          IF has_hold AND NOT (task.occurrence = 'replayed' OR (task.occurrence = 'resumed' AND hold.state <> 'settled'
+            AND (hold.owner = self OR NOT ${isActive(schema, "hold.owner")}))) THEN
+            -- Another call has the name already, or an active process that is about to lose the run, or has taken it over.
             task.call := NULL;
             has_hold := false;
           END IF;
@@ -328,8 +333,9 @@ const withAccountTasks = (schema: string) => `
           d_cost := task.cost;
         END IF;
 
-      ELSIF has_hold AND hold.state <> 'settled'
-        AND (task.type = 'close' OR (hold.state = 'open' AND hold.owner = task.owner)) THEN
+      -- A process that has lost a run must not release what its next owner has taken over.
+      ELSIF has_hold AND hold.state <> 'settled' AND hold.owner = coalesce(task.owner, self)
+        AND (task.type = 'close' OR hold.state = 'open') THEN
         -- What a hold counts for is taken back.
         IF hold.state = 'open' THEN
           d_open := -1;
@@ -523,7 +529,8 @@ const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => [withCancelled(schema)],
   withTasks,
   (schema) => [withDrains(schema)],
-  withTakeovers
+  withTakeovers,
+  (schema) => [withAccountTasks(schema)]
 ]
 
 /** Returns the version of the existing tables, or 0 if they do not exist. */
