@@ -135,6 +135,8 @@ class Kept implements Segment {
   readers = 0
   /** Whether a client went away before it had read all. */
   isLeft = false
+  /** How often its last client went away: each time the grace begins again. */
+  #leaves = 0
   characters: number
   overAt: number | undefined = undefined
   readonly #host: Host
@@ -384,16 +386,16 @@ class Kept implements Segment {
   #leave(isCut: boolean): Effect.Effect<void> {
     this.readers -= 1
     if (isCut) this.isLeft = true
-    return this.readers > 0 || this.isOver()
-      ? Effect.void
-      : Effect.asVoid(Effect.forkIn(this.#abandoned, this.#host.scope))
+    if (this.readers > 0 || this.isOver()) return Effect.void
+    this.#leaves += 1
+    return Effect.asVoid(Effect.forkIn(this.#abandoned(this.#leaves), this.#host.scope))
   }
 
-  /** Stops a segment without clients. */
-  get #abandoned(): Effect.Effect<void> {
+  /** Stops a segment that no client has come back to. */
+  #abandoned(leaves: number): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(this.#host.options.graceMillis),
-      Effect.suspend(() => (this.readers > 0 ? Effect.void : this.stop))
+      Effect.suspend(() => (this.readers > 0 || this.#leaves > leaves ? Effect.void : this.stop))
     )
   }
 }
