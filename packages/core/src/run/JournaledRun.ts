@@ -163,7 +163,13 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
     Deferred.doneUnsafe(done, Exit.succeed(result))
     return result
   }
-  const opened = yield* Effect.result(Recording.open(journal, runId, run))
+  const opened = yield* Effect.onError(Effect.result(Recording.open(journal, runId, run)), (cause) =>
+    // Those that wait for the run would wait forever.
+    Effect.sync(() => {
+      runs.delete(runId)
+      Deferred.doneUnsafe(done, Exit.failCause(cause))
+    })
+  )
   if (Result.isFailure(opened)) return { _tag: "Over", result: finish(unusable(runId, opened.failure)) }
   if (opened.success._tag === "Ended") {
     const { events } = opened.success
@@ -203,7 +209,7 @@ export const resumed = Effect.fnUntraced(function* (
   if (wrong !== undefined) return yield* wrong
   const journal = given ?? (yield* Journal.Journal)
   const entries = journal === undefined ? [] : yield* Recording.readFrom(journal, runId)
-  const known = fromEvents(Journal.eventsOf(entries))
+  const known = journal && (yield* Recording.understood(journal, runId, () => fromEvents(Journal.eventsOf(entries))))
   if (known === undefined) {
     const reason = { _tag: "Missing", run: runId } as const
     return yield* new Journal.JournalError({ journal: journal?.name ?? "(none)", reason })

@@ -287,9 +287,9 @@ const writing = (
   journal: Journal.Journal,
   run: string,
   claim: Journal.Claim,
+  heads: ReturnType<typeof heading>,
   { context, currentDispatcher }: Fiber.Fiber<unknown, unknown>
 ) => {
-  const heads = heading()
   let waiting: Array<Journal.Entry> = []
   let taken = claim.length
   let written = claim.length
@@ -353,10 +353,6 @@ const writing = (
   }
 
   return {
-    /** Restores the earlier entries. */
-    recall: (entries: ReadonlyArray<Journal.Entry>) => {
-      for (const entry of entries) heads.take(entry, run)
-    },
     add,
     soon,
     flush,
@@ -393,6 +389,34 @@ const release = (journal: Journal.Journal, run: string, epoch: number): Effect.E
           )
   )
 
+/** Interprets a record. Entries that no version of this package writes count as damage. */
+export const understood = <A>(
+  journal: Journal.Journal,
+  run: string,
+  interpret: () => A
+): Effect.Effect<A, Journal.JournalError> =>
+  Effect.try({
+    try: interpret,
+    catch: (error) => {
+      const detail = `the record of run ${run} cannot be interpreted: ${messageOf(error)}`
+      return new Journal.JournalError({ journal: journal.name, reason: { _tag: "Damaged", detail } })
+    }
+  })
+
+/** The record of a run before it continues at a time. */
+const recordOf = (run: string, written: ReadonlyArray<Journal.Entry>, at: number) => {
+  const ending = Journal.endingOf(run, written)
+  if (ending !== undefined && Journal.isFinal(ending)) {
+    return { _tag: "Ended" as const, events: Journal.eventsOf(written) }
+  }
+  const resumed = ending === undefined ? undefined : ({ type: "resumed", at } as const)
+  const entries = resumed === undefined ? written : [...written, resumed]
+  const past = pastOf(entries, supersededIn(entries))
+  const heads = heading()
+  for (const entry of written) heads.take(entry, run)
+  return { _tag: "Going" as const, entries, past, heads, resumed, before: fromEvents(Journal.eventsOf(entries)) }
+}
+
 /** Opens a run in a journal: claims it, and reads its record. */
 export const open = Effect.fnUntraced(function* (
   journal: Journal.Journal,
@@ -407,24 +431,19 @@ export const open = Effect.fnUntraced(function* (
     settle(() => journal.claim(run)),
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
+  const at = yield* Clock.currentTimeMillis
   // Most runs are new, and have nothing to read.
-  const written =
-    claim.length === 0 ? [] : yield* Effect.onError(readFrom(journal, run), () => release(journal, run, claim.epoch))
-  const ending = Journal.endingOf(run, written)
-  if (ending !== undefined && Journal.isFinal(ending)) {
+  const read = claim.length === 0 ? Effect.succeed([]) : readFrom(journal, run)
+  const readable = Effect.flatMap(read, (written) => understood(journal, run, () => recordOf(run, written, at)))
+  const record = yield* Effect.onError(readable, () => release(journal, run, claim.epoch))
+  if (record._tag === "Ended") {
     yield* release(journal, run, claim.epoch)
-    return { _tag: "Ended", events: Journal.eventsOf(written) }
+    return record
   }
-  const writer = writing(journal, run, claim, yield* Effect.withFiberSucceed((fiber) => fiber))
-  writer.recall(written)
-  let entries = written
+  const { before, entries, heads, past, resumed } = record
+  const writer = writing(journal, run, claim, heads, yield* Effect.withFiberSucceed((fiber) => fiber))
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools })
-  else if (ending !== undefined) {
-    const resumed = { type: "resumed" as const, at: yield* Clock.currentTimeMillis }
-    writer.add(resumed)
-    entries = [...entries, resumed]
-  }
-  const past = pastOf(entries, supersededIn(entries))
+  else if (resumed !== undefined) writer.add(resumed)
   const { admit, confirm } = journal
   /** Waits for a hook of the journal. If the hook throws, the journal has failed. */
   const passed = (hook: () => Effect.Effect<void>): Effect.Effect<void> =>
@@ -557,5 +576,5 @@ export const open = Effect.fnUntraced(function* (
       return Effect.andThen(Effect.andThen(writer.flush, told), release(journal, run, claim.epoch))
     })
   }
-  return { _tag: "Going", recording, before: fromEvents(Journal.eventsOf(entries)) }
+  return { _tag: "Going", recording, before }
 })
