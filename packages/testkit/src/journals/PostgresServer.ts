@@ -2,11 +2,12 @@
  * A Postgres server of one process, for tests of code that needs one: its cluster is in a temporary folder, and ends
  * with the process.
  */
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import fs from "node:fs"
 import { createServer } from "node:net"
 import os from "node:os"
 import path from "node:path"
+import { promisify } from "node:util"
 
 /** A server that runs. */
 export interface PostgresServer {
@@ -14,6 +15,8 @@ export interface PostgresServer {
   readonly url: string
   /** Restarts it; `immediate` is like a crash: clients are disconnected and uncommitted data is lost. */
   readonly restart: (mode: "fast" | "immediate") => void
+  /** Restarts it in the same way, and leaves this process running meanwhile. */
+  readonly restarted: (mode: "fast" | "immediate") => Promise<void>
   /** Makes it unreachable until it is restarted; its data remains. */
   readonly halt: () => void
   readonly begin: () => void
@@ -79,12 +82,9 @@ export const start = async ({
   const isRoot = process.getuid?.() === 0
   if (isRoot) for (const file of [root, secret]) fs.chownSync(file, nobody, nobody)
   // The server must not inherit the pipes of the process that starts it.
+  const place = { cwd: "/", ...(isRoot ? { uid: nobody, gid: nobody } : {}) }
   const call = (program: string, ...rest: ReadonlyArray<string>) =>
-    execFileSync(path.join(programs, program), rest, {
-      stdio: "ignore",
-      cwd: "/",
-      ...(isRoot ? { uid: nobody, gid: nobody } : {})
-    })
+    execFileSync(path.join(programs, program), rest, { ...place, stdio: "ignore" })
   const port = await freePort()
   // Clusters of several processes, killed and started again, hold more connections than the 100 of the default.
   const all = {
@@ -119,9 +119,11 @@ export const start = async ({
     fs.rmSync(root, { recursive: true, force: true })
   }
   process.once("exit", stop)
+  const restarting = (mode: string) => ["restart", "-w", "-m", mode, "-D", data, "-l", log, "-o", flags]
   return {
     url: `postgres://divisi:${password}@127.0.0.1:${port}/postgres`,
-    restart: (mode) => void call("pg_ctl", "restart", "-w", "-m", mode, "-D", data, "-l", log, "-o", flags),
+    restart: (mode) => void call("pg_ctl", ...restarting(mode)),
+    restarted: async (mode) => void (await promisify(execFile)(path.join(programs, "pg_ctl"), restarting(mode), place)),
     halt,
     begin,
     stop
