@@ -110,7 +110,7 @@ const kinds: Readonly<Record<string, { readonly weight: number; readonly run: Fa
     weight: 2,
     run: async (world, draw) => {
       for (const server of world.servers) server.depose()
-      world.database.restart(Seed.pick(draw, ["fast", "immediate"] as const))
+      await world.database.restarted(Seed.pick(draw, ["fast", "immediate"] as const))
     }
   }
 }
@@ -222,6 +222,7 @@ export const run = async (options: Options, show: (text: string) => void): Promi
           answers.push(await client.ask(question))
         } catch (error) {
           problems.push(`question ${question.number} (${question.wire}, ${question.mode}): ${(error as Error).message}`)
+          problems.push(...(await Books.describe(database.url, question.number)))
         }
         answered += 1
         strike()

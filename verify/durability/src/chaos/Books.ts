@@ -35,14 +35,14 @@ const count = (entries: ReadonlyArray<Journal.Entry>, type: string): number =>
   entries.filter((entry) => entry.type === type).length
 
 /** Calls that were sent; one that was never sent is charged to no account. */
-const chargedIn = (entries: ReadonlyArray<Journal.Entry>): number =>
+const chargedIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<Journal.Entry> =>
   entries.filter(
     (entry) =>
       entry.type === "answered" ||
       entry.type === "lost" ||
       entry.type === "interrupted" ||
       (entry.type === "failed" && entry.unasked !== true)
-  ).length
+  )
 
 const costIn = (entries: ReadonlyArray<Journal.Entry>): number =>
   entries.reduce((sum, entry) => sum + ("costUsd" in entry ? (entry.costUsd ?? 0) : 0), 0)
@@ -53,12 +53,18 @@ const sum = <A>(items: Iterable<A>, of: (item: A) => number): number => {
   return total
 }
 
-/** What a killed process had reserved on accounts for a call, which counts as spent. */
-interface Reserved {
+/** A call as accounts have it, by its name in the journal. */
+interface Hold {
+  readonly call: string
   readonly run: string
   readonly accounts: ReadonlyArray<string>
   readonly costUsd: number
+  readonly state: string
+  readonly owner: string
 }
+
+/** The name of a charged call on accounts. */
+const nameOf = (entry: Journal.Entry): string => ("call" in entry ? `${entry.call}/${entry.attempt}` : "")
 
 /** Reads what the database has, once all servers have ended. */
 const read = (database: string) =>
@@ -72,18 +78,22 @@ const read = (database: string) =>
       const text = JSON.stringify(Journal.eventsOf(entries)[0])
       runs.push({ run, entries, ending, question: Number(/Question (\d+)\./.exec(text)?.[1] ?? -1) })
     }
-    const holds = yield* postgres.run((session) =>
-      session.query(`SELECT call, chain, cost_usd FROM ${postgres.schema}.holds WHERE state = 'doubtful'`, [])
+    const rows = yield* postgres.run((session) =>
+      session.query(`SELECT call, chain, cost_usd, state, owner FROM ${postgres.schema}.holds`, [])
     )
-    const reserved = holds.map(
-      ([call, chain, costUsd]): Reserved => ({
+    const holds = rows.map(
+      ([call, chain, costUsd, state, owner]): Hold => ({
+        call: String(call),
         run: String(call).split("/", 1)[0]!,
         accounts: JSON.parse(String(chain)),
-        costUsd: Number(costUsd)
+        costUsd: Number(costUsd),
+        state: String(state),
+        owner: String(owner)
       })
     )
     const known = new Set(runs.map(({ run }) => run))
-    return { runs, accounts: yield* accounts.list, unsent: reserved.filter(({ run }) => !known.has(run)) }
+    const unsent = holds.filter(({ run, state }) => state === "doubtful" && !known.has(run))
+    return { runs, accounts: yield* accounts.list, holds, unsent }
   }).pipe(Effect.scoped, Effect.runPromise)
 
 const groupBy = <A>(items: Iterable<A>, keyOf: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {
@@ -96,6 +106,43 @@ const groupBy = <A>(items: Iterable<A>, keyOf: (item: A) => string): ReadonlyMap
   return groups
 }
 
+/** The calls of the journal that accounts lack, and those that only accounts have. */
+const differing = (
+  name: string,
+  runs: ReadonlyArray<Run>,
+  holds: ReadonlyArray<Hold>,
+  isOf: (account: string) => boolean
+): ReadonlyArray<string> => {
+  const charged = new Map(
+    runs.flatMap(({ entries }) => chargedIn(entries).map((entry) => [nameOf(entry), entry.type] as const))
+  )
+  const held = new Map(holds.filter(({ accounts }) => accounts.some(isOf)).map((hold) => [hold.call, hold]))
+  const missing = [...charged].filter(([call]) => !held.has(call))
+  const extra = [...held].filter(([call]) => !charged.has(call))
+  return [
+    ...missing.map(([call, type]) => `${name} lacks ${call}, which the journal has as ${type}`),
+    ...extra.map(
+      ([call, { owner, state }]) => `${name} has ${call} (${state}, ${owner}), which the journal has not charged`
+    )
+  ]
+}
+
+/** Describes a run that did not end: its owner, and its entries. */
+export const describe = (database: string, question: number): Promise<ReadonlyArray<string>> =>
+  Effect.gen(function* () {
+    const postgres = yield* Postgres.open({ url: Redacted.make(database) })
+    const rows = yield* postgres.run((session) =>
+      session.query(
+        `SELECT run, owner, epoch, takeovers, ${postgres.hasLock("owner")},
+          (extract(epoch FROM clock_timestamp()) * 1000 - changed_at)::text,
+          (SELECT string_agg(entries, ',' ORDER BY seq) FROM ${postgres.schema}.batches WHERE batches.run = runs.id)
+          FROM ${postgres.schema}.runs WHERE head LIKE $1`,
+        [`%Question ${question}.%`]
+      )
+    )
+    return rows.map((row) => JSON.stringify(row))
+  }).pipe(Effect.scoped, Effect.runPromise)
+
 /** Compares the books. `killed` are the processes that were killed, or lost their runs while they were frozen. */
 export const compare = async (
   database: string,
@@ -104,7 +151,7 @@ export const compare = async (
   killed: ReadonlySet<string>
 ): Promise<{ readonly sums: Sums; readonly problems: ReadonlyArray<string> }> => {
   const problems: Array<string> = []
-  const { accounts, runs, unsent } = await read(database)
+  const { accounts, holds, runs, unsent } = await read(database)
   const runsOf = groupBy(runs, ({ question }) => `${question}`)
   const callsOf = groupBy(book, ({ question, step }) => `${question} ${step}`)
   let [paidAgain, beyondInFlight] = [0, 0]
@@ -150,7 +197,7 @@ export const compare = async (
   // A call is reserved before it is written to the journal, and sent after that. If its process is killed in between, and
   // the client repeats its request as a new run, the reservation of the call that was never sent remains spent.
   const unsentOf = (name: string) => unsent.filter(({ accounts }) => accounts.includes(name))
-  const charged = sum(runs, ({ entries }) => chargedIn(entries))
+  const charged = sum(runs, ({ entries }) => chargedIn(entries).length)
   const costUsd = sum(runs, ({ entries }) => costIn(entries))
   for (const { name, open, reservedCostUsd, total } of accounts) {
     if (open !== 0 || Math.abs(reservedCostUsd) > 1e-6)
@@ -166,6 +213,13 @@ export const compare = async (
   if (unsent.length > 0 && killed.size === 0)
     problems.push(`${unsent.length} calls were reserved, and no process was killed`)
   if (ofKeys !== charged) problems.push(`the accounts of the keys have ${ofKeys} calls, the journal ${charged}`)
+  if (problems.length > 0) {
+    const sent = holds.filter((hold) => !unsent.includes(hold))
+    problems.push(
+      ...differing("account servers", runs, sent, (name) => name === "servers"),
+      ...differing("the accounts of the keys", runs, sent, (name) => /^key\/[^/]+$/.test(name))
+    )
+  }
   const vendorAnswers = book.filter(({ state }) => state === "answered").length
   const vendorUsd = vendorAnswers * 0.01
   if (costUsd < vendorUsd - 1e-6) problems.push(`the journal has ${costUsd} USD, the vendor ${vendorUsd}`)
