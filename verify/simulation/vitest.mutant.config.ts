@@ -5,7 +5,7 @@ import { mutants, mutate } from "./src/Mutants.ts"
 
 /** Runs the test that finds the mutant `MUTANT`, with the mutant in the sources. */
 export default defineConfig((environment) => {
-  const { file, test, ...rest } = mutants[process.env.MUTANT ?? ""]!
+  const { edits, file, test } = mutants[process.env.MUTANT ?? ""]!
   const settings = base(environment)
   return {
     ...settings,
@@ -14,10 +14,12 @@ export default defineConfig((environment) => {
       {
         name: "mutant",
         enforce: "pre",
-        transform: (code, id) => (id.endsWith(file) ? mutate({ file, ...rest }, code) : undefined)
+        // The transformed sources are shared by all mutants, save the one that a mutant changes.
+        configureVitest: ({ defineCacheKeyGenerator }) =>
+          defineCacheKeyGenerator(({ id }) => (id.endsWith(file) ? JSON.stringify(edits) : undefined)),
+        transform: (code, id) => (id.endsWith(file) ? mutate({ file, edits }, code) : undefined)
       }
     ],
-    // Vitest would find the transformed source of another mutant again.
-    test: { ...settings.test, include: [test!], exclude: [], cache: false, fsModuleCache: false, retry: 0 }
+    test: { ...settings.test, include: [test!], exclude: [], cache: false, retry: 0 }
   }
 })
