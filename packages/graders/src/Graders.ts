@@ -1,4 +1,4 @@
-/** The graders that have a name, for files and command lines that say which one they want. */
+/** The graders by name, for files and command lines. */
 import * as CodeGrader from "./code/CodeGrader.ts"
 import * as IntegerGrader from "./math/IntegerGrader.ts"
 import * as MathGrader from "./math/MathGrader.ts"
@@ -32,12 +32,12 @@ const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
   return made
 }
 
-/** Every name that {@link named} knows. */
+/** All names that {@link named} accepts. */
 export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.shared)].map(({ name }) => name)
 
 /**
- * The grader of a name; `undefined` when there is none. Graders of programs run them in the sandbox; the default is one
- * that all share (`Sandboxes.shared`).
+ * Returns the grader with a name, or `undefined` if the name is unknown. Graders of programs run them in the sandbox.
+ * Default: the shared one (`Sandboxes.shared`).
  *
  * **Example**
  *

@@ -1,8 +1,9 @@
 /**
- * Grades with a model: a worker is shown the question, the reference and the answer, and says whether they agree.
+ * Grades with a model: a worker receives the question, the reference and the answer, and decides whether the answer is
+ * correct.
  *
- * A judge is as good as its agreement with people: {@link agreement} measures it on a labelled sample, and a report
- * that shows a judge's figures should show that, too. A judge that fails, or whose verdict cannot be read, is a
+ * The quality of a judge is its agreement with people. {@link agreement} measures it on a labeled sample; reports with
+ * a judge's figures should include it. If the judge fails, or its verdict cannot be parsed, the result is a
  * `GraderError`, never a wrong answer.
  */
 
@@ -19,29 +20,29 @@ import * as Verdict from "./Verdict.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which worker judges, and how it is asked. */
+/** Options for creating a judge. */
 export interface Options {
   readonly worker: Worker.Worker
-  /** Instead of {@link defaultInstruction}; must ask for a last line `Verdict: CORRECT` or `Verdict: INCORRECT`. */
+  /** Replaces {@link defaultInstruction}. It must ask for a last line `Verdict: CORRECT` or `Verdict: INCORRECT`. */
   readonly instruction?: string | undefined
-  /** Sent with every call; 0 by default. */
+  /** The temperature of every call. Default: 0. */
   readonly temperature?: number | undefined
   readonly maxOutputTokens?: number | undefined
 }
 
-/** A judge's verdict, with what it cost. */
+/** A judge's verdict with its cost. */
 export interface Judgement extends Verdict.Verdict {
   readonly usage: Usage.Usage
-  /** Absent when the worker's price is unknown. */
+  /** The cost in USD; absent if the worker's price is unknown. */
   readonly costUsd?: number | undefined
 }
 
-/** A grader that is a model. */
+/** A grader that calls a model. */
 export interface JudgeGrader extends Verdict.AnswerGrader {
   readonly grade: (task: Task.Task, answer: string) => Effect.Effect<Judgement, Grader.GraderError>
 }
 
-/** The instruction a judge is given by default. */
+/** The default instruction for a judge. */
 export const defaultInstruction =
   "You compare an answer with a reference. The reference is right. The answer is correct when its final answer means " +
   "the same as the reference, however it is worded; steps on the way do not count, and neither does anything the " +
@@ -98,7 +99,7 @@ const table = Tables.table(
 )
 
 /**
- * Makes a grader of a worker.
+ * Makes a grader from a worker.
  *
  * **Example**
  *
@@ -143,7 +144,7 @@ export const make = (options: Options): JudgeGrader => {
 // Agreement
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An answer with what people say about it. */
+/** An answer with a human label. */
 export interface Labelled {
   readonly question: string
   readonly gold: string
@@ -151,25 +152,25 @@ export interface Labelled {
   readonly label: boolean
 }
 
-/** How a grader agrees with people. */
+/** The agreement of a grader with human labels. */
 export interface Agreement {
   /** The number of labeled answers with a verdict. */
   readonly count: number
-  /** Labelled answers that got none, because the grader failed. */
+  /** The number of labeled answers without a verdict, because the grader failed. */
   readonly ungraded: number
-  /** The share of verdicts that are the label. */
+  /** The share of verdicts that equal the label. */
   readonly accuracy: number
   /** Cohen's kappa: agreement beyond chance; 1 is perfect, 0 is chance. */
   readonly kappa: number
   readonly truePositives: number
   readonly trueNegatives: number
-  /** Wrong answers that were called right. */
+  /** The number of wrong answers that were graded as correct. */
   readonly falsePositives: number
-  /** Right answers that were called wrong. */
+  /** The number of correct answers that were graded as wrong. */
   readonly falseNegatives: number
 }
 
-/** How verdicts agree with labels; `undefined` stands for an answer that got no verdict. */
+/** Returns the agreement of verdicts with labels. `undefined` represents an answer without a verdict. */
 export const agreementOf = (
   pairs: ReadonlyArray<readonly [verdict: boolean | undefined, label: boolean]>
 ): Agreement => {
@@ -191,7 +192,7 @@ export const agreementOf = (
   }
 }
 
-/** Measures any grader, including judges, on labeled answers; four in parallel by default. */
+/** Measures the agreement of any grader, including judges, on labeled answers. Default concurrency: 4. */
 export const agreement = (
   grader: Verdict.AnswerGrader,
   sample: ReadonlyArray<Labelled>,

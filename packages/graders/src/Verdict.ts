@@ -1,7 +1,8 @@
 /**
- * Verdicts: what a grader of this package says about an answer, beyond right or wrong.
+ * Verdicts: results of this package's graders, with more detail than correct or wrong.
  *
- * Every grader here is one of core's. Its verdict also says which text it took for the answer, and what decided.
+ * Every grader here implements core's `Grader`. Its verdict also contains the extracted answer and the rule that
+ * decided.
  */
 
 import { Grader } from "@divisi/core"
@@ -11,20 +12,20 @@ import * as Effect from "effect/Effect"
 
 /** A verdict on one answer, with its reasons. */
 export interface Verdict extends Grader.Grade {
-  /** The text that was taken for the answer; absent when the text gives none, which counts as wrong. */
+  /** The extracted answer. Absent if the text does not contain an answer, which counts as wrong. */
   readonly extracted?: string | undefined
-  /** What decided, e.g. `rational`; `unparsed` when there was no answer to compare. */
+  /** The rule that decided, such as `rational`; `unparsed` if no answer could be extracted. */
   readonly rung: string
 }
 
-/** A grader whose verdicts say what decided. */
+/** A grader whose verdicts include the rule that decided. */
 export interface AnswerGrader extends Grader.Grader {
   readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, Grader.GraderError>
-  /** Fails where something is missing without which it cannot judge: to be asked before answers are paid for. */
+  /** Fails if the grader lacks a requirement. Run it before answers are paid for. */
   readonly ready?: Effect.Effect<void, { readonly message: string }> | undefined
 }
 
-/** A verdict with a score of 1 or 0. */
+/** Makes a verdict with a score of 1 or 0. */
 export const make = (parts: {
   readonly correct: boolean
   readonly rung: string
@@ -39,12 +40,12 @@ export const make = (parts: {
     explanation: parts.explanation
   })
 
-/** The verdict on a text that gives no answer: wrong, with the rung `unparsed`. */
+/** The verdict on a text without an answer: wrong, with the rung `unparsed`. */
 export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })
 
 /**
- * Makes a grader from a comparison of a task's reference with the text of an answer. The reference always comes first.
- * A task without a reference is a `GraderError`.
+ * Makes a grader from a function that compares a task's reference (the first argument) with the text of an answer. A
+ * task without a reference is a `GraderError`.
  *
  * **Example**
  *
@@ -60,7 +61,10 @@ export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explan
 export const grader = (name: string, compare: (gold: string, answer: string) => Verdict): AnswerGrader =>
   graderEffect(name, (gold, answer) => Effect.sync(() => compare(gold, answer)))
 
-/** Like {@link grader}, for comparisons that are effects. The text that one fails with becomes the `GraderError`'s. */
+/**
+ * Like {@link grader}, for comparisons that return an effect. If one fails with a text, it becomes the message of the
+ * `GraderError`.
+ */
 export const graderEffect = (
   name: string,
   compare: (gold: string, answer: string, task: Task) => Effect.Effect<Verdict, string>

@@ -1,4 +1,4 @@
-/** Graders of mathematical answers, strict ones and lenient ones, and what they are made of. */
+/** Strict and lenient graders of mathematical answers, and their building blocks. */
 export * as Algebra from "./math/Algebra.ts"
 export * as IntegerGrader from "./math/IntegerGrader.ts"
 export * as MathAnswer from "./math/MathAnswer.ts"

@@ -1,3 +1,3 @@
-/** Graders of words and of letters. */
+/** Graders for words and letters. */
 export * as LetterGrader from "./text/LetterGrader.ts"
 export * as TextGrader from "./text/TextGrader.ts"

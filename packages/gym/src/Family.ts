@@ -1,9 +1,9 @@
 /**
- * Task families: kinds of question that are generated from draws, with an exact answer.
+ * Task families: kinds of randomly generated questions with exact answers.
  *
- * A family makes a question that stands alone, or one that continues from an earlier answer, which is how composites
- * are made. Generators know their answers by construction; the workers of the gym have to read the question and
- * compute it by other means.
+ * A family generates standalone questions, and questions that continue from an earlier answer, from which composites
+ * are built. Generators know their answers by construction; the gym's workers must read the question and compute the
+ * answer independently.
  */
 import * as algebra from "./families/algebra.ts"
 import * as arithmetic from "./families/arithmetic.ts"
@@ -18,7 +18,7 @@ import type { Draw } from "./internal/draw.ts"
 
 export type { Draw } from "./internal/draw.ts"
 
-/** The names of the families that need no tool: those of tasks that name no families. */
+/** The names of the families that need no tool. Tasks use these by default. */
 export const names = ["arithmetic", "algebra", "units", "calendar", "text", "logic", "statistics", "program"] as const
 
 /** The name of a family. */
@@ -27,13 +27,13 @@ export type FamilyName = (typeof names)[number]
 /** The families whose questions require a tool. They occur only in tasks that request them. */
 export const toolNames = ["stock"] as const
 
-/** The name of a family, whether it needs a tool or not. */
+/** The name of any family, including those that need a tool. */
 export type AnyFamilyName = FamilyName | (typeof toolNames)[number]
 
-/** How hard a question is: 1 is easy, 3 is hard. The workers' habits cause mistakes from 2 on. */
+/** The difficulty of a question: 1 is easy, 3 is hard. The workers' habits cause mistakes from 2 on. */
 export type Difficulty = 1 | 2 | 3
 
-/** The type of an answer, which decides which questions can continue from it, and how it is graded. */
+/** The type of an answer. It determines which questions can continue from it, and how it is graded. */
 export type AnswerKind = "integer" | "decimal" | "word" | "date" | "boolean"
 
 /** A question with its exact answer. */
@@ -43,11 +43,11 @@ export interface Problem {
   readonly kind: AnswerKind
 }
 
-/** An earlier answer that a question continues from, and how the question speaks of it. */
+/** An earlier answer that a question continues from, with the phrases that refer to it. */
 export interface Given {
   readonly value: string
   readonly kind: AnswerKind
-  /** As a thing: "that number", "M". */
+  /** The reference as a noun: "that number", "M". */
   readonly noun: string
   /** The reference as an amount: "that many", "M". */
   readonly many: string
@@ -58,9 +58,9 @@ export interface Family {
   readonly name: AnyFamilyName
   /** A short description of the question. */
   readonly title: string
-  /** A question that stands alone. */
+  /** Generates a standalone question. */
   readonly generate: (draw: Draw, difficulty: Difficulty) => Problem
-  /** A question that needs an earlier answer, or `undefined` when it cannot continue from this one. */
+  /** Generates a question that needs an earlier answer, or returns `undefined` if it cannot continue from this one. */
   readonly continueFrom: (draw: Draw, difficulty: Difficulty, given: Given) => Problem | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
  * The tasks of the gym: generated from a seed, split for training, validation and testing, and graded exactly.
  *
- * The same options give the same tasks everywhere. The splits have their own seed ranges, and a question belongs to the
- * one split that its text hashes to, so no question is in two splits, however many are drawn.
+ * Equal options give equal tasks on every machine. Each split has its own seed range, and the hash of a question's text
+ * assigns it to exactly one split, so no question is in two splits, however many are generated.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -21,7 +21,7 @@ export const version = 1
 /** The purpose of a task. */
 export type Split = "train" | "validation" | "test"
 
-/** The seeds of each split, the last one excluded. */
+/** The seed range of each split. The end is exclusive. */
 export const seedRanges: { readonly [Name in Split]: { readonly from: number; readonly to: number } } = {
   train: { from: 0, to: 1_000_000_000 },
   validation: { from: 1_000_000_000, to: 1_500_000_000 },
@@ -48,19 +48,19 @@ export interface Metadata<Name extends AnyFamilyName = FamilyName> {
   readonly seed: number
 }
 
-/** Which tasks to make. */
+/** Options for generating tasks. */
 export interface Options {
   readonly split: Split
   readonly count: number
   /** The position in the split to start at; other seeds give other tasks. Default: 0. */
   readonly seed?: number | undefined
-  /** The families to sample from; by default all families that need no tool, and the one in `having`. */
+  /** The families to sample from. Default: all families that need no tool, and the one in `having`. */
   readonly families?: ReadonlyArray<AnyFamilyName> | undefined
-  /** Only tasks of this family, alone or as a part of a composite. */
+  /** Generates only tasks with this family, alone or as a part of a composite. */
   readonly having?: AnyFamilyName | undefined
-  /** One difficulty; all three, evenly, by default. */
+  /** The difficulty of all tasks. Default: all three in equal shares. */
   readonly difficulty?: Difficulty | undefined
-  /** The share of composite questions, 0 to 1; 0.4 by default. */
+  /** The share of composite questions, from 0 to 1. Default: 0.4. */
   readonly composites?: number | undefined
 }
 
@@ -139,7 +139,7 @@ const firstSeed = ({ seed = 0, split }: Options): number => {
 }
 
 /**
- * An endless stream of tasks of one split, each question once.
+ * Generates an endless stream of tasks of one split, without duplicate questions.
  *
  * **Example**
  *
@@ -166,15 +166,15 @@ export function* stream(options: Omit<Options, "count">): Generator<Task.Task, v
 }
 
 /**
- * A number of tasks of one split.
+ * Generates tasks of one split.
  *
  * **Details**
  *
- * The same options give the same tasks, and a smaller count gives the first of them. No question comes twice.
+ * Equal options give equal tasks, and a smaller count gives the first ones. No question occurs twice.
  *
  * **Gotchas**
  *
- * One family at one difficulty has finitely many questions: asking for more throws a `RangeError`.
+ * A family has finitely many questions per difficulty. Requesting more throws a `RangeError`.
  *
  * **Example**
  *

@@ -1,8 +1,9 @@
 /**
- * The grader of the gym: whether the final answer in a text is the reference, however it is written.
+ * The grader of the gym: compares the final answer in a text with the reference, in any notation.
  *
- * The final answer is what follows the last "Answer:" or "answer is", or else the whole text. Numbers are compared as
- * exact decimals, dates as days, words and truth values by their letters. An answer that gives two values is wrong.
+ * The final answer is the text after the last "Answer:" or "answer is", or otherwise the whole text. Numbers are
+ * compared as exact decimals, dates as days, words and truth values by their letters. An answer with two values is
+ * wrong.
  */
 import { Grader } from "@divisi/core"
 
@@ -11,7 +12,7 @@ const months = "january|february|march|april|may|june|july|august|september|octo
 const marker = /\banswer(?: is|:|\s*=)\s*/i
 
 /**
- * The final answer that a text gives, without the words around it.
+ * Returns the final answer in a text, without the words around it.
  *
  * **Example**
  *
@@ -58,7 +59,7 @@ const asNumber = (text: string): string | undefined => {
 }
 
 /**
- * One spelling for answers that mean the same, so that they can be compared and counted.
+ * Normalizes an answer, so that answers with the same meaning can be compared and counted.
  *
  * **Example**
  *
@@ -74,7 +75,7 @@ export const normalise = (text: string): string => {
   return asDate(answer) ?? asNumber(answer) ?? answer.toLowerCase().replace(/^(?:it is |it's |an? )/, "")
 }
 
-/** Whether an answer means the same as the reference. */
+/** Whether an answer is equivalent to the reference. */
 export const isCorrect = (answer: string, reference: string): boolean => normalise(answer) === normalise(reference)
 
 /** Grades the tasks of the gym. */

@@ -1,6 +1,6 @@
 /**
  * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, an error-prone
- * genius, a checker, and cheap and flaky workers. Each of them is right on at most three quarters of the tasks.
+ * genius, a checker, and cheap and flaky workers. Each of them answers at most three quarters of the tasks correctly.
  */
 import { Options as Tables } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -256,19 +256,19 @@ export const profiles: ReadonlyArray<Profile> = [
   proofreader
 ]
 
-/** The profiles of the workers and of the storekeeper behind them. */
+/** The profiles of the workers, followed by the storekeeper's. */
 export const profilesWithStorekeeper: ReadonlyArray<Profile> = [...profiles, storekeeper]
 
 /** Options of the pool. */
 export interface Options extends GymWorker.Options {
   /**
-   * Whether the pool contains the storekeeper, which is exact in the family `stock` and needs the tool of `GymTools`;
-   * false by default.
+   * Whether the pool contains the storekeeper, which is exact in the family `stock` and needs the tool of `GymTools`.
+   * Default: `false`.
    */
   readonly storekeeper?: boolean | undefined
   /**
-   * Whether workers make the mistakes of their profiles: habits, slips, and parts and digits that they lose; true by
-   * default. Without them each answer is right, and workers still decline what they do not do.
+   * Whether workers make the mistakes of their profiles: habits, slips, and lost parts and digits. Without mistakes,
+   * every answer is correct, but workers still decline tasks beyond their skills. Default: `true`.
    */
   readonly mistakes?: boolean | undefined
 }
@@ -289,11 +289,11 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * The pool of all workers. For parts of it, see `WorkerPool.subset` and `WorkerPool.sample`.
+ * Makes the pool of all workers. For subsets, see `WorkerPool.subset` and `WorkerPool.sample`.
  *
  * **Details**
  *
- * Answers take about a quarter of a second by default; `latencyMillis: 0` is for training, measuring and tests.
+ * By default, an answer takes about a quarter of a second. Use `latencyMillis: 0` for training, measurements and tests.
  *
  * **Example**
  *
@@ -315,8 +315,8 @@ export const make = (options: Options = {}): WorkerPool.WorkerPool => {
 }
 
 /**
- * The share of questions of a family that a worker is expected to get right, 0 to 1: 0 without the skill, 1 if it is
- * exact. Habits count for three in ten. It is a guess for planners, not a measurement.
+ * Returns the share of a family's questions that a worker is expected to answer correctly, from 0 to 1: 0 without the
+ * skill, 1 if it is exact. Habits reduce it by 0.3. It is a heuristic for planners, not a measurement.
  */
 export const expectedSkill = (profile: Profile, family: AnyFamilyName): number => {
   const skill = profile.skills[family]

@@ -1,7 +1,7 @@
 /**
- * Which questions the workers of the gym can read. They compute: they know nothing of the world, and no language but the
- * English of their tasks. A question is understood only if each of its words, numbers, quotations and signs is, so that
- * no other question is answered than the one that was asked.
+ * Determines which questions the gym's workers can read. They only compute: they have no knowledge of the world, and
+ * understand only the English of their tasks. A question is understood only if all of its words, numbers, quotations
+ * and symbols are, so that workers never answer a different question.
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Solve from "./internal/solve.ts"
 
 /**
- * Whether there are workers in the gym that do each part of a question, and one answer is asked for. Whether they do it
- * rightly is another matter.
+ * Whether the gym has workers for each part of a question and the question asks for a single answer. It does not imply
+ * that their answers are correct.
  *
  * **Example**
  *
@@ -24,7 +24,7 @@ import * as Solve from "./internal/solve.ts"
 export const isUnderstood = (question: string): boolean => Solve.obstacleOf(question) === undefined
 
 /**
- * Whether a part of a question is about what only a tool of `GymTools` knows.
+ * Whether a part of a question needs data that only a tool of `GymTools` provides.
  *
  * **Example**
  *
@@ -37,7 +37,7 @@ export const isUnderstood = (question: string): boolean => Solve.obstacleOf(ques
  */
 export const needsTool: (question: string) => boolean = Solve.needsTool
 
-/** Why a question is declined that {@link isUnderstood} does not know. */
+/** The reason for declining a question that {@link isUnderstood} rejects. */
 export const notUnderstood =
   "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know no facts about the world."
 
@@ -49,8 +49,8 @@ const severalQuestions =
 const mostWords = 8
 
 /**
- * Why no worker of the gym can answer a question, with the words that none understands where the rest is understood;
- * `undefined` where it is.
+ * Returns why no worker of the gym can answer a question, with the unknown words if the rest is understood; `undefined`
+ * if the question is understood.
  *
  * **Example**
  *
@@ -70,8 +70,8 @@ export const whyNot = (question: string): string | undefined => {
 }
 
 /**
- * A policy for a pool of the gym's workers. It declines a question that none of them understands, before any call: the
- * run ends as `refused`, at no cost.
+ * Wraps a policy for a pool of the gym's workers. It declines a question that no worker understands before any call, so
+ * the run ends as `refused` at no cost.
  */
 export const declining = (policy: Policy.Policy): Policy.Policy => ({
   ...policy,

@@ -1,13 +1,13 @@
 /**
- * The tools of the gym. Questions of the family `stock` are about a warehouse that no worker knows: who has the tool can
- * look articles up, and who has not cannot answer.
+ * The tools of the gym. Questions of the family `stock` are about a warehouse that workers do not know. Workers with
+ * the tool can look up items; others cannot answer.
  */
 import type { Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Stock from "./internal/stock.ts"
 
 /**
- * Says how many pieces of an article are in the warehouse, and what one of them costs.
+ * Returns the number of units of an item in the warehouse, and the unit price.
  *
  * **Example**
  *
@@ -45,5 +45,5 @@ export const stock: Tool.Tool<{ readonly article: string }> = {
   }
 }
 
-/** All of them. */
+/** All tools of the gym. */
 export const all: ReadonlyArray<Tool.Tool> = [stock]

@@ -1,9 +1,9 @@
 /**
- * Workers of the gym: each computes its answers from the text of its messages, as well as its profile allows.
+ * Workers of the gym. Each one computes its answers from the text of its messages, as well as its profile allows.
  *
- * A worker reads the question, its subtask and the answers it may see, finds out which parts of the question to work
- * on, and solves them with the solver of their family, with its own habits and slips. It knows neither the family nor
- * the reference of a task. The same seed and messages give the same answer.
+ * A worker reads the question, its subtask and the visible answers, determines which parts of the question to solve,
+ * and solves them with the solver of their family, including its own habits and slips. It does not know the family or
+ * the reference of a task. Equal seeds and messages give equal answers.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -23,10 +23,10 @@ import type { Reply } from "./internal/solve.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How well a worker does a family. Without habits and slips it is exact. */
+/** A worker's skill in a family. Without habits and slips, it is exact. */
 export interface Skill {
   readonly habits?: Habits | undefined
-  /** The share of answers that are wrong by mistake, 0 to 1. Another seed makes other answers wrong. */
+  /** The share of answers that are wrong by mistake, from 0 to 1. The seed determines which ones. */
   readonly slips?: number | undefined
 }
 
@@ -39,27 +39,27 @@ export interface Profile {
   readonly skills: { readonly [Name in AnyFamilyName]?: Skill | undefined }
   /** Whether it compares other workers' answers and makes plans on request. */
   readonly generalist?: boolean | undefined
-  /** Whether it only says which of the answers that it sees is right. */
+  /** Whether it only decides which of the visible answers is correct. */
   readonly checksOnly?: boolean | undefined
   /** The maximum number of parts that the worker reads in a composite question; absent for all. */
   readonly partsRead?: number | undefined
-  /** To how many digits it rounds its answer to a part before using it in the next. */
+  /** The number of digits to which it rounds the answer to a part before using it in the next part. */
   readonly carriedDigits?: number | undefined
-  /** The share of calls that fail as overloaded, 0 to 1; a retry of the same call succeeds. */
+  /** The share of calls that fail as overloaded, from 0 to 1. A retry of the same call succeeds. */
   readonly failures?: number | undefined
-  /** Whether it thinks aloud: more output tokens, for the same answer. */
+  /** Whether it writes out its reasoning: the same answer with more output tokens. */
   readonly thorough?: boolean | undefined
-  /** Whether it can call tools, which it says in its `capabilities`; false by default. */
+  /** Whether it can call tools, as declared in its `capabilities`. Default: `false`. */
   readonly tools?: boolean | undefined
-  /** How long it takes, as a multiple of the pool's latency; 1 by default. */
+  /** The duration of its answers, as a multiple of the pool's latency. Default: 1. */
   readonly pace?: number | undefined
 }
 
-/** How workers are run. */
+/** Options for running workers. */
 export interface Options {
   /** The duration of an answer at a `pace` of 1, in milliseconds; 0 answers immediately. */
   readonly latencyMillis?: number | undefined
-  /** The share of questions for which a worker cannot be reached, however often it is called; 0 by default. */
+  /** The share of questions for which a worker is unreachable, regardless of retries. Default: 0. */
   readonly outages?: number | undefined
 }
 
@@ -140,7 +140,7 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
 }
 
 /**
- * Whether a text declines to answer: the worker could not do what it was asked, or a checker found no right answer.
+ * Whether a text declines to answer: the worker could not solve the task, or a checker found no correct answer.
  *
  * **Example**
  *
@@ -158,12 +158,12 @@ export const isDecline: (answer: string) => boolean = Assignment.isDecline
  *
  * **Details**
  *
- * It streams its thoughts as reasoning if its profile is thorough, then its answer, then its usage, at four characters
- * per token. It declines tasks beyond its abilities (finish reason `refusal`) in a sentence that begins with "I cannot
- * do this". Solvers, and the libraries they need, are loaded on the first call.
+ * If its profile is thorough, it first streams its reasoning. Then it streams its answer and its usage, at four
+ * characters per token. It declines tasks beyond its abilities (finish reason `refusal`) in a sentence that begins with
+ * "I cannot do this". Solvers, and the libraries they need, are loaded on the first call.
  *
- * A worker whose profile has `tools` calls the tool of `GymTools` for what it needs to know of a warehouse, all
- * that it needs for a part at once. Without the tool it declines.
+ * A worker whose profile has `tools` looks up warehouse data with the tool of `GymTools`, with all calls for a part in
+ * one turn. Without the tool, it declines.
  *
  * **Example**
  *

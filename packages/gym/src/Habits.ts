@@ -1,7 +1,4 @@
-/**
- * Habits: the human-like limits of a worker. Each is a mistake that a person makes, always in the same way; a worker
- * without habits in a family is exact in it.
- */
+/** Habits: systematic, human-like mistakes of a worker. A worker without habits in a family is exact in it. */
 
 /** Mistakes, by the family that they affect. The worker does not have an absent habit. */
 export interface Habits {
@@ -24,9 +21,9 @@ export interface Habits {
   readonly linearAreas?: boolean | undefined
 
   // Calendar
-  /** Believes that every year has 365 days. */
+  /** Assumes that every year has 365 days. */
   readonly ignoresLeapYears?: boolean | undefined
-  /** Believes that every month has 30 days. */
+  /** Assumes that every month has 30 days. */
   readonly thirtyDayMonths?: boolean | undefined
   /** Counts the first day as well as the last. */
   readonly countsBothEnds?: boolean | undefined
@@ -38,26 +35,26 @@ export interface Habits {
   readonly wordsRead?: number | undefined
 
   // Logic
-  /** Takes "or" to mean "one of them, but not both". */
+  /** Interprets "or" as exclusive. */
   readonly exclusiveOr?: boolean | undefined
-  /** Takes "implies" to mean "and". */
+  /** Interprets "implies" as "and". */
   readonly impliesMeansAnd?: boolean | undefined
   /** Reads only this many clues. */
   readonly cluesRead?: number | undefined
 
   // Statistics
-  /** Takes the middle of a list without sorting it. */
+  /** Takes the middle element of a list as the median without sorting the list. */
   readonly forgetsToSort?: boolean | undefined
-  /** Divides by one less than the count for every deviation, and averages averages. */
+  /** Uses `n - 1` in every standard deviation, and averages averages. */
   readonly sampleDeviation?: boolean | undefined
 
   // Program
   /** Runs a loop with `<=` one time too few. */
   readonly stopsLoopsEarly?: boolean | undefined
-  /** Reads only this many lines of a program, and gives up on a longer one. */
+  /** Reads only this many lines of a program, and declines longer ones. */
   readonly linesRead?: number | undefined
 
   // Stock
-  /** Looks up only this many of the articles in the question. */
+  /** Looks up only this many of the items in the question. */
   readonly articlesRead?: number | undefined
 }

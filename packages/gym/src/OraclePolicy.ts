@@ -1,5 +1,5 @@
 /**
- * The oracle: a policy that plans with full knowledge, and so shows how much there is to gain in the gym.
+ * The oracle: a policy that plans with full knowledge and so gives an upper bound for planning in the gym.
  *
  * It reads the structure of a question from the task's metadata and knows each worker's strengths, but not the answer.
  * It assigns each part to the best worker for its family, and shows it only the answers that it needs. If the pool has
@@ -16,7 +16,7 @@ import type { Profile } from "./GymWorker.ts"
 
 /** The oracle's knowledge about the workers. */
 export interface Options {
-  /** The profiles of the pool's workers, by id; those of the gym and its storekeeper by default. */
+  /** The profiles of the pool's workers, by id. Default: those of the gym, including its storekeeper. */
   readonly profiles?: ReadonlyArray<Profile> | undefined
 }
 
@@ -99,7 +99,7 @@ const table = {
  *
  * **Gotchas**
  *
- * It plans tasks of the gym over workers whose profiles it knows; anything else is a `PolicyError`.
+ * It can only plan tasks of the gym for workers with known profiles. Anything else is a `PolicyError`.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
  * Advantages: how much better a completion is than its group (paper, section 2).
  *
- * Suffixes of names are shapes: `G` is the members of a group, `R` the rounds of a rollout.
+ * Suffixes of names denote shapes: `G` for the members of a group, `R` for the rounds of a rollout.
  */
 import type { AdvantageConfig } from "./TrainingConfig.ts"
 
@@ -19,7 +19,7 @@ const tolerance = 1e-9
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
- * The mean and the population standard deviation.
+ * Returns the mean and the population standard deviation.
  *
  * **Example**
  *
@@ -36,12 +36,12 @@ export const moments = (values: ReadonlyArray<number>): { readonly mean: number;
 }
 
 /**
- * The advantages of the members of a group.
+ * Returns the advantages of the members of a group.
  *
  * **Details**
  *
- * The reward minus the group's mean, divided by the group's standard deviation. Settings can omit the division, or use
- * the mean of the other members.
+ * An advantage is the reward minus the group's mean, divided by the group's standard deviation. Settings can omit the
+ * division, or use the mean of the other members.
  *
  * **Example**
  *
@@ -68,13 +68,13 @@ export const ofGroup = (
 }
 
 /**
- * The advantages of a group of rollouts with recursive rounds.
+ * Returns the advantages of a group of rollouts with recursive rounds.
  *
  * **Details**
  *
- * Each round is normalized separately, over the rollouts that have it. The first round of a group with recursive rounds
- * is multiplied by `recursionDiscount`. The factor applies to the advantages, because on the rewards it would cancel
- * out in the normalization.
+ * Each round is normalized separately, over the rollouts that reached it. The first round of a group with recursive
+ * rounds is multiplied by `recursionDiscount`. The factor applies to the advantages, because on the rewards it would
+ * cancel out in the normalization.
  *
  * **Example**
  *

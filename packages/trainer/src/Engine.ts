@@ -164,10 +164,10 @@ export interface Saved {
 
 /** The prices of an engine, in USD per million tokens. */
 export interface EnginePricing {
-  /** For prompts of sampling requests (once per request), and for tokens of forward passes. */
+  /** The price of prompts in sampling requests (once per request) and of tokens in forward passes. */
   readonly prefillPerMillion: number
   readonly samplePerMillion: number
-  /** For prompts and completions that are trained on. */
+  /** The price of prompts and completions in training. */
   readonly trainPerMillion: number
   /** The source of the price, with its ISO date. */
   readonly source?: string | undefined
@@ -187,7 +187,7 @@ export interface Engine {
    */
   readonly pricing?: EnginePricing | undefined
   readonly tokenizer: Tokenizer
-  /** A sampler with the current weights, until the scope closes. */
+  /** Returns a sampler with the current weights. It is valid until the scope closes. */
   readonly sampler: Effect.Effect<Sampler, EngineError, Scope.Scope>
   /** Returns log-probabilities under the current weights, without a gradient. */
   readonly forward: (data: ReadonlyArray<Datum>) => Effect.Effect<Pass, EngineError>

@@ -1,10 +1,10 @@
 /** Detects whether the phases of a training taught anything, from their metrics, with the reason if they did not. */
 import type { GrpoMetrics, Metrics } from "./Metrics.ts"
 
-/** A phase of reinforcement learning in which no group of rollouts had anything to learn from. */
+/** A phase of reinforcement learning without a training signal in any group of rollouts. */
 export interface Unlearned {
   readonly phase: string
-  /** For people. */
+  /** The reason, for display. */
   readonly why: string
 }
 
@@ -27,7 +27,9 @@ const whyOf = (metrics: ReadonlyArray<GrpoMetrics>): string => {
   return `all rewards within each question were equal${isSame ? ` (${Number(first!.rewardMean.toPrecision(3))})` : ""}${rest}`
 }
 
-/** The phases that have ended and taught nothing. Phases whose metrics do not say are left out. */
+/**
+ * Returns the completed phases without a training signal. Omits phases whose metrics do not contain this information.
+ */
 export const unlearned = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<Unlearned> => {
   const phases = new Map<string, Array<GrpoMetrics>>()
   for (const one of metrics) {

@@ -1,8 +1,8 @@
 /**
  * Objectives convert settings to the loss and the weights that an engine minimizes.
  *
- * An engine sums over tokens; all averaging is in the weights. Suffixes of names are shapes: `N` is the completions of
- * one optimizer step, `T` the tokens of each.
+ * An engine sums over tokens; all averaging is in the weights. Suffixes of names denote shapes: `N` for the completions
+ * of one optimizer step, `T` for the tokens of each.
  */
 import type { Capabilities, Datum, Loss, PerToken } from "./Engine.ts"
 import * as LossTerms from "./LossTerms.ts"

@@ -76,7 +76,7 @@ const errorOf =
     return failed(folder, { _tag: "Failed", detail: detailOf(error) })
   }
 
-/** Engines report a full disk with different messages. */
+/** Matches the messages with which engines report a full disk. */
 export const outOfRoom =
   (folder: string) =>
   (error: EngineError): EngineError | RunFolderError =>
@@ -93,7 +93,7 @@ const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => E
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The configuration of the run in a folder.
+ * Reads the configuration of the run in a folder.
  *
  * **Example**
  *

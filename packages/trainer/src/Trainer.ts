@@ -103,7 +103,7 @@ export interface Options {
 /** The result of a run. */
 export interface Result {
   readonly ending: Ending
-  /** Iterations that are done. */
+  /** The number of completed iterations. */
   readonly iteration: number
   /** The spend of the run in USD, including lost work. */
   readonly spentUsd: number

@@ -69,7 +69,7 @@ export interface AdvantageConfig {
   readonly recursionDiscount: number
 }
 
-/** The objective to maximise. */
+/** The objective to maximize. */
 export interface ObjectiveConfig {
   readonly loss: /** The clipped ratio of each token: GRPO. */
     | { readonly type: "clippedRatio"; readonly low: number; readonly high: number }
@@ -105,7 +105,7 @@ export interface RolloutRunSettings
   extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
   /** The maximum number of steps of a workflow. */
   readonly maxSteps: number
-  /** Whether another worker takes over a step that failed permanently. */
+  /** Whether another worker takes over a step whose worker failed after all retries. */
   readonly reassign?: "never" | "next" | undefined
 }
 

@@ -38,7 +38,7 @@ export class OutageError extends Data.TaggedError("OutageError")<{
   }
 }
 
-/** Any of the reasons. */
+/** Any error of a training run. */
 export type TrainingError =
   | Callback.CallbackError
   | OutageError

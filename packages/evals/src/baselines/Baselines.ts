@@ -31,7 +31,7 @@ export interface Baseline {
   readonly outputTokensFactor?: number | undefined
 }
 
-/** Inputs for creating baselines. */
+/** Options for creating baselines. */
 export interface Options<E> {
   readonly pool: WorkerPool
   /**
@@ -39,7 +39,7 @@ export interface Options<E> {
    * out.
    */
   readonly record?: Record<E> | undefined
-  /** Default: `Embedder.hashed()`. */
+  /** The embedder of learned baselines. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
   /** The seed for training. Default: 0. */
   readonly seed?: number | undefined
@@ -74,7 +74,7 @@ export class BaselineError extends Data.TaggedError("BaselineError")<{
 interface Ingredients<E> {
   readonly named: Named
   readonly number: number
-  /** The named worker, or the best. */
+  /** The named worker, or the best one. */
   readonly worker: string
   readonly pool: WorkerPool
   readonly samples: ReadonlyArray<WorkerSample>

@@ -400,7 +400,7 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
 /** Returns the benchmark with another grader. */
 export const withGrader = (benchmark: Benchmark, grader: Verdict.AnswerGrader): Graded => ({ ...benchmark, grader })
 
-/** A task in the form in which it may be shared. */
+/** The part of a task that may be shared. */
 export interface Shareable {
   readonly id: string
   readonly promptSha256: string

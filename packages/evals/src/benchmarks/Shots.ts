@@ -18,7 +18,7 @@ export interface Example {
 
 /** The number of examples, and how they are selected. */
 export interface Options {
-  /** The examples before each question, from 1 to {@link most}. */
+  /** The number of examples before each question, from 1 to {@link most}. */
   readonly count: number
   readonly seed: number
   /** The metadata field in which examples should match their question. */

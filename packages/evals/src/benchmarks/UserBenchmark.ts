@@ -17,7 +17,7 @@ import * as Row from "./Row.ts"
 
 /** The file, and properties of the benchmark. */
 export interface Options {
-  /** JSON lines, gzipped or not, or Parquet. */
+  /** The file: JSON Lines (optionally gzipped) or Parquet. */
   readonly file: string
   /** The name of the benchmark. Default: the file's name. */
   readonly id?: string | undefined

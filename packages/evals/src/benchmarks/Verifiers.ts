@@ -4,7 +4,7 @@
  *
  * A Python process loads the taskset and grades answers; it communicates in JSON Lines and is stopped when the scope
  * closes. The code of a taskset runs with the permissions of this process, so load only trusted code. Tasks that need
- * tools or a container are rejected, because answers are texts.
+ * tools or a container are rejected, because answers are plain text.
  */
 import type { ChildProcess } from "node:child_process"
 import { createInterface } from "node:readline"

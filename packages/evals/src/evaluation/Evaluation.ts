@@ -113,9 +113,9 @@ export interface Options extends Terms {
 /** The result of an evaluation. */
 export interface Evaluated {
   readonly report: Report.Report
-  /** The samples in the form in which they may be shared (see `ReportFile`). */
+  /** The samples without text that must not be shared (see `ReportFile`). */
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The call that the cost limit refused, if that stopped the evaluation. */
+  /** The error of the cost limit, if it stopped the evaluation. */
   readonly stoppedBy?: Usage.BudgetExceeded | undefined
 }
 

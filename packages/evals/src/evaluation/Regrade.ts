@@ -35,7 +35,7 @@ export interface Change {
 /** The new report, and the changes. */
 export interface Regraded {
   readonly report: Report.Report
-  /** The samples in the form in which they may be shared. */
+  /** The samples without text that must not be shared. */
   readonly samples: ReadonlyArray<Report.Sample>
   /** The number of answers that were graded again. */
   readonly graded: number

@@ -1,6 +1,7 @@
 /**
- * An evaluation on several machines. They share a list of samples in a database: each machine claims samples, makes them
- * and stores them, and the first to be stored stays. When no sample is left, every machine writes the same report.
+ * An evaluation on several machines. They share a list of samples in a database: each machine claims samples, generates
+ * and stores them. If a sample is stored twice, the first one is used. When no sample is left, every machine writes the
+ * same report.
  */
 import { type Budget, Callback, Journal as CoreJournal, Elapsed, ResponseCache } from "@divisi/core"
 import type * as Usage from "@divisi/core/Usage"
@@ -22,7 +23,7 @@ import { usd } from "./sampling.ts"
 
 /** The samples that machines share. `PostgresTasks` of `@divisi/cluster` is one. */
 export interface SharedSamples {
-  /** The plan of the machine that began. */
+  /** The plan of the first machine. */
   readonly plan: string
   readonly leaseMillis: number
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, MachinesError>

@@ -1,5 +1,5 @@
 /**
- * The plan of an evaluation: how its report states it, whether it can be done, and whether it is the one that began.
+ * The plan of an evaluation: its description in the report, its validation, and the comparison with an earlier plan.
  */
 
 import { Workflow } from "@divisi/core"
@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type * as Report from "../report/Report.ts"
 import type { Options } from "./Evaluation.ts"
 
-/** Why an evaluation cannot be made. */
+/** The evaluation is impossible with the given options. */
 export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   readonly reason: "empty" | "duplicate" | "unpriced" | "grader" | "changed"
   readonly detail: string
@@ -91,7 +91,7 @@ export const planOf = (options: Options): Report.Plan => {
 const twice = (names: ReadonlyArray<string>): string | undefined =>
   names.find((name, index) => names.indexOf(name) !== index)
 
-/** Refuses what cannot be evaluated. */
+/** Fails if the options cannot be evaluated. */
 export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.Effect<void, EvaluationError> => {
   const fail = (reason: EvaluationError["reason"], detail: string) =>
     Effect.fail(new EvaluationError({ reason, detail }))
@@ -142,7 +142,7 @@ const essentials = ({ benchmarks, config, pool }: Report.Plan, other: Report.Pla
   }
 }
 
-/** Refuses to resume samples that were made with other settings. */
+/** Fails if existing samples were made with other settings. */
 export const checkSame =
   (plan: Report.Plan) =>
   (before: Report.Plan): Effect.Effect<void, EvaluationError> => {

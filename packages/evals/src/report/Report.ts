@@ -25,7 +25,7 @@ export type Figure = number | null
 
 /** The result of one step of a run. */
 export interface Step {
-  /** From 0. */
+  /** The index of the round, from 0. */
   readonly round: number
   readonly step: number
   /** The id of the worker that answered. */
@@ -58,7 +58,7 @@ export interface Sample {
   readonly task: string
   /** The stratum of the task, such as its subject. */
   readonly stratum?: string | undefined
-  /** From 0. */
+  /** The index of the round, from 0. */
   readonly epoch: number
   readonly policy: string
   /** The seed of the run, which is the same for every policy. */

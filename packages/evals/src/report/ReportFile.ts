@@ -45,7 +45,7 @@ export class ReportError extends Data.TaggedError("ReportError")<{
   }
 }
 
-/** Returns the samples of a report in the form in which they may be shared, in order. */
+/** Returns the samples of a report in order, without text that must not be shared. */
 export const shareable = (
   report: Report.Report,
   samples: ReadonlyArray<Report.Sample>

@@ -53,7 +53,7 @@ export interface WorkerProfile {
   readonly worker: string
   /** The share of correct answers if it answers alone. */
   readonly alone: Rate
-  /** The same by kind of task, best estimate first. */
+  /** The share of correct answers by kind of task, best estimate first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
   /** The share of correct answers of teams with this worker. */
   readonly inTeams: Rate
@@ -258,7 +258,8 @@ const effort = ({ costUsd, medianMillis }: WorkerProfile): string => {
 }
 
 /**
- * Describes a profile in one line for a prompt: strengths, weaknesses, and the cost of a call. The worker is not named.
+ * Describes a profile in one line for a prompt: strengths, weaknesses, and the cost of a call, without the worker's
+ * name.
  */
 export const describe = (profile: WorkerProfile): string => {
   const { alone, kinds } = profile

@@ -2,16 +2,16 @@
 import type { Embedder } from "@divisi/core"
 import * as Effect from "effect/Effect"
 
-/** A question that every worker of the comparison has a score for. */
+/** A question for which every worker of the comparison has a score. */
 export interface Question {
   readonly id: string
   readonly kind?: string | undefined
   readonly text: string
   /** The question's embedding. */
   readonly point: Float32Array
-  /** 0 to 1, by worker. */
+  /** The scores by worker, from 0 to 1. */
   readonly scores: ReadonlyMap<string, number>
-  /** USD for one answer, by worker; only where known. */
+  /** The cost of one answer by worker, in USD, if known. */
   readonly costUsd: ReadonlyMap<string, number>
   /** The recorded answers, by worker. */
   readonly answers: ReadonlyMap<string, string>
@@ -20,18 +20,18 @@ export interface Question {
 /** The outcome of answering a question. */
 export interface Played {
   readonly score: number
-  /** `NaN` if a price is unknown. */
+  /** The cost in USD; `NaN` if a price is unknown. */
   readonly costUsd: number
 }
 
-/** Answers questions that it has not seen. */
+/** Answers a question that was not used in training. */
 export type Play = (question: Question) => Played
 
 /** The training data of contenders. */
 export interface Training {
   readonly questions: ReadonlyArray<Question>
   readonly workers: ReadonlyArray<string>
-  /** The worker with the best mean on the training questions; the cheaper of equals. */
+  /** The worker with the best mean score on the training questions; the cheaper one on a tie. */
   readonly best: string
   readonly seed: number
 }

@@ -157,7 +157,7 @@ const bestOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<strin
 /** A policy's outcome on a question, with that of the best single worker. */
 interface Compared extends Played {
   readonly difference: number
-  /** To the mix of fixed workers that costs as much; not a number where prices are unknown. */
+  /** The difference from a mix of fixed workers with the same cost; `NaN` if prices are unknown. */
   readonly atEqualCost: number
   readonly cluster: string
 }

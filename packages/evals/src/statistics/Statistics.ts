@@ -68,8 +68,8 @@ export interface Difference {
   /** The number of questions for which both have a score. */
   readonly questions: number
   /**
-   * The least true difference that `test` finds four times in five, at 5 %, with as many questions on which the two
-   * disagree as there are here. `NaN` if there are too few questions to detect a difference.
+   * The smallest true difference that `test` detects with 80% power at the 5% level, given the number of questions on
+   * which the two disagree. `NaN` if there are too few questions to detect a difference.
    */
   readonly minimumDetectable: number
 }
@@ -78,17 +78,17 @@ export interface Difference {
 // Means
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The arithmetic mean; not a number for nothing. */
+/** Returns the arithmetic mean; `NaN` for an empty list. */
 export const mean = (values: ReadonlyArray<number>): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The standard error of a mean of independent values: `s / √n`, with `n - 1` in `s`. */
+/** Returns the standard error of a mean of independent values: `s / √n`, with `n - 1` in `s`. */
 export const standardError = (values: ReadonlyArray<number>): number =>
   clusteredStandardError(values.map((value, index) => ({ value, cluster: String(index) })))
 
 /**
- * The standard error of a mean whose values come in clusters: the residuals of a cluster are added before they are
- * squared, and `C / (C - 1)` corrects for few clusters.
+ * Returns the cluster-robust standard error of a mean: residuals are summed within each cluster and then squared. The
+ * factor `C / (C - 1)` corrects for few clusters.
  *
  * **Example**
  *
@@ -114,7 +114,10 @@ export const clusteredStandardError = (
 // Intervals
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The Wilson interval of a share, which is accurate even for few questions and for shares near 0 and 1. */
+/**
+ * Returns the Wilson interval of a proportion, which is accurate even for few questions and for proportions near 0 and
+ * 1.
+ */
 export const wilson = (successes: number, total: number, confidence = 0.95): Interval => {
   const z = normalQuantile((1 + confidence) / 2)
   const share = successes / total
@@ -124,7 +127,7 @@ export const wilson = (successes: number, total: number, confidence = 0.95): Int
   return { low: Math.max(0, centre - reach), high: Math.min(1, centre + reach), method: "wilson", confidence }
 }
 
-/** Student's interval around a mean with a known standard error; `bounds` are what the mean can be. */
+/** Returns Student's interval around a mean with a known standard error. `bounds` is the range of possible means. */
 export const student = (
   centre: number,
   error: number,
@@ -137,7 +140,9 @@ export const student = (
   return { low: within(centre - reach), high: within(centre + reach), method: "student", confidence }
 }
 
-/** The percentile bootstrap of a mean over clusters, drawn whole; the same seed gives the same interval. */
+/**
+ * Returns the percentile bootstrap interval of a mean. Whole clusters are resampled; equal seeds give equal intervals.
+ */
 export const bootstrap = (
   clusters: ReadonlyArray<ReadonlyArray<number>>,
   options: { readonly seed: number; readonly resamples?: number | undefined; readonly confidence?: number | undefined }
@@ -166,7 +171,7 @@ export const bootstrap = (
 const separation = (power: number, significance: number) => normalQuantile(1 - significance / 2) + normalQuantile(power)
 
 /**
- * The least true difference that a test with this standard error of the difference finds four times in five, at 5 %.
+ * Returns the smallest true difference that a test with this standard error detects with 80% power at the 5% level.
  *
  * **Example**
  *
@@ -182,8 +187,9 @@ export const minimumDetectable = (
 ): number => separation(options.power ?? 0.8, options.significance ?? 0.05) * standardErrorOfDifference
 
 /**
- * How many questions a paired comparison needs to find a difference. `between` is the variance of the questions' mean
- * differences, `within` that of one policy's samples of a question; more samples shrink the second alone.
+ * Returns how many questions a paired comparison needs to detect a difference. `between` is the variance of the
+ * questions' mean differences; `within` is the variance of one policy's samples of a question. More samples per
+ * question reduce only `within`.
  */
 export const questionsNeeded = (options: {
   readonly difference: number
@@ -217,14 +223,14 @@ const byQuestion = (samples: ReadonlyArray<Sample>): ReadonlyMap<string, Readonl
 const isBinary = (values: ReadonlyArray<number>) => values.every((value) => value === 0 || value === 1)
 
 /**
- * The mean of samples with its standard error and interval: Wilson's for one answer of right or wrong per question,
- * else Student's over clusters, cut to 0 and 1.
+ * Returns the mean of samples with its standard error and interval: Wilson's if each question has one binary score,
+ * otherwise Student's over clusters, clipped to 0 and 1.
  *
  * **Details**
  *
- * If all clusters agree, a standard error cannot be estimated from them, although unseen clusters may differ. Then the
- * interval is Wilson's for as many answers as there are clusters, and the minimum detectable difference follows from
- * its width.
+ * If all clusters have the same score, the standard error cannot be estimated, although unseen clusters may differ. In
+ * that case, the interval is Wilson's with one answer per cluster, and the minimum detectable difference is derived
+ * from its width.
  *
  * **Example**
  *
@@ -297,14 +303,14 @@ const clustersOf = (samples: ReadonlyArray<Sample>) =>
   new Map(samples.map(({ cluster, question }) => [question, cluster ?? question]))
 
 /**
- * Compares two policies on the questions that both answered: question by question, so that hard questions cancel.
+ * Compares two policies on the questions that both answered. The comparison is paired, so differences in difficulty
+ * cancel out.
  *
  * **Details**
  *
- * With one answer of right or wrong per question, the test is McNemar's exact test. Otherwise the signs of the
- * questions' mean differences are flipped, together for questions that share a cluster. Pass all p-values of one family
- * to {@link holm}. If all questions differ alike, the interval has the width that Wilson's interval leaves for
- * differing questions.
+ * With one binary score per question, the test is McNemar's exact test; otherwise it is a sign-flip permutation test of
+ * the questions' mean differences, with one flip per cluster. Pass all p-values of one family to {@link holm}. If all
+ * differences are equal, the interval is derived from Wilson's interval for the share of differing questions.
  *
  * **Example**
  *
@@ -383,7 +389,7 @@ const leastFlipped = (error: number, clusters: number): number => {
 }
 
 /**
- * Holm's correction: p-values that hold together, however many comparisons were made, in the order they came in.
+ * Returns p-values adjusted for multiple comparisons with Holm's method, in the original order.
  *
  * **Example**
  *
@@ -409,8 +415,8 @@ export const holm = (ps: ReadonlyArray<number>): ReadonlyArray<number> => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * pass@k of one question: the chance that of `k` of its `samples`, drawn without putting back, one at least is right.
- * Not a number with fewer samples than `k`.
+ * Returns pass@k of one question: the probability that at least one of `k` samples, drawn without replacement, is
+ * correct. `NaN` if there are fewer samples than `k`.
  *
  * **Example**
  *
@@ -424,7 +430,10 @@ export const holm = (ps: ReadonlyArray<number>): ReadonlyArray<number> => {
 export const passAtK = (of: { readonly samples: number; readonly correct: number; readonly k: number }): number =>
   1 - passHatK({ ...of, correct: of.samples - of.correct })
 
-/** pass^k of one question: the chance that all `k` are right. Not a number with fewer samples than `k`. */
+/**
+ * Returns pass^k of one question: the probability that all `k` samples are correct. `NaN` if there are fewer samples
+ * than `k`.
+ */
 export const passHatK = (of: { readonly samples: number; readonly correct: number; readonly k: number }): number => {
   const { correct, k, samples } = of
   if (samples < k) return Number.NaN

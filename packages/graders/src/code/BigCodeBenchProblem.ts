@@ -1,4 +1,4 @@
-/** Problems of BigCodeBench: a function to complete, and the unit tests that its solution is run on. */
+/** Problems of BigCodeBench: a function to complete, with the unit tests for its solution. */
 import type { Task } from "@divisi/core/Task"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -9,11 +9,11 @@ export interface BigCodeBenchProblem {
   readonly entryPoint: string
   /** Imports, signature and docstring. */
   readonly prompt: string
-  /** Imports and signature alone, for answers that leave the imports out. */
+  /** Only imports and signature, for answers without the imports. */
   readonly code: string
   /** A module with a `TestCases` class of unittest. */
   readonly test: string
-  /** The body of a function that passes. */
+  /** The body of a correct solution. */
   readonly canonicalSolution: string
   readonly libraries: ReadonlyArray<string>
 }
@@ -40,17 +40,20 @@ const problemOf = (row: typeof Record.Type): BigCodeBenchProblem => ({
   libraries: names(row.libs)
 })
 
-/** The problem in a record of the data set; the failure says what is wrong with the record. */
+/** Returns the problem in a record of the data set. Fails with a description of what is wrong with the record. */
 export const fromRecord = (record: unknown): Result.Result<BigCodeBenchProblem, string> =>
   Result.mapBoth(Schema.decodeUnknownResult(Record)(record), {
     onFailure: ({ message }) => message,
     onSuccess: problemOf
   })
 
-/** The problem behind a task of this benchmark; `undefined` for another task. */
+/** Returns the problem of a task of this benchmark; `undefined` for any other task. */
 export const ofTask = (task: Task): BigCodeBenchProblem | undefined =>
   task.metadata?.bigCodeBench as BigCodeBenchProblem | undefined
 
-/** The problem in a task's reference: a record of the data set as JSON. `undefined` when it is something else. */
+/**
+ * Returns the problem in a task's reference: a record of the data set as JSON. Returns `undefined` for any other
+ * reference.
+ */
 export const ofReference = ({ reference }: Task): BigCodeBenchProblem | undefined =>
   Result.getOrUndefined(Result.map(Schema.decodeUnknownResult(Schema.fromJsonString(Record))(reference), problemOf))

@@ -1,8 +1,8 @@
 /**
  * Grades programs: runs an answer on its tests in a {@link Sandbox}.
  *
- * Everything that a program does counts for or against it, including a missing package. A sandbox that fails gives no
- * verdict.
+ * All behavior of a program affects its verdict, including an import of a missing package. If the sandbox itself fails,
+ * there is no verdict.
  */
 export { bigCodeBench } from "./bigCodeBench.ts"
 export type { Options } from "./execution.ts"

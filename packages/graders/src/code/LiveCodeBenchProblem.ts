@@ -1,8 +1,8 @@
 /**
- * Problems of LiveCodeBench: the tests that a solution is run on, and how a record of the data set spells them.
+ * Problems of LiveCodeBench: their tests, and the format of tests in the data set.
  *
- * Private tests come as JSON, or as a pickle in a compressed text. A pickle is a program, so nothing here runs it: a
- * reader accepts the one shape that these have, a single text, and refuses everything else.
+ * Private tests are JSON, or a compressed pickle. A pickle is a program, so it is never executed: the reader accepts
+ * only a pickle of a single string, and rejects everything else.
  */
 import { constants, inflateSync } from "node:zlib"
 import type { Task } from "@divisi/core/Task"
@@ -16,7 +16,7 @@ import { blocks } from "./programText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One test: what a program reads, or what a function is called with, and what must come of it. */
+/** One test: the input of a program or the arguments of a function, and the expected result. */
 export interface Test {
   readonly input: string
   readonly output: string
@@ -26,16 +26,16 @@ export interface Test {
 /** The data that is needed to run a solution. Workers do not see it. */
 export interface LiveCodeBenchProblem {
   readonly platform: string
-  /** Empty for programs that read standard input. */
+  /** The starter code; empty for programs that read standard input. */
   readonly starterCode: string
   /** The method to call; absent for programs. */
   readonly functionName?: string | undefined
   readonly publicTests: ReadonlyArray<Test>
-  /** As the data set holds them: see {@link readTests}. */
+  /** The private tests in the data set's encoding; see {@link readTests}. */
   readonly privateTests: string
 }
 
-/** The tests of a problem cannot be read. */
+/** The tests of a problem could not be read. */
 export class TestsError extends Data.TaggedError("TestsError")<{ readonly task: string; readonly detail: string }> {
   override get message(): string {
     return `The tests of ${this.task} cannot be read: ${this.detail}. Without them, nothing can be graded.`
@@ -67,7 +67,7 @@ const parseTests = (json: string): Result.Result<ReadonlyArray<Test>, string> =>
 }
 
 /**
- * Reads tests as the data set holds them: a list in JSON, or that list as a text in a pickle, compressed, in base64.
+ * Decodes tests from the data set's encoding: a JSON list, or that list as a pickled string, compressed and in base64.
  *
  * **Example**
  *
@@ -109,8 +109,8 @@ const hasTests = (encoded: string): Result.Result<boolean, string> => {
 }
 
 /**
- * The problem, if solutions of it can be graded, as far as the beginning of its private tests shows; else why not: what
- * is to be refused before anything is paid for.
+ * Returns the problem if its solutions can be graded, as far as the start of its private tests shows. Otherwise, fails
+ * with the reason, before anything is paid for.
  */
 export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBenchProblem, string> => {
   const hidden = hasTests(problem.privateTests)
@@ -122,14 +122,17 @@ export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBe
     : Result.succeed(problem)
 }
 
-/** All tests of a problem, public ones first. Tests that cannot be decoded are an error: they never count as passed. */
+/**
+ * Returns all tests of a problem, public ones first. Tests that cannot be decoded are an error and never count as
+ * passed.
+ */
 export const testsOf = (task: string, problem: LiveCodeBenchProblem): Result.Result<ReadonlyArray<Test>, TestsError> =>
   Result.mapBoth(readTests(problem.privateTests), {
     onFailure: (detail) => new TestsError({ task, detail }),
     onSuccess: (hidden) => [...problem.publicTests, ...hidden]
   })
 
-/** All tests of a task, as {@link testsOf} gives them. */
+/** Returns all tests of a task, as in {@link testsOf}. */
 export const tests = (task: Task): Result.Result<ReadonlyArray<Test>, TestsError> => {
   const problem = ofTask(task)
   return problem === undefined
@@ -151,7 +154,7 @@ const Record = Schema.Struct({
   private_test_cases: Schema.String
 })
 
-/** The problem in a record of the data set; the failure says what is wrong with the record. */
+/** Returns the problem in a record of the data set. Fails with a description of what is wrong with the record. */
 export const fromRecord = (record: unknown): Result.Result<LiveCodeBenchProblem, string> =>
   Result.gen(function* () {
     const row = yield* Result.mapError(Schema.decodeUnknownResult(Record)(record), ({ message }) => message)
@@ -169,13 +172,13 @@ export const fromRecord = (record: unknown): Result.Result<LiveCodeBenchProblem,
     }
   })
 
-/** The problem behind a task of this benchmark; `undefined` for another task. */
+/** Returns the problem of a task of this benchmark; `undefined` for any other task. */
 export const ofTask = (task: Task): LiveCodeBenchProblem | undefined =>
   task.metadata?.liveCodeBench as LiveCodeBenchProblem | undefined
 
 /**
- * The problem in a task's reference: a record of the data set as JSON, whose tests may be lists instead of texts, and
- * which may leave out all but its public tests. `undefined` when it is something else.
+ * Returns the problem in a task's reference: a record of the data set as JSON. Its tests may be lists instead of
+ * encoded strings, and all fields except the public tests are optional. Returns `undefined` for any other reference.
  */
 export const ofReference = ({ reference }: Task): LiveCodeBenchProblem | undefined => {
   const row = Result.getOrUndefined(Schema.decodeUnknownResult(JsonRecord)(reference))
@@ -200,8 +203,8 @@ const JsonRecord = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unk
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The last fenced block of an answer that may be Python; `undefined` when there is none. A block without a closing
- * fence also counts. The grader also asks which block parses, see `programText.ts`.
+ * Returns the last fenced block of an answer that may be Python; `undefined` if there is no such block. A block without
+ * a closing fence also counts. The grader also checks which block parses, see `programText.ts`.
  *
  * **Example**
  *

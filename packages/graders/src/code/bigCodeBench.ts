@@ -1,4 +1,4 @@
-/** Grades functions as BigCodeBench does, by the unit tests of the task. */
+/** Grades functions with the unit tests of their task, like BigCodeBench. */
 import { randomUUID } from "node:crypto"
 import { Grader, Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ type Problem = BigCodeBenchProblem.BigCodeBenchProblem
 
 /** What is known of a task once its reference has been run. */
 interface Reference {
-  /** Keys of assertions that only the interpreter of the solution can decide: on the reference's own values, too. */
+  /** The keys of assertions that only the solution's interpreter can decide, even for the reference's own values. */
   readonly inside: ReadonlyArray<string>
   readonly verdict: Verdict.Verdict
 }
@@ -109,24 +109,24 @@ const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): 
 }
 
 /**
- * The grader of BigCodeBench (complete): the program in the answer, reduced to imports and what the function needs,
- * behind the task's own imports and signature, and then its test class.
+ * Makes the grader of BigCodeBench (complete). It runs the task's imports and signature, then the program in the
+ * answer, reduced to imports and the code that the function needs, and then the test class.
  *
  * **Details**
  *
- * The tests run in the interpreter of the solution, as officially; what they expect does not. A literal that an
- * assertion holds a result against is taken out of the test's text beforehand, the interpreter notes the result, and
- * the comparison is made here. A solution that replaces what tests it, skips tests, ends them early or reaches for the
- * frames and objects of its tests is found out and fails (`tampered`).
+ * The tests run in the solution's interpreter, as in the official runner, but expected values are not exposed to it.
+ * Literals that assertions compare results with are removed from the tests beforehand; the interpreter records the
+ * results, and the comparison is made here. A solution that replaces its tests, skips them, ends them early or accesses
+ * their frames and objects is detected and fails (`tampered`).
  *
- * An answer that fails is wrong when the task's reference solution passes in the same sandbox, and has no verdict when
- * that fails, too; so an answer that lacks a package is wrong unless the reference lacks it as well. The reference is
- * run once for each task.
+ * A failing answer is wrong if the task's reference solution passes in the same sandbox; if the reference also fails,
+ * there is no verdict. So an answer that needs a missing package is wrong, unless the reference needs it too. The
+ * reference is run once per task.
  *
  * **Gotchas**
  *
- * An assertion without a literal is decided beside the solution: an object that equals everything passes it. See
- * docs/reference/code-graders.md.
+ * An assertion without a literal is decided in the solution's interpreter, so an object that equals everything passes
+ * it. See docs/reference/code-graders.md.
  */
 export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("CodeGrader.bigCodeBench", options, optionsTable)

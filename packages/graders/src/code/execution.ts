@@ -1,10 +1,13 @@
-/** What the execution of a program shows without a look at its output, in the words of a verdict. */
+/** Derives the part of a verdict that does not depend on a program's output. */
 import { Options as Tables } from "@divisi/core"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 
 /** The options of an execution. */
 export interface Options {
-  /** Time for each test of LiveCodeBench (6,000 ms by default), or for all of a task of BigCodeBench (240,000). */
+  /**
+   * The time limit in milliseconds: for each test of LiveCodeBench (default: 6,000), or for a whole task of
+   * BigCodeBench (default: 240,000).
+   */
   readonly timeoutMillis?: number | undefined
   readonly memoryMegabytes?: number | undefined
 }
@@ -35,7 +38,7 @@ const isError = (execution: Sandbox.Execution): boolean =>
   execution.exitCode !== 0 &&
   /^Traceback \(most recent call last\):$/m.test(execution.stderr)
 
-/** How an execution was broken off; `undefined` when the output decides. */
+/** Returns how an execution was aborted; `undefined` if its output decides. */
 export const brokenOff = (execution: Sandbox.Execution): Finding | undefined => {
   if (execution.type === "finished" && !isError(execution)) return undefined
   const rung = execution.type === "finished" ? "runtime-error" : rungs[execution.type]

@@ -1,4 +1,4 @@
-/** Grades programs as LiveCodeBench does: runs one on its tests, each from the start, and looks at what comes out. */
+/** Grades programs like LiveCodeBench: runs a program separately on each test and compares its output. */
 import { randomUUID } from "node:crypto"
 import { Grader, Options as Tables } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
@@ -99,16 +99,15 @@ const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | unde
 }
 
 /**
- * The grader of LiveCodeBench: all public and private tests in their order, up to the first that fails.
+ * Makes the grader of LiveCodeBench. It runs all public and private tests in order, up to the first failure.
  *
  * **Details**
  *
- * Of a task of the benchmark the tests are its own; of any other task, its reference must be a record of the data set
- * as JSON, of which `public_test_cases` is enough (and `metadata` with `func_name` for functions). The verdict's rung
- * is `tests`, or what the first failing test ran into: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
- * `output-limit`; `unparsed` when nothing of the answer parses as
- * a program. How this differs from the official runner is in
- * docs/reference/code-graders.md.
+ * A task of the benchmark contains its tests. For any other task, the reference must be a record of the data set as
+ * JSON, with at least `public_test_cases` (and `metadata` with `func_name` for functions). The verdict's rung is
+ * `tests`, or the problem of the first failing test: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
+ * `output-limit`; `unparsed` if no part of the answer parses as a program. For differences from the official runner,
+ * see docs/reference/code-graders.md.
  *
  * **Example**
  *

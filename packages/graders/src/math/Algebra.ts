@@ -1,8 +1,8 @@
 /**
- * Computer algebra in a thread that can be killed: a formula may ask for more time and memory than there is.
+ * Computer algebra in a thread that can be killed, because a formula may need unlimited time and memory.
  *
- * The library (`@cortex-js/compute-engine`) is installed by those who want it, as it is of 47 MB. It is loaded when a
- * pair of formulas first needs it, and only in that thread.
+ * The library (`@cortex-js/compute-engine`, 47 MB) is an optional dependency. It is loaded when a pair of formulas
+ * first needs it, and only in that thread.
  */
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
@@ -16,21 +16,21 @@ const library = "@cortex-js/compute-engine"
 
 /** Limits of a proof. */
 export interface Options {
-  /** How long a proof may take; 2,000 ms by default. The thread is killed when it takes longer. */
+  /** The time limit of a proof, in milliseconds. If it is exceeded, the thread is killed. Default: 2,000. */
   readonly timeoutMillis?: number | undefined
-  /** How much memory the thread may use; 512 MB by default. It ends when it needs more. */
+  /** The memory limit of the thread, in MB. If it is exceeded, the thread ends. Default: 512. */
   readonly memoryMegabytes?: number | undefined
-  /** How long the thread may take to start, once for many proofs; 30,000 ms by default. */
+  /** The time limit for starting the thread, in milliseconds. It starts once for many proofs. Default: 30,000. */
   readonly startMillis?: number | undefined
 }
 
-/** How a proof ended: `exhausted` when time or memory ran out. */
+/** The result of a proof. `exhausted`: it exceeded its time or memory limit. */
 export type Proof = "equal" | "not-proven" | "exhausted"
 
-/** Proves formulas in LaTeX equal. */
+/** Proves that formulas in LaTeX are equal. */
 export interface Algebra {
   readonly prove: (gold: string, answer: string) => Effect.Effect<Proof, AlgebraError>
-  /** Ends the thread; a later proof starts another. */
+  /** Ends the thread. A later proof starts a new one. */
   readonly close: Effect.Effect<void>
 }
 
@@ -72,7 +72,7 @@ const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Err
 const kill = (thread: Worker | undefined): Effect.Effect<void> =>
   thread === undefined ? Effect.void : Effect.asVoid(Effect.promise(() => thread.terminate()))
 
-/** Fails where the library is not installed. */
+/** Fails if the library is not installed. */
 export const installed: Effect.Effect<void, AlgebraError> = Effect.try({
   try: () => void createRequire(import.meta.url).resolve(library),
   catch: () => new AlgebraError({})
@@ -100,7 +100,8 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a prover. Its thread starts with the first proof, keeps no process alive, and serves one proof after another.
+ * Makes a prover. Its thread starts with the first proof, handles one proof at a time, and does not keep the process
+ * alive.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Grades answers that are whole numbers: AIME's 0 to 999, and the results of GSM8K. */
+/** Grades integer answers, such as AIME's 0 to 999 and the results of GSM8K. */
 import { Options as Tables } from "@divisi/core"
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
@@ -6,11 +6,11 @@ import * as MathAnswer from "./MathAnswer.ts"
 import { compare } from "./MathGrader.ts"
 import { isUnit } from "./Units.ts"
 
-/** The grader's name, and which numbers can be right. */
+/** The grader's name and the range of possible answers. */
 export interface Options {
-  /** The name of the grader; `integer` by default. */
+  /** The name of the grader. Default: `integer`. */
   readonly name?: string | undefined
-  /** The least and the greatest number that can be right; any by default. */
+  /** The minimum and maximum of possible answers. Default: any integer. */
   readonly range?: readonly [least: number, greatest: number] | undefined
 }
 
@@ -67,8 +67,8 @@ const lastInteger = (said: string): string | undefined => {
 const isMarked = /\\f?box|<answer>|####|answer/i
 
 /**
- * The whole number that a text gives as its answer: the boxed or labelled one; where nothing is boxed or labelled, the
- * last number, unless the text refuses, denies it, or gives it as a bound.
+ * Returns the integer that a text gives as its answer: the boxed or labeled one. If nothing is boxed or labeled, the
+ * last number counts, unless the text declines to answer, negates the number, or states it as a bound.
  *
  * **Example**
  *
@@ -98,7 +98,7 @@ const table = {
   )
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes a grader of whole numbers. A number out of range counts as no answer (`unparsed`). */
+/** Makes a grader for integers. A number out of range counts as no answer (`unparsed`). */
 export const make = (options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("IntegerGrader.make", options, table)
   return Verdict.grader(options.name ?? "integer", (gold, answer) => {
@@ -110,7 +110,7 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => {
   })
 }
 
-/** Grades any whole number. */
+/** Grades any integer. */
 export const integer: Verdict.AnswerGrader = make()
 
 /** Grades AIME answers: integers from 0 to 999. */

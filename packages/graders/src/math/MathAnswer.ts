@@ -1,10 +1,10 @@
 /**
- * The final answer in what a model wrote: boxed, tagged, labelled, in a formula, or all there is.
+ * Extracts the final answer from a model's text: boxed, tagged, labeled, in a formula, or the whole text.
  *
- * An answer counts when the text asserts it: not when it is asked, supposed, quoted, denied, guessed, or shows the format,
- * and not when it is taken back. Of several asserted answers the last one counts if the text corrects the others or goes
- * on from them; otherwise the text has no answer. Prose that marks nothing, and whose last sentence does not hold exactly
- * one number, has no answer either: guessing one would give credit by chance.
+ * An answer counts only if the text asserts it: not if it is a question, an assumption, a quotation, negated, a guess,
+ * a format example, or retracted. If several answers are asserted, the last one counts if the text corrects the others
+ * or continues from them; otherwise the text has no answer. Prose without a marked answer has an answer only if its
+ * last sentence contains exactly one number, because guessing would give credit by chance.
  */
 import { answerWords, joinedWords, resultWords } from "../internal/answerWords.ts"
 import {
@@ -163,7 +163,7 @@ const marksOf = (text: string): ReadonlyArray<Statement & { readonly isFinal: bo
 /** What a text asserts, and what it only mentions, in its order. */
 interface Reading {
   readonly claims: ReadonlyArray<Claim>
-  /** What is only mentioned. */
+  /** The answers that are only mentioned. */
   readonly mentions: ReadonlyArray<Statement>
   /** The text with placeholders for its formulas and marks. */
   readonly plain: string
@@ -422,14 +422,14 @@ const fromLabel = (content: string): string => {
 }
 
 /**
- * The final answer in a text, as it is written there; `undefined` when the text gives none.
+ * Returns the final answer in a text, unchanged; `undefined` if the text does not contain one.
  *
  * **Details**
  *
- * In this order: the last `\boxed{…}`, its braces counted, `<answer>…</answer>` or `{"answer": …}` that the text
- * asserts, unless a later sentence says another answer; what is behind the last "the answer is", "Answer:" or "####";
- * the whole text, when it is a formula or a few words; the last formula; the only number of the last sentence. After
- * "about", an answer starts with `≈`. Two different answers that are both asserted are none.
+ * The first of these: the last asserted `\boxed{…}` (with matching braces), `<answer>…</answer>` or `{"answer": …}`,
+ * unless a later sentence states another answer; the text after the last "the answer is", "Answer:" or "####"; the
+ * whole text, if it is a formula or a few words; the last formula; the only number in the last sentence. After "about",
+ * the answer starts with `≈`. If two different answers are asserted, there is no answer.
  *
  * **Example**
  *

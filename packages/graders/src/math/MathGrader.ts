@@ -1,11 +1,11 @@
 /**
- * Grades mathematical answers in LaTeX or plain text, and says which proof decided.
+ * Grades mathematical answers in LaTeX or plain text, and reports which rule decided.
  *
- * The ladder: normalised text; exact fractions; numbers to 80 digits; sets and lists; tuples; intervals; matrices;
- * relations; identity of formulas, tried at points that are not special; and at last computer algebra, in a thread that
- * is killed when it takes too long. Everything before that last rung runs in bounded time in this thread.
+ * The rungs, in order: normalized text; exact fractions; numbers to 80 digits; sets and lists; tuples; intervals;
+ * matrices; relations; identity of formulas, evaluated at generic points; and computer algebra, in a thread that is
+ * killed if it takes too long. All rungs before the last one run in bounded time in the current thread.
  *
- * What cannot be shown to be equal is wrong: a grader is trusted for the credit that it does not give.
+ * Answers that cannot be proven equal are wrong, because a grader must not give credit by mistake.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -21,14 +21,14 @@ import type { Rules } from "./Relations.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What decided; `none` when nothing could show that the answers are the same or that they differ. */
+/** The rule that decided; `none` if no rule could prove that the answers are equal or different. */
 export type Rung = LadderRung
 
 /** The settings that differ between benchmarks. */
 export interface Options extends Partial<Rules> {
-  /** The name of the grader; `math` by default. */
+  /** The name of the grader. Default: `math`. */
   readonly name?: string | undefined
-  /** Instead of the prover that all graders of a process share; `false` for none. */
+  /** Replaces the prover that all graders of a process share; `false` disables computer algebra. */
   readonly algebra?: Algebra.Algebra | false | undefined
 }
 
@@ -76,8 +76,8 @@ const isForAlgebra = (gold: string, answer: string): boolean =>
   !isBeyondAlgebra.test(bare(answer))
 
 /**
- * Compares two answers on the rungs that need no other thread. `gold` comes first: an answer `x = 5` is right for `5`,
- * and `5` is not for `x = 5`.
+ * Compares two answers with the rungs that need no other thread. The order matters: the answer `x = 5` is correct for
+ * the reference `5`, but `5` is not correct for `x = 5`.
  *
  * **Example**
  *
@@ -92,7 +92,7 @@ const isForAlgebra = (gold: string, answer: string): boolean =>
 export const compare = (gold: string, answer: string, rules: Partial<Rules> = {}): Decision =>
   decideText(gold, answer, { ...strict, ...rules })
 
-/** As {@link compare}, with computer algebra for what it leaves open. */
+/** Like {@link compare}, with computer algebra for undecided cases. */
 export const prove = (
   gold: string,
   answer: string,
@@ -130,12 +130,13 @@ const wordsOf = (gold: string): string | undefined =>
 const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i
 
 /**
- * Makes a grader of mathematical answers.
+ * Makes a grader for mathematical answers.
  *
  * **Details**
  *
- * By default values with commas between count in their order, those in `{…}` or joined by "and" in any, and `5` is not
- * right for `x = 5`. MATH asks for "all solutions, separated by commas": {@link math500} is more liberal in both.
+ * By default, comma-separated values must be in order, values in `{…}` or joined by "and" may be in any order, and `5`
+ * is not correct for `x = 5`. MATH asks for "all solutions, separated by commas", so {@link math500} is more lenient in
+ * both respects.
  *
  * **Example**
  *
@@ -186,5 +187,5 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
 /** Grades mathematical answers, strictly. */
 export const math: Verdict.AnswerGrader = make()
 
-/** Grades as MATH does: comma-separated values in any order, and `5` for `x = 5`. */
+/** Grades like MATH: accepts comma-separated values in any order, and `5` for `x = 5`. */
 export const math500: Verdict.AnswerGrader = make({ name: "math500", anyOrder: true, bareValues: true })

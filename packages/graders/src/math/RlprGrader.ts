@@ -1,9 +1,9 @@
 /**
  * Grades RLPR's short answers by two rules.
  *
- * `paper` is the rule in a supplement to related work by the paper's authors, step by step. It is very lenient: it
- * takes 1/2 for 1/3 and 10^3 for 10^5, because it compares the first numbers. `strict` compares numbers only where each
- * side is one number with at most a unit. Reports should show both.
+ * `paper` reproduces the rule in a supplement to related work by the paper's authors. It is very lenient: it accepts
+ * 1/2 for 1/3 and 10^3 for 10^5, because it compares only the first numbers. `strict` compares numbers only if each
+ * side is a single number with an optional unit. Reports should show both.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -83,7 +83,7 @@ const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, 
 interface Measured {
   readonly number: number
   readonly unit: Unit
-  /** Whether it is written as a whole number, which is never rounded. */
+  /** Whether it is written as an integer, which is never rounded. */
   readonly isWhole: boolean
 }
 
@@ -157,9 +157,9 @@ const strictRule = (gold: string, answer: string): { readonly correct: boolean; 
 // Graders
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where the answer is looked for. */
+/** Options for extracting the answer. */
 export interface Options {
-  /** Whether a text without `<answer>` tags gives no answer, as the paper's prompts have it; false by default. */
+  /** Whether a text without `<answer>` tags has no answer, as in the paper's prompts. Default: `false`. */
   readonly needsTags?: boolean | undefined
 }
 
@@ -223,8 +223,8 @@ export const makeStrict = (options: Options = {}): Verdict.AnswerGrader => {
   return make("rlpr-strict", strictRule, extractLast, options)
 }
 
-/** The lenient grader, content without tags. */
+/** The lenient grader. It does not require tags. */
 export const paper: Verdict.AnswerGrader = makePaper()
 
-/** The strict grader, content without tags. */
+/** The strict grader. It does not require tags. */
 export const strict: Verdict.AnswerGrader = makeStrict()

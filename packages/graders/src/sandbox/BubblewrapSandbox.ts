@@ -1,6 +1,6 @@
 /**
- * A sandbox of Linux namespaces (bubblewrap) around an interpreter of this machine: its speed and its libraries, and
- * neither network nor files nor processes of the machine.
+ * A sandbox that runs an interpreter of this machine in Linux namespaces (bubblewrap). Programs have its speed and
+ * libraries, but no access to the machine's network, files and processes.
  */
 import fs from "node:fs"
 import { Options as Tables } from "@divisi/core"
@@ -11,15 +11,15 @@ import { processes, usable } from "./usable.ts"
 
 /** The interpreter, and the number of parallel programs. */
 export interface Options {
-  /** `python3` by default; that of a virtual environment brings its libraries. */
+  /** The Python interpreter, for example of a virtual environment with libraries. Default: `python3`. */
   readonly python?: string | undefined
-  /** The number of parallel programs; 1 by default. */
+  /** The number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
 }
 
 interface Python {
   readonly executable: string
-  /** Folders that it needs. */
+  /** The folders that it needs. */
   readonly folders: ReadonlyArray<string>
   readonly version: string
 }
@@ -74,15 +74,15 @@ const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> 
 const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a sandbox with the `bwrap` of this machine; a `SandboxError` says so when there is none, or when it is not
- * allowed to make namespaces here.
+ * Makes a sandbox with the `bwrap` of this machine. Fails with a `SandboxError` if `bwrap` is missing or is not allowed
+ * to create namespaces.
  *
  * **Gotchas**
  *
- * Memory is limited for each process of a program, not for all of them together, and the number of processes is limited
- * for all programs of the user together; both by the interpreter itself before the program begins. The system does not
- * count root's processes, so programs of root run as the user `nobody`. If `nobody` has no access to the interpreter
- * (for example under `/root`), only the time limit stops a fork bomb and everything that it started.
+ * The memory limit applies to each process of a program, and the process limit applies to all programs of the user
+ * together. The interpreter sets both before the program starts. Linux does not count root's processes, so programs
+ * started by root run as the user `nobody`. If `nobody` has no access to the interpreter (for example under `/root`),
+ * only the time limit stops a fork bomb and everything that it started.
  */
 export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * A sandbox of containers (docker or podman): for the environment that a benchmark pins as an image, such as that of
- * BigCodeBench with its libraries.
+ * A sandbox that uses containers (docker or podman), for benchmarks whose environment is an image, such as BigCodeBench
+ * with its libraries.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -10,22 +10,25 @@ import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes, usable } from "./usable.ts"
 
-/** Which image, by which engine. */
+/** The image and the container engine. */
 export interface Options {
-  /** With its digest (`name@sha256:…`), so that it is the same tomorrow. It must be there: nothing is pulled. */
+  /**
+   * The image with its digest (`name@sha256:…`), for reproducibility. It must exist locally, because images are not
+   * pulled.
+   */
   readonly image: string
-  /** By default the first that answers: docker, then podman. */
+  /** The container engine. Default: the first available one of docker and podman. */
   readonly engine?: "docker" | "podman" | undefined
-  /** The interpreter in the image; `python3` by default. */
+  /** The interpreter in the image. Default: `python3`. */
   readonly python?: string | undefined
-  /** The number of parallel programs; 1 by default. */
+  /** The number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
 }
 
 const failure = (reason: SandboxError["reason"], detail: string) =>
   new SandboxError({ sandbox: "container", reason, detail })
 
-/** The command for one run. */
+/** Returns the command for one run. */
 export const command = (
   { engine = "docker", image, python = "python3" }: Options,
   { folder, id, limits }: PythonProcess.Run
@@ -70,7 +73,7 @@ const table = Tables.table(
   { required: ["image"] }
 )
 
-/** Makes a sandbox; a `SandboxError` says what is missing: an engine that answers, the image, its digest. */
+/** Makes a sandbox. Fails with a `SandboxError` if the engine, the image or its digest is missing. */
 export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {
     yield* usable("ContainerSandbox.make", options, table)

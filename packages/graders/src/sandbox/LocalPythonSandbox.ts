@@ -1,5 +1,6 @@
 /**
- * No sandbox at all: an interpreter of this machine with your rights. For programs that you have read.
+ * Not a sandbox: runs programs with an interpreter of this machine and your permissions. Use it only for programs that
+ * you have read.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -9,17 +10,17 @@ import { processes, usable } from "./usable.ts"
 
 /** The interpreter, and the number of parallel programs. */
 export interface Options {
-  /** `python3` by default. */
+  /** The Python interpreter. Default: `python3`. */
   readonly python?: string | undefined
-  /** The number of parallel programs; 1 by default. */
+  /** The number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
 }
 
 const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a runner without walls: a program can read and delete files, reach the network, and outlive its time in a group
- * of its own. Time, memory and output are limited for programs that do not mean to escape.
+ * Makes a runner without isolation: a program can read and delete files, access the network, and outlive its time limit
+ * in its own process group. The limits on time, memory and output only stop programs that do not try to escape.
  */
 export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {

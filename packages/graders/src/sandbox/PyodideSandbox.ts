@@ -1,11 +1,11 @@
 /**
- * The default sandbox: Python in WebAssembly (Pyodide), in processes of its own.
+ * The default sandbox: Python in WebAssembly (Pyodide), in separate processes.
  *
- * Every program gets a process in which nothing has run and which serves no other: what a program does to its
- * interpreter ends with it. That is cheap because a process starts from a snapshot of an interpreter's memory, made
- * once for each sandbox, and because spare processes stand ready.
+ * Every program runs in a fresh process that is not reused, so its changes to the interpreter do not affect other
+ * programs. This is cheap, because processes start from a snapshot of an interpreter's memory that is made once per
+ * sandbox, and because spare processes are started in advance.
  *
- * Pyodide (13 MB) is installed by those who grade programs: `npm install pyodide`. Nothing is downloaded when it runs.
+ * Pyodide (13 MB) is an optional dependency: `npm install pyodide`. Nothing is downloaded at run time.
  */
 import fs from "node:fs"
 import { createRequire } from "node:module"
@@ -25,18 +25,18 @@ import { processes, usable } from "./usable.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The number of programs that run in parallel. */
+/** The number of concurrent programs, and the location of Pyodide. */
 export interface Options {
   /**
-   * The number of parallel programs; 1 by default. Each program has its own process, and a spare process is started in
-   * the meantime.
+   * The number of concurrent programs. Each one has its own process, and a spare process is started in the meantime.
+   * Default: 1.
    */
   readonly processes?: number | undefined
-  /** The folder of the `pyodide` package; where it is installed by default. */
+  /** The folder of the `pyodide` package. Default: the installed package. */
   readonly folder?: string | undefined
 }
 
-/** How many times slower than a plain interpreter; measured in docs/lab/sandbox.md. */
+/** The slowdown compared with a native interpreter, as measured in docs/lab/sandbox.md. */
 export const slowdown = 2
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -217,14 +217,14 @@ const runIn = (processes: Pool, program: Program, goesOn: (execution: Execution,
 const table = { processes, folder: Tables.name } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a sandbox. It takes about two seconds; its processes end with the scope.
+ * Makes a sandbox. This takes about two seconds. Its processes end when the scope closes.
  *
  * **Details**
  *
- * A program finds Python 3.14 with its standard library and an empty folder to work in. There are no processes and no
- * sockets; a thread runs to its end where it is started; other libraries are absent. It computes about twice as
- * slowly as a plain interpreter ({@link Sandbox.slowdown}). Memory counts what the interpreter holds, its own 30 MB
- * included; files have 256 MB besides.
+ * Programs run in Python 3.14 with its standard library and an empty working folder. Processes, sockets and other
+ * libraries are not available; a thread runs synchronously when it is started. Programs run about half as fast as in a
+ * native interpreter ({@link Sandbox.slowdown}). The memory limit includes the interpreter's own 30 MB; files may use
+ * another 256 MB.
  *
  * **Example**
  *

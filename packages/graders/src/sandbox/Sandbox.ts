@@ -1,9 +1,9 @@
 /**
- * Sandboxes run Python programs that nobody vouches for, and give what happened as plain data.
+ * Sandboxes run untrusted Python programs and return the results as plain data.
  *
  * One interface, several backends: `PyodideSandbox` (WebAssembly, the default), `BubblewrapSandbox`, `ContainerSandbox`
- * and `LocalPythonSandbox`. What a program does is an {@link Execution}; what goes wrong with the sandbox itself is a
- * {@link SandboxError} and says nothing about the program.
+ * and `LocalPythonSandbox`. The result of a program is an {@link Execution}. A failure of the sandbox itself is a
+ * {@link SandboxError} and is not evidence about the program.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,43 +12,46 @@ import * as Effect from "effect/Effect"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a run may use. A sandbox never grants more than the limits of the program that it is given. */
+/** The limits of a run. A sandbox never exceeds the program's limits. */
 export interface Limits {
-  /** How long one input may take; 6,000 ms by default. The process group is killed then. */
+  /** The time limit for one input, in milliseconds. If it is exceeded, the process group is killed. Default: 6,000. */
   readonly wallMillis: number
-  /** Memory of the program in MB; 1,024 by default. */
+  /** The memory limit of the program, in MB. Default: 1,024. */
   readonly memoryMegabytes: number
-  /** What it may print, standard output and error together; 8 MB by default. It is killed at the first byte more. */
+  /**
+   * The maximum size of standard output and standard error together, in bytes. If it is exceeded, the program is
+   * killed. Default: 8 MB.
+   */
   readonly outputBytes: number
 }
 
-/** A program and what it is run on. */
+/** A program with its inputs. */
 export interface Program {
-  /** Python, run as `__main__`. */
+  /** The Python code, run as `__main__`. */
   readonly code: string
-  /** Python that is run before it in the same namespace, such as imports that are taken for granted. */
+  /** Python code that runs first in the same namespace, such as implied imports. */
   readonly prelude?: string | undefined
-  /** The inputs, with one run for each; a single empty input by default. */
+  /** The inputs, with one run for each. Default: a single empty input. */
   readonly inputs?: ReadonlyArray<string> | undefined
   /**
-   * What the code finds in its global `__order__`, in every run. It comes through a pipe, so that code which takes the
-   * name away leaves nothing to be read again by what it runs.
+   * The value of the global `__order__` in every run. It is passed through a pipe, so that after the code has deleted
+   * the name, the code that it runs cannot read the value again.
    */
   readonly order?: string | undefined
-  /** Whether it is a program of ours: it may then find an interpreter in which others of ours have run. */
+  /** Whether the program is trusted. Trusted programs may share an interpreter. */
   readonly isTrusted?: boolean | undefined
-  /** Texts of files in its working folder, by their plain names. */
+  /** The contents of text files in its working folder, by file name. */
   readonly files?: Readonly<Record<string, string>> | undefined
   readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined
 }
 
-/** What came of one input. */
+/** The result of one input. */
 export type Execution =
   | {
-      /** It ended by itself; by an error of its own, too, when `exitCode` is not 0. */
+      /** The program ended by itself. If `exitCode` is not 0, it ended with an error. */
       readonly type: "finished"
       readonly stdout: string
-      /** Its last 16,000 characters. */
+      /** The last 16,000 characters of standard error. */
       readonly stderr: string
       readonly exitCode: number
       readonly millis: number
@@ -57,23 +60,23 @@ export type Execution =
   | { readonly type: "out-of-memory"; readonly detail: string }
   | { readonly type: "output-too-large"; readonly bytes: number }
   | {
-      /** It took its process with it: a signal, a stack that ran over. */
+      /** The program crashed its process, for example by a signal or a stack overflow. */
       readonly type: "crashed"
       readonly detail: string
     }
 
 /** Runs programs. */
 export interface Sandbox {
-  /** The backend, with what pins it, e.g. `pyodide 314.0.7`. */
+  /** The backend with its version, such as `pyodide 314.0.7`. */
   readonly name: string
-  /** How many times slower than a plain interpreter it computes: graders stretch time limits by it. */
+  /** The slowdown compared with a native interpreter. Graders multiply time limits by it. */
   readonly slowdown: number
   /**
-   * Runs a program on its inputs, in their order, and stops after the first execution that `goesOn` refuses; by
-   * default, after one that is not `finished` with exit code 0.
+   * Runs a program on its inputs in order, and stops after the first execution for which `goesOn` returns false. By
+   * default, it stops after one that is not `finished` with exit code 0.
    *
-   * The first input finds an interpreter in which nothing has run. Later inputs of the same program may find it again,
-   * with a new namespace; another program never does.
+   * The first input runs in a fresh interpreter. Later inputs of the same program may run in the same interpreter with
+   * a new namespace; other programs never do.
    */
   readonly run: (
     program: Program,
@@ -81,10 +84,10 @@ export interface Sandbox {
   ) => Effect.Effect<ReadonlyArray<Execution>, SandboxError>
 }
 
-/** The sandbox itself failed: nothing is known of the program. */
+/** The sandbox itself failed, so nothing is known about the program. */
 export class SandboxError extends Data.TaggedError("SandboxError")<{
   readonly sandbox: string
-  /** `options`: an option does not exist or cannot have its value. */
+  /** `options`: an option does not exist or has an invalid value. */
   readonly reason: "missing" | "start" | "failed" | "options"
   readonly detail: string
 }> {
@@ -99,17 +102,17 @@ export class SandboxError extends Data.TaggedError("SandboxError")<{
 
 const defaults: Limits = { wallMillis: 6000, memoryMegabytes: 1024, outputBytes: 8 * 1024 * 1024 }
 
-/** The limits of a program, with the defaults for what it does not say. */
+/** Returns the limits of a program, with defaults filled in. */
 export const limits = ({ limits }: Program): Limits => ({
   wallMillis: limits?.wallMillis ?? defaults.wallMillis,
   memoryMegabytes: limits?.memoryMegabytes ?? defaults.memoryMegabytes,
   outputBytes: limits?.outputBytes ?? defaults.outputBytes
 })
 
-/** Whether a program went well as far as can be seen from outside. */
+/** Whether an execution finished with exit code 0. */
 export const isClean = (execution: Execution): boolean => execution.type === "finished" && execution.exitCode === 0
 
-/** Says in a few words how an execution ended; for people. */
+/** Describes in a few words how an execution ended, for display. */
 export const describe = (execution: Execution): string => {
   switch (execution.type) {
     case "finished":
@@ -127,10 +130,10 @@ export const describe = (execution: Execution): string => {
   }
 }
 
-/** The last line that says something; of a traceback, the error. */
+/** Returns the last non-empty line; for a traceback, this is the error. */
 export const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1)?.trim() ?? ""
 
-/** Whether a program ended because the interpreter had no memory for it. */
+/** Whether a program ended because the interpreter ran out of memory. */
 export const isMemoryError = (execution: Execution): boolean =>
   execution.type === "finished" && execution.exitCode !== 0 && lastLine(execution.stderr).startsWith("MemoryError")
 

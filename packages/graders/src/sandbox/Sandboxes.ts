@@ -1,4 +1,4 @@
-/** The sandboxes that have a name, for command lines that say which one they want, and the one that all share. */
+/** The sandboxes by name, for command lines, and the shared default sandbox. */
 import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -11,7 +11,7 @@ import { processes } from "./usable.ts"
 
 /** Options that all backends share. */
 export interface Options {
-  /** The number of parallel programs; 1 by default. */
+  /** The number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
   /** The interpreter of `bubblewrap` and `local-unsafe`. */
   readonly python?: string | undefined
@@ -19,12 +19,12 @@ export interface Options {
 
 const table = { processes, python: Tables.name } satisfies Tables.ShapeOf<Options>
 
-/** Every name that {@link named} knows; an image's name takes the place of `<image>`. */
+/** All names that {@link named} accepts. `<image>` stands for the name of an image. */
 export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container:<image>", "local-unsafe"]
 
 /**
- * The sandbox of a name, which lives as long as the scope; `undefined` when there is no such name. It starts with its
- * first program.
+ * Returns the sandbox with a name, or `undefined` if the name is unknown. It starts with its first program and ends
+ * when the scope closes.
  *
  * **Example**
  *
@@ -72,8 +72,8 @@ const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Sco
   })
 
 /**
- * The default sandbox, WebAssembly. It starts with the first program, keeps no process alive, and ends with this
- * process. To end one earlier, make it in a scope of your own.
+ * The default sandbox, WebAssembly. It starts with the first program, does not keep the process alive, and ends with
+ * it. To end a sandbox earlier, make one in your own scope.
  */
 export const shared: Sandbox = Effect.runSync(
   Effect.provideService(lazy("pyodide", PyodideSandbox.make()), Scope.Scope, Scope.makeUnsafe())

@@ -1,9 +1,9 @@
 /**
- * Grades multiple choice: which letter a text chooses, and whether it is the right one.
+ * Grades multiple choice answers: extracts the chosen letter and compares it with the reference.
  *
- * Letters stand alone: not the "A" of "A hexagon", nor any within a word; small ones count in brackets, boxes, tags and
- * behind a colon. A text that only speaks of options chooses none, and neither does one that names several. Of several
- * statements the last one counts.
+ * A letter counts only if it is separate: not the "A" in "A hexagon", and not within a word. Lowercase letters count in
+ * brackets, boxes and tags, and after a colon. A text that only discusses options, or that names several, chooses none.
+ * If there are several statements, the last one counts.
  */
 import { Options as Tables } from "@divisi/core"
 import { answerWords, joinedWords } from "../internal/answerWords.ts"
@@ -15,9 +15,9 @@ import * as Verdict from "../Verdict.ts"
 
 /** The grader's name, and its letters. */
 export interface Options {
-  /** The name of the grader; `letter` by default. */
+  /** The name of the grader. Default: `letter`. */
   readonly name?: string | undefined
-  /** The letters there are; A to J by default. */
+  /** The possible letters. Default: A to J. */
   readonly letters?: string | undefined
 }
 
@@ -89,7 +89,7 @@ const options = `(?:(?:the|la|le|el|il|die|a|o)\\s+)?(?:(?:${choiceWords})\\s*#?
 
 interface Way {
   readonly pattern: RegExp
-  /** Whether a lowercase letter counts if it stands alone. */
+  /** Whether a separate lowercase letter counts. */
   readonly isSmall: boolean
 }
 
@@ -246,7 +246,7 @@ const isHedged = (rest: string, letters: string): boolean =>
 
 interface Statement {
   readonly at: number
-  /** Absent where it names several or doubts. */
+  /** The chosen letter; absent if the text names several or is uncertain. */
   readonly letter: string | undefined
 }
 
@@ -274,7 +274,7 @@ const evasions =
   /\b(?:answer|choice|option)\s+(?:is|could be|might be|may be|must be)\s+(?:either|both|neither|unclear|unknown|not|none|impossible)\b/gi
 
 /**
- * The letter that a text chooses; `undefined` when it chooses none.
+ * Returns the letter that a text chooses; `undefined` if it does not choose one.
  *
  * **Example**
  *
@@ -326,7 +326,7 @@ const table = {
   letters: Tables.expects("capital letters", (value) => typeof value === "string" && /^[A-Z]+$/.test(value))
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes a grader of choices among letters. */
+/** Makes a grader for choices among letters. */
 export const make = (options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("LetterGrader.make", options, table)
   return Verdict.grader(options.name ?? "letter", (gold, answer) => {
@@ -347,8 +347,8 @@ const extractLoosely = (text: string): string | undefined => {
 }
 
 /**
- * The first A to D of the answer in capitals, else its first digit 0 to 3: "Because…" chooses B. For comparison with
- * reported figures alone.
+ * Takes the first letter A to D in the uppercased answer, otherwise its first digit 0 to 3, so "Because…" chooses B.
+ * Use it only for comparison with published figures.
  */
 export const paper: Verdict.AnswerGrader = Verdict.grader("letter-paper", (gold, answer) => {
   const extracted = extractLoosely(answer)

@@ -1,4 +1,4 @@
-/** Grades answers in words: the same text, but for capitals, white space, punctuation at the ends, and articles. */
+/** Grades answers in words: compares texts, ignoring case, whitespace, surrounding punctuation, and articles. */
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 
@@ -18,7 +18,7 @@ const lastTagged = (text: string): string | undefined => {
   return last
 }
 
-/** The answer in a text: in its `<answer>` tags, boxed, behind its last "Answer:", or all of it. */
+/** Returns the answer in a text: in `<answer>` tags, boxed, after the last "Answer:", or the whole text. */
 export const extract = (answer: string): string => {
   const text = spoken(answer)
   const tagged = lastTagged(text)
@@ -35,7 +35,7 @@ export const extract = (answer: string): string => {
 }
 
 /**
- * One spelling for texts that say the same in the same words.
+ * Normalizes a text, so that texts with the same words are equal.
  *
  * **Example**
  *

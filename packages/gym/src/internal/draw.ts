@@ -1,23 +1,23 @@
-/** Seeded draws for generators, on pure-rand. */
+/** Seeded random numbers for generators, based on pure-rand. */
 import * as Hash from "effect/Hash"
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
-/** A source of random numbers; every draw changes its state. */
+/** A source of random numbers. Every call changes its state. */
 export interface Draw {
-  /** An integer from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max`, inclusive. */
   readonly int: (min: number, max: number) => number
   readonly pick: <A>(items: ReadonlyArray<A>) => A
-  /** `count` different items, in a random order; all of them when there are fewer. */
+  /** Returns `count` different items in random order, or all if there are fewer. */
   readonly some: <A>(items: ReadonlyArray<A>, count: number) => Array<A>
-  /** True for this share of the draws. */
+  /** Returns true with probability `share`. */
   readonly chance: (share: number) => boolean
 }
 
-/** A seed for a part of something seeded: the same parts give the same seed. */
+/** Derives the seed of a part. Equal arguments give equal seeds. */
 export const derive = (...parts: ReadonlyArray<string | number>): number => Hash.string(parts.join("/")) | 0
 
-/** Draws from a seed. */
+/** Makes a source from a seed. */
 export const make = (seed: number): Draw => {
   const generator = xoroshiro128plus(seed)
   const int = (min: number, max: number) => uniformInt(generator, min, max)

@@ -1,6 +1,6 @@
-/** An uncertain value: the middle of many simulations, and the range that covers most of them. */
+/** An uncertain value: the median of many simulations, and the range that covers most of them. */
 
-/** The 5th, the 50th and the 95th percentile. */
+/** The 5th, 50th and 95th percentiles. */
 export interface Range {
   readonly low: number
   readonly median: number
@@ -14,7 +14,7 @@ const quantile = (sorted: ReadonlyArray<number>, share: number): number => {
   return sorted[below]! * (1 - rest) + (sorted[below + 1] ?? sorted[below]!) * rest
 }
 
-/** The range of at least one value. */
+/** Returns the range of one or more values. */
 export const of = (values: ReadonlyArray<number>): Range => {
   const sorted = values.toSorted((left, right) => left - right)
   return { low: quantile(sorted, 0.05), median: quantile(sorted, 0.5), high: quantile(sorted, 0.95) }

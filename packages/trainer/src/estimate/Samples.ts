@@ -1,28 +1,28 @@
 /** The token usage of a rollout, as measured by a rehearsal. */
 import type { RunEvent } from "@divisi/core"
 
-/** A call of a worker, in tokens. */
+/** A worker call, in tokens. */
 export interface CallSample {
   readonly worker: string
   readonly inputTokens: number
   readonly outputTokens: number
 }
 
-/** The completion of one round, and the calls it led to. */
+/** The completion of one round, and the resulting worker calls. */
 export interface RolloutSample {
   readonly completionTokens: number
   readonly calls: ReadonlyArray<CallSample>
 }
 
-/** Rollouts, and whether the tokens of their answers are assumed or were counted. */
+/** Rollouts, and whether the tokens of their answers were counted or assumed. */
 export interface Samples {
   readonly tokens: "assumed" | "counted"
-  /** Tokens of the prompts that the policy was shown. */
+  /** The token counts of the policy's prompts. */
   readonly promptTokens: ReadonlyArray<number>
   readonly rollouts: ReadonlyArray<RolloutSample>
 }
 
-/** Keeps the calls of runs, one after another. */
+/** Makes a recorder of the calls of consecutive runs. */
 export const recorder = () => {
   let calls: Array<CallSample> = []
   const listener = (event: RunEvent.RunEvent): void => {

@@ -1,6 +1,6 @@
 /**
- * A rehearsal: a few rollouts made as in training. A writer of random plans replaces the model, and counting stand-ins
- * replace workers that would cost money.
+ * A rehearsal: a few rollouts as in training. A generator of random plans replaces the model, and stubs that count
+ * tokens replace workers that would cost money.
  */
 
 import { LanguagePolicy, Seed, type Workflow, WorkflowText } from "@divisi/core"
@@ -25,18 +25,18 @@ import * as Samples from "./Samples.ts"
 export interface RehearsalOptions {
   readonly parts: Pick<Parts, "pool" | "tasks" | "policy">
   readonly phase: GrpoConfig
-  /** Counts tokens of prompts and completions; four characters to a token without it. */
+  /** Counts the tokens of prompts and completions. Default: an estimate of four characters per token. */
   readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
   /** Whether the workers themselves are called, which is only sensible if they are free. Default: `false`. */
   readonly asksWorkers?: boolean | undefined
-  /** The median tokens of an answer where workers are not asked, reasoning included; 400 by default. */
+  /** The median number of tokens of an answer, including reasoning, if workers are not called. Default: 400. */
   readonly answerTokens?: number | undefined
   /** The number of rollouts. Default: 100. */
   readonly count?: number | undefined
   readonly seed?: number | undefined
 }
 
-/** The median tokens of an answer, if the recipe does not set it. */
+/** The default median number of tokens of an answer. */
 export const defaultAnswerTokens = 400
 
 /** The spread of answers around the median: the logarithm's standard deviation. */
@@ -45,7 +45,7 @@ const answerSpread = 0.6
 /** The assumed number of tokens that a model thinks before it writes its lists. */
 const thoughtTokens = 40
 
-/** Draws from the normal distribution (Box and Muller 1958). */
+/** Samples from the normal distribution (Box and Muller 1958). */
 export const normal = (draw: Seed.Draw): number => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw())
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ const castOf = ({ answerTokens = defaultAnswerTokens, asksWorkers, parts }: Rehe
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Rehearses some rollouts of a phase and measures what they take.
+ * Rehearses rollouts of a phase and measures their usage.
  *
  * **Details**
  *
