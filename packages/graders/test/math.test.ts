@@ -141,7 +141,7 @@ describe("suites", () => {
   )
 
   // Right texts of each set that are still missed, and wrong ones that are still credited.
-  const credited: Readonly<Record<string, number>> = { "set-10": 1 }
+  const credited: Readonly<Record<string, number>> = { "set-10": 1, "set-16": 2, "set-17": 2 }
   const missed: Readonly<Record<string, number>> = {
     "set-4": 1,
     "set-5": 0,
@@ -149,12 +149,14 @@ describe("suites", () => {
     "set-7": 3,
     "set-8": 3,
     "set-9": 3,
-    "set-10": 3,
+    "set-10": 2,
     "set-11": 6,
     "set-12": 1,
     "set-13": 11,
     "set-14": 5,
-    "set-15": 6
+    "set-15": 6,
+    "set-16": 5,
+    "set-17": 8
   }
 
   for (const [name, cases] of Object.entries(sets)) {

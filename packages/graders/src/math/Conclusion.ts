@@ -39,7 +39,7 @@ const sign = "\ue000"
 const divider =
   /(?<![\\\p{L}\d])(?!(?:(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|log|ln|exp|sqrt|det|lim|gcd|lcm|max|min|mod|pi|[xyzabnkm]{2})(?!\p{L}))\p{L}[\p{L}\p{M}'’-]*[\p{L}\p{M}](?![\p{L}\d])|(?<=\s|^)(?![a-zA-Z\p{Script=Greek}])\p{L}(?=\s)|(?<![\d.])\d+-(?=\p{L}{3})|(?<=\d)(?:st|nd|rd|th)(?!\p{L})|(?<=\s|^)[aAI](?=\s+[\p{L}\d])|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[;:：。！？!?](?=\s|$)|\.(?=\s|$)|[,，、](?=\s|\p{L})|\s[—–]\s|\s{3,}|[→⇒✓✔✅☑"“”]/gu
 
-const valueLike = /[\d∞π√∅\ue000]|\p{L}\S*\s*[=<>≤≥≈]/u
+const valueLike = /[\d∞π√∅²³\ue000]|\p{L}\S*\s*[=<>≤≥≈]/u
 
 /** Whether there is a number, a sign of mathematics or a formula in a text. */
 const hasValue = (text: string): boolean => valueLike.test(text.replace(formulas, sign))
@@ -75,20 +75,37 @@ const runsOf = (sentence: string): ReadonlyArray<Run> => {
 
 const relation = /[=≈]|\\approx(?![a-zA-Z])/
 
-const numberOf = (content: string): number | undefined => {
+/** A number in its own unit and in the basic one; per cent are hundredths. */
+const numberOf = (
+  content: string
+): { readonly own: number; readonly basic: number; readonly unit: string } | undefined => {
   const expression = content.length > 80 ? undefined : parse(normalise(content))
   if (expression === undefined) return undefined
   const { unit, value } = measured(expression)
   const found = approximate(value)
-  return found === undefined || !isReal(found) ? undefined : Number(found.re) / (unit.name === "percent" ? 100 : 1)
+  if (found === undefined || !isReal(found)) return undefined
+  const own = Number(found.re) / (unit.name === "percent" ? 100 : 1)
+  const scale = Number(unit.scale.numerator) / Number(unit.scale.denominator)
+  return { own, basic: unit.name === "percent" ? own : own * scale, unit: unit.name }
 }
 
-/** Whether a run is another one again, rounded to its decimals. */
+/** Whether a run is another one again, rounded to its decimals or in another unit. */
 export const repeats = (exact: string, run: string): boolean => {
   const [a, b] = [numberOf(exact), numberOf(run)]
   if (a === undefined || b === undefined) return false
   const places = /\.(\d+)/.exec(run)?.[1]?.length ?? 0
-  return Math.abs(a - b) <= (places === 0 ? 1e-9 : 0.51 * 10 ** -places)
+  if (Math.abs(a.own - b.own) <= (places === 0 ? 1e-9 : 0.51 * 10 ** -places)) return true
+  return a.unit !== "" && a.unit === b.unit && Math.abs(a.basic - b.basic) <= 1e-9 * Math.abs(a.basic)
+}
+
+/** Whether two runs are the same number, and not one of them rounded. */
+const isSame = (one: string, other: string): boolean => {
+  const [a, b] = [numberOf(one), numberOf(other)]
+  return (
+    a !== undefined &&
+    b !== undefined &&
+    (Math.abs(a.own - b.own) <= 1e-9 * Math.abs(a.own) || Math.abs(a.basic - b.basic) <= 1e-9 * Math.abs(a.basic))
+  )
 }
 
 /** The result of the last calculation before a sentence. */
@@ -107,16 +124,47 @@ const resultBefore = (before: string): string | undefined => {
 
 const bold = /(?<!^\W*)\*\*([^*\n]+)\*\*|\*\*([^*\n]+)\*\*(?!\s*[:：])/g
 
-/** The last part of a sentence in bold that is not a label. */
-const inBold = (sentence: string): Stated | undefined => {
-  const found = [...sentence.matchAll(bold)].filter(([all]) => !/[:：]\s*\*\*$/.test(all)).at(-1)
-  if (found === undefined) return undefined
-  const start = found.index + 2
-  const content = found[0].slice(2, -2)
-  return { start, end: start + content.length, content }
-}
+/** Between a value and the same value in another form: "98.6 °F is 37 °C". */
+const copula =
+  /^[^,;:.()]*(?:(?<!\p{L})(?:is|are|equals?|means|(?:is |are )?(?:equal|equivalent) to|(?:is |are )?the same as|corresponds? to|est égale? à|est|ist|sind|es|son|è|é|são)(?: (?:exactly|just|also))?[\s*$]*$)/iu
+
+/** What leads to the value in a relative clause: ", which makes". */
+const relative =
+  /^[^:()]*,?\s*which (?:is|equals|totals|gives|yields|leaves|makes|means|comes to|corresponds to|is (?:equivalent|equal) to|is the same as)(?: us| him| her| them| a total of)?[\s*$]*$/iu
+
+/** The begin of a sentence that says when or where: "In 3 hours the train covers 120 km". */
+const setting = /^\W*(?:in|after|for|at|on|with|by|within|during|nach|dans|après|en|dopo|após|за|через)\s*$/iu
+
+/** What leads from an equation to what it is for: "for the 16 glasses", "every 7 days". */
+const circumstance =
+  /^[\s*$€£%]*(?:\p{L}+ ){0,2}?(?:for|in|at|on|by|per|after|before|with|from|of|every|each|among|over)\s(?!example)/iu
 
 const joint = /^[\s*$]*,?\s*(?:(?:and|or|und|oder|et|ou|y|o|e|i|и|или)(?!\p{L}))?[\s*$]*$/iu
+
+/** The last part of a sentence in bold that is not a label, with those that it continues: "**x = 5** or **x = 3**". */
+const inBold = (sentence: string): Stated | undefined => {
+  const parts = [...sentence.matchAll(bold)].filter(([all]) => !/[:：]\s*\*\*$/.test(all))
+  const last = parts.at(-1)
+  if (last === undefined) return undefined
+  const gapBefore = (index: number) =>
+    sentence.slice(parts[index - 1]!.index + parts[index - 1]![0].length, parts[index]!.index)
+  let first = parts.length - 1
+  while (first > 0 && /\p{L}|,/u.test(gapBefore(first)) && joint.test(gapBefore(first))) first--
+  const start = parts[first]!.index + 2
+  const end = last.index + last[0].length - 2
+  return { start, end, content: sentence.slice(start, end).replaceAll("**", "") }
+}
+
+/** The last run, with those before it that are values of the same name: "x = 2 or x = 3". */
+const withAlternatives = (runs: ReadonlyArray<Run>, sentence: string): Stated => {
+  const last = runs.at(-1)!
+  const name = /^[\s$\\(*]*([a-z])\s*[=<>≤≥]/i.exec(last.content)?.[1]
+  let first = runs.length - 1
+  const isNamed = (run: Run) => new RegExp(`^[\\s$\\\\(*]*${name}\\s*[=<>≤≥]`).test(run.content)
+  while (name !== undefined && first > 0 && joint.test(runs[first]!.gap) && isNamed(runs[first - 1]!)) first--
+  const start = runs[first]!.start
+  return { start, end: last.end, content: sentence.slice(start, last.end).replaceAll("**", "") }
+}
 
 /** The run that a sentence states, of all of its runs. */
 const statedOf = (sentence: string, before: string): Stated | undefined => {
@@ -124,11 +172,17 @@ const statedOf = (sentence: string, before: string): Stated | undefined => {
   const last = runs.at(-1)
   if (last === undefined) return undefined
   if (runs.length === 1) return last
+  const listed = runs.findLastIndex(({ gap }, index) => index > 0 && /[:：][\s*$]*$/.test(gap))
+  if (listed > 0 && listed < runs.length - 1 && runs.slice(listed + 1).every(({ gap }) => joint.test(gap))) {
+    const start = runs[listed]!.start
+    return { start, end: last.end, content: sentence.slice(start, last.end) }
+  }
   const equations = runs.filter(({ content }) => relation.test(content))
   const equation = equations.at(-1)
   if (equation !== undefined && equations.length === 1) {
     const end = equation.content.split(relation).at(-1)!
-    if (runs.every((run) => run.start <= equation.start || repeats(end, run.content))) return equation
+    const later = runs.filter((run) => run.start > equation.start && !repeats(end, run.content))
+    if (later.length === 0 || (later.length === 1 && circumstance.test(later[0]!.gap))) return equation
     return undefined
   }
   const isPoint = last.content.startsWith("(") && equations.length === runs.length - 1
@@ -136,22 +190,46 @@ const statedOf = (sentence: string, before: string): Stated | undefined => {
   if (runs.every(({ gap }, index) => index === 0 || (/[,\p{L}]/u.test(gap) && joint.test(gap)))) {
     return { start: runs[0]!.start, end: last.end, content: sentence.slice(runs[0]!.start, last.end) }
   }
-  if (equation === last) return equation
+  if (equation === last) return withAlternatives(runs, sentence)
   if (equation !== undefined) return undefined
   if (runs.slice(1).every((run) => repeats(runs[0]!.content, run.content))) {
-    return runs.find(({ content }) => !/\d\.\d/.test(content) && content !== last.content) ?? last
+    const isDecimal = (content: string) => /\d\.\d/.test(content)
+    const isRounded = runs.some(({ content }) => !isSame(content, last.content))
+    return isDecimal(last.content) && isRounded ? (runs.find(({ content }) => !isDecimal(content)) ?? last) : last
   }
+  if (relative.test(last.gap)) return last
+  const first = runs[0]!
+  const isAtEnd = /^[\s$*]*(?:\p{L}+(?: [²³\p{L}]+)?)?[\s.!*$]*$/u.test(sentence.slice(last.end))
+  const isAbout = setting.test(first.gap) || /^[^,]*(?<![\d\\])[a-z](?![a-z])/i.test(first.content)
+  if (/^[^,;:]*:[\s*$]*$/.test(last.gap) && runs.length === 2 && isAtEnd) return last
+  if (
+    copula.test(last.gap) &&
+    isAtEnd &&
+    runs.every(
+      ({ gap }, index) => index === 0 || index === runs.length - 1 || joint.test(gap) || /^\s*\p{L}+ and $/u.test(gap)
+    )
+  )
+    return last
+  if (runs.length === 2 && isAtEnd && isAbout && /^[^,;:.()]*\p{L}[^,;:.()]*$/u.test(last.gap)) return last
   const result = resultBefore(before)
   const restated = result === undefined ? [] : runs.filter((run) => repeats(run.content, result))
   return restated.length === 1 ? restated[0] : undefined
 }
 
 /** Words that lead from one equation to the next. */
-const yielding = /,?\s+which\s+(?:gives|yields|leaves|makes|means|simplifies to|reduces to|leads to)\b/gi
+const yielding =
+  /,?\s+which\s+(?:simplifies to|reduces to|leads to|leaves|means|gives|yields|makes)\b(?=\s+[*$\\]*[a-z]\b)/gi
 
 /** A clause before the main one: "If you walk for 2 hours, you cover". */
 const condition =
   /^\W*(?:if|since|because|when|as|after|given|using|with|for|by|assuming|\w+ing)\b.*,\s+(?=(?:the|then|it|he|she|they|we|you|there|this|each|his|her|its|our)\b)/i
+
+/** A reason before its main clause: "and since half a pack is not sold, you need 8". */
+const mainBehind = /^[\s,;]*(?:since|because|as)\s[^,]*,\s+(?=(?:the|it|he|she|they|we|you|there|this|each|so)\b)/i
+
+/** A clause that says the value once more, or says it: ", which is 42 inches". */
+const valued =
+  /^,?\s*which (?:is|equals|totals|gives|yields|leaves|makes|means|comes to|corresponds to|is (?:equivalent|equal) to|is the same as)\s+(?:us |him |her |them |a total of )?[*$]*[-−]?[\d\\$][^\s,]*(?: [\p{L}/²³]+)*[.!*$]*$/u
 
 /** The same length with blanks for what says more of an answer: brackets behind it, and reasons. */
 const withoutAsides = (sentence: string): string => {
@@ -163,13 +241,19 @@ const withoutAsides = (sentence: string): string => {
       /(?<=\S\s)\((?!(?:or|oder|ou|maybe|perhaps|not|but)\b)(?=[^()\n]*(?:\p{L}{2}|[=≈]))[^()\n]*(?:\\\([^\n]*?\\\)[^()\n]*)?\)(?=[\s.!*]*$)/gu,
       blank
     )
-  const short = plain.replace(because, blank)
+  const short = plain.replace(because, (clause) => {
+    if (valued.test(clause)) return clause
+    const main = mainBehind.exec(clause)
+    return main !== null && hasValue(clause.slice(main[0].length))
+      ? clause.replace(main[0], blank(main[0]))
+      : blank(clause)
+  })
   return hasValue(short) ? short : plain
 }
 
 /** A check behind an answer: "**Check:** 2 · 12 = 24 ✓". */
 const check =
-  /(?:^|\n)[\s*_>-]*(?:check|verif\w*|vérif\w*|probe|prüfung|comprob\w*|verifica\w*|provera|sprawdz\w*|проверка|перевірка|kontrol\w*|检验|验算|検算|검산)[^\n]*$|[.!)]\s+\p{Lu}\p{L}+\s*[:：][^\n]*[✓✔✅]\W*$/iu
+  /(?:^|\n)[\s*_>-]*(?:check|verif\w*|vérif\w*|probe|prüfung|comprob\w*|verifica\w*|provera|you can (?:verify|check|confirm)|sprawdz\w*|проверка|перевірка|kontrol\w*|检验|验算|検算|검산)[^\n]*$|[.!)]\s+\p{Lu}\p{L}+\s*[:：][^\n]*[✓✔✅]\W*$/iu
 
 /** A sentence that says what the letters of a formula are: "where C is the constant of integration". */
 const legend = /\n\s*(?:where|with|here)\b[^\n]*$/i
@@ -177,8 +261,12 @@ const legend = /\n\s*(?:where|with|here)\b[^\n]*$/i
 /** A question on a line of its own: "Would you like me to show the steps?" */
 const question = /\n[^\n.!]*[?？؟]\s*$/
 
+/** A sum in brackets behind its value: "27 (8 + 9 + 10)". */
+const sum = /(?<![\d.,])(\d[\d.,]*)\s\((\d[\d.,]*(?:\s?[+×·*÷−-]\s?\d[\d.,]*)+)\)(?=[.!]?\s*$)/
+
 /** A text up to its last sentence that may conclude. */
-export const withoutChecks = (text: string): string => {
+export const withoutChecks = (written: string): string => {
+  const text = written.replace(sum, (all, value, added) => (repeats(added, value) ? value : all))
   const trimmed = text.trimEnd()
   const from = Math.max(0, trimmed.length - 600)
   for (const pattern of [check, legend, question]) {
@@ -187,6 +275,19 @@ export const withoutChecks = (text: string): string => {
   }
   return text
 }
+
+/** A sentence that says what to do next, and nothing of what comes of it. */
+const instruction =
+  /^\W*(?:(?:step \d+\W+)?(?:first|next|now|then|also|finally|let['’]?s|let us|we)\b,?\s+)*(?:(?:now|must|should|can|need to|have to)\s+)?(?:(?:subtract|multiply|divide|substitute|plug|move|square|cube|raise|isolate|rearrange|simplify|check|recall|draw|label)\b(?![^=]*(?:=|:|\bto (?:get|find|obtain|see)\b|\b(?:gives?|yields?|so|which|and (?:get|you))\b))|(?:take|let|set|try|pick|choose|start|begin|fix|put|consider|assume)\b(?!.*(?::|\bto (?:get|find|obtain)\b|\b(?:gives?|yields?|so|then|we|you)\b)))/i
+
+/** Whether a sentence only says what to do next. */
+export const isInstruction = (sentence: string): boolean => instruction.test(sentence)
+
+/** A text that ends in the middle of a sentence. */
+export const isCut = (text: string): boolean =>
+  /(?:\s[+−×·÷*/=<>≤≥-]|[(,]|\s(?:of|the|an?|and|or|to|is|are|by|from|with|minus|plus|times|for|than|that|which))\s*$/.test(
+    text
+  )
 
 const step = /^\W*(?:step|schritt|étape|paso|passo|шаг)\s*#?\d/iu
 

@@ -555,7 +555,10 @@ const goldReadings = (gold: string): ReadonlyArray<Expression> => {
 const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
   const isDecimal = hasDecimal(gold) && exact(measured(gold).value) !== undefined
   const plain = isDecimal ? answer.replace(/^≈\s*/, "") : answer
-  const comma = isDecimal && /^[^\d([{]*\d+,(?!\d{3}(?!\d))\d+\D*$/.test(plain) ? [parse(plain.replace(",", "."))] : []
+  const comma =
+    isDecimal && /^[^\d([{]*\d+,(?!\d{3}(?!\d))\d+\D*(?:\^\{?\d\}?\D*)?$/.test(plain)
+      ? [parse(plain.replace(",", "."))]
+      : []
   return [...comma.filter((one) => one !== undefined), ...readings(plain)]
 }
 
@@ -610,22 +613,30 @@ const isCalculation = (member: string): boolean =>
 
 /** A sum with an unknown, or a multiple of one: what an equation is solved for is another value. */
 const isOpenSide = (member: string): boolean => {
-  const flat = member.replace(/\([^()]*\)|\{[^{}]*\}/g, "")
+  const flat = member.replace(/\([^()]*\)|\{[^{}]*\}|\|[^|]*\|/g, "")
   return /\p{L}/u.test(flat) && (/[+−-]/.test(flat) || /^\s*\d+\s*\p{L}\s*$/u.test(flat))
 }
+
+/** Words that make a value something that is tried or supposed. */
+const mentioned =
+  /\b(?:let|suppose|assum\w*|guess\w*|if|take|set|try|consider|say|pick|choose|maybe|perhaps|not|when|where|wlog)\b/i
 
 /**
  * The results of a chain of equations: its last member, where the first one names a quantity or all are a calculation; and
  * the one before a rounded last member.
  */
 const chainResults = (answer: string): ReadonlyArray<string> => {
-  const bare = answer.replace(/^[\s$]+|[\s$.]+$|^\\[[(]|\\[\])]\.?$/g, "")
+  const bare = answer
+    .replace(/^[\s$]+|[\s$.]+$|^\\[[(]|\\[\])]\.?$/g, "")
+    .replace(/(?<=[\d)])!=(?=\s*\d)/g, "! =")
+    .replace(/^=\s*|(?<!\\)\$/g, "")
   const depth = (text: string) => (text.match(/[{(]/g)?.length ?? 0) - (text.match(/[)}]/g)?.length ?? 0)
   const members = bare.split(chainSign).map((member) => member.replace(/\\\\|&/g, " ").trim())
   const [first, previous, last] = [members[0]!, members.at(-2) ?? "", members.at(-1)!]
   if (members.length < 2 || members.some((member) => member === "" || depth(member) !== 0)) return []
-  if (/,\s|[.;]\s|\p{L}{2,}\s+\p{L}{2,}\s+\p{L}{2,}/u.test(last) || isOpenSide(first)) return []
-  const isNamed = /^[\p{L}\\|∠∫∑(][^+*/×·÷]*$/u.test(first)
+  if (/,\s|[.;]\s|\p{L}{2,}\s+\p{L}{2,}\s+\p{L}{2,}/u.test(last) || isOpenSide(first) || mentioned.test(first))
+    return []
+  const isNamed = /^[\p{L}\\|∠∫∑(][^+*/×·÷]*$/u.test(first.replace(/\|[^|]*\||(?<=\p{L})\([^()]*\)/gu, "|"))
   if (members.length === 2 && !isNamed && !isCalculation(first)) return []
   const isRounded = /(?:≈|\\approx)[^=≈]*$/.test(bare)
   const value = last.replace(/\s*[a-zA-Zµ°Ω%€$][^\d]*$/, "")

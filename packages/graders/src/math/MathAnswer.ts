@@ -19,7 +19,7 @@ import {
 } from "../internal/assertion/Assertion.ts"
 import { numeralOf, withDigits, withScales } from "../internal/numerals.ts"
 import { spoken } from "../internal/spoken.ts"
-import { conclusion, statedWords, withoutChecks } from "./Conclusion.ts"
+import { conclusion, isCut, isInstruction, statedWords, withoutChecks } from "./Conclusion.ts"
 import { decideText } from "./Ladder.ts"
 import { boxed, inJson, type Statement, tagged, withoutStruck } from "./Marks.ts"
 import {
@@ -374,23 +374,30 @@ const inWords = (text: string): string | undefined => {
 const inProse = (written: string): string | undefined => {
   const text = withPlainNumbers(written)
   if (/^\W*(?:true|false)\b\s*[.:;,—–]/i.test(text)) return inWords(text)
+  if (isCut(text)) return undefined
   const said = text.slice(0, lastValueEnd(text))
+  if (isInstruction(lastSentence(said) ?? "")) return undefined
   const concluded = conclusion(said, said.length === text.length)
   const last = lastSentence(said)?.replace(/\b(?:over|under|between)\b(?![^,.]{0,14}[\d$\\])/gi, " ") ?? ""
   const isPlain = concluded !== undefined && !hedge.test(last) && !foreignHedge.test(last)
-  const prose = concluded?.isMarked ? undefined : asserted(said)
+  const prose = concluded?.isMarked || functional.test(concluded?.content ?? "") ? undefined : asserted(said)
   const isRounded = prose?.startsWith("≈") && concluded !== undefined && !prose.endsWith(concluded.content)
   const found =
     concluded?.isMarked || isRounded ? concluded.content : (prose ?? (isPlain ? concluded.content : undefined))
   if (found === undefined) return inWords(text)
   const content = found.replace(/^≈ /, "").replace(/ \\text\{.*\}$/, "")
-  const start = found === concluded?.content ? concluded.start : said.lastIndexOf(content)
+  const inBold = said.lastIndexOf(`**${content}**`)
+  const at = inBold === -1 ? said.lastIndexOf(content) : inBold + 2
+  const start = found === concluded?.content ? concluded.start : at
   if (start === -1) return said.length === text.length ? found : undefined
   const span = { start, end: found === concluded?.content ? concluded.end : start + content.length }
   const plain = masked(text, [span])
   if (!isAsserted(plain, span)) return inWords(text)
   return said.length < text.length && isRetracted(plain, span.end) ? undefined : found
 }
+
+/** A relation, or the value of a function, in a conclusion, of which prose may see the number alone. */
+const functional = /[<>≤≥]|(?<!\p{L})(?:arc)?(?:ln|log|exp|sin|cos|tan|cot|sec|csc)(?!\p{L})/u
 
 const joinedScript = /(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p{Script=Thai}){2}/u
 
@@ -478,7 +485,10 @@ export const extract = (text: string): string | undefined => {
     const found = /\d/.test(last) ? /=\s*([^=\n]{1,80})$/.exec(last)?.[1] : undefined
     if (found !== undefined) return found
   }
-  if (words(said) > 1 || /\n|[\u0370-\u0dff]{2}|[\u0400-\u0dff]/.test(said)) {
+  if (
+    words(said) > 1 ||
+    /\s(?:is|are|equals|means|hence|so|thus|therefore)\s|\n|[\u0370-\u0dff]{2}|[\u0400-\u0dff]/.test(said)
+  ) {
     const found = inProse(said)
     if (found !== undefined) return found
   }

@@ -124,7 +124,7 @@ const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rathe
 
 /** Words that stand before a value and leave it as it is. */
 const lead =
-  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|(?:i|we) (?:got|get|have|find|obtain)|it['’]s|it is|that['’]s|got|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
+  /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|(?:i|we) (?:got|get|have|find|obtain)|it['’]s|it is|that['’]s|got|(?:option|choice)(?= \(?[A-J]\)?[.!]?$)|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
 
 /** Words and signs that stand behind a value: a remark in brackets, a dash, a smile, a verb, a word that counts. */
 const trail =
@@ -158,7 +158,9 @@ const counted = (text: string): string =>
     text
   )?.[1] ??
   /^\[\[?(-?\d[\d.]*)\]?\]$/.exec(text)?.[1] ??
-  /^\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*(?:\s?[€£¥%])?)$/u.exec(text)?.[1] ??
+  /^(?!placeholder|todo|draft|guess|template|example|wrong|format|hint|sample|try)\p{L}+:\s*(\$[^$]+\$|-?\d[\d.,]*(?:\s?[€£¥%])?)$/iu.exec(
+    text
+  )?.[1] ??
   (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
   text
 

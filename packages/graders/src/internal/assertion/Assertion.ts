@@ -52,7 +52,7 @@ const reach = 400
 
 /** Where a sentence ends: its mark, and the space or line behind it. */
 const sentenceEnd =
-  /(?<!\b(?:e\.g|i\.e|cf|vs|approx|ca|no|nr|eq|z\.B|bzw|d\.h|Ans|resp))[.!?…]["'”»)\]*_]*(?=\s|$|□)|[。！？؟।]|\n/g
+  /(?<!\b(?:[eE]\.g|i\.e|cf|vs|approx|ca|no|nr|eq|z\.B|bzw|d\.h|Ans|resp))[.!?…]["'”»)\]*_]*(?=\s|$|□)|[。！？؟।]|\n/g
 
 /** A line that goes on in the next one: it ends with a colon, a comma, or in the middle of a sentence. */
 const isOpen = (line: string, next: string): boolean =>
@@ -190,10 +190,16 @@ const trailing = /^[\s□*_)\]}$]*(?:\.\.\.|…)\s*(?:or|if|maybe|perhaps|though
 /** A difference, not a value: "18 years younger than his father". */
 const compared = /^[\s□.*_)\]}$]*(?:\p{L}+\s+){0,2}\p{L}+er than\b/u
 
+/** A reason in brackets with a subject of its own: "(a radius can't be negative)". */
+const ground =
+  /\((?:an?|all|since|because|negative|both|the (?!answer|result|value|solution))\s[^()]*(?:\b(?:can|must|is|are|has|have|cannot)\b|n['’]t\b)[^()]*\)/g
+
 /** Whether what the sentence of an answer says behind it denies it. */
 const isDenied = (text: string): boolean => {
   if (compared.test(text) || /^[\s□.*_)\]}$]*only (?:under|if|when|for|in)\b/i.test(text)) return true
-  const behind = text.replace(/\([^()]*=[^()]*\)|\(\d+ would [^()]*\)/g, " ")
+  const behind = text
+    .replace(/\([^()]*=[^()]*\)|\(\d+ would [^()]*\)/g, " ")
+    .replace(ground, (said) => (English.dubious.test(said.replace(/not\b|n['’]t\b|\bcould\b/g, "")) ? said : " "))
   const inBrackets = /^[\s□.*_)\]}]*\(([^()□\d]{1,40})\)/.exec(behind)?.[1]?.trim()
   if (inBrackets !== undefined && /\p{L}/u.test(inBrackets)) {
     const isUnknown = wordsIn(inBrackets) < 3 && !English.remark.test(inBrackets)
@@ -213,6 +219,7 @@ const isDenied = (text: string): boolean => {
     return true
   return (
     English.behind.test(said) ||
+    English.unfinished.test(said) ||
     /\bwhat (?:you|we|one|i)(?:['’]d| would| might| could)\b/i.test(behind) ||
     /\b(?:which|that|but)\b[^,]{0,30}\b(?:is|was)\s+(?:wrong|incorrect|false|not)\b/i.test(behind)
   )
@@ -262,7 +269,7 @@ const counted =
 
 /** Whether a sentence begins with the answer and says something else of it than that it is the answer. */
 const isOddSubject = (before: string, behind: string): boolean =>
-  !/\p{L}/u.test(before) &&
+  !/[\p{L}=]/u.test(before) &&
   /\p{L}{2}/u.test(behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")) &&
   !English.subject.test(behind) &&
   !counted.test(behind) &&
@@ -372,7 +379,7 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
 
 /** Whether the words behind a value deny it, in a language with the verb at the end: "Cevap 24 değildir". */
 export const isDeniedAbroad = (around: string, behind: string): boolean =>
-  /[^ -~\n]/.test(behind) &&
+  /[^ -~\n]|m[ae]z\b/.test(behind) &&
   !joinedScript.test(behind) &&
   patternsIn(around).some(({ doubt, isVerbFirst }) => !isVerbFirst && doubt.test(/^[^,،;]*/.exec(behind)![0]))
 
@@ -417,7 +424,8 @@ export const isRetracted = (text: string, end: number): boolean => {
   const tail = text.slice(end)
   if (!/\p{L}/u.test(tail)) return false
   if (English.restored.test(tail) && !English.negative.test(English.restored.exec(tail)![0])) return false
-  if (English.retraction.test(tail) || English.denial.test(tail) || English.refusal.test(tail)) return true
+  if (English.retraction.test(tail) || English.denial.test(tail)) return true
+  if (English.refusal.test(tail) || English.unfinished.test(tail)) return true
   const around = `${text.slice(Math.max(0, end - 200), end)} ${tail.slice(0, reach)}`
   const languages = patternsIn(around)
   if (languages.length > 0 && slip(tail).length > 0) return true

@@ -33,6 +33,10 @@ const concluding = list(`
   so thus hence therefore then finally consequently altogether ergo conclusion whence accordingly
 `)
 
+/** Endings of verbs in the past and the future, by which languages with many forms tell what happened to a quantity. */
+const inflected =
+  /^\p{L}{2,}(?:ó|aron|ieron|aba|aban|ará|arán|erá|erán|irá|irán|ou|iu|aram|eram|iram|erà|eranno|eront|aient|тся|лся|лась|лось|лись|л|ла|ло|ли|ет|ит|ют|ят|ał|ała|ali|ały|ył|yła|yli|ił|iła|ili)$/u
+
 const steps = list("after before first second third fourth fifth last next now today later")
 
 const others =
@@ -78,6 +82,10 @@ export const isCommittedAbroad = (before: string, behind: string): boolean => {
   if (!/\p{L}/u.test(said) || conclusion.test(said)) return true
   if (answers.test(said) && !isSubject(before, behind)) return true
   const clause = lastClause(said).match(/[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)?/gu) ?? []
-  if (clause.some((word) => statingAbroad.has(word) || stating.has(word)) || /[=≈]/.test(lastClause(said))) return true
+  if (
+    clause.some((word) => statingAbroad.has(word) || stating.has(word) || inflected.test(word)) ||
+    /[=≈]/.test(lastClause(said))
+  )
+    return true
   return clause.every((word) => foreignLeads.has(word) || leads.has(word)) && !isSubject(before, behind)
 }

@@ -130,7 +130,7 @@ export const objection = new RegExp(
 export const stating: ReadonlySet<string> = new Set(
   `
   ist sind war beträgt betragen lautet lauten ergibt ergeben erhält erhalten bekommt bekommen gibt hat haben gilt folgt bleibt bleiben kostet braucht benötigt macht heißt sein wird werden entspricht liefert findet finden kommt kommen hast habe ergab
-  est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons aura auront aurons sera seront fera restera
+  correspond correspondent représente représentent est sont vaut valent donne donnent obtient obtenons trouve trouvons a ont fait font égale égal égaux reste restent faut conclut conclus déduit devient mesure coûte confirme avons aura auront aurons sera seront fera restera
   es son vale da dan obtiene obtenemos queda quedan tiene tienen hay resulta mide cuesta equivale asciende suma concluye concluimos sale igual llega llegamos obtengo confirmo tendrá tendrán será serán habrá
   è sono valgono dà danno ottiene ottieni otteniamo risulta ha hanno resta rimangono misura costa uguale pari conclude viene ricava trova troviamo avrà avranno sarà saranno
   é são restam sobram dá dão obtemos obtém resulta tem têm há fica mede custa igual existem conclui concluímos resta temos
@@ -183,7 +183,7 @@ export const whoever =
 
 /** What is said of a whole clause: "That the answer is 5 …". */
 export const complement =
-  /^[\s*_"“(>-]*(?:that(?=\s(?:the|this|it|our|a|an)\b)|dass|daß|que|che|dat|att|at|że|že|да|что|що|ότι|hogy|että|că|rằng|bahwa)\s(?![^,]*(?:is why|means))/iu
+  /^[\s*_"“(>-]*(?:that(?=\s(?:the|this|it|our|a|an)\b)|dass|daß|que|che|dat|att|at(?!\s+(?:[^\p{L}\s]|an?\b|the|this|that|these|his|her|its|their|our|each|first|last|least|most|any|every|noon|night))|że|že|да|что|що|ότι|hogy|että|că|rằng|bahwa)\s(?![^,]*(?:is why|means))/iu
 
 /** A bound in other languages, right before a value: "inférieure à", "größer als". */
 export const bound =
