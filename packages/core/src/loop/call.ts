@@ -8,7 +8,6 @@
  * Two functions cannot be middleware. `meter` reserves, settles and reports usage in one uninterruptible tick. `send`
  * is the only place that runs a worker's `generate`.
  */
-import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { millisSince } from "../Elapsed.ts"
@@ -16,15 +15,14 @@ import type { Emit, Item } from "../events/RunEvent.ts"
 import type { StepFailure } from "../events/StepFailure.ts"
 import type { Recorded } from "../journal/RecordedRun.ts"
 import type { Ledger, Reservation } from "../run/Budget.ts"
-import { Caller } from "../run/Caller.ts"
+import { Caller, callerOf } from "../run/Caller.ts"
 import { within } from "../run/carried.ts"
 import type { Recording, Slot } from "../run/Recording.ts"
 import type { Gate } from "../run/Resilience.ts"
 import type { Entry, Failure, ResponseCache } from "../run/ResponseCache.ts"
-import { isA } from "../Thrown.ts"
-import { withThrown } from "../task/thrown.ts"
+import { withErrorOf } from "../task/thrown.ts"
 import { type BudgetExceeded, cost, type Paid } from "../task/Usage.ts"
-import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
+import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
 import { type Accounts, attemptName, boundOn, numbered, occurrenceOf, paidOf, priced } from "./accounts.ts"
 import {
@@ -202,19 +200,6 @@ export const calling = (run: CallRun, call: Call): ((ask: Ask) => Effect.Effect<
 // The meter
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Calls a function with the error of a failed call, or with `undefined` if it was interrupted. */
-export const withErrorOf = <A, E>(
-  worker: Worker,
-  cause: Cause.Cause<unknown>,
-  use: (error: WorkerError | undefined) => Effect.Effect<A, E>
-): Effect.Effect<A, E> => {
-  const failed = cause.reasons.find(Cause.isFailReason)
-  if (failed === undefined && Cause.hasInterrupts(cause)) return use(undefined)
-  const error = failed === undefined ? cause.reasons.find(Cause.isDieReason)?.defect : failed.error
-  if (isA(error, WorkerError)) return use(error)
-  return withThrown(({ errorOfThrown }) => use(errorOfThrown(worker.id, error)))
-}
-
 /** Adds the duration and the earlier failures to an answer, if a middleware needs them. */
 const timed = ({ clock }: CallRun, { failures, since }: At, answered: Answered): Answered => {
   if (since === undefined) return answered
@@ -263,12 +248,6 @@ export const meter =
 // -------------------------------------------------------------------------------------------------------------------
 // The worker
 // -------------------------------------------------------------------------------------------------------------------
-
-/**
- * Returns the caller of runs that the worker starts. Without an account and a queue position, it is the enclosing call.
- */
-const callerOf = ({ caller, isShared }: CallRun, { place, reservations = [] }: At): Caller | undefined =>
-  isShared || place !== undefined ? { reservations: isShared ? reservations : [], above: caller, place } : caller
 
 /** Calls the worker. */
 export const send = (run: CallRun, timeoutMillis: number | undefined, silence: Silence): Call => {

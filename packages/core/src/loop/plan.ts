@@ -6,7 +6,7 @@ import type { ToolAccess, WorkerSettings } from "../run/RunSettings.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Task } from "../task/Task.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
-import { needed, type Workflow } from "../workflow/Workflow.ts"
+import type { Workflow } from "../workflow/Workflow.ts"
 import type { Kept } from "./reserved.ts"
 import type { Delegate } from "./step.ts"
 
@@ -54,10 +54,3 @@ export interface Plan {
 
 /** Returns the name of a worker. As a worker of its own pool, the Conductor is named `self`. */
 export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"
-
-/** Returns the steps to run, or `undefined` for all steps. */
-export const wantedOf = (workflow: Workflow, skipUnseen: boolean): ReadonlySet<number> | undefined => {
-  if (!skipUnseen) return undefined
-  const wanted = needed(workflow)
-  return wanted.size === workflow.steps.length ? undefined : wanted
-}

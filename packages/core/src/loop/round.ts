@@ -23,7 +23,7 @@ import * as Workflow from "../workflow/Workflow.ts"
 import { refusalOf, workersOf as workersOfPlan } from "./accounts.ts"
 import type { CallContext } from "./call.ts"
 import { type Completions, completionsOf } from "./completions.ts"
-import { type Plan, wantedOf } from "./plan.ts"
+import type { Plan } from "./plan.ts"
 import { checksOf } from "./price.ts"
 import {
   objections,
@@ -140,6 +140,13 @@ export type Round = (round: number) => Effect.Effect<RoundEnd["end"], RunError>
 
 /** The default number of items that run at once. */
 const defaultItemsAtOnce = 16
+
+/** Returns the steps to run, or `undefined` for all steps. */
+const wantedOf = (workflow: Workflow.Workflow, skipUnseen: boolean): ReadonlySet<number> | undefined => {
+  if (!skipUnseen) return undefined
+  const wanted = Workflow.needed(workflow)
+  return wanted.size === workflow.steps.length ? undefined : wanted
+}
 
 const planOf = (
   state: State,

@@ -8,17 +8,14 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { Emit, Item, WaitingCall } from "../events/RunEvent.ts"
+import { type Offered, offeredTo } from "../run/Equipment.ts"
 import type { Reassign } from "../run/Resilience.ts"
-import type { AnswerShape } from "../run/Toolbox.ts"
 import * as Seed from "../Seed.ts"
 import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerError, WorkerRequest } from "../task/Worker.ts"
-import { listOf } from "../workflow/program.ts"
 import { type StepView, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
-import type { Step as WorkflowStep } from "../workflow/Workflow.ts"
 import type { Answered, Ask, CallContext } from "./call.ts"
-import { listShape } from "./lists.ts"
 import type { Plan, Settings } from "./plan.ts"
 import { finish } from "./reports.ts"
 
@@ -34,16 +31,6 @@ export interface Conversation {
   since: number
   toolRounds: number
   corrections: number
-}
-
-/** The resources of a step: its tools, and the shape that its answer must have. */
-export interface Offered {
-  readonly hasTools: boolean
-  /** The names of the tools that it may call. If absent, all tools of the run. */
-  readonly only?: ReadonlyArray<string> | undefined
-  readonly shape: AnswerShape | undefined
-  /** Whether its worker answers again in the same conversation after a failed check. */
-  readonly isRepeated: boolean
 }
 
 /** A running step. It is one small object, because many are in flight at once. */
@@ -136,32 +123,6 @@ export type StepMiddleware = (next: Step) => Step
 export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
 
-/** Returns the shape of a step's intermediate answer. */
-const shapeOf = ({ equipment }: Plan, { gives }: WorkflowStep): AnswerShape | undefined => {
-  if (gives !== undefined && "shape" in gives) return equipment.shapes?.get(gives.shape)
-  const most = listOf(gives)
-  return most === undefined ? undefined : listShape(most)
-}
-
-/** Returns the tools and the answer shape of a step: the run's, or its own. */
-const offeredTo = (plan: Plan, step: number): Offered => {
-  const { equipment, settings, workflow } = plan
-  const { toolAccess } = settings
-  const own = workflow.steps[step]!
-  const { check, tools } = own
-  const isLast = step === workflow.steps.length - 1
-  const mayCall =
-    toolAccess === "policy"
-      ? tools !== undefined && tools !== false
-      : toolAccess === "every-step" || (toolAccess === "last-step" && isLast)
-  return {
-    hasTools: equipment.tools !== undefined && mayCall,
-    only: typeof tools === "object" ? tools : undefined,
-    shape: ((isLast || workflow.answer === "majority") && equipment.shape) || shapeOf(plan, own),
-    isRepeated: check?.onFailure === "again"
-  }
-}
-
 /** Asks for the answer of a step that has started. */
 export const answerStep = (
   context: CallContext,
@@ -180,7 +141,7 @@ export const answerStep = (
   const ask: StepAsk = {
     step,
     sample,
-    offered: offeredTo(plan, step),
+    offered: offeredTo(plan.equipment, settings.toolAccess, workflow, step),
     conversation: { messages: [], turn: 0, since: 0, toolRounds: 0, corrections: 0 },
     running,
     onDelta:

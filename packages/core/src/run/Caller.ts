@@ -26,6 +26,16 @@ export const Caller: Context.Reference<Caller | undefined> = Context.Reference("
   defaultValue: (): Caller | undefined => undefined
 })
 
+/**
+ * Returns the caller of runs that a worker starts within a call. Without an account and a queue position, it is the
+ * enclosing call.
+ */
+export const callerOf = (
+  { caller, isShared }: { readonly caller: Caller | undefined; readonly isShared: boolean },
+  { place, reservations = [] }: { readonly place?: Caller["place"]; readonly reservations?: Caller["reservations"] }
+): Caller | undefined =>
+  isShared || place !== undefined ? { reservations: isShared ? reservations : [], above: caller, place } : caller
+
 /** Yields the reservations that a nested run may draw on, innermost call first. */
 export function* drawable(caller: Caller | undefined): Generator<Reservation> {
   for (let one = caller; one !== undefined; one = one.above) {

@@ -5,14 +5,18 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../events/RunEvent.ts"
 import type * as Recorded from "../journal/RecordedRun.ts"
+import { listShape } from "../loop/lists.ts"
 import { onDemand } from "../OnDemand.ts"
 import type { ShapeError } from "../task/compileShape.ts"
 import * as Message from "../task/Message.ts"
 import type { Task } from "../task/Task.ts"
 import type { Given, Tool, ToolChoice, ToolContext } from "../task/Tool.ts"
 import type { WorkerPool } from "../task/WorkerPool.ts"
+import { listOf } from "../workflow/program.ts"
+import type { Step, Workflow } from "../workflow/Workflow.ts"
 import { mediaOf, missing, type Unsupported as UnsupportedMode } from "./Capabilities.ts"
 import type { Options, RunOptions } from "./Conductor.ts"
+import type { ToolAccess } from "./RunSettings.ts"
 import type * as Toolbox from "./Toolbox.ts"
 
 /** Decides whether a tool may run. */
@@ -39,6 +43,16 @@ export interface Equipment {
   readonly known: ((id: string) => Recorded.KnownTool | undefined) | undefined
   /** The caller's results for pending calls. */
   readonly given: Readonly<Record<string, Given>>
+}
+
+/** The resources of a step: its tools, and the shape that its answer must have. */
+export interface Offered {
+  readonly hasTools: boolean
+  /** The names of the tools that it may call. If absent, all tools of the run. */
+  readonly only?: ReadonlyArray<string> | undefined
+  readonly shape: Toolbox.AnswerShape | undefined
+  /** Whether its worker answers again in the same conversation after a failed check. */
+  readonly isRepeated: boolean
 }
 
 /**
@@ -135,4 +149,28 @@ export const ready = (
       return { ...equipment, shape, shapes: given, tools: hasTools ? yield* toolbox(tools) : undefined }
     })
   )
+}
+
+/** Returns the shape of a step's intermediate answer. */
+const shapeOf = ({ shapes }: Equipment, { gives }: Step): Toolbox.AnswerShape | undefined => {
+  if (gives !== undefined && "shape" in gives) return shapes?.get(gives.shape)
+  const most = listOf(gives)
+  return most === undefined ? undefined : listShape(most)
+}
+
+/** Returns the tools and the answer shape of a step: the run's, or its own. */
+export const offeredTo = (equipment: Equipment, toolAccess: ToolAccess, workflow: Workflow, step: number): Offered => {
+  const own = workflow.steps[step]!
+  const { check, tools } = own
+  const isLast = step === workflow.steps.length - 1
+  const mayCall =
+    toolAccess === "policy"
+      ? tools !== undefined && tools !== false
+      : toolAccess === "every-step" || (toolAccess === "last-step" && isLast)
+  return {
+    hasTools: equipment.tools !== undefined && mayCall,
+    only: typeof tools === "object" ? tools : undefined,
+    shape: ((isLast || workflow.answer === "majority") && equipment.shape) || shapeOf(equipment, own),
+    isRepeated: check?.onFailure === "again"
+  }
 }

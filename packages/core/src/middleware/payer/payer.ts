@@ -4,10 +4,11 @@ import * as Exit from "effect/Exit"
 import { notifyLogged } from "../../Callback.ts"
 import { ticks } from "../../Elapsed.ts"
 import { attemptName, boundOn, occurrenceOf, paidOf } from "../../loop/accounts.ts"
-import { type Ask, type At, type CallMiddleware, type CallRun, entryOf, withErrorOf } from "../../loop/call.ts"
+import { type Ask, type At, type CallMiddleware, type CallRun, entryOf } from "../../loop/call.ts"
 import type { Payer, Reservation } from "../../run/Budget.ts"
 import type { Caller } from "../../run/Caller.ts"
 import * as ResponseCache from "../../run/ResponseCache.ts"
+import { withErrorOf } from "../../task/thrown.ts"
 import { BudgetExceeded, type Paid } from "../../task/Usage.ts"
 
 const keyOf = ({ request, sample, worker }: Ask): string | undefined =>
