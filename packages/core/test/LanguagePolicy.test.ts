@@ -21,10 +21,11 @@ const scripted = (said: ReadonlyArray<Said>, changes: Partial<Policy.Context> = 
   const requests: Array<WorkerRequest> = []
   const attempts: Array<number> = []
   const complete: Policy.Complete = (options) => {
-    attempts.push(options.attempt)
+    const { attempt = 0 } = options
+    attempts.push(attempt)
     const next = said[requests.push(options.request) - 1]!
     return typeof next === "string"
-      ? Effect.succeed({ completion: next, reading: options.read(next, saying(next)), said: saying(next) })
+      ? Effect.succeed({ completion: next, reading: options.read(next, saying(next)), said: saying(next), attempt })
       : Effect.fail(next)
   }
   const context: Policy.Context = {

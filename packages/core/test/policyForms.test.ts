@@ -160,43 +160,6 @@ describe("complete of the promise API", () => {
     assert.strictEqual(calls(), 3)
   })
 
-  it("ends a resumed run by its journal if concurrent calls start in another order", async () => {
-    const stop = new AbortController()
-    let start = () => {}
-    const started = new Promise<void>((resolve) => {
-      start = resolve
-    })
-    const asked: Array<string> = []
-    const model = promise.worker({
-      id: "model",
-      answer: async ({ messages }) => {
-        const text = String(messages[0]?.content)
-        asked.push(text)
-        // The second call of b starts before that of a, although a began before b.
-        if (text === "first of a") await started
-        if (text === "second of b") start()
-        if (text === "second of a") stop.abort()
-        if (text.startsWith("second")) await new Promise<never>(() => {})
-        return text
-      }
-    })
-    const policy = promise.policy("chains", async ({ complete }) => {
-      const chain = async (name: string) => {
-        for (const which of ["first", "second"]) {
-          await complete({ model, messages: [{ role: "user", content: `${which} of ${name}` }] })
-        }
-      }
-      await Promise.all([chain("a"), chain("b")])
-      return one
-    })
-    const journal = promise.memoryJournal()
-    const first = await run(policy, { journal, runId: "r", signal: stop.signal })
-    assert.strictEqual(first.ending, "interrupted")
-    const before = [...asked]
-    const again = await promise.resume({ pool, policy, journal, runId: "r" })
-    assert.deepStrictEqual([again.ending, again.error?._tag, asked], ["failed", "JournalMismatch", before])
-  })
-
   it("is given to revise, too", async () => {
     const model = promise.worker({ id: "model", answer: () => "Paris." })
     const policy = promise.policy(

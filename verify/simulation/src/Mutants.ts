@@ -37,8 +37,26 @@ const gateLine = "settings.gate && gate(settings.gate, run)"
 const nestedTest = "verify/simulation/test/nestedRuns.test.ts"
 const callTest = "packages/core/test/pipeline.test.ts"
 
+const concurrentTest = "packages/core/test/concurrentCalls.test.ts"
+
 /** The mistakes by name. */
 export const mutants: Readonly<Record<string, Mutant>> = {
+  // A resumed run finds concurrent calls by their order instead of their requests.
+  "calls-by-order": {
+    test: concurrentTest,
+    file: "core/src/loop/numbering.ts",
+    edits: [{ from: "turn <= last; turn", to: "turn <= next; turn" }]
+  },
+  "transcript-by-order": {
+    test: concurrentTest,
+    file: "core/src/middleware/replay/replay.ts",
+    edits: [{ from: "same?.request === undefined ? isNext : same.request === request", to: "isNext" }]
+  },
+  "critic-by-order": {
+    test: concurrentTest,
+    file: "core/src/journal/RecordedRun.ts",
+    edits: [{ from: "(answer.turn ?? index) === turn", to: "index === turn" }]
+  },
   // The middleware of a call in another order. Two swaps change no promise: `cache` with `payerReported`, as only calls that
   // are made are settled, and `timeout` with `intent`, which decides whether a slow journal takes of the call's time.
   "order-replay-fit": { test: callTest, ...swapped(replayLine, fitLine) },

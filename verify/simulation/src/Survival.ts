@@ -23,6 +23,7 @@ import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import * as References from "effect/References"
+import * as Result from "effect/Result"
 import * as Scheduler from "effect/Scheduler"
 import * as Stream from "effect/Stream"
 import { loadAll } from "../../../packages/core/src/OnDemand.ts"
@@ -155,6 +156,30 @@ class Survival {
     return this.memory.runs.get(runId)?.entries ?? []
   }
 
+  /** Drawn apart: other seeds are the runs that they were before there were chains. */
+  hasChains(): boolean {
+    return Seed.chance(Seed.draw(Seed.spread(this.seed, "chains")), 0.2)
+  }
+
+  /** Before it plans, it calls its model in chains that overtake each other, in another order in each process. */
+  private chained(policy: Policy.Policy): Policy.Policy {
+    const model = ToolWorld.worker(this.world, "advisor")
+    return {
+      ...policy,
+      propose: (context) => {
+        const ask = (chain: number, call: number) => {
+          const content = `Chain ${chain} of round ${context.round} of ${context.task.id}, call ${call}`
+          const request = { messages: [{ role: "user" as const, content }] }
+          return Effect.ignore(context.complete({ model, request, read: () => Result.succeed(content) }))
+        }
+        const chains = Effect.forEach([0, 1, 2], (chain) => Effect.forEach([0, 1], (call) => ask(chain, call)), {
+          concurrency: "unbounded"
+        })
+        return Effect.andThen(chains, policy.propose(context))
+      }
+    }
+  }
+
   /** Writes the same for the same round: as a plan, or as the text of a model. */
   private policy(): Policy.Policy {
     const { draw, seed } = this
@@ -164,7 +189,8 @@ class Survival {
       const fixed = Policy.fixed("drawn", (_pool, _task, context) => plan(context))
       const revise = (view: Policy.Revising) =>
         Effect.sync(() => SimulatedPolicy.revisionOf(view, { isTight: false, seed }))
-      return seed % 2 === 0 ? fixed : { ...fixed, revise }
+      const planning = this.hasChains() ? this.chained(fixed) : fixed
+      return seed % 2 === 0 ? planning : { ...planning, revise }
     }
     const writer = ToolWorld.worker(this.world, "planner")
     return {
@@ -436,7 +462,9 @@ export const simulate = async (seed: number): Promise<Found> => {
   // Two steps may say the same, and each is checked; so may a step and the run nested in it, after another plan.
   const anew = survival.isChanged ? [] : [...survival.checkedAgain].filter((name) => twin.checks.get(name) === 1)
   const problems = [...found.problems, ...whole.problems, ...anew.map((name) => `the check ${name} was asked again`)]
-  const isComparable = survival.limits.tokens === undefined && transcript !== undefined && !survival.isChanged
+  // Chains that overtake each other are numbered in the order of a process.
+  const isAlike = !survival.isChanged && !survival.hasChains()
+  const isComparable = survival.limits.tokens === undefined && transcript !== undefined && isAlike
   if (isComparable && !JSON.stringify(transcript).includes("its result was lost")) {
     const [one, other] = [transcript, whole.transcript].map((whole) =>
       SurvivalInvariants.timeless(whole, survival.isReopened)

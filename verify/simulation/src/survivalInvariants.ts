@@ -137,6 +137,8 @@ export const ofJournal = ({ calls: asked, entries, isCutShort, log, runId, spend
 export const timeless = (transcript: unknown, isReopened: boolean): string =>
   JSON.stringify(transcript, (key, value) => {
     if (/At$|^at$|Millis$/.test(key) || key === "spend" || key === "chargeId") return undefined
+    // Present only if both have the same time.
+    if (key === "isBeforeCompletion") return undefined
     if (key === "lost")
       return isReopened ? [] : value.filter(({ reason }: { readonly reason?: unknown }) => reason !== undefined)
     return typeof value === "number" ? Number(value.toPrecision(9)) : value

@@ -50,6 +50,7 @@ export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
     worker: Schema.String,
     text: Schema.String,
     cached: Schema.Boolean,
+    request: Schema.optionalKey(Schema.String),
     ...paid
   })
 )
@@ -153,6 +154,7 @@ export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
     echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
     cached: Schema.optionalKey(Schema.Boolean),
+    request: Schema.optionalKey(Schema.String),
     paid: Schema.optionalKey(Paid)
   })
 )
@@ -183,6 +185,8 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
           worker: Schema.String,
           text: Schema.String,
           cached: Schema.Boolean,
+          turn: Schema.optionalKey(Schema.Int),
+          request: Schema.optionalKey(Schema.String),
           ...paid
         })
       )

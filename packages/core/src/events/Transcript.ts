@@ -87,6 +87,8 @@ export interface CheckAnswer extends Paid {
   readonly worker: string
   readonly text: string
   readonly cached: boolean
+  /** A digest of the request; present if other calls of the step's checks were in flight when it started. */
+  readonly request?: string
 }
 
 /** The policy's decision after answers failed their checks. */
@@ -205,6 +207,8 @@ export interface CompletionRecord {
   /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
   readonly cached?: boolean
+  /** A digest of the request; present if other completions of the round were in flight when it started. */
+  readonly request?: string
   readonly paid?: Paid
 }
 
@@ -222,6 +226,10 @@ export interface CriticAnswer extends Paid {
   readonly worker: string
   readonly text: string
   readonly cached: boolean
+  /** The index of the call among those of the round's critic; by default, the index of the answer. */
+  readonly turn?: number
+  /** A digest of the request; present if other calls of the critic were in flight when it started. */
+  readonly request?: string
 }
 
 /** The record of a round. */

@@ -8,7 +8,13 @@ const ofCheck = { ...inTurn, check: Schema.String, worker: Schema.String }
 export const CheckAnswered = event(
   "check-answered",
   "A worker has answered a step's check. The step continues until the check is done.",
-  { ...ofCheck, text: Schema.String, cached: Schema.Boolean, ...paid }
+  {
+    ...ofCheck,
+    text: Schema.String,
+    cached: Schema.Boolean,
+    request: Schema.optionalKey(Schema.String),
+    ...paid
+  }
 )
 
 export const StepChecked = event("step-checked", "A check has accepted or rejected the answer of a step.", {

@@ -18,6 +18,8 @@ export interface CheckAnswered extends Paid {
   readonly worker: string
   readonly text: string
   readonly cached: boolean
+  /** A digest of the request; present if other calls of the step's checks were in flight when it started. */
+  readonly request?: string
 }
 
 /** The result of a check. If another worker takes over the step, its answer is checked too. */
@@ -37,9 +39,9 @@ export interface StepChecked {
 }
 
 export const foldAnswered = (step: OpenStep, event: Stamped<CheckAnswered>): void => {
-  const { at, cached, check, text, turn, worker } = event
+  const { at, cached, check, request, text, turn, worker } = event
   step.checkAnswers ??= []
-  step.checkAnswers.push({ turn, at, check, worker, text, cached, ...paidOf(event) })
+  step.checkAnswers.push({ ...defined({ turn, at, check, worker, text, cached, request }), ...paidOf(event) })
 }
 
 export const foldChecked = (step: OpenStep, event: Stamped<StepChecked>): void => {

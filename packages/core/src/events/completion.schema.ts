@@ -23,6 +23,7 @@ export const CompletionFinished = event(
     echo: Schema.optionalKey(Schema.Unknown),
     error: Schema.optionalKey(Schema.String),
     cached: Schema.Boolean,
+    request: Schema.optionalKey(Schema.String),
     ...paid
   }
 )

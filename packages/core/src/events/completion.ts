@@ -31,6 +31,8 @@ export interface CompletionFinished extends Paid {
   /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
   readonly cached: boolean
+  /** A digest of the request; present if other completions of the round were in flight when it started. */
+  readonly request?: string
 }
 
 /** Returns the record of the completion of an attempt, or a new one if the attempt does not have one. */
@@ -68,6 +70,7 @@ export const foldFinished = (round: OpenRound, event: Stamped<CompletionFinished
   if (event.toolCalls !== undefined) record.toolCalls = event.toolCalls
   if (event.finishReason !== undefined) record.finishReason = event.finishReason
   if (event.echo !== undefined) record.echo = event.echo
+  if (event.request !== undefined) record.request = event.request
   record.cached = event.cached
   record.paid = paidOf(event)
 }

@@ -10,6 +10,8 @@ export const CriticAnswered = event("critic-answered", "A worker has answered a 
   worker: Schema.String,
   text: Schema.String,
   cached: Schema.Boolean,
+  turn: Schema.optionalKey(Schema.Int),
+  request: Schema.optionalKey(Schema.String),
   ...paid
 })
 

@@ -1,4 +1,5 @@
 /** `critic-answered` and `answer-graded`: a critic scores the answer of a round. */
+import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -13,6 +14,10 @@ export interface CriticAnswered extends Paid {
   readonly worker: string
   readonly text: string
   readonly cached: boolean
+  /** The number of the call among those of the round's critic, from 0; absent if it is the number of earlier answers. */
+  readonly turn?: number
+  /** A digest of the request; present if other calls of the critic were in flight when it started. */
+  readonly request?: string
 }
 
 /** A critic's grade of the answer of a round. */
@@ -24,9 +29,9 @@ export interface AnswerGraded {
 }
 
 export const foldAnswered = (round: OpenRound, event: Stamped<CriticAnswered>): void => {
-  const { at, cached, critic, text, worker } = event
+  const { at, cached, critic, request, text, turn, worker } = event
   round.criticAnswers ??= []
-  round.criticAnswers.push({ at, critic, worker, text, cached, ...paidOf(event) })
+  round.criticAnswers.push({ ...defined({ at, critic, worker, text, cached, turn, request }), ...paidOf(event) })
 }
 
 export const foldGraded = (round: OpenRound, { at, critic, grade }: Stamped<AnswerGraded>): void => {

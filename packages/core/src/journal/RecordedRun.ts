@@ -68,6 +68,14 @@ export interface KnownPlan {
   readonly decision: RoundRecord["decision"]
 }
 
+type Caller = Pick<Address, "by" | "step" | "item">
+
+/** A call of a policy, a critic or a check. */
+export interface RecordedCall {
+  readonly turn: number
+  readonly request?: string | undefined
+}
+
 /** The record of one run. */
 export interface Recorded {
   /**
@@ -76,6 +84,8 @@ export interface Recorded {
    * their ids.
    */
   readonly attempts: (address: Address, name: string | undefined) => ReadonlyArray<Known>
+  /** Returns the calls of a caller. Answered concurrent ones have the digest of their request. */
+  readonly calls: (caller: Caller & Pick<Address, "round">) => ReadonlyArray<RecordedCall>
   /**
    * Returns earlier failed attempts at the place of a retried call that are not among its own attempts. Returned once
    * per place.
@@ -143,12 +153,27 @@ const answerIn = (round: RoundRecord, address: Address): RecordedAnswer | undefi
     const record = recordOf(round, step!, item)
     return record === undefined ? undefined : stepAnswer(record, address)
   }
-  if (by === "critic") return judged(round.criticAnswers?.[turn])
+  if (by === "critic") return judged(round.criticAnswers?.find((answer, index) => (answer.turn ?? index) === turn))
   if (by === "check") return judged(recordOf(round, step!, item)?.checkAnswers?.find((answer) => answer.turn === turn))
   const completion = round.completions.find(({ attempt, endedAt }) => attempt === turn && endedAt !== undefined)
   if (completion?.paid === undefined) return undefined
   const { cached = false, echo, finishReason = "stop", paid, reasoning, text, toolCalls } = completion
   return { text, reasoning: reasoningOf(reasoning), finishReason, toolCalls, echo, paid, cached }
+}
+
+const callsIn = (round: RoundRecord, address: Caller): ReadonlyArray<RecordedCall> => {
+  const lost = lostAt(round, address).map((call) => ({ turn: turnOf(call) }))
+  return [...answersIn(round, address), ...lost]
+}
+
+const answersIn = (round: RoundRecord, { by, item, step }: Caller): ReadonlyArray<RecordedCall> => {
+  if (by === "policy")
+    return round.completions.flatMap(({ attempt: turn, endedAt, request }) =>
+      endedAt === undefined ? [] : [{ turn, request }]
+    )
+  if (by === "critic")
+    return (round.criticAnswers ?? []).map(({ request, turn }, index) => ({ turn: turn ?? index, request }))
+  return recordOf(round, step!, item)?.checkAnswers ?? []
 }
 
 const outcomeOf = (lost: LostCall): Outcome => {
@@ -225,6 +250,7 @@ const attemptsOf =
 /** Returns the record of a run that is not in a transcript. Only the ids of its calls may be known. */
 export const unknown = (lostAs: LostAs): Recorded => ({
   attempts: (address, name) => attemptsIn(nothingAsked, address, [], attemptsOf(lostAs, name)),
+  calls: () => [],
   retired: () => [],
   tool: () => undefined,
   verdict: () => undefined,
@@ -244,6 +270,10 @@ export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lo
     attempts: (address, name) => {
       const round = address.round > again.round ? undefined : transcript.rounds[address.round]
       return attemptsIn(round ?? nothingAsked, address, again.at(address), attemptsOf(lostAs, name))
+    },
+    calls: (of) => {
+      const round = of.round > again.round ? undefined : transcript.rounds[of.round]
+      return round === undefined ? [] : callsIn(round, of)
     },
     retired: again.take,
     tool: (id) => tools.get(id),

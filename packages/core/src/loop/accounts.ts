@@ -199,7 +199,7 @@ export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): st
   name === undefined ? undefined : `${name}/${attempt}`
 
 /** Formats the caller for the address of a call. */
-export const placeName = ({ by, item, step }: Ask): string => {
+export const placeName = ({ by, item, step }: Pick<Ask, "by" | "item" | "step">): string => {
   const who = step === undefined ? by : placeOfStep(step, item)
   return by === "check" ? `${who} check` : who
 }

@@ -25,6 +25,7 @@ import { type BudgetExceeded, cost, type Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
 import { type Accounts, attemptName, boundOn, numbered, occurrenceOf, paidOf, priced } from "./accounts.ts"
+import type { Recalled } from "./numbering.ts"
 import {
   type AllowanceListener,
   type DeltaListener,
@@ -86,6 +87,8 @@ export interface Ask {
    * attempts have the index of their call.
    */
   readonly turn: number
+  /** Whether it is known that no earlier process made the call. */
+  readonly isNew?: boolean | undefined
   /** Its time limit in milliseconds, instead of the run's. */
   readonly timeoutMillis?: number | undefined
   readonly onDelta?: DeltaListener | undefined
@@ -162,6 +165,8 @@ export interface CallContext extends CallRun, Accounts {
   readonly recorded: Recorded | undefined
   /** Absent without a journal. */
   readonly recording: Recording | undefined
+  /** The numbers of the recorded calls; absent if nothing is recorded. */
+  readonly recalled: Recalled | undefined
   readonly gate: Gate | undefined
   readonly cache: ResponseCache | undefined
 }

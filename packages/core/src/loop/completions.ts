@@ -6,6 +6,7 @@ import type * as Policy from "../policy/Policy.ts"
 import * as Seed from "../Seed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Answered, CallContext } from "./call.ts"
+import { numbering } from "./numbering.ts"
 import { noteFailure } from "./reports.ts"
 
 /** The completions of a round so far. */
@@ -33,51 +34,56 @@ export const completionsOf = (
   const { emit } = context
   const first = asked.count
   let addedMillis = 0
+  const sampleOf = (attempt: number) => Seed.derive(seed, "completion", attempt)
+  const numbers = numbering(context, { by: "policy", round }, sampleOf, first)
   const complete: Policy.Complete = ({ attempt: own, model, read, request }) =>
-    Effect.suspend(() => {
-      const attempt = first + own
-      asked.count = Math.max(asked.count, attempt + 1)
-      const onDelta =
-        emit &&
-        ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
-      let said: Policy.Said = nothing
-      let reading: ReturnType<typeof read> | undefined
-      let thrown: unknown
-      const onAnswer = (answered: Answered) => {
-        const { addedMillis: added, cached, costUsd, finishReason, text: completion, toolCalls, usage } = answered
-        said = saidIn(answered)
-        asked.said.push(said)
-        addedMillis += added
-        try {
-          reading = read(completion, said)
-        } catch (error) {
-          thrown = error
+    numbers.call(
+      { worker: model, request },
+      ({ digest, isNew, sample, turn: attempt }) => {
+        asked.count = Math.max(asked.count, attempt + 1)
+        const onDelta =
+          emit &&
+          ((kind: "text" | "reasoning", text: string) => emit({ type: "completion-delta", round, attempt, kind, text }))
+        let said: Policy.Said = nothing
+        let reading: ReturnType<typeof read> | undefined
+        let thrown: unknown
+        const onAnswer = (answered: Answered) => {
+          const { addedMillis: added, cached, costUsd, finishReason, text: completion, toolCalls, usage } = answered
+          said = saidIn(answered)
+          asked.said.push(said)
+          addedMillis += added
+          try {
+            reading = read(completion, said)
+          } catch (error) {
+            thrown = error
+          }
+          const error =
+            reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
+          const ending = finishReason === "stop" ? undefined : finishReason
+          const told = { type: "completion-finished", round, attempt, completion, error, cached } as const
+          // A vendor needs its data back if the conversation continues with the results of tools.
+          const echo = toolCalls === undefined ? undefined : said.echo
+          emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo, request: digest }), usage, costUsd })
         }
-        const error =
-          reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
-        const ending = finishReason === "stop" ? undefined : finishReason
-        const told = { type: "completion-finished", round, attempt, completion, error, cached } as const
-        // A vendor needs its data back if the conversation continues with the results of tools.
-        const echo = toolCalls === undefined ? undefined : said.echo
-        emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo }), usage, costUsd })
-      }
-      const sample = Seed.derive(seed, "completion", attempt)
-      const made = context.call({
-        worker: model,
-        request,
-        sample,
-        round,
-        by: "policy",
-        turn: attempt,
-        onDelta,
-        onAnswer
-      })
-      return Effect.flatMap(noteFailure(context, { round }, made), () =>
-        reading === undefined
-          ? Effect.die(thrown)
-          : Effect.succeed({ completion: said.text, reading, said, echo: said.echo })
-      )
-    })
+        const made = context.call({
+          worker: model,
+          request,
+          sample,
+          round,
+          by: "policy",
+          turn: attempt,
+          isNew,
+          onDelta,
+          onAnswer
+        })
+        return Effect.flatMap(noteFailure(context, { round }, made), () =>
+          reading === undefined
+            ? Effect.die(thrown)
+            : Effect.succeed({ completion: said.text, reading, said, attempt: attempt - first, echo: said.echo })
+        )
+      },
+      own === undefined ? undefined : first + own
+    )
   /** The original duration of cached completions that are charged. */
   return { complete, asked, addedMillis: () => addedMillis }
 }

@@ -119,7 +119,9 @@ export const contextOf = (run: CallRun, settings: CallSettings): Effect.Effect<C
   const context = (features: CallFeatures) =>
     Effect.sync(() => {
       const call = callOf(run, settings, features)
-      return { ...run, payer, call, failures, recorded, recording, gate, cache }
+      const isReplayed = recorded !== undefined || recording !== undefined
+      const recalled = isReplayed ? features.recalling(run, settings) : undefined
+      return { ...run, payer, call, failures, recorded, recording, recalled, gate, cache }
     })
   const isPlain = [recorded, recording, cache, payer].every((feature) => feature === undefined)
   return isPlain ? context(noFeatures) : withCallFeatures(context)

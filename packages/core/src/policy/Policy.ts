@@ -113,8 +113,11 @@ export interface Context {
 export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly model: Worker
   readonly request: WorkerRequest
-  /** The index of the attempt within the round, from 0. It increases after each completion that could not be parsed. */
-  readonly attempt: number
+  /**
+   * The index of the attempt within the round, from 0. It increases after each completion that could not be parsed. By
+   * default, the run numbers the completions in the order in which they start.
+   */
+  readonly attempt?: number | undefined
   /** Parses the text of the completion (`completion`) or the complete response (`said`). */
   readonly read: (completion: string, said: Said) => Result.Result<A, E>
 }) => Effect.Effect<
@@ -122,6 +125,8 @@ export type Complete = <A, E extends { readonly message: string }>(options: {
     readonly completion: string
     readonly reading: Result.Result<A, E>
     readonly said: Said
+    /** The index of the attempt. */
+    readonly attempt: number
     /** The `echo` of the response. */
     readonly echo?: unknown
   },

@@ -165,12 +165,11 @@ const completing = (
   problem: () => string | undefined
 ): Completing => {
   const inFlight = new Map<Promise<Said>, AbortController>()
-  let attempt = 0
   const made = async ({ model, ...request }: Parameters<PromiseComplete>[0]): Promise<Said> => {
     const detail = problem()
     if (detail !== undefined) throw new Error(detail)
     const stop = new AbortController()
-    const asked = complete({ model, request, attempt: attempt++, read: (_, said) => Result.succeed(said) })
+    const asked = complete({ model, request, read: (_, said) => Result.succeed(said) })
     const said = Effect.map(asked, ({ said }) => said)
     const completion = Effect.runPromiseWith(services)(said, { signal: stop.signal })
     inFlight.set(completion, stop)

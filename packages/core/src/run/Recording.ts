@@ -11,7 +11,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
-import * as Hash from "effect/Hash"
 import { called, settle } from "../Callback.ts"
 import { placeOf as stepPlace } from "../events/items.ts"
 import { isTransient, type Listener, type Of, type RunEvent } from "../events/RunEvent.ts"
@@ -23,6 +22,7 @@ import type { Known } from "../journal/RecordedRun.ts"
 import { type CallEvent, placeOf, type Retired, type Superseded, supersededIn } from "../journal/Superseded.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
+import { fingerprint } from "./fingerprint.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
@@ -48,10 +48,14 @@ export interface Recording {
   /** The names of the tools that the run started with. Its policy sees them after every resume. */
   readonly tools: ReadonlyArray<string>
   /**
-   * Returns the record of a caller's next call in a round, by its request. The caller is a step, the policy or a
-   * critic.
+  /**
+   * Returns the record of a caller's next call in a round: the first recorded call with the same request, in any order.
+   * The caller is a step, the policy or a critic. If no request is the same and the call is not new, returns the next
+   * record, so that changed requests are detected.
    */
-  readonly slot: (run: string, round: number, by: string, asked: string) => Slot
+  readonly slot: (run: string, round: number, by: string, asked: string, isNew: boolean) => Slot
+  /** Returns the recorded calls of a caller in a round. Absent if the run is new. */
+  readonly recalled: ((run: string, round: number, by: string) => RecalledCalls) | undefined
   /** Writes an intent and waits until it is durable. Dies if the journal fails. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
   /** Waits until all recorded entries are durable. Dies if the journal fails. */
@@ -77,6 +81,13 @@ export interface Recording {
    * restarted; a run that was stopped, or whose journal failed, can be resumed.
    */
   readonly end: Effect.Effect<void>
+}
+
+/** The recorded calls of a caller. */
+export interface RecalledCalls {
+  readonly count: number
+  /** Whether a call that was not made yet has this request. `isNext`: whether the request of the next call may be unknown. */
+  readonly has: (asked: string, isNext: boolean) => boolean
 }
 
 /** A call attempt whose process ended before its answer arrived. */
@@ -106,6 +117,9 @@ const nameOf = (event: RunEvent): string => {
   if (isCallEvent(event) && event.chargeId !== undefined) return `${event.type} ${event.chargeId}`
   if (event.type === "step-finished" && event.isUnchecked === true)
     return `unchecked ${event.runId} ${round} ${step} ${item}`
+  // Concurrent calls of a policy or a critic may be answered in another order.
+  if (event.type === "completion-finished") return `${event.type} ${event.runId} ${round} ${event.attempt}`
+  if (event.type === "critic-answered") return `${event.type} ${event.runId} ${round} ${event.worker} ${event.text}`
   return [event.type, event.runId, round, step, item, turn, by, index, ...waiting].join(" ")
 }
 
@@ -219,6 +233,50 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
   return { calls, events, retired, tools }
 }
 
+/** Numbers the calls of each place: by their requests as in the record, or with new numbers. */
+const claims = (calls: Past["calls"]) => {
+  const next = new Map<string, number>()
+  const claimed = new Set<string>()
+  const hashOf = (call: string): string | undefined => calls.get(call)?.find(({ hash }) => hash !== undefined)?.hash
+  /** By place, the number that follows the last one: a call may have been stopped before anything was written of it. */
+  const counts = new Map<string, number>()
+  for (const call of calls.keys()) {
+    const end = call.lastIndexOf("/")
+    const place = call.slice(0, end)
+    counts.set(place, Math.max(counts.get(place) ?? 0, Number(call.slice(end + 1)) + 1))
+  }
+  const count = (place: string): number => counts.get(place) ?? 0
+  const lowest = (place: string, from: number): number => {
+    let number = from
+    while (claimed.has(`${place}/${number}`)) number++
+    return number
+  }
+  const found = (place: string, hash: string): number | undefined => {
+    for (let number = lowest(place, 0); number < count(place); number = lowest(place, number + 1)) {
+      if (hashOf(`${place}/${number}`) === hash) return number
+    }
+    return undefined
+  }
+  return {
+    count,
+    has: (place: string, hash: string, isNext: boolean): boolean => {
+      if (found(place, hash) !== undefined) return true
+      const call = `${place}/${lowest(place, 0)}`
+      return isNext && calls.has(call) && hashOf(call) === undefined
+    },
+    claim: (place: string, hash: string, isNew: boolean): number => {
+      if (calls.size === 0) {
+        const number = next.get(place) ?? 0
+        next.set(place, number + 1)
+        return number
+      }
+      const number = found(place, hash) ?? lowest(place, isNew ? count(place) : 0)
+      claimed.add(`${place}/${number}`)
+      return number
+    }
+  }
+}
+
 /** Whether a call is made now: it has no record, or its recorded attempts failed and are retried. */
 const isMadeNow = (known: ReadonlyArray<Known>): boolean =>
   known.length === 0 || known.some(({ isRetired }) => isRetired === true)
@@ -248,9 +306,6 @@ const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
   if (outcome.type === "found" || (outcome.type === "failed" && outcome.unasked === true)) return undefined
   return outcome
 }
-
-/** Returns a fingerprint that detects changed requests. It does not resist deliberate collisions. */
-const hashOf = (asked: string): string => `${asked.length.toString(36)}-${(Hash.string(asked) >>> 0).toString(36)}`
 
 /** Returns the parts of a run's start that must not change on resume. */
 const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
@@ -451,7 +506,7 @@ export const open = Effect.fnUntraced(function* (
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
     )
   const admitted = admit === undefined ? Effect.void : passed(() => admit(run))
-  const counts = new Map<string, number>()
+  const claiming = claims(past.calls)
   const visited = new Set<string>()
   /** The rounds reported since the resume, with their steps. A new run does not need them. */
   const rounds = new Map<string, number>()
@@ -505,16 +560,24 @@ export const open = Effect.fnUntraced(function* (
 
   const recording: Recording = {
     tools: past.tools ?? options.tools,
-    slot: (runId, round, by, asked) => {
+    slot: (runId, round, by, asked, isNewCall) => {
       const place = `${runId}/${round}/${by}`
-      const count = counts.get(place) ?? 0
-      counts.set(place, count + 1)
-      const call = `${place}/${count}`
+      const hash = fingerprint(asked)
+      const call = `${place}/${claiming.claim(place, hash, isNewCall)}`
       if (past.calls.size > 0) visited.add(call)
       const known = past.calls.get(call) ?? []
       const retired = isNew || !isMadeNow(known) ? [] : takeRetired(runId, round, by)
-      return { recording, call, hash: hashOf(asked), past: known, retired, isWhole: !isNew }
+      return { recording, call, hash, past: known, retired, isWhole: !isNew }
     },
+    recalled: isNew
+      ? undefined
+      : (runId, round, by) => {
+          const place = `${runId}/${round}/${by}`
+          return {
+            count: claiming.count(place),
+            has: (asked, isNext) => claiming.has(place, fingerprint(asked), isNext)
+          }
+        },
     intend: (entry) => {
       const written = Effect.andThen(
         admitted,

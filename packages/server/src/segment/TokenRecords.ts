@@ -41,10 +41,10 @@ export const collecting = (policy: Policy.Policy, records: Array<TokenRecord>): 
   ...policy,
   propose: (context) => {
     const complete: Policy.Context["complete"] = (asked) =>
-      Effect.tap(context.complete(asked), ({ echo }) =>
+      Effect.tap(context.complete(asked), ({ attempt, echo }) =>
         Effect.sync(() => {
           const found = tokensIn(echo)
-          if (found !== undefined) records.push({ round: context.round, attempt: asked.attempt, ...found })
+          if (found !== undefined) records.push({ round: context.round, attempt, ...found })
         })
       )
     return Policy.propose(policy, { ...context, complete })

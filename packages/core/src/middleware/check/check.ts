@@ -9,6 +9,7 @@ import { defined } from "../../Fields.ts"
 import type { Recorded } from "../../journal/RecordedRun.ts"
 import { refusalOf } from "../../loop/accounts.ts"
 import type { Answered, CallContext } from "../../loop/call.ts"
+import { type Numbering, numbering } from "../../loop/numbering.ts"
 import type { Plan } from "../../loop/plan.ts"
 import { handTo, noteFailure, reportTurn } from "../../loop/reports.ts"
 import type { StepAsk, StepAt, StepEnd, StepError, StepMiddleware } from "../../loop/step.ts"
@@ -30,7 +31,6 @@ interface Checking {
   readonly pool: WorkerPool
   readonly checks: Checks
   readonly threshold: number
-  readonly seed: number
   readonly round: number
   readonly step: number
   readonly item: Item | undefined
@@ -38,7 +38,7 @@ interface Checking {
   readonly isReplayed: boolean
   readonly of: Step & { readonly check: StepCheck }
   checked: number
-  asked: number
+  readonly numbers: Numbering
 }
 
 /** Returns the check of a step. Validation has ensured that it exists. */
@@ -51,19 +51,18 @@ const nameOf = ({ of, pool }: Checking): string =>
 
 /** Calls a worker on behalf of a check. The call is charged and reported like any other. */
 const asking = (context: CallContext, checking: Checking): CriticContext["ask"] => {
-  const { emit, isReplayed, item, round, seed, step } = checking
+  const { emit, isReplayed, item, round, step } = checking
   return (worker, request) =>
-    Effect.suspend(() => {
-      const turn = checking.asked++
+    checking.numbers.call({ worker, request }, ({ digest, isNew, sample, turn }) => {
       let given: Answered | undefined
       const onAnswer = (answered: Answered) => {
         given = answered
         const { cached, costUsd, text, usage } = answered
         const place = { round, step, turn, check: nameOf(checking), worker: worker.id }
-        emit?.({ type: "check-answered", ...place, text, cached, usage, costUsd })
+        emit?.({ ...defined({ type: "check-answered", ...place, text, cached, request: digest }), usage, costUsd })
       }
-      const sample = Seed.derive(seed, "check", step, turn, ...(item === undefined ? [] : [item]))
-      const made = context.call({ worker, request, sample, round, step, item, isReplayed, by: "check", turn, onAnswer })
+      const at = { round, step, item, by: "check", turn } as const
+      const made = context.call({ worker, request, sample, ...at, isNew, isReplayed, onAnswer })
       return Effect.map(noteFailure(context, { round, step, item, by: "check" }, made), () => given!)
     })
 }
@@ -119,8 +118,10 @@ export const check =
     if (check === undefined) return next(ask, first)
     const of = { ...workflow.steps[step]!, check }
     const { emit, isReplayed, item } = running
-    const place = { seed, round, step, item, emit, isReplayed, of }
-    const checking: Checking = { task, pool, checks, threshold, ...place, checked: 0, asked: 0 }
+    const place = { round, step, item, emit, isReplayed, of }
+    const sampleOf = (turn: number) => Seed.derive(seed, "check", step, turn, ...(item === undefined ? [] : [item]))
+    const numbers = numbering(context, { by: "check", round, step, item }, sampleOf)
+    const checking: Checking = { task, pool, checks, threshold, ...place, checked: 0, numbers }
     const since = ticks(context.clock)
     const isAllowed = (worker: Worker) => refusalOf(context, [worker]) === undefined
     const holds = check.onFailure === "revise" && mayRevise

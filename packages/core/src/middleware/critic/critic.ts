@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import { settle } from "../../Callback.ts"
 import { defined } from "../../Fields.ts"
 import type { Answered } from "../../loop/call.ts"
+import { numbering } from "../../loop/numbering.ts"
 import { noteFailure } from "../../loop/reports.ts"
 import type { CloseMiddleware, RoundEnd, State } from "../../loop/round.ts"
 import * as Seed from "../../Seed.ts"
@@ -21,16 +22,17 @@ const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect
 /** Calls a worker on behalf of the critic. The call is charged and reported like any other. */
 const asking = ({ context, seed: all }: State, critic: Critic.Critic, round: number): Critic.Context["ask"] => {
   const seed = Seed.derive(all, round, "critic")
-  let asked = 0
+  const numbers = numbering(context, { by: "critic", round }, (turn) => Seed.derive(seed, turn))
+  let answers = 0
   return (worker, request) =>
-    Effect.suspend(() => {
+    numbers.call({ worker, request }, ({ digest, isNew, sample, turn }) => {
       const onAnswer = ({ cached, costUsd, text, usage }: Answered) => {
         const place = { round, critic: critic.name, worker: worker.id }
-        context.emit?.({ type: "critic-answered", ...place, text, cached, usage, costUsd })
+        const order = { turn: turn === answers ? undefined : turn, request: digest }
+        answers += 1
+        context.emit?.({ ...defined({ type: "critic-answered", ...place, ...order, text, cached }), usage, costUsd })
       }
-      const turn = asked++
-      const sample = Seed.derive(seed, turn)
-      const made = context.call({ worker, request, sample, round, by: "critic", turn, onAnswer })
+      const made = context.call({ worker, request, sample, round, by: "critic", turn, isNew, onAnswer })
       return noteFailure(context, { round, by: "critic" }, made)
     })
 }

@@ -1,6 +1,6 @@
 /** The identity of a call in a journal. */
-import * as Hash from "effect/Hash"
 import type { Ask } from "../../loop/call.ts"
+import { fingerprint } from "../../run/fingerprint.ts"
 import { key } from "../../run/ResponseCache.ts"
 import type { Message } from "../../task/Message.ts"
 
@@ -10,7 +10,11 @@ import type { Message } from "../../task/Message.ts"
  * properties; user code may order properties differently. The list of tools is not included, because tool servers
  * change their lists and paid answers must remain valid.
  */
-export const identityOf = ({ request: { messages, tools: _, ...rest }, sample, worker }: Ask): string =>
+export const identityOf = ({
+  request: { messages, tools: _, ...rest },
+  sample,
+  worker
+}: Pick<Ask, "request" | "sample" | "worker">): string =>
   key(worker, { ...rest, messages: [] }, sample) + messages.map(digestOf).join()
 
 /** The digests of messages, so that a conversation is hashed once instead of once per turn. */
@@ -19,8 +23,7 @@ const digests = new WeakMap<Message, string>()
 const digestOf = (message: Message): string => {
   const known = digests.get(message)
   if (known !== undefined) return known
-  const text = JSON.stringify(message)
-  const digest = `${text.length.toString(36)}-${(Hash.string(text) >>> 0).toString(36)}`
+  const digest = fingerprint(JSON.stringify(message))
   digests.set(message, digest)
   return digest
 }

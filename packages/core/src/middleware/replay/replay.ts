@@ -8,6 +8,7 @@ import { defined } from "../../Fields.ts"
 import type { Known, Outcome, Recorded } from "../../journal/RecordedRun.ts"
 import { attemptName, placeName, unpaid } from "../../loop/accounts.ts"
 import type { Answered, Ask, At, CallError, CallMiddleware, CallRun, Settled } from "../../loop/call.ts"
+import type { CallPlace, Recalled } from "../../loop/numbering.ts"
 import { lostDetail } from "../../loop/reassignment.ts"
 import { placeOf, reportFailure, reportInterruption, show } from "../../loop/reports.ts"
 import type { Slot } from "../../run/Recording.ts"
@@ -65,6 +66,29 @@ const writing = (at: At, slot: Slot): At => ({
 // -------------------------------------------------------------------------------------------------------------------
 // Replay
 // -------------------------------------------------------------------------------------------------------------------
+
+/** The numbers of the calls that a run made before. */
+export const recalling = ({ runId }: CallRun, { recorded, recording }: ReplaySettings): Recalled | undefined => {
+  const recalled = recording?.recalled
+  const digests = (of: CallPlace) => (recorded?.calls(of) ?? []).filter(({ request }) => request !== undefined)
+  const isConcurrent: Recalled["isConcurrent"] = (of) => digests(of).length > 0
+  if (recalled !== undefined) {
+    return {
+      isConcurrent,
+      count: (of) => recalled(runId, of.round, placeName(of)).count,
+      isSame: (call, _, isNext) => recalled(runId, call.round, placeName(call)).has(identityOf(call), isNext)
+    }
+  }
+  if (recorded === undefined) return undefined
+  return {
+    isConcurrent,
+    count: (of) => Math.max(0, ...recorded.calls(of).map(({ turn }) => turn + 1)),
+    isSame: (call, request, isNext) => {
+      const same = recorded.calls(call).find(({ turn }) => turn === call.turn)
+      return same?.request === undefined ? isNext : same.request === request
+    }
+  }
+}
 
 type Replayed = Effect.Effect<Answered, CallError>
 
@@ -177,10 +201,10 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
       return from(0, [])
     }
 
-    return (ask, at) =>
-      Effect.suspend(() => {
+    return (ask, at) => {
+      const made = () => {
         const { by, item, round, step, turn, worker } = ask
-        const slot = recording?.slot(run.runId, round, placeName(ask), identityOf(ask))
+        const slot = recording?.slot(run.runId, round, placeName(ask), identityOf(ask), ask.isNew === true)
         const address = { by, round, step, item, turn, worker: worker.id }
         // A journal knows more than the transcript that is made of it: which attempts are made again.
         const transcript = slot?.isWhole === true ? undefined : recorded
@@ -192,8 +216,11 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         const retired = slot?.isWhole === true ? slot.retired : (transcript?.retired(address) ?? [])
         const begun = slot === undefined ? at : writing(at, slot)
         if (past.length === 0 && isOver(ask)) return Effect.interrupt
-        const made = past.length === 0 ? next(ask, begun) : again(ask, begun, past)
-        return retired.length === 0 ? made : Effect.andThen(retire(before, retired), made)
-      })
+        const answered = past.length === 0 ? next(ask, begun) : again(ask, begun, past)
+        return retired.length === 0 ? answered : Effect.andThen(retire(before, retired), answered)
+      }
+      // A numbered call gets its address with its number: concurrent ones get both in the same order.
+      return ask.isNew === undefined ? Effect.suspend(made) : made()
+    }
   }
 }
