@@ -1,4 +1,4 @@
-/** Operation of a database that machines share: its servers, runs and work, drains, and the removal of old data. */
+/** Operates a database that machines share: shows its servers, runs and work, drains servers, and removes old data. */
 import * as Effect from "effect/Effect"
 import { databaseNow, nameOf } from "./internal/owner.ts"
 import { column } from "./internal/session.ts"
@@ -6,25 +6,25 @@ import type { Postgres, PostgresError } from "./Postgres.ts"
 
 /** A server that executes runs of the cluster. */
 export interface Server {
-  /** Its host and port. */
+  /** The host and port of the server. */
   readonly address: string
   readonly isHealthy: boolean
-  /** Whether it was asked to drain. */
+  /** Whether the server was asked to drain. */
   readonly isDraining: boolean
-  /** How long ago it reported, in milliseconds. */
+  /** The time since its last heartbeat, in milliseconds. */
   readonly seenMillis: number
 }
 
 /** The state of a database. */
 export interface Status {
   readonly servers: ReadonlyArray<Server>
-  /** Processes with runs in progress, and how many. */
+  /** Processes with runs in progress, and the number of these runs. */
   readonly owners: ReadonlyArray<{ readonly process: string; readonly runs: number }>
-  /** Messages between servers that were not handled yet. */
+  /** The number of unprocessed messages between servers. */
   readonly pendingMessages: number
-  /** Work that machines share, such as evaluations, the most recent first. */
+  /** Shared work, such as evaluations, the most recent first. */
   readonly works: ReadonlyArray<Work>
-  /** The lists of groups of trainings that machines share, the most recent first: training and list are their id. */
+  /** The shared lists of training groups, the most recent first. A list is identified by its training and its name. */
   readonly trainings: ReadonlyArray<Work>
 }
 
@@ -91,7 +91,7 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
     }
   })
 
-/** Asks a server to drain: it hands its runs over and ends. `address` is its host and port. */
+/** Asks a server to drain: it hands over its runs and exits. `address` is its host and port. */
 export const drain = ({ run, schema }: Postgres, address: string): Effect.Effect<void, PostgresError> =>
   Effect.asVoid(
     run((session) =>
@@ -102,7 +102,7 @@ export const drain = ({ run, schema }: Postgres, address: string): Effect.Effect
     )
   )
 
-/** Removes shared work that began before an age, and cancellations as old. Returns the number of removed works. */
+/** Removes shared work and cancellations that are older than an age. Returns the number of removed works. */
 export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effect.Effect<number, PostgresError> =>
   Effect.map(
     run((session) =>
@@ -121,10 +121,10 @@ export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effec
 const pageLength = 2_000
 
 /**
- * Removes the stored messages of runs of the cluster, in all version groups: their tasks, results of tools, and answers.
- * Messages are removed if they were delivered before an age, and their run is not in the journal any more or has not
- * changed since then. A run that was removed can be submitted again, and `result` waits for it. With `isDryRun` it only
- * counts. Returns the number of runs, and the bytes of their messages.
+ * Removes stored messages of cluster runs (tasks, tool results and answers) in all version groups. A message is removed
+ * if it was delivered longer ago than an age, and its run is no longer in the journal or has not changed since then. A
+ * removed run can be submitted again, and `result` waits for it. With `isDryRun`, messages are only counted. Returns
+ * the number of runs, and the bytes of their messages.
  */
 export const purgeMessages = (
   { run, schema }: Postgres,

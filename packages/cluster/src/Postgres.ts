@@ -1,8 +1,8 @@
 /**
- * A Postgres that several servers share: the basis of their journals, accounts and records.
+ * A Postgres database that several servers share: the basis of their journals, accounts and records.
  *
  * The tables are in a separate schema, `divisi`, and are created if they do not exist. Each process that opens it holds
- * an advisory lock, which the database frees when the process ends, however it ends.
+ * an advisory lock, which the database releases when the process ends for any reason.
  */
 import { Callback, Options as Tables } from "@divisi/core"
 import * as PgPool from "@effect/sql-pg/PgPool"
@@ -22,33 +22,33 @@ import * as Session from "./internal/session.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The database, and the way in which it is used. */
+/** The database connection and its options. */
 export interface Options {
-  /** As in `postgres://user:password@host:5432/database?sslmode=require`. Nothing tells it again. */
+  /** The URL, such as `postgres://user:password@host:5432/database?sslmode=require`. It is never shown. */
   readonly url: Redacted.Redacted
   /** The password, if it is not in the URL. */
   readonly password?: Redacted.Redacted | undefined
-  /** The schema of the tables; `divisi` by default. Lower-case letters, digits and underscores. */
+  /** The schema of the tables: lowercase letters, digits and underscores. Default: `divisi`. */
   readonly schema?: string | undefined
   /** The maximum number of connections, in addition to the one that holds the lock. Default: 8. */
   readonly maxConnections?: number | undefined
   /** How long to wait for an unreachable database, in milliseconds. Default: 30,000. */
   readonly patienceMillis?: number | undefined
   /**
-   * How long {@link open} waits for a database that is starting or unreachable, in milliseconds; `patienceMillis` by
-   * default. With 0 it tries once. A wrong password, an unknown database and an invalid URL fail immediately.
+   * How long {@link open} waits for a database that is starting or unreachable, in milliseconds. With 0, it tries once.
+   * A wrong password, an unknown database or an invalid URL fails immediately. Default: `patienceMillis`.
    */
   readonly startMillis?: number | undefined
-  /** Runs before each wait of {@link open}, with the reason why the database cannot be used yet. */
+  /** Called before each wait of {@link open} with the reason why the database cannot be used yet. */
   readonly onWait?: ((error: PostgresError) => Effect.Effect<void>) | undefined
   /**
-   * How long after a start of the database no process is assumed dead, in milliseconds. Default: 10,000. The database's
-   * clients need this time to reconnect.
+   * How long after a start of the database no process is assumed dead, in milliseconds, because clients need time to
+   * reconnect. Default: 10,000.
    */
   readonly graceMillis?: number | undefined
   /**
-   * How long a process that lost its connection is not taken for dead, in milliseconds; 3,000 by default. It needs a moment
-   * to reconnect. The runs of a killed process are free after that time.
+   * How long a process without a connection is assumed to be alive, in milliseconds, so that it can reconnect. The runs
+   * of a killed process are released after this time. Default: 3,000.
    */
   readonly reconnectMillis?: number | undefined
 }
@@ -71,21 +71,24 @@ const optionsTable = Tables.table(
   { required: ["url"] }
 )
 
-/** A database that is open. */
+/** An open database. */
 export interface Postgres {
-  /** For people: host, port and database, without user and password. */
+  /** The host, port and database name for display, without user and password. */
   readonly name: string
   readonly schema: string
-  /** The owner that this process is, in the tables. */
+  /** The id of this process as an owner in the tables. */
   readonly self: string
   /**
    * The time by the clock of the database, in milliseconds since 1970. Names of days, ages and stored times are derived
    * from it, since the clocks of servers differ.
    */
   readonly now: () => number
-  /** A condition of SQL: whether the owner that a column names lives. */
+  /** Returns an SQL condition: whether the owner in a column is alive. */
   readonly isAlive: (column: string) => string
-  /** A condition of SQL: whether that owner has its lock now, which is not so while it reconnects. */
+  /**
+   * Returns an SQL condition: whether the owner in a column currently holds its lock, which it does not while it
+   * reconnects.
+   */
   readonly hasLock: (column: string) => string
   /**
    * Runs a statement, and retries it while the database is unreachable. The function receives the number of earlier
@@ -95,11 +98,11 @@ export interface Postgres {
   readonly run: <A>(
     work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, PostgresError>
-  /** Whether the database answers just now, within two seconds. */
+  /** Whether the database answers within two seconds. */
   readonly isThere: Effect.Effect<boolean>
   /**
-   * Frees the space of deleted rows (`VACUUM`), so that other rows overwrite it. Only the owner of the tables can; for
-   * another user the database does it by itself, later.
+   * Frees the space of deleted rows (`VACUUM`), so that other rows overwrite it. Only the owner of the tables can do
+   * this; for other users, autovacuum does it later.
    */
   readonly vacuum: Effect.Effect<void, PostgresError>
 }
@@ -133,7 +136,7 @@ const explain = (reason: PostgresErrorReason): string => {
   }
 }
 
-/** A database that cannot be used. `reason` has the cause, without passwords. */
+/** A database cannot be used. `reason` is the cause, without passwords. */
 export class PostgresError extends Data.TaggedError("PostgresError")<{
   readonly database: string
   readonly reason: PostgresErrorReason
@@ -205,13 +208,13 @@ const maxMessageSize = 512 * 2 ** 20
  * **Details**
  *
  * A statement that fails because the database is unreachable is retried for `patienceMillis`: a restart of the database
- * fails nothing, and pays nothing twice. A database that is still starting is waited for during `startMillis`, so a
- * server and its database can start together.
+ * causes no failures and no duplicate payments. {@link open} waits up to `startMillis` for a database that is starting,
+ * so a server and its database can start together.
  *
  * **Gotchas**
  *
- * It needs a direct connection to the database, or a pooler in session mode: in transaction mode, as
- * PgBouncer may, loses the lock. A pooler must pass `idle_in_transaction_session_timeout`, `lock_timeout` and
+ * It needs a direct connection to the database, or a pooler in session mode. In transaction mode, which PgBouncer
+ * offers, the lock is lost. A pooler must pass `idle_in_transaction_session_timeout`, `lock_timeout` and
  * `statement_timeout` through at the start of a connection, or ignore them. A machine that disappears silently is
  * noticed after half a minute.
  *

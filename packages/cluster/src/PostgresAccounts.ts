@@ -1,6 +1,6 @@
 /**
  * Accounts in Postgres: limits on the spend of runs, counted once for all servers that share a database. They behave
- * like those of `DiskAccounts`: never exceeded by all processes together, whichever of them are killed.
+ * like `DiskAccounts`: all processes together never exceed a limit, even if processes are killed.
  */
 import { randomUUID } from "node:crypto"
 import { Account, Budget } from "@divisi/core"
@@ -14,7 +14,7 @@ import * as Batches from "./internal/batches.ts"
 import { bounded } from "./internal/closing.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** Accounts that cannot be used: `cause` has the problem of their database. */
+/** Accounts cannot be used. `cause` is the error of the database. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly cause: PostgresError }> {
   override get message(): string {
     return this.cause.message
@@ -33,14 +33,14 @@ const keptMillis = 90 * 86_400_000
  * **Details**
  *
  * The possible cost of a call is reserved by a statement that sees the reservations of all other processes. It is
- * committed before the call is sent; pending tasks share one statement. A frozen process holds no lock. The
+ * committed before the call is sent; pending reservations share one statement. A frozen process holds no lock. The
  * reservations of a killed process count as spent at their worst case, until the process that resumes its run reports
  * the real cost.
  *
  * **Gotchas**
  *
- * Accounts that cannot be written refuse calls: the run waits for the database, and then fails with an `AccountsError`.
- * A call that has ended while it could not be written stays set aside at its worst case.
+ * If the accounts cannot be written, calls are refused: the run waits for the database and then fails with an
+ * `AccountsError`. A call that ends in this state stays reserved at its worst case.
  *
  * **Example**
  *

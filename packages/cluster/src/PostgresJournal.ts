@@ -1,9 +1,9 @@
 /**
  * The journal in Postgres: several servers share its runs, so that any of them can resume a suspended run.
  *
- * Pending writes share one statement, so that a thousand concurrent runs wait for the database as often as one. The
- * claim of a run is tied to an advisory lock that the database frees when its process ends, however it ends. Writes
- * with an older claim are rejected.
+ * Pending writes share one statement, so a thousand concurrent runs wait for the database as often as one. The claim of
+ * a run is tied to an advisory lock, which the database releases when the process ends for any reason. Writes with an
+ * older claim are rejected.
  */
 import { Journal } from "@divisi/core"
 import * as Arrays from "effect/Array"
@@ -32,18 +32,18 @@ const againMillis = 1_000
 /** A run to be claimed. */
 interface Wanted {
   readonly run: string
-  /** Whether its owner loses it, even if it is alive. */
+  /** Whether to take over the run even if its owner is alive. */
   readonly takeOver: boolean
 }
 
 /** A claim that this process has, and the time from which it certainly had it last; or one that it is about to have. */
 type Held = (JournalTable.Claimed & { since: Instant.Instant }) | "claimed"
 
-/** How a journal treats the runs of silent processes. */
+/** Options for runs of unresponsive processes. */
 export interface Options {
   /**
-   * If it is set, a claim with `takeOver` fails with `Held` if the database has seen the owning process within this
-   * many milliseconds, or within half of them if its connection is closed. Absent: such a claim always succeeds.
+   * If set, a claim with `takeOver` fails with `Held` if the database has seen the owning process within this many
+   * milliseconds, or within half of this time if its connection is closed. By default, such a claim always succeeds.
    */
   readonly expireMillis?: number | undefined
 }
@@ -57,8 +57,8 @@ export const defaultExpireMillis = 12_000
  * **Details**
  *
  * Each run is executed by one process, and the others receive the name of that process. An acknowledged batch is
- * committed, as durable as the database makes it. The journal waits for an unreachable database. If it is unknown
- * whether a batch was committed, it is written again, and is stored once.
+ * committed, and as durable as the database's settings make it. If the database is unreachable, the journal waits. If
+ * it is unknown whether a batch was committed, it is written again, and is stored once.
  *
  * **Gotchas**
  *
@@ -266,6 +266,6 @@ const summaryOf = ({ head, owner, ...listed }: JournalTable.Listed): Journal.Sum
   owner: owner === undefined ? undefined : nameOf(owner)
 })
 
-/** The journal of a database, for all runs. */
+/** Provides the journal of a database for all runs. */
 export const layer = (options: Postgres.Options): Layer.Layer<never, Postgres.PostgresError> =>
   Layer.effect(Journal.Journal, Effect.flatMap(Postgres.open(options), make))

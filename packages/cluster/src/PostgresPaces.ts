@@ -1,5 +1,5 @@
 /**
- * Rate limits in requests and tokens per minute, counted once for all servers that share a Postgres.
+ * Rate limits in requests and tokens per minute, shared by all servers that use a Postgres database.
  *
  * Each limit is a token bucket with the capacity of one minute. Only the time at which it is full again is stored, by
  * the clock of the database, so that servers do not need synchronized clocks. Tokens are known only once they have been
@@ -10,7 +10,7 @@ import * as Batches from "./internal/batches.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** How much there may be in a minute. An absent limit does not limit. */
+/** The limits per minute. An absent limit is unlimited. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined
   readonly tokensPerMinute?: number | undefined
@@ -26,14 +26,14 @@ export interface Refusal {
 export interface Paces {
   /** Admits a request under a name, or returns the reason why it is refused, without counting it. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, PostgresError>
-  /** Counts tokens that a name has used. */
+  /** Counts tokens used under a name. */
   readonly use: (name: string, limits: Limits, tokens: number) => Effect.Effect<void, PostgresError>
 }
 
 interface Task {
   readonly name: string
   readonly limits: Limits
-  /** The number of used tokens; if absent, the task is a request. */
+  /** The number of used tokens. If absent, the entry is a request. */
   readonly used?: number | undefined
 }
 
@@ -78,8 +78,8 @@ const rowsOf = (tasks: ReadonlyArray<Task>) => {
  *
  * **Gotchas**
  *
- * The table is one that the database empties after a crash: each minute then restarts, and in return requests do not
- * wait for a disk.
+ * The table is unlogged: the database empties it after a crash, which resets the limits. In return, requests do not
+ * wait for the disk.
  *
  * **Example**
  *

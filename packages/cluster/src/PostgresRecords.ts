@@ -1,4 +1,4 @@
-/** Named texts in Postgres, of several kinds: data that servers store for their clients and share. */
+/** Named texts in Postgres, grouped by kind: data that servers share and store for their clients. */
 import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,13 +6,13 @@ import * as Batches from "./internal/batches.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** The kind of the texts, and the limits of their number and age. */
+/** The kind of the texts, and the limits on their size and age. */
 export interface Options {
   /** The kind of the texts, e.g. `responses`: names are unique within a kind. */
   readonly kind: string
-  /** How long a text is stored; forever by default. A number is in milliseconds. */
+  /** How long a text is stored; a number is in milliseconds. Default: forever. */
   readonly timeToLive?: Duration.Input | undefined
-  /** About the most bytes that texts take, the oldest go; no limit by default. */
+  /** The approximate maximum size of all texts, in bytes. The oldest texts are removed first. Default: unlimited. */
   readonly maxBytes?: number | undefined
 }
 
@@ -26,11 +26,11 @@ export interface Records {
   readonly get: (name: string) => Effect.Effect<string | undefined, PostgresError>
   readonly set: (name: string, text: string) => Effect.Effect<void, PostgresError>
   readonly remove: (name: string) => Effect.Effect<void, PostgresError>
-  /** All texts by their names, the oldest first. */
+  /** Returns all texts with their names, oldest first. */
   readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /**
-   * Removes the texts that were last written before a time, in milliseconds since 1970, and returns how many there were
-   * and their size; with `isDryRun` it only counts them.
+   * Removes the texts that were last written before a time, in milliseconds since 1970, and returns their number and
+   * size. With `isDryRun`, texts are only counted.
    */
   readonly purge: (
     before: number,
@@ -45,7 +45,7 @@ const removedAtOnce = 1_000
 const countedEvery = 64
 
 /**
- * Makes the texts of a kind in an open database. Concurrent reads share one statement.
+ * Opens the texts of a kind in an open database. Concurrent reads share one statement.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * Work that several machines share: a list of tasks, which each machine claims for a while and answers. The first answer
- * of a task stays. A machine that dies or freezes loses its claims when their lease ends.
+ * Work that several machines share: a list of tasks that machines claim and answer. The first answer to a task is
+ * stored. A machine that dies or freezes loses its claims when their lease expires.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -9,11 +9,11 @@ import { databaseNow } from "./internal/owner.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** The tasks, and how long a claim lasts. */
+/** The tasks, and the duration of claims. */
 export interface Options {
-  /** The name of the work: all machines that open it share its tasks. */
+  /** The name of the work. All machines that open it share its tasks. */
   readonly id: string
-  /** A description that all machines must have in common, such as the settings as JSON. */
+  /** A description that must be equal on all machines, such as the settings as JSON. */
   readonly plan: string
   /** The tasks, in the order in which they are claimed. Tasks from an earlier run remain stored. */
   readonly keys: ReadonlyArray<string>
@@ -40,19 +40,19 @@ export interface Tasks {
   readonly leaseMillis: number
   /** Claims up to this many tasks that are neither answered nor claimed. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, PostgresError>
-  /** Adds tasks that this process has claimed already. A known task stays as it is. */
+  /** Adds tasks as claimed by this process. Existing tasks are not changed. */
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
-  /** Extends the claims of this process on some tasks, and returns those that it still has. */
+  /** Extends this process's claims on some tasks, and returns those that it still holds. */
   readonly renew: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, PostgresError>
   /** Releases claims of this process. */
   readonly release: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
-  /** Stores the answer of a task, unless it has one. Answers at the same time share one statement. */
+  /** Stores the answer to a task, unless it already has one. Concurrent answers share one statement. */
   readonly answer: (key: string, body: string) => Effect.Effect<void, PostgresError>
   /** The number of tasks without an answer. */
   readonly left: Effect.Effect<number, PostgresError>
-  /** The answers of some tasks by their keys; those without an answer are left out. */
+  /** Returns the answers to some tasks by key, without unanswered tasks. */
   readonly find: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, PostgresError>
-  /** All answers by the keys of their tasks. */
+  /** Returns all answers by task key. */
   readonly answers: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /** Removes tasks, claimed or not. */
   readonly forget: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>

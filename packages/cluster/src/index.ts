@@ -1,4 +1,4 @@
-/** Runs, accounts, rate limits and texts in Postgres, so that several servers share them. */
+/** Runs, accounts, rate limits and texts in Postgres, shared by several servers. */
 export * as Operations from "./Operations.ts"
 export * as Postgres from "./Postgres.ts"
 export * as PostgresAccounts from "./PostgresAccounts.ts"

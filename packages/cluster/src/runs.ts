@@ -1,2 +1,2 @@
-/** Runs on many machines: submitted by id, placed and taken over by effect's cluster, stored in one Postgres. */
+/** Runs on many machines: submitted by id, assigned by Effect's cluster, and stored in one Postgres database. */
 export * as ClusterRuns from "./runs/ClusterRuns.ts"

@@ -1,4 +1,4 @@
-/** Checksums of files, read a piece at a time. */
+/** Checksums of files, which are read in chunks. */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import * as Effect from "effect/Effect"
@@ -6,13 +6,13 @@ import { type FileError, fromUnknown } from "./FileError.ts"
 
 /** The checksum of a file's content. */
 export interface Digest {
-  /** In hexadecimal, lower case. */
+  /** The SHA-256 in lowercase hexadecimal. */
   readonly sha256: string
   readonly bytes: number
 }
 
 /**
- * The SHA-256 of a file and its length.
+ * Returns the SHA-256 and the length of a file.
  *
  * **Example**
  *

@@ -2,9 +2,9 @@
  * Accounts on disk: limits on the spend of runs, counted in one SQLite file for this process and for concurrent and
  * later ones.
  *
- * Each account is a `Ledger`: the runs that share it never exceed it together, whatever processes they are in, and it
- * survives restarts. Accounts are nested: a run's account is under its key's, which is under its team's, which is under
- * the day's.
+ * Each account is a `Ledger`: the runs that share it never exceed its limits together, even across processes and
+ * restarts. Accounts can be nested: for example, the account of a run is below that of its key, which is below that of
+ * its team, which is below that of the day.
  */
 import { realpathSync } from "node:fs"
 import path from "node:path"
@@ -35,10 +35,10 @@ export interface Options {
   readonly file?: string | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. A mistake is a defect: an `OptionsError`. */
+/** The table of {@link Options}, for `Options.check`. Invalid options are a defect: an `OptionsError`. */
 export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
-/** An account that is opened; its name is one in the file. */
+/** Options for opening an account. Its name is unique in the file. */
 export type AccountOptions = Shared.AccountOptions
 
 /** The spend and reservations of all processes on an account. */
@@ -65,7 +65,7 @@ export const Accounts: Context.Reference<Accounts | undefined> = Context.Referen
 /** Why accounts cannot be used. */
 export type AccountsErrorReason = Database.Unopened
 
-/** Accounts that cannot be used. `reason` has the cause. A run that needs them fails with it. */
+/** Accounts cannot be used. `reason` is the cause. A run that needs them fails with this error. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{
   readonly file: string
   readonly reason: AccountsErrorReason
@@ -79,7 +79,7 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: the path in `DIVISI_ACCOUNTS`, or else `accounts.sqlite` in the user's data folder. */
+/** Returns the default file: the path in `DIVISI_ACCOUNTS`, otherwise `accounts.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("accounts.sqlite", "DIVISI_ACCOUNTS")
 
 const namedAt =
@@ -98,8 +98,8 @@ const namedAt =
  *
  * **Gotchas**
  *
- * An account that cannot be written refuses calls: the run fails with an `AccountsError`. A call that has ended while
- * it could not be written stays set aside at its worst case.
+ * If an account cannot be written, calls are refused: the run fails with an `AccountsError`. A call that ends in this
+ * state stays reserved at its worst case.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
  * The response cache on disk: answers of workers in one file, for this process and for concurrent and later ones.
  *
- * It is a store of the {@link ResponseCache}, over Node's own SQLite, which is loaded when a file is opened. Answers
- * are looked up by the SHA-256 of their key, so the file contains the answers of workers but not the requests.
+ * It is a store for the {@link ResponseCache}, based on Node's own SQLite, which is loaded when a file is opened.
+ * Answers are looked up by the SHA-256 of their key, so the file contains the answers of workers but not the requests.
  */
 import { createHash } from "node:crypto"
 import { ResponseCache, Options as Tables } from "@divisi/core"
@@ -27,17 +27,18 @@ export interface Options {
    * while it is in use.
    */
   readonly file: string
-  /** No bound by default. */
+  /** The maximum number of answers. Default: unlimited. */
   readonly maxEntries?: number | undefined
   /**
-   * The most bytes that answers take as JSON, and 160 more for each; 1 GiB by default. The file may grow to twice that.
+   * The maximum size of all answers in bytes: their JSON, and 160 bytes per answer. The file may grow to twice this
+   * size. Default: 1 GiB.
    */
   readonly maxBytes?: number | undefined
-  /** How long an answer is stored after it was made; forever by default. A number is in milliseconds. */
+  /** How long an answer is stored; a number is in milliseconds. Default: forever. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. A mistake is a defect: an `OptionsError`. */
+/** The table of {@link Options}, for `Options.check`. Invalid options are a defect: an `OptionsError`. */
 export const optionsTable = Tables.table(
   {
     maxEntries: Tables.limit,
@@ -55,7 +56,7 @@ export const optionsTable = Tables.table(
 /** Why a file cannot be used. */
 export type DiskCacheReason = Database.Unopened
 
-/** A file that cannot be used as a cache. `reason` has the cause. */
+/** A file cannot be used as a cache. `reason` is the cause. */
 export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   readonly file: string
   readonly reason: DiskCacheReason
@@ -152,12 +153,12 @@ export const store = Effect.fnUntraced(function* (
 export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCache, DiskCacheError, Scope.Scope> =>
   Effect.map(store(options), ResponseCache.make)
 
-/** Which answers {@link purge} removes. */
+/** Options for {@link purge}. */
 export interface PurgeOptions {
   readonly file: string
-  /** Only entries made before this time, in milliseconds since 1970. */
+  /** Removes only answers from before this time, in milliseconds since 1970. */
   readonly before: number
-  /** Whether they are only counted; false by default. */
+  /** Whether answers are only counted. Default: `false`. */
   readonly isDryRun?: boolean | undefined
 }
 

@@ -1,9 +1,9 @@
 /**
  * The journal on disk: runs in one SQLite file, for this process and for concurrent and later ones.
  *
- * It is a `Journal` over Node's own SQLite. Pending writes share one transaction, so that a thousand concurrent runs
- * wait for the disk as often as one. The claim of a run is tied to a lock that the system frees when its process ends,
- * however it ends. No lease has to expire.
+ * It is a `Journal` based on Node's own SQLite. Pending writes share one transaction, so a thousand concurrent runs
+ * wait for the disk as often as one. The claim of a run is tied to a lock that the operating system releases when the
+ * process ends for any reason, so no lease has to expire.
  */
 import path from "node:path"
 import { Journal, Options as Tables } from "@divisi/core"
@@ -33,14 +33,14 @@ export interface Options {
   readonly file?: string | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. A mistake is a defect: an `OptionsError`. */
+/** The table of {@link Options}, for `Options.check`. Invalid options are a defect: an `OptionsError`. */
 export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: the path in `DIVISI_RUNS`, or else `runs.sqlite` in the user's data folder. */
+/** Returns the default file: the path in `DIVISI_RUNS`, otherwise `runs.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
 /** Runs that one transaction removes: other processes wait for it. */

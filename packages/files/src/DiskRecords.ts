@@ -23,9 +23,9 @@ export interface Options {
    * while it is in use.
    */
   readonly file: string
-  /** About the most bytes that texts take; 1 GiB by default. */
+  /** The approximate maximum size of all texts, in bytes. Default: 1 GiB. */
   readonly maxBytes?: number | undefined
-  /** How long a text is stored; 30 days by default. A number is in milliseconds. */
+  /** How long a text is stored; a number is in milliseconds. Default: 30 days. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -52,7 +52,7 @@ export interface Records {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A file that cannot be used for texts. `reason` has the cause. */
+/** A file cannot be used for texts. `reason` is the cause. */
 export class RecordsError extends Data.TaggedError("RecordsError")<{
   readonly file: string
   readonly reason: Database.Unopened
@@ -127,12 +127,12 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** Which texts {@link purge} removes. */
+/** Options for {@link purge}. */
 export interface PurgeOptions {
   readonly file: string
-  /** Those that were last written before this time, in milliseconds since 1970. */
+  /** Removes only texts that were last written before this time, in milliseconds since 1970. */
   readonly before: number
-  /** Whether they are only counted; false by default. */
+  /** Whether texts are only counted. Default: `false`. */
   readonly isDryRun?: boolean | undefined
 }
 

@@ -2,7 +2,7 @@
  * Downloads of files: once for all processes, resumed after an interruption, and complete or absent.
  *
  * Bytes are written to `<file>.part`, and the server's description of the file to `<file>.part.json`. The file is
- * renamed when its length and its checksum are right.
+ * renamed after its length and checksum have been verified.
  */
 
 import fs from "node:fs/promises"
@@ -31,7 +31,7 @@ import * as WholeFile from "./WholeFile.ts"
 export interface Progress {
   readonly file: string
   readonly received: number
-  /** Absent if the server does not report it. */
+  /** The total size; absent if the server does not report it. */
   readonly total?: number | undefined
 }
 
@@ -39,25 +39,25 @@ export interface Progress {
 export interface Request {
   readonly url: string
   readonly file: string
-  /** Sent only to the origin of `url`, never to a redirect target at another origin. */
+  /** The access token. It is sent only to the origin of `url`, never to a redirect target at another origin. */
   readonly token?: Redacted.Redacted<string> | undefined
   /** The expected SHA-256 of the file. Default: the one that the server reports, if any. */
   readonly sha256?: string | undefined
-  /** ASCII text at the beginning of the file, e.g. `GGUF`: an error page that arrives as a file is rejected. */
+  /** ASCII text that the file must start with, such as `GGUF`, so that an error page is not accepted as the file. */
   readonly magic?: string | undefined
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
 /** The result of a download. */
 export interface Downloaded {
-  /** The commit that a hub has served, if reported. */
+  /** The commit that the hub served, if reported. */
   readonly commit?: string | undefined
 }
 
 /** A server's description of a file. */
 interface Promised extends Downloaded {
   readonly url: string
-  /** Changes when the file does. */
+  /** The entity tag, which changes with the file. */
   readonly etag?: string | undefined
   readonly size?: number | undefined
   readonly sha256?: string | undefined
@@ -98,7 +98,7 @@ const explain = (url: string, reason: DownloadErrorReason): string => {
   }
 }
 
-/** A file that could not be downloaded. */
+/** A file could not be downloaded. */
 export class DownloadError extends Data.TaggedError("DownloadError")<{
   readonly url: string
   readonly reason: DownloadErrorReason

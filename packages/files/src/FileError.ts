@@ -1,4 +1,4 @@
-/** Why a file or folder cannot be read or written, and who receives warnings about files. */
+/** Errors for files and folders that cannot be read or written, and the receiver of warnings about files. */
 import path from "node:path"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -55,8 +55,8 @@ const isSystemError = (cause: unknown): cause is SystemError => {
 }
 
 /**
- * Describes an error of the system or of a user function. System error codes are translated to words, with the path
- * unless it is `named`, which the caller mentions itself.
+ * Describes an error of the system or of a user function. System error codes are translated to words. The path is
+ * included, unless it is `named`, which the caller's message already contains.
  */
 export const detailOf = (cause: unknown, named?: string): string => {
   if (!isSystemError(cause)) return cause instanceof Error ? cause.message : String(cause)
@@ -86,7 +86,7 @@ const explain = (reason: FileErrorReason, file: string, cause: unknown): string 
   }
 }
 
-/** A file or folder that cannot be used. `cause` is the thrown value. */
+/** A file or folder cannot be used. `cause` is the thrown value. */
 export class FileError extends Data.TaggedError("FileError")<{
   readonly file: string
   /** The attempted operation, e.g. `"written"`. */
@@ -108,7 +108,7 @@ export const fromUnknown =
     return new FileError({ file, tried, cause, reason: reasons[String(code)] ?? "Failed" })
   }
 
-/** Receives warnings about files that other users can read; Node's warnings by default. */
+/** Receives warnings about files that other users can read. Default: Node's warnings. */
 export const Report: Context.Reference<(message: string) => void> = Context.Reference(
   "@divisi/files/FileError/Report",
   {

@@ -1,4 +1,4 @@
-/** Hugging Face's hub, and any server with the same layout: the URL of a file, and the access token. */
+/** File URLs and access tokens for the Hugging Face Hub and servers with the same layout. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,9 +7,9 @@ import * as Redacted from "effect/Redacted"
 /** A file of a repository. */
 export interface Place {
   readonly kind: "model" | "dataset"
-  /** As `owner/name`. */
+  /** The repository, as `owner/name`. */
   readonly repository: string
-  /** A branch, tag or commit; `main` by default. Only a commit always names the same files. */
+  /** A branch, tag or commit. Only a commit is immutable. Default: `main`. */
   readonly revision?: string | undefined
   /** Its path in the repository. */
   readonly file: string
@@ -19,12 +19,12 @@ const publicHub = "https://huggingface.co"
 
 const orNone = <A>(config: Config.Config<A>) => Effect.orDie(Config.option(config))
 
-/** The hub's address: `HF_ENDPOINT` of the environment, else the public hub. */
+/** The address of the hub: the environment variable `HF_ENDPOINT`, otherwise the public hub. */
 export const endpoint: Effect.Effect<string> = Effect.orDie(
   Config.String("HF_ENDPOINT").pipe(Config.withDefault(publicHub))
 )
 
-/** `HF_TOKEN` of the environment. */
+/** The access token in the environment variable `HF_TOKEN`. */
 export const token: Effect.Effect<Redacted.Redacted<string> | undefined> = Effect.map(
   orNone(Config.Redacted("HF_TOKEN")),
   (found) => (Option.isSome(found) && Redacted.value(found.value) !== "" ? found.value : undefined)

@@ -1,8 +1,8 @@
 /**
- * Lines of JSON: appended in whole, read one at a time.
+ * JSON Lines files: lines are appended atomically and read one at a time.
  *
- * A process may be killed, and a disk may fill, between any two bytes of a line. Text after the last line feed is not a
- * line: it is ignored when a file is read, and cut off when the file is opened for appending.
+ * A process may be killed, or a disk may become full, in the middle of a line. Text after the last line feed is
+ * therefore ignored when a file is read, and removed when the file is opened for appending.
  */
 import fs from "node:fs"
 import { constants, createGunzip } from "node:zlib"
@@ -18,7 +18,7 @@ import * as Sealed from "./Sealed.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a file is read. */
+/** Options for reading a file. */
 export interface ReadOptions {
   /**
    * Whether the file was written by another program and is complete. If so, the last line may lack a line feed, a byte
@@ -28,34 +28,36 @@ export interface ReadOptions {
   readonly isComplete?: boolean | undefined
   /**
    * Whether each line must be an object that matches its checksum (see `Sealed`), or must match only if it has one. By
-   * default checksums are ignored.
+   * default, checksums are ignored.
    */
   readonly seal?: "required" | "optional" | undefined
   /**
-   * Called with each line that cannot be read, and the line is left out. Without it, the stream fails at the first one.
+   * Called with the error of each unreadable line, which is then skipped. Without it, the stream fails at the first
+   * such line.
    */
   readonly onDamaged?: ((error: LineError) => void) | undefined
 }
 
-/** How a file is appended to. */
+/** Options for appending to a file. */
 export interface WriteOptions {
-  /** Whether each line, which is an object then, is given a checksum; false by default. See `Sealed`. */
+  /** Whether each line gets a checksum (see `Sealed`). Lines must then be objects. Default: `false`. */
   readonly isSealed?: boolean | undefined
-  /** After how many lines they are brought to the disk; 1 by default, `Infinity` leaves it to {@link Writer.flush}. */
-  readonly syncLines?: number | undefined
   /**
-   * The maximum time that a line waits for others before it is flushed to disk, in milliseconds; no bound by default.
+   * The number of lines after which they are flushed to disk. With `Infinity`, only {@link Writer.flush} does it.
+   * Default: 1.
    */
+  readonly syncLines?: number | undefined
+  /** The maximum time before a line is flushed to disk, in milliseconds. Default: unlimited. */
   readonly syncMillis?: number | undefined
 }
 
 /** A file that is appended to. Its functions throw a `FileError`; {@link attempt} converts them to effects. */
 export interface Writer {
-  /** Appends a value as a line: all of it, or nothing when it fails. */
+  /** Appends a value as a line: completely, or not at all if it fails. */
   readonly append: (value: unknown) => void
   /** Waits until all lines are on the disk. */
   readonly flush: () => void
-  /** Bytes in the file. */
+  /** Returns the size of the file, in bytes. */
   readonly bytes: () => number
 }
 
@@ -81,7 +83,10 @@ export type ReadError = FileError | LineError
 
 const isPacked = (file: string) => file.endsWith(".gz")
 
-/** The most characters of a line, 64 Mi: a file of a few kilobytes can unpack to a line that no memory holds. */
+/**
+ * The maximum length of a line, 64 Mi characters, because a compressed file of a few kilobytes can expand to a line
+ * that exceeds the memory.
+ */
 export const longestLine = 2 ** 26
 
 /** Yields the lines of a text that arrives in pieces, and whether each is complete. */
@@ -168,21 +173,21 @@ const parse = (text: string, seal: ReadOptions["seal"]): { readonly json?: unkno
 }
 
 /**
- * Yields the lines of text that arrives in pieces, e.g. from standard input, one at a time. Errors call the text
- * `file`. As in a file, only a line feed ends a line: the other line separators of Unicode may occur within JSON.
+ * Yields the lines of text that arrives in chunks, for example from standard input. Errors refer to the text as `file`.
+ * As in a file, only a line feed ends a line: the other line separators of Unicode may occur within JSON.
  */
 export async function* textsOf(file: string, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const { text } of linesOf(file, pieces)) yield text
 }
 
 /**
- * Returns the values of a file's lines, one at a time. Empty lines are skipped. A file that ends in `.gz` is
- * decompressed; if it need not be complete, as far as possible.
+ * Returns the values of a file's lines, one at a time. Empty lines are skipped. A file whose name ends in `.gz` is
+ * decompressed; if it may be incomplete, as far as possible.
  *
  * **Details**
  *
- * Reading takes time linear in the file and the memory of its longest line. A line of more than {@link longestLine}
- * characters is a `LineError`.
+ * Reading takes linear time and the memory of the longest line. A line of more than {@link longestLine} characters is a
+ * `LineError`.
  *
  * **Example**
  *
@@ -287,12 +292,12 @@ const openNow = (file: string, options: WriteOptions) => {
 }
 
 /**
- * Opens a file for appending, and creates it if it does not exist. A torn last line is cut off. A link is rejected. The
- * file is flushed to disk and closed with the scope.
+ * Opens a file for appending, and creates it if it does not exist. An incomplete last line is removed. A symbolic link
+ * is rejected. The file is flushed to disk and closed with the scope.
  *
  * **Gotchas**
  *
- * One writer at a time: hold a `Lock` meanwhile.
+ * Only one writer is allowed at a time. Hold a `Lock` while the file is open.
  */
 export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Writer, FileError, Scope.Scope> =>
   Effect.acquireRelease(
@@ -313,7 +318,7 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
   ).pipe(Effect.map(({ writer }) => writer))
 
 /**
- * Rejects an existing path that is not an ordinary file: a link may lead to an unrelated file, which must not be
+ * Fails if a path exists and is not a regular file. A link could point to an unrelated file, which must not be
  * truncated.
  */
 export const checkPlain = (file: string): Effect.Effect<void, FileError> =>

@@ -1,10 +1,10 @@
 /**
- * A lock between processes that the system frees when its holder ends, however it ends.
+ * A lock between processes that the operating system releases when its holder ends for any reason.
  *
  * It is an exclusive transaction on an empty SQLite database: SQLite takes the system's own lock on the file, on Linux,
- * macOS and Windows, and the kernel frees it with the process. If the lock were the mere existence of a file or folder,
- * other processes would have to guess after a crash whether it still holds. They could go only by the age of its
- * holder's last heartbeat, or by a process id that may have been reused.
+ * macOS and Windows, and the kernel releases it with the process. If the lock were only the existence of a file or
+ * folder, other processes could not know after a crash whether it is still valid: a heartbeat may be late, and a
+ * process id may have been reused.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -27,11 +27,11 @@ import * as WholeFile from "./WholeFile.ts"
 export interface Holder {
   readonly pid: number
   readonly host: string
-  /** When it was taken, as ISO 8601. */
+  /** The time at which it was acquired, in ISO 8601. */
   readonly since: string
 }
 
-/** How a lock is taken. */
+/** Options for acquiring a lock. */
 export interface Options {
   /** Whether to wait for the current holder. Default: `false`. */
   readonly wait?: boolean | undefined
@@ -41,14 +41,14 @@ export interface Options {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a lock cannot be taken. */
+/** Why a lock cannot be acquired. */
 export type LockErrorReason =
-  /** The lock is held. `holder` is absent at the moment in which the lock is taken. */
+  /** The lock is held. `holder` is absent while the lock is being acquired. */
   | { readonly _tag: "Held"; readonly holder?: Holder | undefined }
   /** The file cannot be opened, or this runtime has no `node:sqlite`. */
   | { readonly _tag: "Unusable"; readonly detail: string }
 
-/** A lock that cannot be taken. */
+/** A lock cannot be acquired. */
 export class LockError extends Data.TaggedError("LockError")<{
   readonly file: string
   readonly reason: LockErrorReason
@@ -61,7 +61,7 @@ export class LockError extends Data.TaggedError("LockError")<{
   }
 }
 
-/** A holder in words, e.g. `process 4711 since 2026-11-23T09:00:00.000Z`. */
+/** Describes a holder, such as `process 4711 since 2026-11-23T09:00:00.000Z`. */
 export const nameOf = (holder: Holder | undefined): string => {
   if (holder === undefined) return "another process"
   const where = holder.host === os.hostname() ? "" : ` on ${holder.host}`

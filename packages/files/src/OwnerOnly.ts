@@ -3,8 +3,8 @@
  * questions, answers, keys and their costs are private to the user. Source code that Divisi generates for a person
  * follows the umask instead.
  *
- * Older files may be more open. In the own folders of this user (`UserFolders`) they are closed when they are next used;
- * of any other one a warning names the command that closes it.
+ * Older files may have wider permissions. In this user's own folders (`UserFolders`), their permissions are restricted
+ * on next use; for any other file, a warning contains the command to do so.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -43,7 +43,7 @@ export const createNow = (file: string): void => {
 
 /**
  * Removes other users' permissions from a file or folder without opening it, which would free the locks that SQLite has
- * on it. Returns whether that succeeded: files of another user are left unchanged.
+ * on it. Returns whether it succeeded. Files of other users are not changed.
  */
 export const closeNow = (file: string, mode: number = fileMode): boolean => {
   try {
@@ -74,7 +74,10 @@ const closeAll = (root: string): void => {
   }
 }
 
-/** Closes the own folder of this user that a name is in, with all that it has, if other users can enter it. */
+/**
+ * Restricts the permissions of the user's own folder that contains a path, and of everything in it, if other users can
+ * access it.
+ */
 export const closeOwnFolderOf = (name: string): void => {
   if (!hasModes) return
   const root = UserFolders.ownFoldersNow().find((folder) => isBelow(folder, path.resolve(name)))
@@ -94,8 +97,8 @@ const reported = new Set<string>()
 const quoted = (file: string): string => (/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)
 
 /**
- * Closes an older file in an own folder of this user, and reports any other that other users can read, once. Returns the
- * mode that the file has then.
+ * Restricts the permissions of an older file in the user's own folders, and warns once about any other file that other
+ * users can read. Returns the resulting mode of the file.
  */
 export const check = (file: string, known?: fs.Stats | undefined): Effect.Effect<number> =>
   Effect.suspend(() => {

@@ -1,7 +1,7 @@
 /**
- * Programs that are started as the head of a process group, so that they end with all that they have started.
+ * Starts programs as leaders of process groups, so that they end together with everything that they started.
  *
- * A group ends as a whole: if it is stopped, if its head ends, and if this process ends, even by a `kill -9`. On
+ * A group ends as a whole: if it is stopped, if its leader ends, or if this process ends, even by `kill -9`. On
  * Windows, which has no process groups, `taskkill /T` ends the tree of processes.
  */
 import {
@@ -124,7 +124,7 @@ const killAllAtExit = (): void => {
 // Groups
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Starts a command as the head of a new group; `spawnOnWindows` replaces the `spawn` of Node there. */
+/** Starts a command as the leader of a new group. On Windows, `spawnOnWindows` replaces Node's `spawn`. */
 export const start = (
   [file = "", ...args]: ReadonlyArray<string>,
   options: SpawnOptions,
@@ -162,7 +162,7 @@ const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
   }
 }
 
-/** Kills a group immediately. A group that has ended is left alone, as its number may belong to another. */
+/** Kills a group immediately. Does nothing if the group has ended, because its id may have been reused. */
 export const kill = (child: ChildProcess): void => {
   if (child.pid === undefined || !running.has(child)) return
   if (!send(child, "SIGKILL")) child.kill("SIGKILL")
@@ -172,7 +172,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Waits until a process has ended, up to a time limit; returns whether it has ended. */
+/** Waits until a process has ended, up to a time limit. Returns whether it has ended. */
 export const ended = (child: ChildProcess, millis: number): Promise<boolean> =>
   new Promise((resolve) => {
     if (child.pid === undefined || hasEnded(child)) return resolve(true)
@@ -183,7 +183,7 @@ export const ended = (child: ChildProcess, millis: number): Promise<boolean> =>
     })
   })
 
-/** Stops a group: all members get SIGTERM, and SIGKILL after the grace time (2,000 ms by default). */
+/** Stops a group: sends SIGTERM to all members, and SIGKILL after a grace period. Default: 2,000 ms. */
 export const stop = async (child: ChildProcess, graceMillis: number = defaultGraceMillis): Promise<void> => {
   if (child.pid === undefined || !running.has(child)) return
   if (!stopping.has(child)) {
@@ -202,15 +202,15 @@ export const stop = async (child: ChildProcess, graceMillis: number = defaultGra
 // Commands
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a command is run. */
+/** Options for running a command. */
 export interface CommandOptions {
-  /** Its standard input; empty by default. */
+  /** The standard input. Default: empty. */
   readonly input?: string | undefined
   readonly cwd?: string | undefined
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** Stops the command when it is aborted; the promise is rejected with the reason. */
+  /** Stops the command when it is aborted. The promise is then rejected with the reason. */
   readonly signal?: AbortSignal | undefined
-  /** The time limit in milliseconds; no limit by default. */
+  /** The time limit in milliseconds. Default: unlimited. */
   readonly timeoutMillis?: number | undefined
   /** The number of characters at the end of its output that are retained. Default: 16,000. */
   readonly maxCharacters?: number | undefined
@@ -227,8 +227,8 @@ export interface Ended {
 }
 
 /**
- * Runs a command of the user's shell to its end. Only the end of the shell matters: remaining members of its group are
- * killed, and output held open by other processes is not awaited. Rejected if it cannot be started.
+ * Runs a command in the user's shell. It ends when the shell ends: remaining members of the group are killed, and
+ * output held open by other processes is not awaited. The promise is rejected if the command cannot be started.
  */
 export const run = (command: string, options: CommandOptions = {}): Promise<Ended> =>
   new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /** Node's own SQLite, loaded on first use without a warning, and its error codes. */
 import type * as sqlite from "node:sqlite"
 
-/** SQLite's result codes, without the bits that refine them. */
+/** SQLite's primary result codes. */
 export const codes = {
   permission: 3,
   busy: 5,
@@ -14,7 +14,7 @@ export const codes = {
   notADatabase: 26
 } as const
 
-/** The code of an error that SQLite threw; `undefined` of any other. */
+/** Returns the code of an error from SQLite; `undefined` for any other error. */
 export const codeOf = (error: unknown): number | undefined => {
   const code = (error as { readonly errcode?: unknown } | null)?.errcode
   return typeof code === "number" ? code & 0xff : undefined
@@ -25,8 +25,7 @@ export const codeOf = (error: unknown): number | undefined => {
  *
  * **Details**
  *
- * Node 22 warns that SQLite is experimental. This package has decided to trust it, so the warning is hidden; other
- * warnings pass.
+ * Node 22 warns that SQLite is experimental. This warning is suppressed; other warnings are not.
  */
 export const load = (): typeof sqlite | undefined => {
   const { emitWarning } = process

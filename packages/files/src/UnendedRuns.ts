@@ -1,6 +1,6 @@
 /**
- * Runs in progress whose results are stored elsewhere, by an evaluation or a training. They are in a separate journal,
- * in one file, until their results are stored; a run that was killed resumes in the middle.
+ * Runs in progress whose results are stored elsewhere, by an evaluation or a training. Until then, they are in a
+ * separate journal in one file, so that a killed run can resume.
  */
 import fs from "node:fs"
 import type { Journal } from "@divisi/core"
@@ -10,9 +10,9 @@ import * as DiskJournal from "./DiskJournal.ts"
 
 /** The payments for a run that an earlier process left unfinished. */
 export interface Left {
-  /** In USD, with unconfirmed calls at their worst case. */
+  /** The cost in USD, with unconfirmed calls at their worst case. */
   readonly costUsd: number
-  /** The worst cases of the unconfirmed calls, without those that cost nothing. */
+  /** The worst cases of the unconfirmed calls, without free calls. */
   readonly inDoubt: ReadonlyArray<number>
 }
 
@@ -20,14 +20,14 @@ export interface Left {
 export interface UnendedRuns {
   /** The payments of earlier processes for the runs that they left unfinished, by the names of the runs. */
   readonly left: ReadonlyMap<string, Left>
-  /** All names that were there. */
+  /** The names of all runs in the file when it was opened. */
   readonly names: ReadonlyArray<string>
   /**
    * Returns the journal that stores a run, optionally under a separate name. This journal does not report that the run
    * has ended: its result is not stored, so the run is executed to its end again, from its answers.
    */
   readonly journalOf: (run: string, name?: string) => Journal.Journal
-  /** Removes runs, by their names. Their results must be on disk. */
+  /** Removes runs by name. Their results must be on disk. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, Journal.JournalError>
 }
 

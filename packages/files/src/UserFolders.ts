@@ -1,6 +1,6 @@
 /**
- * Folders for files of this user: for files that can be restored (models, tokenizers, data sets), and for files that
- * cannot.
+ * Folders for this user's files: a cache folder for files that can be restored (models, tokenizers, data sets), and a
+ * data folder for all others.
  */
 import os from "node:os"
 import path from "node:path"
@@ -27,7 +27,7 @@ const variables = ["HOME", "USERPROFILE", "XDG_CACHE_HOME", "XDG_DATA_HOME", "AP
 
 let known: { readonly of: string; readonly folders: ReadonlyArray<string> } | undefined
 
-/** The folders of this user that are Divisi's alone, by the environment of this process. */
+/** Returns the user's folders that only Divisi uses, according to the environment of this process. */
 export const ownFoldersNow = (): ReadonlyArray<string> => {
   const of = JSON.stringify(variables.map((name) => process.env[name]))
   if (known?.of !== of) {
@@ -50,7 +50,7 @@ const place = (folder: "cache" | "data", name: string, variable: string): Effect
   })
 
 /**
- * A folder for copies of one kind, e.g. `models`. It need not be there.
+ * Returns the cache folder for one kind of files, such as `models`. It may not exist.
  *
  * **Details**
  *
@@ -73,7 +73,7 @@ const place = (folder: "cache" | "data", name: string, variable: string): Effect
 export const cache = (kind: string, variable: string): Effect.Effect<string> => place("cache", kind, variable)
 
 /**
- * A file that cannot be had again, e.g. `runs.sqlite`. It need not be there.
+ * Returns the path of a data file, such as `runs.sqlite`. It may not exist.
  *
  * **Details**
  *

@@ -1,7 +1,8 @@
 /**
- * Files and folders that are there in whole or not at all, whenever the process or the machine stops.
+ * Writes files and folders atomically: they are complete or absent, even if the process or the machine stops.
  *
- * A file is written under another name, flushed to disk and renamed. A reader sees the old content or the new one.
+ * A file is written under another name, flushed to disk and renamed. Readers see either the old content or the new
+ * content.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync, mkdirSync, statSync } from "node:fs"
@@ -15,25 +16,25 @@ import * as OwnerOnly from "./OwnerOnly.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A text, bytes, or pieces of either. */
+/** Text, bytes, or chunks of either. */
 export type Content = string | Uint8Array | Iterable<string | Uint8Array>
 
-/** How a file is written. */
+/** Options for writing a file. */
 export interface Options {
   /**
-   * Whether to wait until the content is on the disk. Default: `true`. Without waiting, a file survives a killed
-   * process, but perhaps not a loss of power; call {@link sync} later to ensure that.
+   * Whether to wait until the content is on the disk. Default: `true`. Without it, a file survives a killed process,
+   * but perhaps not a power failure; call {@link sync} later to ensure that.
    */
   readonly isDurable?: boolean | undefined
-  /** The permitted readers of a new file: its owner by default. Generated source code follows the umask. */
+  /** The permitted readers of a new file. Default: only its owner. Generated source code follows the umask. */
   readonly access?: OwnerOnly.Access | undefined
 }
 
 /** Receives the content of a file in order. */
 export interface Sink {
-  /** Writes a piece. Its bytes may be reused once the promise is resolved. */
+  /** Writes a chunk. Its buffer can be reused after the promise has resolved. */
   readonly write: (piece: string | Uint8Array) => Promise<void>
-  /** Bytes taken so far. */
+  /** Returns the number of bytes written so far. */
   readonly position: () => number
 }
 
@@ -57,10 +58,10 @@ const syncFolderNow = (folder: string) =>
 const attempt = <A>(file: string, run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, FileError> =>
   Effect.tryPromise({ try: run, catch: fromUnknown(file, "written") })
 
-/** Waits until the content of a file is on the disk. */
+/** Waits until the content of a file is on disk. */
 export const sync = (file: string): Effect.Effect<void, FileError> => attempt(file, () => syncNow(file))
 
-/** Waits until the names in a folder are on the disk, if the system can report it. */
+/** Waits until the entries of a folder are on disk, if the system supports it. */
 export const syncFolder = (folder: string): Effect.Effect<void, FileError> =>
   attempt(folder, () => syncFolderNow(folder))
 
@@ -137,8 +138,8 @@ const sweepNow = async (folder: string, olderThanMillis: number, names?: Readonl
 }
 
 /**
- * Removes the leftovers of killed processes in a folder: those with these names, or all. Hold a lock that excludes
- * other writers, because their unfinished files would also be removed.
+ * Removes unfinished files of killed processes from a folder: those with the given names, or all. Hold a lock that
+ * excludes other writers, because their unfinished files would also be removed.
  */
 export const sweep = (folder: string, names?: ReadonlyArray<string>): Effect.Effect<void, FileError> =>
   Effect.tryPromise({ try: () => sweepNow(folder, 0, names), catch: fromUnknown(folder, "removed") })
@@ -167,7 +168,7 @@ const writeInPlace = (target: string, body: Body) =>
 const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true }).catch(() => undefined))
 
 /**
- * Writes a file by a function of a sink: for content that need not fit in memory.
+ * Writes a file with a function that receives a sink, for content that does not fit in memory.
  *
  * **Details**
  *
@@ -230,7 +231,7 @@ export const write = (file: string, content: Content, options?: Options): Effect
     options
   )
 
-/** Writes a value as JSON, indented, with an end of line. */
+/** Writes a value as indented JSON with a final line feed. */
 export const writeJson = (file: string, value: unknown, options?: Options): Effect.Effect<void, FileError> =>
   Effect.suspend(() => write(file, `${JSON.stringify(value, null, 2)}\n`, options))
 
@@ -279,8 +280,8 @@ const syncAll = async (folder: string) => {
 }
 
 /**
- * Renames a folder that was filled under another name: it appears with all its content, or not at all. The target must
- * not exist.
+ * Publishes a folder that was filled under another name by renaming it, so that it appears with its complete content.
+ * The target must not exist.
  */
 export const publishFolder = (partial: string, folder: string): Effect.Effect<void, FileError> =>
   attempt(folder, async () => {

@@ -1,4 +1,4 @@
-/** State on disk that runs of `@divisi/core/promise` share, for users of promises instead of Effect. */
+/** State on disk that runs of `@divisi/core/promise` share, for programs that use promises instead of Effect. */
 
 import { Journal, ResponseCache, Options as Tables } from "@divisi/core"
 import { open } from "@divisi/core/promise"
@@ -9,8 +9,8 @@ import * as DiskJournal from "./DiskJournal.ts"
 
 /**
  * Opens a file that stores workers' answers, so that equal calls are paid for once by this process and by concurrent
- * and later ones. It is closed by `await using`, or never. The promise is rejected with a `DiskCacheError` if the file
- * cannot be used.
+ * and later ones. Declare it with `await using` to close it; otherwise it stays open. The promise is rejected with a
+ * `DiskCacheError` if the file cannot be used.
  *
  * **Example**
  *
@@ -34,8 +34,9 @@ export const openCache = async (options: DiskCache.Options): Promise<ResponseCac
 }
 
 /**
- * Opens a file that stores runs, so that they survive their process: by default one in this user's data folder. It is
- * closed by `await using`, or never. The promise is rejected with a `JournalError` if the file cannot be used.
+ * Opens a file that stores runs, so that they survive their process. Default: a file in this user's data folder.
+ * Declare it with `await using` to close it; otherwise it stays open. The promise is rejected with a `JournalError` if
+ * the file cannot be used.
  *
  * `runs()` lists its runs, the most recent first, with their endings, costs and waiting calls.
  *
@@ -70,16 +71,17 @@ export const openJournal = async (options: DiskJournal.Options = {}) => {
   return { ...journal, runs: (query?: Journal.Query) => Effect.runPromise(journal.list(query)) }
 }
 
-/** Accounts in a file, with promises instead of effects, until they are closed. */
+/** Open accounts in a file, with promises instead of effects. */
 export interface OpenAccounts extends Omit<DiskAccounts.Accounts, "list" | "open">, AsyncDisposable {
   readonly open: (account: DiskAccounts.AccountOptions) => Promise<DiskAccounts.Account>
   readonly list: () => Promise<ReadonlyArray<DiskAccounts.Standing>>
 }
 
 /**
- * Opens a file of accounts, which limit the spend of runs in all processes that use the file, also after a restart.
- * Each account is a `ledger` for `conduct`. By default the file is in this user's data folder. It is closed by
- * `await using`, or never. The promises are rejected with an `AccountsError` if the file cannot be used.
+ * Opens a file of accounts. They limit the spend of runs in all processes that use the file, even after a restart. Each
+ * account is a `ledger` for `conduct`. By default, the file is in this user's data folder. Declare it with
+ * `await using` to close it; otherwise it stays open. The promises are rejected with an `AccountsError` if the file
+ * cannot be used.
  *
  * **Example**
  *

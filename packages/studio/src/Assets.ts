@@ -1,8 +1,8 @@
-/** The files of the page, as a server sends them: with a strict content security policy, and compressed. */
+/** Serves the files of the page, compressed and with a strict content security policy. */
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** A file of the page, ready to be sent. */
+/** A file of the page, ready to send. */
 export interface Asset {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,10 @@ const types: Readonly<Record<string, string>> = {
 /** The names of the files that are served, by kind; `page-HASH.js` never changes its content. */
 const served = /^(?:index\.html|studio\.(?:js|css)|icon\.svg|page-[A-Z0-9]{1,16}\.js)$/
 
-/** Everything on the page comes from its own server, no script or style is inline, and no site can frame it. */
+/**
+ * The content security policy: resources only from the page's own server, no inline scripts or styles, and no framing
+ * by other sites.
+ */
 export const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -48,7 +51,7 @@ export class NotBuilt extends Error {
   }
 }
 
-/** The folder of the built page. It has the same place seen from the source and from the built package. */
+/** The folder of the built page. Its relative path is the same from the source and from the built package. */
 export const folder: string = fileURLToPath(new URL("../dist/app/", import.meta.url))
 
 /** Reads a file of the page as text. Throws {@link NotBuilt} if it does not exist. */
@@ -80,8 +83,8 @@ const encodingFor = (accepted: string): "br" | "gzip" | undefined =>
   /\bbr\b/.test(accepted) ? "br" : /\bgzip\b/.test(accepted) ? "gzip" : undefined
 
 /**
- * Returns the file for a path below the page's root: `""` and `"/"` are the document. `undefined` for any other path.
- * Throws {@link NotBuilt} in a checkout that was not built.
+ * Returns the file for a path below the page's root, or `undefined` if there is no such file. `""` and `"/"` return the
+ * document. Throws {@link NotBuilt} in a checkout that was not built.
  */
 export const respond = (path: string, acceptedEncodings = ""): Asset | undefined => {
   const name = path.replace(/^\/+/, "") || "index.html"

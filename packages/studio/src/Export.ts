@@ -1,10 +1,13 @@
-/** Pages without a server: a folder for a static host or a `file:` address, and one file with everything inside. */
+/**
+ * Exports pages that need no server: as a folder for static hosting or `file:` URLs, or as a single self-contained
+ * file.
+ */
 import crypto from "node:crypto"
 import type { Transcript } from "@divisi/core"
 import * as Assets from "./Assets.ts"
 import type { Summary } from "./run/Summary.ts"
 
-/** A run that is exported. */
+/** A run to export. */
 export interface ExportedRun {
   readonly summary: Summary
   readonly transcript: Transcript.Transcript
@@ -38,7 +41,7 @@ const policyTag = (script: string, style: string): string =>
 /** The script of the page on a server; exported pages have a classic one. */
 const moduleTag = '<script src="studio.js" type="module"></script>'
 
-/** Returns one document with the runs inside. It loads nothing. */
+/** Returns a self-contained document with the runs. It loads no other files. */
 export const onePage = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): string => {
   const data = dataScript(runs, more)
   // The bundle is the project's own; only a closing tag in one of its strings could end the element.
@@ -54,7 +57,10 @@ export const onePage = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {
   return replace(page, "</body>", `<script>${data}</script>\n<script>${script}</script>\n</body>`)
 }
 
-/** Returns the files of a folder with the runs, by name. It opens from a static host and from a `file:` address. */
+/**
+ * Returns the files of a folder with the runs, by name. The folder can be opened from a static host and from a `file:`
+ * URL.
+ */
 export const folder = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): ReadonlyMap<string, string> => {
   const own = "'self' file:"
   const page = Assets.textOf("index.html")

@@ -1,9 +1,9 @@
 /**
- * Serves the page and the runs of a source on this machine: the routes of `/v1/runs` have the same form as those of
- * `@divisi/server`.
+ * Serves the page and the runs of a source on this machine. The routes under `/v1/runs` have the same format as those
+ * of `@divisi/server`.
  *
- * It has no keys, so it listens on a loopback address, answers only requests to a loopback name, and refuses pages of
- * other origins.
+ * It does not authenticate, so it listens only on a loopback address, answers only requests to a loopback host name,
+ * and rejects pages from other origins.
  */
 import { once } from "node:events"
 import http from "node:http"
@@ -15,13 +15,13 @@ import type { Summary } from "./run/Summary.ts"
 
 /** A source of runs for a page. */
 export interface Source {
-  /** The runs, the newest first: at most `limit`, or all by default. */
+  /** Returns the runs, newest first: at most `limit`, or all by default. */
   readonly list: (limit?: number) => Promise<ReadonlyArray<Summary>>
   /** Returns a run; `undefined` if it is unknown. */
   readonly read: (
     id: string
   ) => Promise<{ readonly summary: Summary; readonly transcript: Transcript.Transcript } | undefined>
-  /** The events of a run from a number on, up to its end; `undefined` if it is unknown or has no events. */
+  /** Returns the events of a run from a given number to its end; `undefined` if the run is unknown or has no events. */
   readonly follow: (
     id: string,
     from: number,
@@ -29,20 +29,20 @@ export interface Source {
   ) => Promise<AsyncIterable<{ readonly seq: number; readonly event: RunEvent.RunEvent }> | undefined>
 }
 
-/** The source of a server, and its address. */
+/** The run source of a server, and its address. */
 export interface Options {
   readonly source: Source
-  /** 0 picks a free port; the default is 4100. */
+  /** The port. 0 selects a free port. Default: 4100. */
   readonly port?: number | undefined
-  /** A loopback address; 127.0.0.1 by default. */
+  /** The loopback address to listen on. Default: 127.0.0.1. */
   readonly host?: string | undefined
-  /** Called with an unexpected error; the client gets status 500 without its text. */
+  /** Called with an unexpected error. The client receives status 500 without the error text. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** Routes of the caller under `/v1/`, for example of trainings; `undefined` for an unknown path. */
+  /** Handles additional routes under `/v1/`, for example for trainings. Returns `undefined` for an unknown path. */
   readonly route?: ((url: URL) => Promise<unknown>) | undefined
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface StudioServer {
   readonly url: string
   readonly close: () => Promise<void>
@@ -211,7 +211,10 @@ const table = Tables.table(
   { required: ["source"] }
 )
 
-/** Listens until it is closed. Rejects if the address is not a loopback address or cannot be used. */
+/**
+ * Starts a server that listens until it is closed. The promise is rejected if the address is not a loopback address or
+ * cannot be used.
+ */
 export const listen = async (options: Options): Promise<StudioServer> => {
   Tables.check("StudioServer.listen", options, table)
   const { host = "127.0.0.1", onError, port = 4_100 } = options

@@ -1,6 +1,7 @@
 /**
- * The studio: a page that shows runs. `Assets` has its files for servers, `StudioServer` serves a source of runs on this
- * machine, and `Export` writes pages without a server. The other modules are what the page computes, as pure functions.
+ * The studio: a page that shows runs. `Assets` has its files for servers, `StudioServer` serves a source of runs on
+ * this machine, and `Export` writes pages without a server. The other modules contain the page's computations as pure
+ * functions.
  */
 
 export * as Assets from "./Assets.ts"

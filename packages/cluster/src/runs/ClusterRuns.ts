@@ -1,9 +1,9 @@
 /**
  * Runs on many machines.
  *
- * A run is submitted by id and executed by one of the servers that share a Postgres. Effect's cluster decides which: it
- * moves the runs of a server that drains, dies or freezes. The epoch of the journal enforces the decision, so an answer
- * that was received is never paid for twice.
+ * A run is submitted by id and executed by one of the servers that share a Postgres database. Effect's cluster assigns
+ * the run, and moves it if its server drains, dies or freezes. The epoch of the journal enforces the decision, so an
+ * answer that was received is never paid for twice.
  */
 import { Elapsed, Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
@@ -36,9 +36,9 @@ export { Ended, Item }
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The database and this server's part in it. */
+/** The database, and the options of this process. */
 export interface Options extends Postgres.Options {
-  /** Executes the runs that are placed on this server. Absent: this process submits and follows runs only. */
+  /** Executes the runs that are assigned to this server. If absent, this process only submits and follows runs. */
   readonly worker?: Worker | undefined
   /**
    * How often a server confirms that it still has its runs, in milliseconds. Default: 5,000. Below 3,000, a busy server
@@ -46,17 +46,18 @@ export interface Options extends Postgres.Options {
    */
   readonly refreshMillis?: number | undefined
   /**
-   * The servers that share runs: those of another group neither see nor take them, so that the old and the new version of
-   * a deployment do not execute each other's runs. Lower-case letters, digits and `_`, at most 20. Default: one group.
+   * The group of servers that share runs. Servers of other groups do not see these runs, so the old and new versions of
+   * a deployment do not execute each other's runs. Lowercase letters, digits and `_`, at most 20 characters. Default:
+   * one group.
    */
   readonly versionGroup?: string | undefined
-  /** How long a server that confirms nothing keeps its runs, in milliseconds. Default: 12,000. */
+  /** How long a server keeps its runs without confirming them, in milliseconds. Default: 12,000. */
   readonly expireMillis?: number | undefined
 }
 
 /** A server that executes runs. */
 export interface Worker {
-  /** Other servers connect to it without a password: it must not be reachable from outside. */
+  /** The address that other servers connect to. It is not authenticated, so it must not be reachable from outside. */
   readonly address: Layers.Address
   readonly conductor: Conductor["Service"]
   /** Further options of each run, such as its account. */
@@ -64,34 +65,34 @@ export interface Worker {
   /** The maximum number of concurrent runs on this server; others wait. Default: 50. */
   readonly concurrency?: number | undefined
   /**
-   * How many servers in a row may die or freeze while they execute a run, without an answer in between. After that the run
-   * fails with the reason `Abandoned`: it may be the cause. Default: 5.
+   * The maximum number of consecutive servers that die or freeze while they execute a run, without an answer in
+   * between. After that, the run fails with the reason `Abandoned`, because it may be the cause. Default: 5.
    */
   readonly maxTakeovers?: number | undefined
-  /** How long a server that stops waits for its calls in flight, in milliseconds. Default: 60,000. */
+  /** How long a stopping server waits for its calls in flight, in milliseconds. Default: 60,000. */
   readonly drainMillis?: number | undefined
 }
 
-/** The runs of a cluster. Every member can do all of it for every run. */
+/** The runs of a cluster. Every member can use all functions for every run. */
 export interface ClusterRuns {
-  /** Stores a run; one of the servers starts it. A run whose id is known is not begun again. */
+  /** Stores a run, which one of the servers then starts. A run with a known id is not started again. */
   readonly submit: (id: string, task: Task.Input) => Effect.Effect<void>
   /** Returns how a run ended, or `None` before that. */
   readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
   /** Waits for the end of a run. */
   readonly result: (id: string) => Effect.Effect<Ended>
-  /** Cancels a run: no further call is made, even if its server dies in this moment. */
+  /** Cancels a run: no further call is made, even if its server dies at this moment. */
   readonly cancel: (id: string) => Effect.Effect<void, Postgres.PostgresError>
-  /** Gives the results of the tool calls that a suspended run waits for, by their ids. Giving them twice changes nothing. */
+  /** Passes results for the pending tool calls of a suspended run, by call id. Passing them again has no effect. */
   readonly give: (id: string, results: Readonly<Record<string, Tool.Given>>) => Effect.Effect<void>
   /**
-   * Streams the entries of a run from a number on, up to its end, without gaps. Pieces of answers come between them while
-   * the run is executed by a server of the cluster. Waits for a run that has not begun.
+   * Streams the entries of a run from a sequence number to its end, without gaps. While a server of the cluster
+   * executes the run, the stream also contains chunks of answers. Waits for a run that has not started.
    */
   readonly follow: (id: string, from?: number) => Stream.Stream<Item>
-  /** Waits until this server was asked to drain (`Operations.drain`): close the scope then. */
+  /** Completes when this server was asked to drain (`Operations.drain`). Close the scope then. */
   readonly drained: Effect.Effect<void, Postgres.PostgresError>
-  /** The runs of this process, and their calls in flight. */
+  /** Returns the number of runs in this process, and of their calls in flight. */
   readonly size: () => { readonly runs: number; readonly calls: number }
   readonly journal: Journal.Journal
 }
@@ -205,13 +206,13 @@ const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, patienceMillis: numb
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Joins the cluster of a database, until the scope closes. A worker that stops hands its runs over: it makes no further
- * call, and waits for those in flight.
+ * Joins the cluster of a database, until the scope closes. A stopping worker hands over its runs: it makes no further
+ * calls, and waits for those in flight.
  *
  * **Gotchas**
  *
- * All workers must have the same policy, pool and settings. After `kill -9`, a run continues elsewhere after
- * `expireMillis` at most; its calls in flight are charged at their worst case and made again.
+ * All workers must have the same policy, pool and settings. After `kill -9`, a run continues elsewhere within
+ * `expireMillis`; its calls in flight are charged at their worst case and repeated.
  *
  * **Example**
  *

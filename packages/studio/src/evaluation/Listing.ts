@@ -1,4 +1,4 @@
-/** Evaluations as the page reads them: their lines of a list, their reports with the outcomes of each question, and answers. */
+/** Evaluations in the page's format: list entries, reports with the outcomes of each question, and answers. */
 import type { EvaluationPage } from "@divisi/report"
 
 /** The results of a policy on a benchmark, with its accuracy by kind of question. */
@@ -32,7 +32,7 @@ export interface Sample extends EvaluationPage.Sample {
 export interface Line {
   readonly id: string
   readonly title: string
-  /** Why it cannot be read; such a line has no figures. */
+  /** Why it cannot be read. If present, the entry has no figures. */
   readonly damaged?: string
   readonly policies: number
   readonly samples: number
@@ -41,11 +41,14 @@ export interface Line {
   readonly best: { readonly policy: string; readonly mean: number } | null
   readonly cost_usd: number
   readonly is_play: boolean
-  /** Milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly changed_at: number
 }
 
-/** The outcomes of a question: for each policy of the configuration, the scores of its answers; `null` if one is missing. */
+/**
+ * The outcomes of a question: for each policy of the configuration, the scores of its answers (`null` for a missing
+ * one).
+ */
 export interface Question {
   readonly benchmark: string
   readonly task: string
@@ -53,7 +56,7 @@ export interface Question {
   readonly scores: ReadonlyArray<ReadonlyArray<number | null>>
 }
 
-/** An evaluation that is opened. */
+/** An opened evaluation. */
 export interface Opened {
   readonly id: string
   readonly report: Report
@@ -62,7 +65,7 @@ export interface Opened {
 
 /** The answers to a question, each with the id of its run if its transcript is stored. */
 export interface Answers {
-  /** Known from a transcript. */
+  /** The question; `null` if no transcript is stored. */
   readonly question: string | null
   readonly samples: ReadonlyArray<Sample & { readonly run: string | null }>
 }
@@ -70,10 +73,10 @@ export interface Answers {
 /** The path of the list below the root of the API. */
 export const path = "v1/evaluations"
 
-/** The path of an evaluation. */
+/** Returns the path of an evaluation. */
 export const pathOf = (id: string): string => `${path}/${encodeURIComponent(id)}`
 
-/** The path of the answers to a question. */
+/** Returns the path of the answers to a question. */
 export const answersPath = (id: string, { benchmark, task }: Pick<Question, "benchmark" | "task">): string =>
   `${pathOf(id)}/questions/${encodeURIComponent(benchmark)}/${encodeURIComponent(task)}`
 
@@ -81,13 +84,13 @@ export const answersPath = (id: string, { benchmark, task }: Pick<Question, "ben
 export const isPlay = ({ pool }: Pick<Report, "pool">): boolean =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
 
-/** Returns the title of a report: its benchmarks and the number of their questions. */
+/** Returns the title of a report: its benchmarks, with their numbers of questions. */
 export const titleOf = ({ benchmarks }: Pick<Report, "benchmarks">): string =>
   benchmarks
     .map(({ selected, title }) => `${title}, ${selected} ${selected === 1 ? "question" : "questions"}`)
     .join("; ")
 
-/** Returns the line of a report. */
+/** Returns the list entry of a report. */
 export const lineOf = (id: string, report: Report, changedAt: number): Line => {
   const [best] = report.overall
     .flatMap(({ mean, policy }) => (mean === null ? [] : [{ policy, mean }]))
@@ -137,7 +140,7 @@ export const differ = ({ scores }: Question, one: number, other: number): boolea
   return means[0] !== undefined && means[1] !== undefined && means[0] !== means[1]
 }
 
-/** A policy with its accuracy and its cost per question. */
+/** A policy with its accuracy and cost per question. */
 export interface Point {
   readonly policy: string
   readonly mean: number
@@ -156,7 +159,7 @@ export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => 
     })
 }
 
-/** The finding of a benchmark in words: the first policy against the best of the others. */
+/** The result of a benchmark as a sentence: the first policy compared with the best of the others. */
 export interface Finding {
   readonly title: string
   readonly detail: string
@@ -175,7 +178,7 @@ const costText = (own: Cell, other: Cell): string => {
   return share > 1.05 ? ` at ${share < 10 ? share.toFixed(1) : Math.round(share)} times its cost` : " at the same cost"
 }
 
-/** States what a report found on a benchmark. */
+/** Returns the result of a benchmark in a report. */
 export const findingOf = (report: Report, benchmark: string): Finding => {
   const [reference] = report.config.policies
   const cells = report.cells.filter((cell) => cell.benchmark === benchmark)

@@ -1,4 +1,4 @@
-/** Two runs of one task next to each other, as pure data. */
+/** Compares two runs of one task, as plain data. */
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 
 /** The figures of a run. */
@@ -27,16 +27,16 @@ export const figuresOf = (transcript: Transcript.Transcript): Figures => {
   }
 }
 
-/** The text of the question of a run. */
+/** Returns the text of a run's question. */
 export const questionOf = ({ task }: Transcript.Transcript): string =>
   Message.text(task.messages.findLast(({ role }) => role === "user"))
 
-/** A step of one run next to the step of the same number of the other. */
+/** A step of one run and the step with the same number of the other run. */
 export interface Pair {
   readonly name: string
   readonly one: Side | undefined
   readonly other: Side | undefined
-  /** The first difference; a step that only one run has differs as a whole. */
+  /** The first difference; `"only one"` if only one run has the step. */
   readonly differs: "only one" | "worker" | "subtask" | "outcome" | "answer" | undefined
 }
 
@@ -92,7 +92,7 @@ const costText = (one: Figures, other: Figures): string => {
   return share < 1.05 ? "for about the same cost" : `and A costs ${ratioText(share)} times as much as B`
 }
 
-/** States how two runs differ: their answers, then their cost. */
+/** Describes how two runs differ: their answers, then their cost. */
 export const findingOf = (one: Transcript.Transcript, other: Transcript.Transcript): string => {
   const cost = costText(figuresOf(one), figuresOf(other))
   const outcome =

@@ -1,4 +1,4 @@
-/** Numbers and texts as the pages show them; each number has its unit. */
+/** Formats numbers (with units) and text for the pages. */
 
 const significant = (usd: number): string => {
   if (usd === 0) return "0"
@@ -28,16 +28,16 @@ export const tokens = (count: number): string => {
   return `${(count / 1_000_000).toFixed(1)}M`
 }
 
-/** Formats a whole number with separators: 2,290. */
+/** Formats an integer with separators: 2,290. */
 export const whole = (count: number): string => count.toLocaleString("en-US")
 
-/** Formats a share of 0 to 1: 95.1 %. */
+/** Formats a share from 0 to 1 as a percentage: 95.1 %. */
 export const share = (value: number): string => `${(value * 100).toFixed(1)} %`
 
 /** Formats a ratio: 2.4×, 101×. */
 export const ratio = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)}×`
 
-/** Formats a time in milliseconds since 1970: its age below a day, then its date. */
+/** Formats a time in milliseconds since 1970: as an age if it is less than a day ago, otherwise as a date. */
 export const when = (at: number, now: number): string => {
   const seconds = Math.max(0, Math.floor((now - at) / 1000))
   if (seconds < 60) return `${seconds} s ago`
@@ -57,17 +57,17 @@ export const exactly = (at: number): string => {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the ones to show.
 const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
-/** Replaces characters that cannot be seen, but change what is seen, by their names: `[U+202E]`. */
+/** Replaces invisible characters that affect the display by their code points: `[U+202E]`. */
 export const visible = (text: string): string =>
   text.replace(invisible, (character) => `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`)
 
-/** The first words of a text, on one line. */
+/** Returns the first words of a text, on one line. */
 export const oneLine = (text: string, most = 300): string => {
   const line = visible(text.slice(0, most * 2).replace(/\s+/g, " ")).trim()
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
-/** Formats the place of a step or an item of it: `0.2`, `0.2[3]`. */
+/** Formats the place of a step or of one of its items: `0.2`, `0.2[3]`. */
 export const place = ({
   item,
   round,

@@ -1,15 +1,14 @@
 /**
- * The messages that the worker of a step was sent, from a transcript.
+ * Rebuilds the messages that were sent to the worker of a step, from a transcript.
  *
- * They are rebuilt by the functions of core that build the request, so a page shows what a worker received and not what
- * another piece of code assumes that it received.
+ * It uses the functions of core that build the request, so a page shows exactly the messages that the worker received.
  */
 import { type Message, Prompt, StepViews, type Transcript } from "@divisi/core"
 
-/** A message, and the place that it comes from. */
+/** A message with its origin. */
 export interface SentMessage {
   readonly message: Message.Message
-  /** For display: `Question`, `Step 2`, `Tool search`. */
+  /** The origin for display: `Question`, `Step 2`, `Tool search`. */
   readonly from: string
 }
 
@@ -92,8 +91,8 @@ const seenBy = (
 }
 
 /**
- * Returns the first messages of a step or of an item of it, without those of later turns. None if its round has no plan,
- * or if the step runs for items and none is named.
+ * Returns the first messages of a step or item, without those of later turns. Empty if the round has no plan, or if the
+ * step runs for items and no item is given.
  */
 export const firstMessages = (
   transcript: Transcript.Transcript,
@@ -113,8 +112,8 @@ export const firstMessages = (
 }
 
 /**
- * Returns the messages of the last request of a step or of an item of it: the first ones, and those of its finished
- * turns. Empty if `firstMessages` is.
+ * Returns the messages of the last request of a step or item: the first ones and those of its finished turns. Empty if
+ * `firstMessages` is empty.
  */
 export const sentMessages = (
   transcript: Transcript.Transcript,

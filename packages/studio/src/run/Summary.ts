@@ -1,10 +1,10 @@
-/** The line of a run in a list: the fields of `GET /v1/runs`, and those that only a transcript has. */
+/** The list entry of a run: the fields of `GET /v1/runs`, and those that require a transcript. */
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 
 /** The state of a run: its ending, or the reason why it has not ended. */
 export type State = Transcript.Transcript["ending"] | "running" | "waiting" | "stopped" | "damaged"
 
-/** A bar of the small waterfall of a run: from and to are shares of the run's time. */
+/** A bar in the small waterfall of a run. `from` and `to` are fractions of the run's duration. */
 export interface Bar {
   readonly from: number
   readonly to: number
@@ -16,11 +16,11 @@ export interface Summary {
   readonly id: string
   readonly object: "run"
   readonly state: string
-  /** Absent content is `null`. */
+  /** The question; `null` if content is not stored. */
   readonly question: string | null
   readonly policy: string
   readonly workers: ReadonlyArray<string>
-  /** Milliseconds since 1970, as is `changed_at`. */
+  /** The start in milliseconds since 1970, like `changed_at`. */
   readonly started_at: number
   readonly changed_at: number
   readonly cost_usd: number
@@ -28,7 +28,7 @@ export interface Summary {
   readonly owner: string | null
   readonly waits_for: ReadonlyArray<string>
   readonly damaged?: string
-  /** Present if a transcript was read. */
+  /** The number of tokens; present if a transcript was read. */
   readonly tokens?: number
   readonly is_play?: boolean
   readonly is_unpriced?: boolean
@@ -59,7 +59,7 @@ const waitsFor = ({ rounds }: Transcript.Transcript): ReadonlyArray<string> =>
     )
   )
 
-/** Returns the line of a run from its transcript. */
+/** Returns the list entry of a run from its transcript. */
 export const fromTranscript = (transcript: Transcript.Transcript): Summary => {
   const { ending, policy, pool, runId, startedAt, task } = transcript
   const end = Transcripts.endOf(transcript)

@@ -1,7 +1,7 @@
-/** The waterfall of a run as data: one row for each step, its calls on one time scale, and the critical path. */
+/** The waterfall of a run as data: one row per step with its calls on a common time scale, and the critical path. */
 import { Topology, type Transcript, Transcript as Transcripts } from "@divisi/core"
 
-/** One call of a step: milliseconds from the start of the run. */
+/** A call of a step. Times are in milliseconds from the start of the run. */
 export interface Call {
   readonly from: number
   readonly to: number
@@ -20,12 +20,12 @@ export interface Row {
   readonly record: Transcript.StepRecord
   readonly calls: ReadonlyArray<Call>
   readonly isCritical: boolean
-  /** Milliseconds from the start of the run; absent if the step has not started. */
+  /** The start of the step, in milliseconds from the start of the run; absent if the step has not started. */
   readonly from?: number
   readonly to?: number
 }
 
-/** The rows of a run, and its whole time in milliseconds. */
+/** The rows of a run, and its duration in milliseconds. */
 export interface Waterfall {
   readonly rows: ReadonlyArray<Row>
   readonly millis: number
@@ -35,8 +35,8 @@ const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
   isInDoubt === true ? "unconfirmed" : reason === undefined ? "interrupted" : "failed"
 
 /**
- * The calls of a step, each from the end of the one before it and its pause. A cached answer has no others: its failed
- * calls belong to the run that paid for it.
+ * Returns the calls of a step. Each one starts after the end of the previous one and the delay before the retry. A
+ * cached answer has no others: its failed calls belong to the run that paid for it.
  */
 export const callsOf = (
   { cached, endedAt, lost, startedAt, state, turns = [], worker, ...step }: Transcript.StepRecord,
@@ -73,7 +73,7 @@ export const callsOf = (
   return calls
 }
 
-/** The row of an item of a step; `undefined` if the item is not known. */
+/** Returns the row of a step's item; `undefined` if the item is unknown. */
 export const itemRow = (
   { isCritical, record, round, step }: Row,
   item: string,
@@ -97,7 +97,7 @@ const criticalOf = ({ steps, workflow }: Transcript.RoundRecord, now: number): R
   )
 }
 
-/** Lays out a run as it was at a time, in milliseconds since 1970; by default at its end. */
+/** Returns the waterfall of a run as of a time in milliseconds since 1970. Default: its end. */
 export const make = (transcript: Transcript.Transcript, now = Transcripts.endOf(transcript)): Waterfall => {
   const { rounds, startedAt } = transcript
   const rows = rounds.flatMap((round) => {
@@ -113,7 +113,7 @@ export const make = (transcript: Transcript.Transcript, now = Transcripts.endOf(
   return { rows, millis: Math.max(1, Transcripts.endOf(transcript) - startedAt, now - startedAt) }
 }
 
-/** The paid work of a run that is not in its answer. */
+/** The paid work of a run that did not contribute to its answer. */
 export interface Waste {
   readonly failed: number
   readonly interrupted: number
@@ -123,7 +123,7 @@ export interface Waste {
   readonly costUsd: number
 }
 
-/** Sums up the calls without an answer and the steps that were handed over or skipped. */
+/** Sums up the calls without an answer, and the steps that were reassigned or skipped. */
 export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
   const steps = rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.items ?? [])]))
   // A fork repeats failures of the run that it continues without a call.
@@ -139,7 +139,7 @@ export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
   }
 }
 
-/** The times at which something happened, in milliseconds since 1970, in order and without repetition. */
+/** Returns the times of all changes in a run, in milliseconds since 1970, in order and without duplicates. */
 export const momentsOf = ({ rounds, startedAt, ...transcript }: Transcript.Transcript): ReadonlyArray<number> => {
   const times = new Set<number>([startedAt, Transcripts.endOf({ rounds, startedAt, ...transcript })])
   const add = (...some: ReadonlyArray<number | undefined>) => {

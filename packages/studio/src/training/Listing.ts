@@ -1,4 +1,4 @@
-/** Trainings as the page reads them: their lines of a list, their metrics, and the rollouts of an iteration. */
+/** Trainings in the page's format: list entries, metrics, and the rollouts of an iteration. */
 import type { Message, Workflow } from "@divisi/core"
 import type { TrainingPage } from "@divisi/report"
 
@@ -15,7 +15,7 @@ export type Metrics =
 export interface Line {
   readonly id: string
   readonly name: string
-  /** Why it cannot be read; such a line has no figures. */
+  /** Why it cannot be read. If present, the entry has no figures. */
   readonly damaged?: string
   readonly engine: string
   readonly iterations: number
@@ -25,7 +25,7 @@ export interface Line {
   readonly correct: number | null
   readonly cost_usd: number
   readonly is_play: boolean
-  /** Milliseconds since 1970. */
+  /** The time of the last change, in milliseconds since 1970. */
   readonly changed_at: number
 }
 
@@ -34,7 +34,7 @@ export interface Config extends TrainingPage.Config {
   readonly phases?: ReadonlyArray<{ readonly type: string; readonly iterations?: number }>
 }
 
-/** A training that is opened. */
+/** An opened training. */
 export interface Opened {
   readonly id: string
   readonly config: Config
@@ -49,7 +49,7 @@ export interface Group {
   readonly kind: string
   readonly messages: ReadonlyArray<Message.Message>
   readonly reference?: string
-  /** Whether all rewards were equal, so that it taught nothing. */
+  /** Whether all rewards were equal, so that the group has no training signal. */
   readonly isFlat: boolean
   readonly completions: ReadonlyArray<Completion>
 }
@@ -72,15 +72,15 @@ export interface Completion {
 /** The path of the list below the root of the API. */
 export const path = "v1/trainings"
 
-/** The path of a training. */
+/** Returns the path of a training. */
 export const pathOf = (id: string): string => `${path}/${encodeURIComponent(id)}`
 
-/** The path of the rollouts of an iteration. */
+/** Returns the path of the rollouts of an iteration. */
 export const rolloutsPath = (id: string, iteration: number): string => `${pathOf(id)}/rollouts/${iteration}`
 
 const planned = ({ phases = [] }: Config): number => phases.reduce((sum, { iterations = 0 }) => sum + iterations, 0)
 
-/** Returns the line of a training. */
+/** Returns the list entry of a training. */
 export const lineOf = (id: string, config: Config, metrics: ReadonlyArray<Metrics>, changedAt: number): Line => {
   const last = metrics.findLast((one) => one.type === "grpo")
   return {
@@ -133,7 +133,10 @@ export const groupsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Group> 
   return [...groups.values()]
 }
 
-/** Returns the moving mean of values, which weighs a value by `1 - weight`; gaps stay gaps. */
+/**
+ * Returns the exponential moving average of values, in which a new value has the weight `1 - weight`. Gaps are
+ * preserved.
+ */
 export const smooth = (
   values: ReadonlyArray<number | undefined>,
   weight: number
