@@ -1,6 +1,6 @@
 /**
- * The form in which a Conductor was trained, which has to be the same when it plans. An exported model stores it in its
- * metadata, as JSON under {@link key}, so that the file is sufficient to run the model.
+ * The prompt settings that a Conductor was trained with, which must be the same when it plans. An exported model stores
+ * them in its metadata as JSON under {@link key}, so the file alone is sufficient to run the model.
  */
 import { LanguagePolicy, Prompt } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -15,9 +15,9 @@ import * as Result from "effect/Result"
 /** The settings that a Conductor was trained with. */
 export interface ConductorForm {
   readonly prompt: Prompt.ConductorOptions
-  /** The most tokens of a completion. */
+  /** The maximum number of tokens of a completion. */
   readonly maxTokens: number
-  /** The ids of the workers that it was trained on; it may know others by their descriptions. */
+  /** The ids of the workers that it was trained on. It may know others by their descriptions. */
   readonly workers: ReadonlyArray<string>
 }
 
@@ -28,7 +28,7 @@ export class ConductorFormError extends Data.TaggedError("ConductorFormError")<{
   }
 }
 
-/** The key of the metadata of a GGUF file. */
+/** The metadata key in a GGUF file. */
 export const key = "divisi.conductor"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ export const decode = (text: string): Result.Result<ConductorForm, ConductorForm
 // Policies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The policy of a model that was trained in a form: it is prompted and limited as in its training. */
+/** Returns the policy of a trained model, with the prompt and limits of its training. */
 export const policy = (
   model: Worker,
   form: ConductorForm,

@@ -1,9 +1,9 @@
 /**
- * Runs small models of llama and qwen2 in plain TypeScript: the forward pass with a cache of keys and values.
+ * Runs small llama and qwen2 models in plain TypeScript: the forward pass with a key-value cache.
  *
- * For models of up to some millions of weights, where a native runtime costs more than it saves. Everything is in
- * typed arrays that are made once; nothing of Node is needed, so it runs in a browser, too. Each number is summed in
- * one order, so logits do not depend on how the tokens were cut into calls.
+ * For models with up to a few million weights, for which a native runtime costs more than it saves. It uses
+ * preallocated typed arrays and no Node APIs, so it also runs in browsers. The order of summation is fixed, so logits
+ * do not depend on how tokens are split into calls.
  */
 import { attend, type Linear, linear, norm, rotate, silu } from "./internal/kernels.ts"
 import { sizes, slots } from "./internal/layout.ts"
@@ -27,22 +27,22 @@ interface Layer {
 
 /** A model that is ready to run. */
 export interface Decoder {
-  /** The most tokens of a cache. */
+  /** The maximum number of tokens in a cache. */
   readonly contextTokens: number
   readonly vocabularySize: number
   /**
    * Appends tokens to a cache. Returns the logits after the last token, in an array that the next call of this decoder
-   * overwrites. At least one token, and no more than the cache has room for.
+   * overwrites. Needs at least one token, and at most as many as fit in the cache.
    */
   readonly append: (cache: Cache, tokens: ReadonlyArray<number>) => Float32Array
-  /** A cache without tokens. */
+  /** Makes an empty cache. */
   readonly cache: () => Cache
 }
 
 /** The state of the tokens so far: their keys and values in every layer. */
 export interface Cache {
   readonly tokens: ReadonlyArray<number>
-  /** Forgets all tokens but the first ones. */
+  /** Removes all tokens except the first `count`. */
   readonly truncate: (count: number) => void
   /** Replaces its first tokens by those of another cache of the same decoder. */
   readonly copy: (from: Cache, count: number) => void
@@ -121,11 +121,11 @@ const cacheOf = (layers: number, positions: number, width: number): Memory => {
 }
 
 /**
- * Makes a decoder of a model whose weights are in memory. Throws a `RangeError` when a tensor is missing.
+ * Makes a decoder for a model whose weights are in memory. Throws a `RangeError` if a tensor is missing.
  *
  * **Details**
  *
- * A cache takes `2 * layers * contextLength * keyValueSize` numbers of 4 bytes; the model's own weights are not copied.
+ * A cache takes `2 * layers * contextLength * keyValueSize` numbers of 4 bytes. The model's weights are not copied.
  *
  * **Example**
  *

@@ -1,22 +1,22 @@
 /**
- * Why a model, an adapter or a file of either cannot be read or written.
+ * The error for models, adapters and their files that cannot be read or written.
  *
- * One error for the whole package. `path` is the file it is about, where there is one; each reason says what is wrong
- * and what to do about it. Trying again can help only with `InputOutput`.
+ * The whole package uses one error. `path` is the file, if any; each reason describes the problem and its remedy. A
+ * retry can help only with `InputOutput`.
  */
 import * as Data from "effect/Data"
 
 /** The reason of an error. `detail` is a sentence with the relevant values. */
 export type GgufErrorReason =
-  /** There is no such file. */
+  /** The file does not exist. */
   | { readonly _tag: "Missing" }
   /** The system could not read or write: permissions, a full disk. */
   | { readonly _tag: "InputOutput"; readonly doing: string; readonly cause: unknown }
-  /** The file ends before what its header promises. Both are in bytes. */
+  /** The file is shorter than its header specifies. Both lengths are in bytes. */
   | { readonly _tag: "Truncated"; readonly needed: number; readonly found: number }
   /** The bytes do not follow the format. */
   | { readonly _tag: "Corrupt"; readonly detail: string }
-  /** Well formed, but of a kind that this package cannot handle. */
+  /** The file is valid, but of a kind that this package does not support. */
   | { readonly _tag: "Unsupported"; readonly detail: string }
   /** A metadata value does not fit its type, or a key occurs twice. */
   | { readonly _tag: "InvalidMetadata"; readonly key: string; readonly detail: string }
@@ -58,7 +58,7 @@ const describe = (reason: GgufErrorReason): string => {
   }
 }
 
-/** A model or adapter that cannot be read, written or converted. */
+/** A model or adapter cannot be read, written or converted. */
 export class GgufError extends Data.TaggedError("GgufError")<{
   readonly reason: GgufErrorReason
   readonly path?: string | undefined
@@ -68,7 +68,7 @@ export class GgufError extends Data.TaggedError("GgufError")<{
   }
 }
 
-/** An error with its reason. */
+/** Makes an error from a reason. */
 export const make = (reason: GgufErrorReason, path?: string): GgufError =>
   new GgufError(path === undefined ? { reason } : { reason, path })
 

@@ -1,8 +1,8 @@
 /**
- * Reads GGUF files: the metadata, the list of tensors, and the numbers of those that are not quantised to under 8 bits.
+ * Reads GGUF files: the metadata, the list of tensors, and the values of tensors with at least 8 bits per number.
  *
- * A file is checked first. A truncated, damaged or unrelated file gives a descriptive error, never a partial model.
- * Only the header is read, so a file of any size takes the same time.
+ * Files are validated: a truncated, damaged or unrelated file gives a descriptive error, never a partial model. Only
+ * the header is read, so the time does not depend on the size of the file.
  */
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -23,11 +23,11 @@ export interface TensorInfo {
   readonly name: string
   /** Row-major: the last dimension runs fastest. */
   readonly shape: ReadonlyArray<number>
-  /** How its numbers are stored, e.g. `F16` or `Q4_K`; `type 99` for a type that is unknown here. */
+  /** The storage type of its numbers, such as `F16` or `Q4_K`; `type 99` for an unknown type. */
   readonly type: string
   /** The position of its first byte in the file. */
   readonly position: number
-  /** Absent when the type is unknown. */
+  /** The size in bytes; absent if the type is unknown. */
   readonly bytes?: number | undefined
 }
 
@@ -88,9 +88,9 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
  *
  * **Details**
  *
- * Versions 2 and 3 are read. The file must be as long as its tensors of known type need. A header of more than 128 MiB,
- * or with more than 65,536 values, 262,144 tensors or 4,194,304 elements in its arrays, is `Corrupt`; real models are
- * far below these limits. An array is read from the header's bytes when its `value` is first accessed.
+ * Versions 2 and 3 are supported. The file must be long enough for its tensors of known types. A header of more than
+ * 128 MiB, or with more than 65,536 values, 262,144 tensors or 4,194,304 elements in its arrays, is `Corrupt`; real
+ * models are far below these limits. An array is read from the header's bytes when its `value` is first accessed.
  *
  * **Example**
  *
@@ -110,19 +110,19 @@ export const read = (path: string): Effect.Effect<GgufFile, GgufError> =>
     return { path, bytes: source.size, metadata: decoded.metadata, alignment: decoded.alignment, tensors }
   })
 
-/** The value of a key if it is a text. */
+/** Returns the value of a key if it is a string. */
 export const text = ({ metadata }: Pick<GgufFile, "metadata">, key: string): string | undefined => {
   const value = metadata[key]
   return value?.type === "string" ? value.value : undefined
 }
 
-/** The value of a key if it is a number. */
+/** Returns the value of a key if it is a number. */
 export const number = ({ metadata }: Pick<GgufFile, "metadata">, key: string): number | undefined => {
   const value = metadata[key]?.value
   return typeof value === "number" ? value : undefined
 }
 
-/** The architecture that the file names, e.g. `qwen2`. */
+/** Returns the architecture in the metadata, such as `qwen2`. */
 export const architecture = (file: Pick<GgufFile, "metadata">): string | undefined => text(file, "general.architecture")
 
 const readable: Readonly<Record<string, Decoder>> = {
@@ -130,7 +130,7 @@ const readable: Readonly<Record<string, Decoder>> = {
   Q8_0: { size: EightBits.block.bytes / EightBits.block.count, decode: EightBits.decode }
 }
 
-/** A tensor with its numbers, read in chunks on demand. Only only F32, F16, BF16 and Q8_0 are supported. */
+/** Returns a tensor whose numbers are read in chunks on demand. Only F32, F16, BF16 and Q8_0 are supported. */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
   const invalid = (detail: string) =>

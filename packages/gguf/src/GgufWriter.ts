@@ -2,9 +2,9 @@
  * Writes GGUF files, version 3: any metadata, and tensors as F32, F16 or Q8_0.
  *
  * Tensors are read and written in chunks, so a file may be far larger than memory. The file appears under its name only
- * when it is complete: it is written under another name in the same folder, flushed to the disk and renamed.
- * {@link write} accepts any contents; the contents that llama.cpp expects of a model are in `Model`, those of an
- * adapter in `LoraAdapter`.
+ * when it is complete: it is written under another name in the same folder, flushed to disk and renamed. {@link write}
+ * accepts any contents; the contents that llama.cpp expects of a model are in `Model`, those of an adapter in
+ * `LoraAdapter`.
  */
 import type { WholeFile as CoreWholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
@@ -22,36 +22,39 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How the numbers of models and adapters are stored: with 32 or 16 bits. */
+/** The storage type of models and adapters: 32 or 16 bits. */
 export type FloatType = "F32" | "F16"
 
 /**
- * How a tensor's numbers are stored: with 32 or 16 bits, or with 8 in blocks of 32 that share a scale, for which the last
- * dimension must be a multiple of 32.
+ * The storage type of a tensor's numbers: 32 or 16 bits, or 8 bits in blocks of 32 numbers that share a scale. For 8
+ * bits, the last dimension must be a multiple of 32.
  */
 export type TensorType = FloatType | "Q8_0"
 
-/** The length of rows of Q8_0 must be a multiple of this. */
+/** The length of Q8_0 rows must be a multiple of this number. */
 export const rowsOfEightBits: number = EightBits.block.count
 
-/** A tensor under its name in the file. */
+/** A tensor with its name in the file. */
 export interface NamedTensor extends Tensor.Tensor {
   readonly name: string
-  /** `"F32"` by default. */
+  /** The storage type. Default: `"F32"`. */
   readonly type?: TensorType | undefined
 }
 
 /** The contents of a file. */
 export interface Contents {
-  /** Written in this order. `general.alignment` is added if needed. */
+  /** The metadata, written in this order. `general.alignment` is added if needed. */
   readonly metadata: Metadata.Metadata
-  /** Written in this order; names are unique and at most 63 bytes long, every shape has one to four dimensions. */
+  /**
+   * The tensors, written in this order. Names must be unique and at most 63 bytes long, and shapes must have one to
+   * four dimensions.
+   */
   readonly tensors: ReadonlyArray<NamedTensor>
-  /** Tensors start at multiples of this many bytes: a power of two of at least 8; 32 by default. */
+  /** The alignment of tensors in bytes: a power of two of at least 8. Default: 32. */
   readonly alignment?: number | undefined
 }
 
-/** A file that was written. */
+/** A written file. */
 export interface Written {
   readonly path: string
   readonly bytes: number
@@ -166,12 +169,12 @@ const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignm
  *
  * **Details**
  *
- * Names, shapes and metadata are checked before anything is written. A tensor that turns out shorter or longer than its
- * shape, a source that fails, a full disk or an interruption leave what was at `path` unchanged.
+ * Names, shapes and metadata are checked before anything is written. If a tensor does not match its shape, a source
+ * fails, the disk is full, or the effect is interrupted, the existing file at `path` is unchanged.
  *
  * **Gotchas**
  *
- * A process that is killed leaves its unfinished file next to `path`, under a name that ends in `.partial`.
+ * A killed process leaves an unfinished file next to `path`, with a name that ends in `.partial`.
  *
  * **Example**
  *

@@ -1,21 +1,21 @@
 /**
- * Grammars in GBNF, the form of llama.cpp: reads one, and follows texts through it, character by character.
+ * Grammars in GBNF, the format of llama.cpp: parses a grammar and matches texts character by character.
  *
- * A grammar is read into a machine whose states are made when a text first reaches them, so a step costs one look-up
- * once texts repeat themselves. A state is a number; {@link refused} is the one in which no text is left.
+ * A grammar becomes a state machine whose states are created when a text first reaches them, so later steps cost one
+ * lookup each. A state is a number; {@link refused} is the state of texts that do not match.
  */
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
 import * as Errors from "./GgufError.ts"
 import { type Automaton, compile } from "./internal/gbnf.ts"
 
-/** A grammar that texts can follow. */
+/** A parsed grammar. */
 export interface Grammar {
   /** The state before the first character. */
   readonly start: number
-  /** The state after one more character, given as its code point. */
+  /** Returns the state after one more character, given as a code point. */
   readonly next: (state: number, codePoint: number) => number
-  /** Whether a text in this state is whole. */
+  /** Whether a text in this state is complete. */
   readonly isWhole: (state: number) => boolean
 }
 
@@ -59,7 +59,7 @@ const determine = ({ edges, end, start }: Automaton): Grammar => {
 }
 
 /**
- * Reads a grammar, which starts with its rule `root`.
+ * Parses a grammar. It starts with its rule `root`.
  *
  * **Details**
  *

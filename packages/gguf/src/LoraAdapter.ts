@@ -1,5 +1,5 @@
 /**
- * LoRA adapters: read as PEFT exports them, written as llama.cpp loads them on top of a base model.
+ * LoRA adapters: read in PEFT's format, and written in the format that llama.cpp loads on top of a base model.
  *
  * An adapter changes a linear layer's weight by `b · a · alpha / rank`. It fits only the model that it was trained on:
  * {@link write} checks the names and shapes of its matrices against that model's file, so that a mismatch is found
@@ -30,31 +30,31 @@ export const architectures = [...Model.architectures, "qwen3"] as const
 
 /** The change of one linear layer. */
 export interface Change {
-  /** `[rank, in]`. */
+  /** The matrix `a`, with the shape `[rank, in]`. */
   readonly a: Tensor.Tensor
-  /** `[out, rank]`. */
+  /** The matrix `b`, with the shape `[out, rank]`. */
   readonly b: Tensor.Tensor
-  /** The change is `b · a · alpha / rank`. */
+  /** The scale: the change is `b · a · alpha / rank`. */
   readonly alpha: number
 }
 
 /** An adapter. */
 export interface LoraAdapter {
-  /** By the names of the linear layers in Hugging Face's layout, e.g. `model.layers.0.self_attn.q_proj`. */
+  /** The changes by layer, with Hugging Face's names, such as `model.layers.0.self_attn.q_proj`. */
   readonly changes: Readonly<Record<string, Change>>
-  /** The adapter's name, for people. */
+  /** The adapter's name, for display. */
   readonly name?: string | undefined
-  /** The model that it was trained on, as its trainer names it. */
+  /** The trainer's name for the base model. */
   readonly baseModel?: string | undefined
 }
 
-/** How to write an adapter. */
+/** Options for writing an adapter. */
 export interface WriteOptions {
   /** The model that the adapter is for. */
   readonly base: GgufReader.GgufFile
-  /** How matrices are stored; `"F32"` by default. */
+  /** The storage type of matrices. Default: `"F32"`. */
   readonly type?: GgufWriter.FloatType | undefined
-  /** Added to the metadata. */
+  /** Additional metadata. */
   readonly metadata?: Metadata.Metadata | undefined
 }
 
@@ -126,12 +126,12 @@ const readConfig = (file: string): Effect.Effect<AdapterConfig, GgufError> =>
   })
 
 /**
- * Reads an adapter as PEFT saves it: a folder with `adapter_config.json` and `adapter_model.safetensors`.
+ * Reads an adapter in PEFT's format: a folder with `adapter_config.json` and `adapter_model.safetensors`.
  *
  * **Details**
  *
- * Ranks and alphas of single layers, by their names, and rank-stabilised LoRA are supported. Features without a
- * counterpart in llama.cpp (DoRA, trained biases, whole saved layers) are rejected by name, never ignored.
+ * Ranks and alphas of single layers, by name, and rank-stabilized LoRA are supported. Features without a counterpart in
+ * llama.cpp (DoRA, trained biases, whole saved layers) are rejected by name, never ignored.
  */
 export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
   Effect.gen(function* () {
@@ -149,7 +149,7 @@ export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
 /** A change under the name of the tensor that it changes. */
 interface Placed extends Change {
   readonly target: string
-  /** The rows of a head, if its rows are reordered. */
+  /** The number of rows of a head, if its rows are reordered. */
   readonly headRows?: number | undefined
 }
 
@@ -216,7 +216,7 @@ const architectureOf = (base: GgufReader.GgufFile): string => {
   return architecture
 }
 
-/** Reads the header of a base model. Fails where no adapter can be written for it: ask before one is trained. */
+/** Reads the header of a base model. Fails if adapters cannot be written for it. Call it before training. */
 export const base = (file: string): Effect.Effect<GgufReader.GgufFile, GgufError> =>
   Effect.tap(GgufReader.read(file), (base) => attempt(file, () => architectureOf(base)))
 
@@ -240,7 +240,7 @@ const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptio
   }
 }
 
-/** Writes an adapter as a GGUF file for `base`. Nothing is written when it does not fit. */
+/** Writes an adapter as a GGUF file for `base`. Fails without writing anything if it does not fit. */
 export const write = (
   adapter: LoraAdapter,
   file: string,
@@ -249,7 +249,7 @@ export const write = (
   attempt(file, () => contentsOf(adapter, options)).pipe(Effect.flatMap((contents) => GgufWriter.write(file, contents)))
 
 /**
- * Converts an adapter that PEFT saved for use on top of a GGUF model.
+ * Converts an adapter from PEFT's format for use with a GGUF model.
  *
  * **Example**
  *
@@ -263,14 +263,14 @@ export const write = (
  * ```
  */
 export const convert = (options: {
-  /** The folder that PEFT saved. */
+  /** The folder of the adapter in PEFT's format. */
   readonly folder: string
-  /** The GGUF file of the model that the adapter was trained on, quantised or not. */
+  /** The GGUF file of the model that the adapter was trained on, quantized or not. */
   readonly base: string
   /** The path of the adapter file. */
   readonly path: string
   readonly type?: GgufWriter.FloatType | undefined
-  /** Added to the metadata. */
+  /** Additional metadata. */
   readonly metadata?: Metadata.Metadata | undefined
 }): Effect.Effect<GgufWriter.Written, GgufError> =>
   Effect.gen(function* () {

@@ -1,8 +1,8 @@
 /**
  * The metadata of a GGUF file: typed values by key.
  *
- * GGUF has thirteen types. A reader such as llama.cpp expects a certain type for each key, so a value always names its
- * type; {@link uint32}, {@link string} and the others make values.
+ * GGUF has thirteen types. Readers such as llama.cpp expect a certain type for each key, so a value always includes its
+ * type. {@link uint32}, {@link string} and other functions make values.
  */
 
 /** Types whose values are JavaScript numbers. */
@@ -18,7 +18,7 @@ export type Scalar =
   | { readonly type: "boolean"; readonly value: boolean }
   | { readonly type: "string"; readonly value: string }
 
-/** An array of values of one type. GGUF allows arrays of arrays; llama.cpp reads none. */
+/** An array of values of one type. GGUF allows arrays of arrays, but llama.cpp does not read them. */
 export type ArrayValue =
   | { readonly type: "array"; readonly of: NumberType; readonly value: ReadonlyArray<number> }
   | { readonly type: "array"; readonly of: BigType; readonly value: ReadonlyArray<bigint> }
@@ -26,7 +26,7 @@ export type ArrayValue =
   | { readonly type: "array"; readonly of: "string"; readonly value: ReadonlyArray<string> }
   | { readonly type: "array"; readonly of: "array"; readonly value: ReadonlyArray<ArrayValue> }
 
-/** A value of metadata. */
+/** A metadata value. */
 export type Value = Scalar | ArrayValue
 
 /** Values by key, e.g. `general.architecture`; written in this order. */
@@ -35,24 +35,24 @@ export type Metadata = Readonly<Record<string, Value>>
 /** Every type that a value can have. */
 export type Type = Value["type"]
 
-/** A whole number from 0 to 2^32 - 1. */
+/** Makes an integer from 0 to 2^32 - 1. */
 export const uint32 = (value: number): Scalar => ({ type: "uint32", value })
 
-/** A number of single precision; rounded to it when written. */
+/** Makes a number that is rounded to single precision when written. */
 export const float32 = (value: number): Scalar => ({ type: "float32", value })
 
-/** True or false. */
+/** Makes a boolean value. */
 export const boolean = (value: boolean): Scalar => ({ type: "boolean", value })
 
-/** A text, written as UTF-8. */
+/** Makes a string, written as UTF-8. */
 export const string = (value: string): Scalar => ({ type: "string", value })
 
-/** An array of texts. */
+/** Makes an array of strings. */
 export const strings = (value: ReadonlyArray<string>): ArrayValue => ({ type: "array", of: "string", value })
 
-/** An array of whole numbers from -2^31 to 2^31 - 1. */
+/** Makes an array of integers from -2^31 to 2^31 - 1. */
 export const int32s = (value: ReadonlyArray<number>): ArrayValue => ({ type: "array", of: "int32", value })
 
-/** Texts by their keys. */
+/** Makes string values by key. */
 export const texts = (values: Readonly<Record<string, string>>): Metadata =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, string(value)]))

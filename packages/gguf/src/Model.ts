@@ -1,9 +1,9 @@
 /**
  * A transformer of the `llama` or `qwen2` architecture: its configuration, tokenizer and weights, written as GGUF.
  *
- * Tensors carry the names and the layout of Hugging Face's checkpoints (`model.layers.0.self_attn.q_proj.weight`,
- * `[out, in]`), as trainers do. {@link write} renames them, reorders the rows that llama.cpp wants in another order,
- * and adds the metadata that it reads. {@link read} reverses all of this.
+ * Tensors have the names and layout of Hugging Face checkpoints (`model.layers.0.self_attn.q_proj.weight`,
+ * `[out, in]`), as in trainers. {@link write} renames them, reorders rows as llama.cpp requires, and adds its metadata.
+ * {@link read} reverses this.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -28,37 +28,37 @@ export const architectures = ["llama", "qwen2"] as const
 /** One of {@link architectures}. */
 export type Architecture = (typeof architectures)[number]
 
-/** The sizes and numbers of a model. */
+/** The dimensions and constants of a model. */
 export interface Config {
   readonly architecture: Architecture
-  /** Rows of the embedding; at least as many as the tokenizer has tokens. */
+  /** The number of rows of the embedding; at least the number of the tokenizer's tokens. */
   readonly vocabularySize: number
   readonly hiddenSize: number
   readonly layers: number
-  /** Heads of queries. */
+  /** The number of query heads. */
   readonly heads: number
-  /** Heads of keys and values, a divisor of `heads` (grouped-query attention); `heads` by default. */
+  /** The number of key and value heads, a divisor of `heads` (grouped-query attention). Default: `heads`. */
   readonly keyValueHeads?: number | undefined
-  /** Numbers in a head, even; `hiddenSize / heads` by default, and always in `qwen2`. */
+  /** The size of a head; must be even. Default: `hiddenSize / heads`, which is required for `qwen2`. */
   readonly headSize?: number | undefined
   readonly feedForwardSize: number
   /** The context length that the model was trained with, in tokens. */
   readonly contextLength: number
-  /** Added to the mean square in RMS norms; 1e-5 by default. */
+  /** The constant added to the mean square in RMS norms. Default: 1e-5. */
   readonly normEpsilon?: number | undefined
-  /** The base of the rotary embedding's frequencies; 10,000 by default. */
+  /** The base of the rotary embedding's frequencies. Default: 10,000. */
   readonly ropeTheta?: number | undefined
-  /** Whether the embedding is also the output layer. If so, there is no `lm_head.weight`. False by default. */
+  /** Whether the embedding is also the output layer. If so, there is no `lm_head.weight`. Default: `false`. */
   readonly tiedEmbeddings?: boolean | undefined
 }
 
-/** A model that can be written. */
+/** A model that can be written to a file. */
 export interface Model {
   readonly config: Config
   readonly tokenizer: Tokenizer
-  /** By their names in Hugging Face's layout; exactly those that the configuration requires. */
+  /** The tensors by Hugging Face's names; exactly those that the configuration requires. */
   readonly tensors: Readonly<Record<string, Tensor.Tensor>>
-  /** The model's name, for people. */
+  /** The model's name, for display. */
   readonly name?: string | undefined
 }
 
@@ -67,11 +67,11 @@ export interface DenseModel extends Model {
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
-/** How to write a model. */
+/** Options for writing a model. */
 export interface WriteOptions {
-  /** How matrices are stored; `"F32"` by default. Vectors are always F32, as llama.cpp requires. */
+  /** The storage type of matrices. Vectors are always F32, as llama.cpp requires. Default: `"F32"`. */
   readonly type?: GgufWriter.FloatType | undefined
-  /** Added to the metadata, e.g. `general.author`; may override defaults. */
+  /** Additional metadata, such as `general.author`. It may override defaults. */
   readonly metadata?: Metadata.Metadata | undefined
 }
 
@@ -80,7 +80,7 @@ export interface WriteOptions {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The tensors that a model of this configuration has, and their shapes.
+ * Returns the tensors of a model with this configuration, with their shapes.
  *
  * **Example**
  *
@@ -146,7 +146,7 @@ const tensorProblem = ({ config, tensors }: Model, wanted: ReadonlyArray<Slot>):
   return invalid(unknown, `A ${config.architecture} model of this config has no such tensor.`)
 }
 
-/** Checks that configuration, tokenizer and tensors belong together; {@link write} does this first. */
+/** Checks that configuration, tokenizer and tensors are consistent. {@link write} does this first. */
 export const check = (model: Model): Result.Result<Model, GgufError> => {
   const { config, tokenizer } = model
   const problem = configProblem(config) ?? tensorProblem(model, slots(config))
@@ -201,9 +201,9 @@ const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.FloatType)
  *
  * **Details**
  *
- * The whole model is checked first: the error names a tensor that is missing, unknown or of a wrong shape. Rows of the
- * vocabulary beyond the tokenizer's get unused tokens. Nothing appears at `path` until the file is complete, and
- * tensors that come in pieces are never in memory whole.
+ * The whole model is checked first: the error names a missing, unknown or misshapen tensor. Vocabulary rows beyond the
+ * tokenizer's tokens become unused tokens. Nothing appears at `path` until the file is complete, and chunked tensors
+ * are never completely in memory.
  *
  * **Example**
  *
@@ -241,12 +241,13 @@ export const write = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Reads a model that {@link write} has written, e.g. to continue its training: configuration, tokenizer and weights.
+ * Reads a model that was written by {@link write}, for example to continue its training: configuration, tokenizer and
+ * weights.
  *
  * **Details**
  *
- * Sizes and shapes are checked before any number is read. Weights in F32, F16 and BF16 are read, quantised ones are
- * not. The tokenizer is read if it is a byte-level BPE whose tokens are in the order of this package's.
+ * Sizes and shapes are checked before any number is read. Only F32, F16 and BF16 weights are supported. The tokenizer
+ * is read if it is a byte-level BPE with tokens in this package's order.
  *
  * **Example**
  *

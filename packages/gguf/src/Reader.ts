@@ -2,9 +2,9 @@
  * A small network that reads short texts. It labels each word with its subject and the statement about that subject,
  * and the whole text with its topic. Its forward pass is plain code; `@divisi/trainer-jax` trains it.
  *
- * Words are sums of hashed pieces of three to five letters, so that words that it has not seen are near to their
- * relatives, and of their vectors where it has been given any, so that they are near to words that are used as they are.
- * Three layers of attention, in which distance counts and place does not, read each text by itself.
+ * A word is represented by the sum of hashed pieces of three to five letters, so that unseen words are close to related
+ * ones, and of its word vector, if any, so that words with similar use are close. Three attention layers with relative
+ * positions read each text separately.
  */
 import * as Effect from "effect/Effect"
 import * as Errors from "./GgufError.ts"
@@ -18,7 +18,7 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Sizes: all readers have the same. */
+/** The dimensions of all readers. */
 export const sizes = { rows: 8192, width: 64, heads: 4, inner: 128, layers: 3, distance: 12, vector: 96 } as const
 
 /** Properties of the worker that a text describes. */
@@ -27,15 +27,15 @@ export const flags = ["careless", "exact", "general"] as const
 /** Statements about a word's subject, or made by a word itself. */
 export const marks = ["none", "good", "weak", "check", ...flags] as const
 
-/** How many subjects there are. */
+/** The number of subjects. */
 export const subjects = 8
 
-/** Tensors by name: those of {@link shapes}, and those of {@link Vectors} where it has been given them. */
+/** The tensors by name: those of {@link shapes}, and optionally those of {@link Vectors}. */
 export type Weights = Readonly<Record<string, Float32Array>>
 
-/** Vectors of words, learned elsewhere: a training leaves them as they are. */
+/** Pretrained word vectors. Training does not change them. */
 export interface Vectors extends Weights {
-  /** The {@link keyOf} each word. */
+  /** The {@link keyOf} of each word. */
   readonly "vector.key": Float32Array
   /** `[words, sizes.vector]`. */
   readonly vector: Float32Array
@@ -44,13 +44,13 @@ export interface Vectors extends Weights {
 /** The result of reading a text. */
 export interface Reading {
   readonly words: ReadonlyArray<string>
-  /** For each word, a probability for each of {@link marks}. */
+  /** The probability of each of {@link marks}, for each word. */
   readonly marks: ReadonlyArray<ReadonlyArray<number>>
-  /** For each word and each subject, the probability that it speaks of that. */
+  /** The probability that a word refers to a subject, for each word and subject. */
   readonly subjects: ReadonlyArray<ReadonlyArray<number>>
-  /** A probability for each of {@link flags}. */
+  /** The probability of each of {@link flags}. */
   readonly flags: ReadonlyArray<number>
-  /** A probability for each subject that a question is about it. */
+  /** The probability that a question is about a subject, for each subject. */
   readonly about: ReadonlyArray<number>
   /** The probability that a part of a question refers to the answer of an earlier one. */
   readonly refers: number
@@ -60,7 +60,7 @@ const { distance, heads, inner, layers, rows, vector: vectorSize, width } = size
 const headSize = width / heads
 const buckets = 2 * distance + 1
 
-/** The shapes of all tensors that are trained, by name. */
+/** The shapes of all trained tensors, by name. */
 export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
   embedding: [rows, width],
   word: [width, vectorSize],
@@ -111,7 +111,10 @@ const numberWord = (word: string): string => {
   return share === undefined ? "0" : share >= high ? "%high" : share <= low ? "%low" : "%middling"
 }
 
-/** The words of a text in small letters. A number is one word, `0`; a share of all says whether it is a high one. */
+/**
+ * Returns the words of a text in lowercase. A number becomes the word `0`; a fraction such as 3/4 becomes a word for
+ * high or low.
+ */
 export const wordsOf = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/[a-z]+|\d+(?:[.,/]\d+)*(?: ?%)?|\n|[^\sa-z\d]/g) ?? []).map((word) =>
     /\d/.test(word) ? numberWord(word) : word
@@ -123,7 +126,7 @@ const hash = (text: string): number => {
   return value >>> 0
 }
 
-/** Returns the lookup key of a word: as many bits of its hash as fit into a number of 32 bits. */
+/** Returns the lookup key of a word: the bits of its hash that fit into a 32-bit number. */
 export const keyOf = (word: string): number => hash(word) >>> 8
 
 const rowsByKey = new WeakMap<Float32Array, ReadonlyMap<number, number>>()
@@ -186,7 +189,7 @@ export const vectorsOf = (weights: Weights, words: ReadonlyArray<string>): Float
 
 const known = new Map<string, ReadonlyArray<number>>()
 
-/** The rows of the embedding whose mean a word is: its own and those of its pieces. */
+/** Returns the embedding rows whose mean represents a word: its own row and those of its pieces. */
 export const piecesOf = (word: string): ReadonlyArray<number> => {
   const found = known.get(word)
   if (found !== undefined) return found
@@ -237,7 +240,7 @@ const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value))
 
 const add = (left: Float32Array, right: Float32Array): Float32Array => left.map((value, index) => value + right[index]!)
 
-/** The row of the distances' table for a word and one that it looks at. */
+/** Returns the row of the distance table for a pair of words. */
 export const bucket = (from: number, to: number): number =>
   Math.max(-distance, Math.min(distance, to - from)) + distance
 
@@ -301,7 +304,7 @@ const head = (states: Float32Array, weights: Weights, name: string, outputs: num
 /** More words than this are not read. */
 const longest = 160
 
-/** Reads a text. */
+/** Runs a reader on a text. */
 export const read = (weights: Weights, text: string): Reading => {
   const words = wordsOf(text).slice(0, longest)
   // An empty text is one empty line.
@@ -335,11 +338,14 @@ export const architecture = "divisi-reader"
 
 /** A file of readers. */
 export interface File {
-  /** One, or several that were trained apart: each misreads other texts. All go by the vectors of the first. */
+  /**
+   * One or more readers. Several readers are trained separately, because each misreads different texts. All use the
+   * word vectors of the first.
+   */
   readonly readers: ReadonlyArray<Weights>
   /** Further metadata, by key, such as the seed of their training. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Other parts of the same model, by the names of their tensors: each a list of numbers. */
+  /** Other parts of the same model, by tensor name, each as a list of numbers. */
   readonly parts?: Weights | undefined
 }
 
@@ -365,7 +371,7 @@ const numbersOf = Effect.fnUntraced(function* (file: GgufReader.GgufFile, name: 
 
 const corrupt = (path: string, detail: string) => Errors.make({ _tag: "Corrupt", detail }, path)
 
-/** Reads readers from a GGUF file. One of another architecture, or without all of their tensors, is corrupt. */
+/** Loads readers from a GGUF file. A file with another architecture or missing tensors is corrupt. */
 export const load = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it does not contain a reader.")
@@ -423,7 +429,7 @@ export const save = (
     ]
   })
 
-/** Reads the vectors of words alone, from a file of a reader or one of {@link saveVectors}. */
+/** Loads only the word vectors, from a reader's file or a file from {@link saveVectors}. */
 export const loadVectors = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   const [keys, vector] = [yield* numbersOf(file, "vector.key"), yield* numbersOf(file, "vector")]
@@ -431,7 +437,7 @@ export const loadVectors = Effect.fnUntraced(function* (path: string) {
   return { "vector.key": keys, vector } satisfies Vectors
 })
 
-/** Writes word vectors to a file of their own, as the starting point of a training. */
+/** Writes word vectors to a separate file, as the starting point of a training. */
 export const saveVectors = (path: string, vectors: Vectors): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
   GgufWriter.write(path, {
     metadata: { "general.architecture": Metadata.string("divisi-words") },

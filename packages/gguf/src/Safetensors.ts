@@ -1,8 +1,8 @@
 /**
  * Safetensors files, PyTorch's usual format for weights: names, shapes and numbers.
  *
- * F32, F16 and BF16 are read, F32 is written. The whole header is checked: every tensor has the bytes that its shape
- * needs, and together they fill the file.
+ * Reads F32, F16 and BF16, and writes F32. The whole header is validated: every tensor must have the size of its shape,
+ * and together they must fill the file.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -18,17 +18,17 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A tensor of a file; its numbers are read in pieces on demand. */
+/** A tensor of a file. Its numbers are read in chunks on demand. */
 export interface StoredTensor extends Tensor.Tensor {
   readonly data: () => AsyncIterable<Float32Array>
-  /** How its numbers are stored. */
+  /** The storage type of its numbers. */
   readonly type: "F32" | "F16" | "BF16"
 }
 
 /** A file. */
 export interface Safetensors {
   readonly path: string
-  /** Strings by key; PyTorch writes `format: "pt"`. */
+  /** The metadata strings by key. PyTorch writes `format: "pt"`. */
   readonly metadata: Readonly<Record<string, string>>
   readonly tensors: Readonly<Record<string, StoredTensor>>
 }
@@ -128,11 +128,11 @@ const readHeader = async (source: FileSource, except: ReadonlyArray<string>) => 
 
 /** Options for reading a file. */
 export interface ReadOptions {
-  /** Names of tensors that are left out, of whatever kind their numbers are; none by default. */
+  /** The names of tensors to skip, whatever their storage type. Default: none. */
   readonly except?: ReadonlyArray<string> | undefined
 }
 
-/** Reads and checks the header of a file. One of more than 16 MiB is `Corrupt`. */
+/** Reads and checks the header of a file. A header of more than 16 MiB is `Corrupt`. */
 export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Effect<Safetensors, GgufError> =>
   use(path, (source) => readHeader(source, except)).pipe(
     Effect.map(({ dataStart, entries, metadata }) => {
@@ -144,7 +144,7 @@ export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Ef
     })
   )
 
-/** The tensor of a name. */
+/** Returns the tensor with a name. */
 export const tensor = (file: Safetensors, name: string): Result.Result<StoredTensor, GgufError> => {
   const found = Object.hasOwn(file.tensors, name) ? file.tensors[name] : undefined
   if (found !== undefined) return Result.succeed(found)
@@ -182,7 +182,7 @@ export interface Content {
 }
 
 /**
- * Writes tensors as F32. The file replaces what was at `path` only when it is complete and on the disk.
+ * Writes tensors as F32. The file replaces the one at `path` only when it is complete and on disk.
  *
  * **Example**
  *

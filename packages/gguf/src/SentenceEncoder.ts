@@ -1,9 +1,10 @@
 /**
- * Sentence encoders of BERT's kind, such as all-MiniLM-L6-v2 or bge-small, as GGUF files that llama.cpp embeds texts with.
+ * Converts BERT-like sentence encoders, such as all-MiniLM-L6-v2 or bge-small, to GGUF files with which llama.cpp
+ * embeds texts.
  *
  * {@link convert} takes the folder in which such a model is published: `config.json`, `tokenizer.json` (WordPiece, in
- * lower case), `model.safetensors`, and `1_Pooling/config.json` if it exists. Any deviation is rejected by name, so
- * that the file gives the same points as the model.
+ * lower case), `model.safetensors`, and `1_Pooling/config.json` if it exists. Any unsupported feature is rejected by
+ * name, so that the file gives the same vectors as the model.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -211,11 +212,11 @@ const tokenMetadata = (tokens: ReadonlyArray<string>): Metadata.Metadata => {
 // Converting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How it is written. */
+/** Options for the conversion. */
 export interface Options {
   /**
-   * How matrices are stored: with 8 bits by default, which takes half the time and half the room of F16 and moves points by
-   * next to nothing. Those whose rows make no blocks of it are stored as F16.
+   * The storage type of matrices. Default: 8 bits, which needs half the time and space of F16 and hardly changes
+   * vectors. Matrices whose rows do not fit its blocks are stored as F16.
    */
   readonly type?: GgufWriter.TensorType | undefined
 }
@@ -258,8 +259,8 @@ const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyo
  *
  * **Details**
  *
- * Tensors are read and written in pieces, and the file appears only when it is whole. llama.cpp puts texts in lower case
- * and takes accents off, as the tokenizers of these models do.
+ * Tensors are read and written in chunks, and the file appears only when it is complete. llama.cpp lowercases texts and
+ * removes accents, like the tokenizers of these models.
  *
  * **Example**
  *

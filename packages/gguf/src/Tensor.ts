@@ -1,11 +1,11 @@
 /**
- * A tensor: a shape, and numbers that are in memory or come in pieces.
+ * A tensor: a shape, and numbers that are in memory or arrive in chunks.
  *
- * Shapes and orders are those of NumPy and PyTorch: row-major, the last dimension runs fastest, a linear layer's weight
- * is `[out, in]`. (GGUF files have dimensions in reverse; only this package needs to know.)
+ * Shapes and element order are as in NumPy and PyTorch: row-major, with the last dimension varying fastest; a linear
+ * layer's weight is `[out, in]`. (GGUF files store dimensions in reverse order, which this package handles.)
  */
 
-/** Consecutive numbers of a tensor, in pieces of any length; one buffer may serve for all of them. */
+/** Consecutive numbers of a tensor, in chunks of any length. The same buffer may be reused for all chunks. */
 export type Chunks = Iterable<Float32Array> | AsyncIterable<Float32Array>
 
 /** A tensor whose numbers may not fit into memory. Each call of a function returns them in chunks from the start. */
@@ -19,18 +19,18 @@ export interface DenseTensor extends Tensor {
   readonly data: Float32Array
 }
 
-/** The number of elements of a shape; 1 for the empty shape. */
+/** Returns the number of elements of a shape; 1 for the empty shape. */
 export const size = (shape: ReadonlyArray<number>): number => shape.reduce((product, length) => product * length, 1)
 
-/** The numbers in pieces, wherever they are. */
+/** Returns the numbers in chunks, whether or not they are in memory. */
 export const chunks = (tensor: Tensor): Chunks => (typeof tensor.data === "function" ? tensor.data() : [tensor.data])
 
 /**
- * All numbers in one array.
+ * Returns all numbers in one array.
  *
  * **Gotchas**
  *
- * The array has as many numbers as the source gives, even if the shape implies another number.
+ * The array contains all numbers from the source, even if the shape implies a different number.
  */
 export const collect = async (tensor: Tensor): Promise<Float32Array> => {
   if (typeof tensor.data !== "function") return tensor.data

@@ -1,8 +1,8 @@
 /**
  * Small models with random weights, and the forward pass in plain TypeScript.
  *
- * For tests of programs that load, serve or train models: such a model is made in milliseconds and is the same on every
- * machine. {@link forward} gives its logits, so that an engine can be checked against them.
+ * For tests of programs that load, serve or train models: such a model is created in milliseconds and is the same on
+ * every machine. {@link forward} returns its logits, for verifying engines.
  */
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import { forwardPass } from "./internal/forwardPass.ts"
@@ -16,14 +16,14 @@ export interface TinyModel extends Model {
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
-/** The model to make. By default it has about 60,000 weights and a vocabulary of 259: bytes and control tokens. */
+/** Options for the model. By default, it has about 60,000 weights and a vocabulary of 259: bytes and control tokens. */
 export interface Options extends Partial<Config> {
   readonly architecture: Architecture
-  /** The same seed and sizes give the same weights. */
+  /** The seed. Equal seeds and dimensions give equal weights. */
   readonly seed: number
-  /** By default, bytes and the default control tokens, with ChatML's template. */
+  /** The tokenizer. Default: bytes and the default control tokens, with the ChatML template. */
   readonly tokenizer?: Tokenizer.Tokenizer | undefined
-  /** The spread of the weights: their standard deviation times the square root of a row's length; 1 by default. */
+  /** The spread of the weights: their standard deviation times the square root of the row length. Default: 1. */
   readonly spread?: number | undefined
 }
 
@@ -50,12 +50,12 @@ const configOf = (options: Options, tokens: number): Config => {
 }
 
 /**
- * A model of random weights.
+ * Makes a model with random weights.
  *
  * **Details**
  *
- * Norms are spread around 1, biases around 0. Random output layers hardly favour any token, so completions are close to
- * uniform; a larger `spread` makes them less so.
+ * Norms are spread around 1, biases around 0. Random output layers hardly favor any token, so completions are nearly
+ * uniform; a larger `spread` makes them less uniform.
  *
  * **Example**
  *
@@ -81,7 +81,7 @@ export const random = (options: Options): TinyModel => {
 }
 
 /**
- * The logits after every token: one array of `vocabularySize` numbers for each of `tokens`.
+ * Returns the logits after every token: one array of `vocabularySize` numbers per token.
  *
  * **Details**
  *

@@ -1,8 +1,9 @@
 /**
- * Byte-level BPE: the tokenizer of GPT-2, which can be trained on a page of text.
+ * Byte-level BPE, the tokenizer of GPT-2. It can be trained on a page of text.
  *
- * Every text has tokens, and they give the text back. {@link encode} finds the same tokens as llama.cpp does with a
- * file that holds this tokenizer, so a program can count, mask and compare tokens without loading a model.
+ * Every text can be encoded, and decoding its tokens returns the text. {@link encode} returns the same tokens as
+ * llama.cpp with a file that contains this tokenizer, so programs can count, mask and compare tokens without loading a
+ * model.
  */
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
@@ -20,33 +21,33 @@ import { trainMerges } from "./internal/trainMerges.ts"
  * control tokens.
  */
 export interface Tokenizer {
-  /** All tokens by id; bytes are written as GPT-2 writes them (a space is `Ġ`), control tokens as they are. */
+  /** All tokens by id. Bytes are in GPT-2's notation (a space is `Ġ`), control tokens are unchanged. */
   readonly tokens: ReadonlyArray<string>
-  /** Pairs of tokens that become one, by priority, e.g. `"Ġ t"`. */
+  /** The merged pairs of tokens by priority, such as `"Ġ t"`. */
   readonly merges: ReadonlyArray<string>
-  /** Tokens that texts have only on request: ends and turns of messages. */
+  /** Tokens that are not part of ordinary text, such as the ends of messages and turns. */
   readonly controlTokens: ReadonlyArray<string>
-  /** The id of the token that ends a text: that of the first control token. */
+  /** The id of the token that ends a text, which is the first control token. */
   readonly endOfText: number
-  /** How messages become a prompt, as a Jinja template; models without one get plain text. */
+  /** The Jinja template that converts messages to a prompt. Models without a template receive plain text. */
   readonly chatTemplate?: string | undefined
 }
 
 /** The parts of a tokenizer. */
 export interface Options {
-  /** None by default: every byte is a token. */
+  /** The merges. Default: none, so that every byte is a token. */
   readonly merges?: ReadonlyArray<string> | undefined
-  /** The first one ends a text. `<|endoftext|>`, `<|im_start|>` and `<|im_end|>` by default. */
+  /** The control tokens. The first one ends a text. Default: `<|endoftext|>`, `<|im_start|>` and `<|im_end|>`. */
   readonly controlTokens?: ReadonlyArray<string> | undefined
   readonly chatTemplate?: string | undefined
 }
 
-/** Whether control tokens are read from, or written to, texts; false by default. */
+/** Whether control tokens are parsed from texts and written to them. Default: `false`. */
 export interface TextOptions {
   readonly controlTokens?: boolean | undefined
 }
 
-/** The template of ChatML, which goes with the default control tokens. */
+/** The ChatML template, for the default control tokens. */
 export const chatMl =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
@@ -59,7 +60,7 @@ const defaultControlTokens = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 const invalid = (detail: string) => Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
 
-/** A tokenizer from merges and control tokens. Fails when a merge uses a token that no earlier merge makes. */
+/** Makes a tokenizer from merges and control tokens. Fails if a merge uses a token that no earlier merge creates. */
 export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError> => {
   const { chatTemplate, controlTokens = defaultControlTokens, merges = [] } = options
   const known = new Set(ByteLevel.characters)
@@ -79,16 +80,16 @@ export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError>
   return Result.succeed({ tokens: [...known], merges, controlTokens, endOfText, chatTemplate })
 }
 
-/** As {@link make}, for tokenizers written down in code: throws the `GgufError`. */
+/** Like {@link make}, but throws the `GgufError`, for tokenizers that are defined in code. */
 export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThrow(make(options))
 
 /**
- * Learns merges from texts: the most frequent pair of tokens becomes one, again and again.
+ * Learns merges from texts by repeatedly merging the most frequent pair of tokens.
  *
  * **Details**
  *
- * The same texts give the same merges: of equally frequent pairs, the one with smaller ids comes first. Training stops
- * early when no pair occurs twice.
+ * Equal texts give equal merges: among equally frequent pairs, the one with the smaller ids comes first. Training stops
+ * early if no pair occurs twice.
  *
  * **Example**
  *
@@ -171,7 +172,7 @@ const cut = (text: string, controls: ReadonlyArray<string>) => {
   return pieces
 }
 
-/** The ids of a text's tokens. A control token in it is plain text unless `controlTokens` is set. */
+/** Returns the token ids of a text. Control tokens in it are plain text unless `controlTokens` is set. */
 export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions = {}): Array<number> => {
   const index = indexOf(tokenizer)
   const pieces = options.controlTokens === true ? cut(text, index.controls) : [{ text, isControl: false }]
@@ -183,7 +184,7 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
   return tokens
 }
 
-/** Returns the bytes of a token; for a control token those of its name. `undefined` for an id that is not a token. */
+/** Returns the bytes of a token; for a control token, those of its name. Returns `undefined` for an unknown id. */
 export const bytesOf = (tokenizer: Tokenizer, id: number): Uint8Array | undefined => {
   const token = tokenizer.tokens[id]
   if (token === undefined) return undefined
@@ -191,11 +192,11 @@ export const bytesOf = (tokenizer: Tokenizer, id: number): Uint8Array | undefine
 }
 
 /**
- * The text of tokens. Unknown ids have no text, and control tokens only if `controlTokens` is set.
+ * Returns the text of tokens. Omits unknown ids, and control tokens unless `controlTokens` is set.
  *
  * **Gotchas**
  *
- * Tokens are bytes: a character that is cut apart is decoded as U+FFFD.
+ * Tokens are bytes, so an incomplete character is decoded as U+FFFD.
  */
 export const decode = (tokenizer: Tokenizer, tokens: Iterable<number>, options: TextOptions = {}): string => {
   const bytes: Array<number> = []

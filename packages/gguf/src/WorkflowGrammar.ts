@@ -1,12 +1,12 @@
 /**
- * The grammar of a workflow, in GBNF: under it whatever a model writes reads as a valid plan.
+ * The grammar of a workflow in GBNF. Under it, every completion of a model is a valid plan.
  *
- * Everything here is pure text: {@link make} writes the grammar of a whole completion (free reasoning, then the three
- * lists), {@link ending} the shortest end of a completion that has run out of tokens, and {@link span} finds the three
- * lists in what was written.
+ * All functions only work on text: {@link make} writes the grammar of a complete completion (free reasoning, then the
+ * three lists), {@link ending} returns the shortest ending for a completion that has run out of tokens, and
+ * {@link span} locates the three lists in a text.
  *
- * List lengths agree because the grammar counts: once `model_id` has closed with n workers, the only rules left are
- * those for n subtasks and n access lists.
+ * The grammar enforces equal list lengths: after `model_id` has ended with n workers, only n subtasks and n access
+ * lists are possible.
  */
 
 import { Options as Tables, WorkflowText } from "@divisi/core"
@@ -150,14 +150,14 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
  *
  * **Details**
  *
- * Any lines that do not begin with `model_id` may precede the lists; nothing may follow the last bracket. Access lists
- * are ascending and name only earlier steps; that of the first step is empty. With `how`, lists `checks` and `how` may
+ * Lines that do not start with `model_id` may precede the lists; nothing may follow the last bracket. Access lists are
+ * ascending and contain only earlier steps; the first step's list is empty. With `how`, lists `checks` and `how` may
  * come before the access lists, in the order in which `WorkflowText.write` writes them with the option `how`; with
  * `mayAnswer`, `answer = "…"` may be written instead of the lists.
  *
  * **Gotchas**
  *
- * A grammar cannot count tokens: a completion that is cut off is not a workflow. See {@link ending}.
+ * A grammar cannot count tokens, so a truncated completion is not a workflow. See {@link ending}.
  *
  * **Example**
  *
@@ -226,12 +226,13 @@ const rest = (position: Position): string => {
 }
 
 /**
- * The shortest text that completes what the grammar has accepted so far.
+ * Returns the shortest text that completes a partial completion.
  *
  * **Details**
  *
  * Open strings are closed, missing subtasks stay blank, and steps without an access list see no step. If the lists have
- * not begun, it is a plan of one step for worker 0. To read text that contains `how` or an answer, pass the options that its grammar was made with.
+ * not started, it is a plan with one step for worker 0. To read text that contains `how` or an answer, pass the options
+ * that its grammar was made with.
  *
  * **Example**
  *
@@ -253,8 +254,8 @@ export const ending = (completion: string, options?: Options): string => {
 const hasAnswer = (completion: string): boolean => completion.startsWith(answering, completion.lastIndexOf("\n") + 1)
 
 /**
- * The grammar of what may follow reasoning that has used up its tokens: the lists, on a line of their own. `undefined`
- * where they have begun.
+ * Returns the grammar for the rest of a completion whose reasoning has used up its tokens: the lists, starting on a new
+ * line. Returns `undefined` if the lists have started.
  */
 export const afterReasoning = (options: Options, completion: string): string | undefined => {
   if (positionOf(completion).list !== "none" || (options.mayAnswer === true && hasAnswer(completion))) return undefined
@@ -282,12 +283,12 @@ const isWhole = (lists: string, { how }: Pick<Options, "how">): boolean => {
 }
 
 /**
- * Returns the position of the three lists in a text, once the third is closed; `undefined` before that.
+ * Returns the position of the three lists in a text, or `undefined` until the third one has ended.
  *
  * **Details**
  *
- * The lists are those that begin with the last line that assigns `model_id`. They need not be valid: a model that
- * decodes without a grammar is stopped when it has written them, right or wrong.
+ * The lists are those that begin with the last line that assigns `model_id`. They need not be valid: a model without a
+ * grammar is stopped after it has written them, valid or not.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * Estimate pictures: several estimates side by side in every row, each a dot with its standard error, as a standalone
- * SVG file, with a light and a dark theme.
+ * Estimate pictures: rows of estimates, each shown as a dot with its standard error, as a standalone SVG file with a
+ * light and a dark theme.
  */
 import { rounded, ticksOf } from "./chart/Axes.ts"
 import { html, shortened } from "./page/Html.ts"
@@ -20,12 +20,12 @@ export interface Row {
 
 /** The contents of the picture. */
 export interface Estimates {
-  /** Their names, in the order of the colours. */
+  /** The names of the series, in the order of the colors. */
   readonly series: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
-  /** How a value is written on the axis. */
+  /** Formats a value on the axis. */
   readonly format: (value: number) => string
-  /** The least and the greatest value. */
+  /** The minimum and maximum of the axis. */
   readonly range: readonly [least: number, greatest: number]
 }
 

@@ -1,9 +1,8 @@
 /**
- * The page of an evaluation: one HTML file that needs nothing else. It has no script, asks nothing of the network, and
- * holds every picture as a table, too.
+ * The page of an evaluation: one self-contained HTML file. It has no scripts, makes no requests, and also contains
+ * every picture as a table.
  *
- * Texts of models are untrusted: all of it is escaped, and a content security policy in the page allows only its own
- * style sheet.
+ * Model output is untrusted: it is escaped, and a content security policy in the page allows only its own style sheet.
  */
 import { Options as Tables } from "@divisi/core"
 import { failures, folded, rows, verdicts } from "./EvaluationTables.ts"
@@ -36,15 +35,15 @@ export type Share = Data.Share
 
 /** Optional parts of a page. */
 export interface Options {
-  /** The heading; the benchmarks' titles by default. */
+  /** The heading. Default: the titles of the benchmarks. */
   readonly title?: string | undefined
-  /** The answers of policies; without them, questions where two policies differ are not shown. */
+  /** The answers of policies. Without them, questions on which two policies differ are not shown. */
   readonly samples?: ReadonlyArray<Sample> | undefined
-  /** The profiles of workers; without them, what workers are good at is not shown. */
+  /** The profiles of workers. Without them, the strengths of workers are not shown. */
   readonly profiles?: Profiles | undefined
-  /** Gives the texts of questions. It is never called for those of confidential benchmarks. */
+  /** Returns the text of a question. Never called for confidential benchmarks. */
   readonly questionOf?: QuestionOf | undefined
-  /** The most questions that are shown; 20 by default. */
+  /** The maximum number of shown questions. Default: 20. */
   readonly questions?: number | undefined
 }
 
@@ -138,8 +137,8 @@ const others = ({ benchmarks, cells }: Evaluation, less: ReadonlyArray<string>):
  *
  * **Details**
  *
- * The same evaluation and options give the same text. Questions of confidential benchmarks are never shown, and neither
- * are answers to them, whatever the samples hold.
+ * Equal evaluations and options give equal text. Questions and answers of confidential benchmarks are never shown, even
+ * if the samples contain them.
  */
 export const render = (evaluation: Evaluation, options: Options = {}): string => {
   Tables.check("EvaluationPage.render", options, optionsTable)

@@ -21,14 +21,14 @@ export { failures, folded, isSingle } from "./evaluation/failures.ts"
 // Rows
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A policy with its cell of each benchmark, in their order. */
+/** A policy with its cells, in the order of the benchmarks. */
 export interface Row {
   readonly policy: string
   readonly cells: ReadonlyArray<Cell | undefined>
   readonly overall: Overall | undefined
 }
 
-/** The rows of the main table, in the order of the configuration. */
+/** Returns the rows of the main table, in the order of the configuration. */
 export const rows = ({ benchmarks, cells, config, overall }: Evaluation): ReadonlyArray<Row> =>
   config.policies.map(({ name }) => ({
     policy: name,
@@ -110,7 +110,7 @@ const opponentOf = ({ votes, worker }: EqualBudget): string =>
       ? `the most frequent of ${votes} answers of ${worker}`
       : `votes of ${answersOf(votes)} answers of ${worker} on average`
 
-/** The verdicts at equal tokens, one sentence for each policy and benchmark. */
+/** Returns the verdicts at equal tokens, one sentence per policy and benchmark. */
 export const verdicts = (evaluation: Evaluation): ReadonlyArray<string> =>
   (evaluation.equalBudget ?? []).map((one) => {
     const { benchmark, high, low, margin, mean, minimumDetectable, paid, policy, questions, verdict, votes, worker } =
@@ -152,12 +152,11 @@ const notes = (evaluation: Evaluation): string => {
 }
 
 /**
- * The evaluation as Markdown: the main table, and the differences.
+ * Returns the evaluation as Markdown: the main table, and the differences.
  *
  * **Details**
  *
- * The best score of each column is bold. Names are escaped, so that no text of a model, a worker or a benchmark can
- * break out of its cell.
+ * The best score of each column is bold. Names are escaped, so that they cannot break out of their cells.
  */
 export const markdown = (evaluation: Evaluation): string =>
   `${[
@@ -208,7 +207,7 @@ const columns = {
   steps_mean: ({ steps }: Cell) => steps.mean
 }
 
-/** One line for each policy and benchmark, with all figures as they are: shares from 0 to 1, unknown ones empty. */
+/** Returns CSV with one line per policy and benchmark. Shares are from 0 to 1; unknown values are empty. */
 export const csv = ({ cells }: Evaluation): string =>
   `${[
     Object.keys(columns).join(","),

@@ -1,21 +1,24 @@
-/** Router pictures: who is good at what, on how much evidence, as an SVG file of its own, by day and by night. */
+/**
+ * Router pictures: the workers' strengths by kind of question, with the amount of evidence, as a standalone SVG file
+ * with a light and a dark theme.
+ */
 import { html, shortened } from "./page/Html.ts"
 import * as Picture from "./page/Picture.ts"
 import { pictureStyle } from "./page/Style.ts"
 
-/** How a worker did on the questions of a row. */
+/** A worker's results on the questions of a row. */
 export interface Cell {
-  /** 0 to 1; `null` without questions. */
+  /** The mean score, from 0 to 1; `null` without questions. */
   readonly mean: number | null
   readonly questions: number
-  /** Whether it is the one that is asked. */
+  /** Whether this worker is chosen. */
   readonly isChosen: boolean
 }
 
 /** A kind of question. */
 export interface Row {
   readonly name: string
-  /** One for each worker. */
+  /** The cells, one per worker. */
   readonly cells: ReadonlyArray<Cell>
 }
 

@@ -1,9 +1,8 @@
 /**
- * The page of a session: what the runs of a server, or of a person, have cost in some time, who did what and when, and
- * what one strong worker would have cost instead.
+ * The page of a session: the cost of a server's or user's runs in a period, the work of each worker over time, and the
+ * cost of a single strong worker for comparison.
  *
- * It is one HTML file that asks for nothing else. Of what was asked it holds the first words of each question; of what
- * was answered, nothing.
+ * It is one self-contained HTML file. It contains the first words of each question, and no answers.
  */
 import { page } from "./page/Page.ts"
 import { comparison } from "./session/comparison.ts"
@@ -15,7 +14,7 @@ import { purposeSection, workerSection } from "./session/workers.ts"
 export type * from "./session/Session.ts"
 export { figures } from "./session/Session.ts"
 
-/** Returns the page as the text of an HTML file. The session has at least one run. */
+/** Returns the page as the text of an HTML file. The session must have at least one run. */
 export const render = (session: Session): string => {
   const found = figures(session)
   return page(session.title, overview(session.title, found), [

@@ -1,8 +1,8 @@
 /**
- * The page of a training run: what was learned, by whom the work was done, and what was written.
+ * The page of a training run: its learning curves, the workers' shares of the work, and sample completions.
  *
- * It is one HTML file that needs no other, for print, phones, and a light and a dark theme. Under each picture are its
- * figures. Texts of models are shown, never run: the page allows no scripts at all.
+ * It is one self-contained HTML file for print and phones, with a light and a dark theme. The figures of each picture
+ * are below it. The page does not allow scripts, so model output is never executed.
  */
 import { page } from "./page/Page.ts"
 import { once } from "./training/Curves.ts"
@@ -16,8 +16,8 @@ import { workerSection } from "./training/workers.ts"
 export type * from "./training/Training.ts"
 
 /**
- * The iterations from which the page samples rollouts: some from the beginning, and some from the end. A run of
- * any length has sixteen of them at most.
+ * Returns the iterations from which the page samples rollouts: some from the start and some from the end, at most
+ * sixteen.
  */
 export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> => {
   const compared = Windows.make(metrics)
@@ -31,7 +31,7 @@ export const sampled = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<number> 
  *
  * **Details**
  *
- * The same training gives the same text. Its length does not grow with the run: neighboring iterations of a long run
+ * Equal trainings give equal text. Its length does not grow with the run, because neighboring iterations of a long run
  * are combined.
  */
 export const render = ({ config, metrics, rollouts = [] }: Training): string => {

@@ -1,6 +1,6 @@
 /**
- * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. The text stays text: it
- * can be selected, and a screen reader reads the steps in their order.
+ * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. Text can be selected, and
+ * screen readers read the steps in order.
  */
 import type { Workflow } from "@divisi/core"
 import wrapAnsi from "wrap-ansi"
@@ -74,7 +74,7 @@ ${edges.map(
  *
  * **Details**
  *
- * `title` is above the steps, and is the name of the picture for a screen reader.
+ * `title` is shown above the steps, and is the name of the picture for screen readers.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Pages and pictures of runs, sessions, trainings and evaluations, made from data. */
+/** Pages and pictures of runs, sessions, trainings and evaluations. */
 export * as CurvePicture from "./CurvePicture.ts"
 export * as EstimatePicture from "./EstimatePicture.ts"
 export * as EvaluationPage from "./EvaluationPage.ts"

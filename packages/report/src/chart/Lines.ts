@@ -1,4 +1,4 @@
-/** Curves, and shares stacked on each other, over the iterations of a run. */
+/** Line charts and stacked area charts over the iterations of a run. */
 import { area, line, stack } from "d3-shape"
 import { type Html, html } from "../page/Html.ts"
 import { type Axis, across, frame, place, type Range, rounded, ticksOf, whole } from "./Axes.ts"
@@ -16,27 +16,27 @@ export interface Point {
 /** A curve. */
 export interface Series {
   readonly name: string
-  /** From 0: see `Style`. */
+  /** The index of the color, from 0; see `Style`. */
   readonly colour: number
   readonly points: ReadonlyArray<Point>
 }
 
-/** An iteration that is marked, such as the beginning of a phase. */
+/** A marked iteration, such as the start of a phase. */
 export interface Mark {
   readonly x: number
   readonly name: string
 }
 
-/** Curves in one picture. */
+/** The curves of one chart. */
 export interface Lines {
   readonly series: ReadonlyArray<Series>
   readonly format: (value: number) => string
   readonly marks?: ReadonlyArray<Mark> | undefined
-  /** Values that the axis reaches at least. */
+  /** Values that the axis must include. */
   readonly includes?: ReadonlyArray<number> | undefined
-  /** Whether curves are means over neighbours, with the values themselves faint behind them; false by default. */
+  /** Whether curves are smoothed, with the original values faintly behind them. Default: `false`. */
   readonly isSmooth?: boolean | undefined
-  /** In pixels; `standardHeight` by default. */
+  /** The height in pixels. Default: `standardHeight`. */
   readonly height?: number | undefined
 }
 
@@ -92,7 +92,7 @@ const stretched = (height: number, content: ReadonlyArray<Html>): Html =>
 // Curves
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Each value as the mean of those within `reach` of it, gaps left out. */
+/** Returns each value as the mean of the values within `reach`, ignoring gaps. */
 export const smoothed = (points: ReadonlyArray<Point>, reach: number): ReadonlyArray<Point> =>
   points.map(({ x, y }, index) => {
     if (y === undefined) return { x, y }
@@ -133,7 +133,7 @@ const markOf = ({ name, x }: Mark, plot: Plot): Html => {
 /** Returns the last value of a curve, or `undefined` if it has no value. */
 export const last = ({ points }: Series): number | undefined => points.findLast(({ y }) => y !== undefined)?.y
 
-/** The curves with their axes. Each has a value at least. */
+/** Draws the curves with their axes. Each curve needs at least one value. */
 export const lines = ({
   format,
   height = standardHeight,
@@ -156,7 +156,7 @@ export const lines = ({
 // Areas
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Shares on top of each other, from two iterations on. */
+/** Draws stacked shares. Needs at least two iterations. */
 export const areas = (
   columns: ReadonlyArray<Column>,
   layers: ReadonlyArray<Omit<Series, "points">>,

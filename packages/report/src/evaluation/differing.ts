@@ -1,4 +1,4 @@
-/** Questions where two policies differ: what was asked, what each answered, and how. */
+/** Questions on which two policies differ: the question, the answers, and their workflows. */
 import { excerpt, type Html, html } from "../page/Html.ts"
 import { inPercent, points, pValue } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
@@ -9,13 +9,13 @@ import type { BenchmarkRecord, Comparison, Evaluation, Sample } from "./Evaluati
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The question, and its right answer. */
+/** The question and its reference answer. */
 export interface QuestionText {
   readonly question: string
   readonly reference?: string | undefined
 }
 
-/** The text of a question, if it is known. It is never asked for one of a confidential benchmark. */
+/** Returns the text of a question, if known. Never called for confidential benchmarks. */
 export type QuestionOf = (benchmark: string, task: string) => QuestionText | undefined
 
 /** A question with the answers of two policies. */
@@ -24,7 +24,7 @@ export interface Differing {
   readonly task: string
   readonly first: ReadonlyArray<Sample>
   readonly second: ReadonlyArray<Sample>
-  /** Mean score of the first minus that of the second. */
+  /** The mean score of the first policy minus that of the second. */
   readonly difference: number
 }
 
@@ -45,7 +45,9 @@ const sorted = (samples: ReadonlyArray<Sample>): ReadonlyArray<Sample> =>
     (one, other) => compare(one.benchmark, other.benchmark) || compare(one.task, other.task) || one.epoch - other.epoch
   )
 
-/** Questions with different mean scores, largest differences first; ties alternate between the two sides. */
+/**
+ * Returns the questions with different mean scores, largest differences first; ties alternate between the two sides.
+ */
 export const differing = (samples: ReadonlyArray<Sample>, first: string, second: string): ReadonlyArray<Differing> => {
   const found = [...Map.groupBy(sorted(samples), ({ benchmark, task }) => JSON.stringify([benchmark, task])).values()]
     .map((group): Differing => {
@@ -148,7 +150,7 @@ const comparisons = (all: ReadonlyArray<Comparison>): Html => {
   ])
 }
 
-/** The differences with their tests, and some of the questions behind one of them. */
+/** Renders the differences with their tests, and some of the questions behind one of them. */
 export const differences = (
   evaluation: Evaluation,
   samples: ReadonlyArray<Sample>,

@@ -1,6 +1,6 @@
 /**
- * The samples that count as wrong without an answer, and those excluded from all means: the same sentences on the page
- * and on a terminal.
+ * Describes the samples that count as wrong without an answer, and those excluded from all means, for the page and the
+ * terminal.
  */
 import { count, counted } from "../page/Numbers.ts"
 import type { Cell, Evaluation } from "./Evaluation.ts"
@@ -25,7 +25,7 @@ const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
     : [`${counted(runs, "run")} with usage that cannot be (${found[0]!.first}): estimates are used instead`]
 }
 
-/** The sentences, without full stops. `remedy` follows that about missing samples. */
+/** Returns the sentences without full stops. `remedy` follows the sentence about missing samples. */
 export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<string> => {
   const unparsed = sum(evaluation, ({ score }) => score.unparsed)
   const unanswered = sum(evaluation, ({ score }) => score.unanswered ?? 0)
@@ -55,7 +55,7 @@ const mostSingles = 3
 /** Whether a policy is a baseline of one worker. */
 export const isSingle = (policy: string): boolean => policy.startsWith("single:")
 
-/** The single workers that share a row: all but the best. */
+/** Returns the single workers that share a row: all except the best. */
 export const folded = ({ config, overall }: Evaluation): ReadonlyArray<string> => {
   const meanOf = (name: string) => overall.find(({ policy }) => policy === name)?.mean ?? -1
   const singles = config.policies.map(({ name }) => name).filter(isSingle)

@@ -1,4 +1,4 @@
-/** A session and its results: the runs of a server or of a user in a period, added up. */
+/** A session: the runs of a server or user in a period, and their totals. */
 import { Transcript } from "@divisi/core"
 import { cost, noSpend, type Pricing, type Spend } from "@divisi/core/Usage"
 import * as Spans from "./Spans.ts"
@@ -7,7 +7,7 @@ import * as Spans from "./Spans.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A worker that might have done it alone, by its price. */
+/** A worker for comparison, with its price. */
 export interface Reference {
   readonly worker: string
   readonly pricing: Pricing
@@ -17,33 +17,33 @@ export interface Reference {
 export interface Session {
   readonly title: string
   readonly runs: ReadonlyArray<Transcript.Transcript>
-  /** One worker, at whose price the same tokens are calculated. */
+  /** The worker at whose price the same tokens are calculated. */
   readonly against?: Reference | undefined
-  /** The runs of the same work, done again by one worker alone. */
+  /** Runs of the same work by one worker alone. */
   readonly alone?: ReadonlyArray<Transcript.Transcript> | undefined
 }
 
-/** The figures of one worker, or of the policy. */
+/** The figures of a worker or of the policy. */
 export interface WorkerFigures {
   readonly id: string
   readonly spend: Spend
-  /** Calls by what they were for. */
+  /** The number of calls by purpose. */
   readonly calls: Readonly<Record<Transcript.Purpose, number>>
-  /** Calls that failed or were interrupted; they are among its calls. */
+  /** The number of calls that failed or were interrupted. `calls` includes them. */
   readonly lostCalls: number
-  /** Tools that it asked for. */
+  /** The number of its tool calls. */
   readonly toolCalls: number
 }
 
 /** The totals of runs. */
 export interface Totals {
   readonly runs: number
-  /** Runs by how they ended; those that have not ended are `unfinished`. */
+  /** The number of runs by ending; `unfinished` for runs in progress. */
   readonly endings: Readonly<Record<string, number>>
-  /** When the first began and the last thing happened, in milliseconds since 1970. */
+  /** The start of the first run and the time of the last event, in milliseconds since 1970. */
   readonly from: number
   readonly to: number
-  /** While at least one worker was asked, or a plan was written. */
+  /** The time in which at least one worker was active or a plan was being written. */
   readonly workedMillis: number
   /** The time in which no worker was active, and a tool was running or pending. */
   readonly toolMillis: number
@@ -54,13 +54,13 @@ export interface Totals {
 export interface Figures extends Totals {
   /** Whether all prices are play money. */
   readonly isPlay: boolean
-  /** The spending by purpose of calls. */
+  /** The spend by purpose of calls. */
   readonly purposes: Readonly<Record<Transcript.Purpose, Spend>>
-  /** The share of all that was not for the steps that answer; `undefined` of nothing. */
+  /** The share of the spend that was not for answering steps; `undefined` if nothing was spent. */
   readonly orchestration: { readonly cost: number | undefined; readonly tokens: number | undefined }
-  /** In order of cost, the highest first. */
+  /** The workers by cost, the highest first. */
   readonly workers: ReadonlyArray<WorkerFigures>
-  /** The cost of the same tokens at one worker's price: of all tokens, and of those of the answering steps alone. */
+  /** The cost of the same tokens at one worker's price: of all tokens, and of those of the answering steps. */
   readonly against?: { readonly worker: string; readonly allUsd: number; readonly answersUsd: number } | undefined
   readonly alone?: Totals | undefined
 }
@@ -69,7 +69,7 @@ export interface Figures extends Totals {
 // Adding up
 // -------------------------------------------------------------------------------------------------------------------
 
-/** In the order in which they are shown. */
+/** The purposes, in display order. */
 export const purposes = ["plan", "step", "answer", "judgement"] as const satisfies ReadonlyArray<Transcript.Purpose>
 
 const sum = (payments: ReadonlyArray<Transcript.Payment>): Spend => payments.reduce(Transcript.withPayment, noSpend)
@@ -132,7 +132,7 @@ const priced = ({ perCall = 0, ...perToken }: Pricing, { calls, usage }: Spend):
 
 const shareOf = (part: number, whole: number): number | undefined => (whole > 0 ? part / whole : undefined)
 
-/** Calculates the figures of a session, which has at least one run. */
+/** Calculates the figures of a session with at least one run. */
 export const figures = ({ against, alone, runs }: Session): Figures => {
   const payments = runs.flatMap(Transcript.payments)
   const of = (purpose: Transcript.Purpose) => sum(payments.filter((payment) => payment.purpose === purpose))

@@ -11,7 +11,7 @@ export interface Config {
   readonly name: string
   readonly seed: number
   readonly engine: { readonly name: string; readonly model: string }
-  /** By ordinal. */
+  /** The workers by index. */
   readonly pool: ReadonlyArray<{
     readonly id: string
     readonly description?: string | undefined
@@ -22,12 +22,12 @@ export interface Config {
 
 /** The fields of all metrics. */
 interface Base {
-  /** Counts from 0 over all phases of the run. */
+  /** The index over all phases of the run, from 0. */
   readonly iteration: number
   readonly phase: string
   readonly learningRate: number
   readonly gradientNorm?: number | undefined
-  /** USD that the run has cost so far. */
+  /** The cost of the run so far, in USD. */
   readonly costUsd: number
   readonly seconds: { readonly total: number }
   /** The results of the held-out evaluation, if there was one. */
@@ -44,13 +44,13 @@ export interface WarmStartMetrics extends Base {
 /** The results of the rollouts of one kind of task. */
 export interface KindMetrics {
   readonly rollouts: number
-  /** The share of right answers. */
+  /** The share of correct answers. */
   readonly correct: number
-  /** Mean steps of the workflows that could be read. */
+  /** The mean number of steps of valid workflows. */
   readonly steps: number
-  /** Workflows that could be read, by their number of steps. */
+  /** The number of valid workflows by number of steps. */
   readonly stepCounts: Readonly<Record<string, number>>
-  /** Steps given to each worker, by id. */
+  /** The number of steps of each worker, by id. */
   readonly workers: Readonly<Record<string, number>>
 }
 
@@ -65,10 +65,10 @@ export interface GrpoMetrics extends Base {
   readonly steps: number
   readonly rounds: ReadonlyArray<{ readonly round: number; readonly correct: number }>
   readonly kinds: Readonly<Record<string, KindMetrics>>
-  /** Nats per token. */
+  /** The entropy in nats per token. */
   readonly entropy?: number | undefined
   readonly surprisal: number
-  /** Groups all of whose rewards were equal. */
+  /** The number of groups with equal rewards. */
   readonly zeroVariance: number
   readonly clipped: number
   readonly completionTokens: number
@@ -87,20 +87,20 @@ export interface GroupRecord {
   readonly reference?: string | undefined
 }
 
-/** One completion, what it led to and what it was worth. */
+/** A completion with its result and reward. */
 export interface CompletionRecord {
   readonly type: "completion"
   readonly iteration: number
   readonly group: number
   readonly rollout: number
-  /** 0 for the first round. */
+  /** The index of the round, from 0. */
   readonly round: number
   readonly kind: string
   readonly completion: string
   readonly result: "unreadable" | "wrong" | "correct"
-  /** Absent when the rollout was dropped. */
+  /** The reward; absent if the rollout was dropped. */
   readonly reward?: number | undefined
-  /** Why it was dropped, or why it could not be read. */
+  /** Why it was dropped, or why it could not be parsed. */
   readonly detail?: string | undefined
   readonly workflow?: Workflow.Workflow | undefined
   /** The ids of the workers of the steps. */
@@ -114,7 +114,7 @@ export type RolloutRecord = GroupRecord | CompletionRecord
 /** A training run, possibly still in progress. */
 export interface Training {
   readonly config: Config
-  /** In the order of their iterations, one at least. */
+  /** The metrics of at least one iteration, in order. */
   readonly metrics: ReadonlyArray<Metrics>
   /** The rollouts of some iterations: see `TrainingPage.sampled`. Without them, the page shows no texts. */
   readonly rollouts?: ReadonlyArray<RolloutRecord> | undefined
