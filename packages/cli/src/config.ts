@@ -25,8 +25,8 @@ export interface McpServer {
   readonly command?: string | undefined
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Environment variables of the program, in addition to PATH, HOME, certificate locations and similar. It receives no
-   * other variables of this process.
+   * Environment variables of the program, in addition to PATH, HOME, certificate locations and a few others. It
+   * receives no other variables of this process.
    */
   readonly env?: Readonly<Record<string, Secret>> | undefined
   readonly cwd?: string | undefined

@@ -267,8 +267,9 @@ export interface Options extends GymWorker.Options {
    */
   readonly storekeeper?: boolean | undefined
   /**
-   * Whether workers make the mistakes of their profiles: habits, slips, and lost parts and digits. Without mistakes,
-   * every answer is correct, but workers still decline tasks beyond their skills. Default: `true`.
+   * Whether workers make the mistakes in their profiles: systematic habits, random slips, and limits on the number of
+   * parts and digits. Without mistakes, every answer is correct, but workers still decline tasks beyond their skills.
+   * Default: `true`.
    */
   readonly mistakes?: boolean | undefined
 }

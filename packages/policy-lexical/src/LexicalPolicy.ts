@@ -1,9 +1,9 @@
 /**
  * The lexical policy: plans from the words of the question alone, without a model.
  *
- * It splits a question where its wording shows parts ("first ... then ...", numbered parts, sentences that refer back),
- * gives each part to the worker whose description matches it best by BM25, and shows each part the answers it builds
- * on. It is the strongest baseline that needs no model and no training, and the fallback when there is no Conductor.
+ * It splits a question by its wording ("first ... then ...", numbered parts, sentences that refer back), assigns each
+ * part to the worker whose description matches best by BM25, and shows each part the answers that it builds on. It is
+ * the strongest baseline without a model and training, and the fallback if there is no Conductor.
  */
 
 import { Options as Tables, type Workflow } from "@divisi/core"
@@ -24,7 +24,7 @@ export { mentions, needsOf, type Part, split } from "./questionParts.ts"
 /** Options of the lexical policy. */
 export interface Options {
   readonly name?: string | undefined
-  /** Whether composite questions are split; true by default. */
+  /** Whether composite questions are split. Default: `true`. */
   readonly split?: boolean | undefined
 }
 
@@ -192,12 +192,12 @@ const table = {
  *
  * **Details**
  *
- * A part goes to the worker whose description best matches its words and the subjects that they suggest; what a
- * description says after "not", "weak at" and the like does not count. Without a match, and to combine independent
- * answers, it chooses the most general worker: by words of breadth in the descriptions, then by their length, then by
- * order. Consecutive parts for one worker become one step, and a question without parts is one step, so plans are no
- * longer than they need to be. After a critic's objection it writes one step that revises the previous answer; after
- * workers failed, a plan without them.
+ * A part goes to the worker whose description best matches its words and the subjects that they suggest; text in a
+ * description after "not", "weak at" and similar phrases does not count. Without a match, and to combine independent
+ * answers, it chooses the most general worker: by words such as "general" in the descriptions, then by their length,
+ * then by order. Consecutive parts for one worker become one step, and a question without parts is one step, so plans
+ * are no longer than they need to be. After a critic's rejection, it writes one step that revises the previous answer;
+ * after failures, it plans without the failed workers.
  *
  * **Gotchas**
  *

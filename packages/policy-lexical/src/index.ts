@@ -1,2 +1,2 @@
-/** A policy that needs no model: the words of the question against the words of the workers' descriptions. */
+/** A policy without a model: it matches the words of the question with the workers' descriptions. */
 export * as LexicalPolicy from "./LexicalPolicy.ts"

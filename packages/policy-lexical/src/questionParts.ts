@@ -1,9 +1,9 @@
 /**
- * The parts of a composite question, found by its wording: sentences, numbered parts, "first ... then ...", and what
- * refers back ("that number", "the result", "part 1", a named quantity).
+ * Splits a composite question by its wording: sentences, numbered parts, "first ... then ...", and references ("that
+ * number", "the result", "part 1", a named quantity).
  *
- * A heuristic for English. It prefers too few parts to too many: what is not a request of its own stays with its
- * neighbour.
+ * It is a heuristic for English that prefers too few parts to too many: text that is not a separate request stays with
+ * its neighbor.
  */
 
 /** A request within a question, and the earlier parts whose answers it refers to. */
@@ -80,13 +80,13 @@ const refersBack = new RegExp(
 // -------------------------------------------------------------------------------------------------------------------
 
 interface Fragment {
-  /** Without what opens it ("and", "then", a number), as a request of its own. */
+  /** The text as a separate request, without its opening ("and", "then", a number). */
   readonly text: string
   /** The text as it reads behind a greeting, to be joined to the preceding text. */
   readonly continued: string
-  /** Opened by a number or letter of its own. */
+  /** Whether it starts with a number or letter. */
   readonly marked: boolean
-  /** Opened by "then", "next", "finally". */
+  /** Whether it starts with "then", "next" or "finally". */
   readonly sequel: boolean
   /** The text's line, and its position in that line. */
   readonly line: number
@@ -189,11 +189,11 @@ const namesGiven = (text: string): ReadonlyArray<string> =>
     ...text.matchAll(/\b(?:call|name|denote)\s+(?:(?:it|this|that|the \w+)\s+)(?:by\s+)?["']?([A-Za-z])\b/gi)
   ].map((match) => match[1]!)
 
-/** Whether a text contains a letter as a word of its own. */
+/** Whether a text contains a letter as a separate word. */
 export const mentions = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
 
-/** The earlier texts whose answers a part needs by its wording; a sequel follows on the last whatever its words are. */
+/** Returns the earlier parts whose answers a part needs by its wording. A sequel always needs the last one. */
 export const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>): ReadonlyArray<number> => {
   const all = earlier.map((_, index) => index)
   const named = all.filter((index) => {
@@ -251,7 +251,7 @@ const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => 
 const longestQuestion = 20_000
 const mostParts = 20
 
-/** The parts of a question, in order; the whole as one part when it cannot be split. */
+/** Returns the parts of a question in order, or the whole question as one part if it cannot be split. */
 export const split = (question: string): ReadonlyArray<Part> => {
   if (question.length > longestQuestion) return [{ text: question, needs: [] }]
   const { release, text } = hold(question)

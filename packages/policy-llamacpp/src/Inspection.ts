@@ -1,6 +1,5 @@
 /**
- * The requirements of a model and the capabilities of this machine: to check before loading, and to find out why
- * loading failed.
+ * Compares a model's requirements with the capabilities of this machine, before loading it or to diagnose a failure.
  */
 import os from "node:os"
 import * as Effect from "effect/Effect"
@@ -27,7 +26,7 @@ export interface Inspection {
   /** The context length that it was trained with, in tokens. */
   readonly trainedContext?: number | undefined
   readonly hasChatTemplate: boolean
-  /** The context that would be made by default. */
+  /** The default context. */
   readonly context: { readonly tokens: number; readonly sequences: number }
   /** Estimates in bytes, for the layers on the GPU that {@link fits} assumes. */
   readonly needs: { readonly mainMemory: number; readonly gpuMemory: number }
@@ -36,7 +35,7 @@ export interface Inspection {
   readonly fits: boolean
 }
 
-/** The runtime for models on this machine, and missing parts. */
+/** The model runtime on this machine, and its problems. */
 export interface Diagnosis {
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
   /** Why this backend was chosen. */
@@ -99,7 +98,7 @@ const inspectFile = async (path: string, gpu: Backend.Gpu): Promise<Inspection> 
   }
 }
 
-/** Reads what a model is and what it would need, without loading its weights. A missing model is downloaded. */
+/** Reads a model's properties and requirements without loading its weights. A missing model is downloaded. */
 export const inspect = Effect.fnUntraced(function* (
   source: string,
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
@@ -126,7 +125,10 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
     : [])
 ]
 
-/** Says which backend would run a model here, why, and what is missing. Fails if llama.cpp itself does not start. */
+/**
+ * Returns the backend that would run a model on this machine, with the reason and the problems. Fails if llama.cpp does
+ * not start.
+ */
 export const diagnose = (
   options: ModelStore.Options & { readonly gpu?: Backend.Gpu | undefined } = {}
 ): Effect.Effect<Diagnosis, Errors.LlamaCppError> =>

@@ -1,4 +1,4 @@
-/** Embeds texts with a local model: an embedding model, or any other. */
+/** Embeds texts with a local embedding model or any other model. */
 import { Callback } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -10,20 +10,23 @@ import * as Errors from "./LlamaCppError.ts"
 import type * as LlamaCppModel from "./LlamaCppModel.ts"
 import * as ModelStore from "./ModelStore.ts"
 
-/** Which model, and how it runs. */
+/** The model and its runtime settings. */
 export interface Options
   extends ModelStore.Options,
     Pick<LlamaCppModel.Options, "source" | "gpu" | "gpuRequired" | "gpuLayers" | "threads" | "onNotice"> {
-  /** The most tokens of a text; longer texts are cut. The model's trained context by default, at most 2048. */
+  /**
+   * The maximum number of tokens per text; longer texts are truncated. Default: the model's trained context, at most
+   * 2048.
+   */
   readonly contextTokens?: number | undefined
   /**
-   * Which token's hidden state is the vector of a model that was not made for embeddings: the last one's by default, or
-   * that of the one before it, which TRINITY found to say more of a question. An embedding model pools as it was made to.
+   * The token whose hidden state becomes the vector, for models that are not embedding models: the last one (the
+   * default), or the one before it, which TRINITY found to be more informative. Embedding models use their own pooling.
    */
   readonly token?: "last" | "penultimate" | undefined
 }
 
-/** Gives each text its vector, in order. */
+/** Returns the vector of each text, in order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
@@ -60,7 +63,7 @@ const open = async (file: string, options: Options) => {
 }
 
 /**
- * Loads a model to embed texts with. Closing the scope frees its memory.
+ * Loads a model for embedding texts. Closing the scope frees its memory.
  *
  * **Details**
  *

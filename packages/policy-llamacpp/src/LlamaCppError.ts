@@ -1,8 +1,8 @@
 /**
- * Why a local model cannot be found, loaded or run as asked.
+ * The error for local models that cannot be found, loaded or run as requested.
  *
- * One error for the whole package; what fails while a worker answers is core's `WorkerError` instead. Each reason says
- * what is wrong, where, and what to do.
+ * The whole package uses one error; failures while a worker answers are core's `WorkerError` instead. Each reason
+ * describes the problem, its location and the remedy.
  */
 import * as FileError from "@divisi/files/FileError"
 import * as Data from "effect/Data"
@@ -11,15 +11,15 @@ import * as Data from "effect/Data"
 export type LlamaCppErrorReason =
   /** The name is neither a known model, nor a path, nor a reference. */
   | { readonly _tag: "Reference"; readonly detail: string }
-  /** There is no such file. */
+  /** The file does not exist. */
   | { readonly _tag: "Missing" }
   /** The file is not a GGUF, is truncated, or contradicts itself. */
   | { readonly _tag: "Damaged"; readonly detail: string }
-  /** A GGUF of another version, or of a big-endian machine. */
+  /** A GGUF file of another version, or in big-endian format. */
   | { readonly _tag: "Format"; readonly detail: string }
-  /** A GGUF of an architecture that this llama.cpp does not run. */
+  /** A GGUF file with an architecture that this llama.cpp does not support. */
   | { readonly _tag: "Unsupported"; readonly architecture: string; readonly detail: string }
-  /** The vocabulary cannot write a text that is needed. */
+  /** The vocabulary cannot express a required text. */
   | { readonly _tag: "Tokenizer"; readonly detail: string }
   /** The adapter is damaged, or was made for another base model. */
   | { readonly _tag: "Adapter"; readonly adapter: string; readonly detail: string }
@@ -30,24 +30,24 @@ export type LlamaCppErrorReason =
       readonly available: number
       readonly detail: string
     }
-  /** There is no llama.cpp for this machine. */
+  /** There is no llama.cpp binary for this machine. */
   | { readonly _tag: "Binary"; readonly platform: string; readonly detail: string }
-  /** A GPU that was required does not start. */
+  /** A required GPU cannot be used. */
   | { readonly _tag: "Backend"; readonly backend: string; readonly detail: string }
-  /** The server of a file does not answer. */
+  /** The server is unreachable. */
   | { readonly _tag: "Offline"; readonly url: string; readonly detail: string }
   /** The server refuses the file. */
   | { readonly _tag: "Refused"; readonly url: string; readonly status: number }
-  /** The download differs from what the server announced. */
+  /** The download differs from the server's description. */
   | { readonly _tag: "Download"; readonly url: string; readonly detail: string }
   /** The cache folder cannot be read or written. */
   | { readonly _tag: "Folder"; readonly detail: string }
-  /** A setting cannot be used, or not together with another. */
+  /** A setting is invalid, or conflicts with another one. */
   | { readonly _tag: "Setting"; readonly detail: string }
   /** llama.cpp failed without giving a reason. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
-/** A size for people: `4.4 GiB`. */
+/** Formats a size for display: `4.4 GiB`. */
 export const formatBytes = (bytes: number): string => {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"] as const
   const unit = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), units.length - 1)
@@ -99,7 +99,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
   }
 }
 
-/** A model that cannot be found, loaded or run as asked; `model` is its path or reference. */
+/** A model cannot be found, loaded or run as requested. `model` is its path or reference. */
 export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   readonly model: string
   readonly reason: LlamaCppErrorReason
@@ -109,8 +109,8 @@ export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   }
 }
 
-/** An error about a model. */
+/** Makes an error about a model. */
 export const make = (model: string, reason: LlamaCppErrorReason): LlamaCppError => new LlamaCppError({ model, reason })
 
-/** The message of anything that was thrown, in one line. */
+/** Returns the message of any thrown value, on one line. */
 export const detailOf = (cause: unknown): string => FileError.detailOf(cause).replaceAll(/\s+/g, " ").trim()

@@ -1,9 +1,9 @@
 /**
  * A local model: one GGUF file, loaded once for all its users.
  *
- * {@link load} loads the weights, or shares those that are loaded; closing the last scope that uses them frees their
- * memory. {@link worker} makes a core `Worker` of a model, to plan (`LanguagePolicy.make({ model })`), to sit in a
- * pool, or both. {@link sample} is for training: tokens and their log-probabilities from the same pass.
+ * {@link load} loads the weights or shares already loaded ones; closing the last scope that uses them frees their
+ * memory. {@link worker} makes a core `Worker` from a model, for planning (`LanguagePolicy.make({ model })`), for a
+ * pool, or both. {@link sample} is for training: it returns tokens and their log-probabilities from the same pass.
  */
 
 import fs from "node:fs"
@@ -38,45 +38,45 @@ export type { WorkerOptions } from "./internal/worker.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which model, and how it runs. */
+/** The model and its runtime settings. */
 export interface Options extends ModelStore.Options {
   /** The path of a GGUF file, the name of a known model, `hf:owner/repository/file.gguf` or an https address. */
   readonly source: string
-  /** `"auto"` by default: the best that the machine has. */
+  /** The GPU. Default: `"auto"`, the best one of the machine. */
   readonly gpu?: Backend.Gpu | undefined
-  /** Whether a GPU that does not start is an error. By default the processor takes over, with a notice. */
+  /** Whether an unusable GPU is an error. By default, the CPU is used instead, with a notice. */
   readonly gpuRequired?: boolean | undefined
-  /** The number of layers on the GPU; by default as many as fit. */
+  /** The number of layers on the GPU. Default: as many as fit. */
   readonly gpuLayers?: "auto" | "max" | number | undefined
-  /** Tokens of one run, prompt and completion; the model's trained context by default, at most 8192. */
+  /**
+   * The maximum number of tokens of prompt and completion together. Default: the model's trained context, at most 8192.
+   */
   readonly contextTokens?: number | undefined
   /** The number of concurrent runs. Default: 4, or 8 on a GPU, or 16 for models of fewer than ten million weights. */
   readonly sequences?: number | undefined
-  /** The number of tokens evaluated in one batch; by default, llama.cpp chooses it. */
+  /** The number of tokens evaluated in one batch. Default: chosen by llama.cpp. */
   readonly batchTokens?: number | undefined
   /**
-   * Threads of the processor. By default one less than its physical cores, and fewer while other processes use these
-   * (measured once a second), since llama.cpp's threads wait for each other; 1 for models of fewer than ten million
-   * weights. A number that is given is fixed.
+   * The number of CPU threads. Default: one less than the physical cores, and fewer while other processes use them
+   * (measured once a second), because llama.cpp's threads wait for each other; 1 for models with fewer than ten million
+   * weights. An explicit number is fixed.
    */
   readonly threads?: number | undefined
-  /** Used by default if model and machine support it. */
+  /** Whether to use flash attention. Default: if the model and the machine support it. */
   readonly flashAttention?: boolean | "auto" | undefined
-  /**
-   * The type of cached keys and values; `"F16"` by default. `"F32"` is for training, `"Q8_0"` takes half the memory.
-   */
+  /** The type of cached keys and values. `"F32"` is for training, `"Q8_0"` uses half the memory. Default: `"F16"`. */
   readonly keyValueType?: Context.KeyValueType | undefined
-  /** LoRA adapters as GGUF files, applied together; none by default. */
+  /** LoRA adapters as GGUF files, applied together. Default: none. */
   readonly adapters?: ReadonlyArray<Context.Adapter> | undefined
   /** The maximum number of pending runs. Default: 1024. Further ones fail as `Overloaded`. */
   readonly queueLimit?: number | undefined
-  /** Called when something differs from what was asked, e.g. a GPU does not start; see also `LlamaCppModel.notices`. */
+  /** Called if something differs from the request, such as an unusable GPU; see also `LlamaCppModel.notices`. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
-/** A model that is loaded. */
+/** A loaded model. */
 export interface LlamaCppModel {
-  /** The name of the file, without its ending. */
+  /** The name of the file, without its extension. */
   readonly name: string
   readonly path: string
   readonly architecture: string
@@ -84,12 +84,12 @@ export interface LlamaCppModel {
   /** The backend that runs it. */
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
   readonly gpuLayers: number
-  /** Threads of the processor; the largest number, unless it was given. */
+  /** The number of CPU threads; the maximum, unless it was set explicitly. */
   readonly threads: number
   readonly contextTokens: number
   readonly sequences: number
   readonly adapters: ReadonlyArray<Context.Adapter>
-  /** The differences from the requested settings, a sentence each; e.g. a GPU that did not start. */
+  /** The differences from the requested settings, such as an unusable GPU, one sentence each. */
   readonly notices: ReadonlyArray<string>
   /** The model of node-llama-cpp, for anything not offered here. */
   readonly llama: LlamaModel
@@ -97,7 +97,7 @@ export interface LlamaCppModel {
   readonly runtime: Runtime
 }
 
-/** The inside of a model. */
+/** The internal state of a model. */
 export interface Runtime {
   readonly scheduler: Sequences.Sequences
   readonly grammar: Grammars
@@ -107,7 +107,7 @@ export interface Runtime {
 /** The settings that two loads must agree on to share a model. */
 interface Key extends Context.ContextOptions {
   readonly path: string
-  /** Differs for a file that was rewritten: that is another model. */
+  /** The version of the file. A rewritten file counts as another model. */
   readonly version: string
   readonly gpu: Backend.Gpu
   readonly gpuRequired: boolean
@@ -272,7 +272,7 @@ export const load = Effect.fnUntraced(function* (
 })
 
 /**
- * The same weights with other adapters.
+ * Returns the same weights with other adapters.
  *
  * **Details**
  *
@@ -291,24 +291,24 @@ export const withAdapters = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A core `Worker` of a model: the text model of a `LanguagePolicy`, a member of a pool, or both.
+ * Makes a core `Worker` from a model, for a `LanguagePolicy`, a pool, or both.
  *
  * **Details**
  *
- * If a request has a format, as those of a `LanguagePolicy` do, a grammar forces the completion into it, which ends
- * with the bracket that closes the third list. A completion that runs out of tokens is completed as the grammar
- * requires, and its reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
+ * If a request has a format, as from a `LanguagePolicy`, a grammar enforces it, and the completion ends with the last
+ * bracket of the third list. If the tokens run out, the completion is completed according to the grammar, and its
+ * reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
  *
  * A requested JSON Schema is described to the model and enforced by a grammar, except for constraints that a grammar
- * cannot express: patterns, bounds of numbers, conditions. Tools are described in the model's rules. A call that is
- * required, or that the model has begun, is held to their schemas. A call that cannot be read fails as `Malformed`,
- * which only happens without a grammar.
+ * cannot express: patterns, bounds of numbers, conditions. Tools are described in the model's rules. A required call,
+ * or one that the model has started, must match its schema. An unreadable call fails as `Malformed`, which happens only
+ * without a grammar.
  *
  * A prompt longer than the context fails as `ContextTooLong`, a call to a full queue as `Overloaded`.
  *
  * **Gotchas**
  *
- * The same seed and prompt give the same text, except for rounding: llama.cpp adds in another order when other runs are
+ * Equal seeds and prompts give equal text, except for rounding: llama.cpp sums in a different order if other runs are
  * in the batch.
  */
 export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worker => {
@@ -322,19 +322,19 @@ export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worke
  *
  * **Details**
  *
- * The temperature is 1, nothing is filtered and no grammar is applied, so that tokens and probabilities are the
- * policy's own; other settings fail with a `LlamaCppError`. With `keyValueType: "F32"`, `flashAttention: false` and
+ * The temperature is 1, and neither filters nor a grammar are applied, so that tokens and probabilities are the
+ * policy's own. Other settings fail with a `LlamaCppError`. With `keyValueType: "F32"`, `flashAttention: false` and
  * weights in F32 the values agree with a forward pass within 1e-4.
  */
 export const sample = (model: LlamaCppModel, request: SampleRequest) => makeSample(model, request)
 
-/** The counters of a model: tokens evaluated, sampled and reused; runs in progress and waiting. */
+/** Returns the counters of a model: tokens evaluated, sampled and reused; runs in progress and waiting. */
 export const meter = (model: LlamaCppModel): Sequences.Meter => Sequences.meter(model.runtime.scheduler)
 
-/** The tokens of a text. With `controlTokens`, names of control tokens become these tokens. */
+/** Returns the tokens of a text. With `controlTokens`, names of control tokens become these tokens. */
 export const tokenize = (model: LlamaCppModel, text: string, controlTokens = false): ReadonlyArray<Token> =>
   model.llama.tokenize(text, controlTokens)
 
-/** The text of tokens. */
+/** Returns the text of tokens. */
 export const detokenize = (model: LlamaCppModel, tokens: ReadonlyArray<number>): string =>
   model.llama.detokenize(tokens as ReadonlyArray<Token>)

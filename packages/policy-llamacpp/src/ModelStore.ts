@@ -1,8 +1,8 @@
 /**
- * The models on this machine: the meaning of a name, the path of its file, and its download.
+ * The models on this machine: resolves names, locates files, and downloads models.
  *
- * Files are in one folder, under the names of their source. A file that is there is never requested again, so an
- * offline machine runs what it has.
+ * Files are in one folder, named by their source. An existing file is never requested again, so downloaded models also
+ * work offline.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -23,9 +23,9 @@ export type Progress = Download.Progress
 
 /** The folder for models, and the listener for downloads. */
 export interface Options {
-  /** `DIVISI_MODELS`, or `divisi/models` in the cache folder of this user, by default. */
+  /** The folder. Default: the path in `DIVISI_MODELS`, otherwise `divisi/models` in the user's cache folder. */
   readonly folder?: string | undefined
-  /** Called with the progress of a download, for every piece that arrives. */
+  /** Called with the progress of a download for every chunk. */
   readonly onProgress?: ((progress: Download.Progress) => void) | undefined
 }
 
@@ -34,9 +34,9 @@ export interface Stored {
   /** The name of a known model, or the path within the folder. */
   readonly name: string
   readonly path: string
-  /** In bytes, of all its parts. */
+  /** The size of all its parts, in bytes. */
   readonly size: number
-  /** False after a download that broke off. */
+  /** False after an interrupted download. */
   readonly isComplete: boolean
 }
 
@@ -44,7 +44,7 @@ export interface Stored {
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The folder of models. */
+/** Returns the folder of models. */
 export const folderOf = (options: Options = {}): Effect.Effect<string> => {
   Tables.check("ModelStore.folderOf", options, storeTable)
   const { folder } = options
@@ -98,13 +98,13 @@ const notDownloaded =
   }
 
 /**
- * The path of a model's file, which is downloaded if it is missing.
+ * Returns the path of a model's file, and downloads it if it is missing.
  *
  * **Details**
  *
- * A download that broke off continues there, as long as the server's file is the same. Its length and, if the server
- * gives one, its SHA-256 are checked before it gets its name. When several processes want the same file, one downloads
- * it and the others wait. After an interruption the part that has arrived stays.
+ * An interrupted download resumes if the server's file is unchanged. The length and, if the server reports it, the
+ * SHA-256 are verified before the file gets its name. If several processes need the same file, one downloads it and the
+ * others wait. The received part is retained after an interruption.
  */
 export const resolve = Effect.fnUntraced(function* (
   source: string,
@@ -133,7 +133,7 @@ const nameOf = (place: string): string => {
   return known?.name ?? place.split(path.sep).join("/")
 }
 
-/** The models in the folder, by name. */
+/** Returns the models in the folder, sorted by name. */
 export const list = (options: Options = {}): Effect.Effect<ReadonlyArray<Stored>, Errors.LlamaCppError> =>
   Effect.flatMap(
     Effect.andThen(
@@ -175,7 +175,7 @@ const listIn = (folder: string) =>
     catch: fromUnknown(folder)
   })
 
-/** Removes a model from the folder, complete or not, and returns how many bytes that freed. */
+/** Removes a complete or incomplete model from the folder, and returns the number of freed bytes. */
 export const remove = Effect.fnUntraced(function* (
   source: string,
   options: Options = {}

@@ -1,7 +1,7 @@
 /**
- * Models that were trained as Conductors: a GGUF file, or an adapter for one, that carries the form of its prompt.
+ * Models that were trained as Conductors: a GGUF file or adapter that contains its prompt settings.
  *
- * A model is named as everywhere in this package; with adapters behind it, each after a plus:
+ * A model has the usual name in this package, followed by its adapters, each after a plus:
  * `qwen2.5-7b-instruct+conductor.gguf`.
  */
 import fs from "node:fs"
@@ -20,7 +20,7 @@ export interface Named {
 }
 
 /**
- * Reads the name of a model with its adapters.
+ * Parses the name of a model with its adapters.
  *
  * **Example**
  *
@@ -41,8 +41,8 @@ const readHeader = (file: string) =>
   )
 
 /**
- * Returns the form in which a model was trained, if it has one: that of its last adapter, or its own. Models known by
- * name have no form. Any other missing model is downloaded, because it is needed anyway.
+ * Returns the prompt settings that a model was trained with, if any: those of its last adapter, or its own. Known
+ * models have none. Any other missing model is downloaded, because it is needed anyway.
  */
 export const form = Effect.fnUntraced(function* (
   name: string,

@@ -1,8 +1,8 @@
 /**
- * Models with a name here: open weights, small enough to run at home, with licences that allow it.
+ * Known models by name: open weights with permissive licenses that run on consumer hardware.
  *
- * Sizes are approximate, from the repositories; a download is checked against the length and the SHA-256 that the
- * server gives. A file that has moved since fails by name. Any other model can be named by its own reference.
+ * Sizes are approximate, from the repositories; a download is verified against the length and SHA-256 that the server
+ * reports. If a file has been moved, the error names it. Any other model can be used by its reference.
  */
 
 /** A model by name. */
@@ -10,7 +10,7 @@ export interface KnownModel {
   readonly name: string
   /** The address of its file, as `hf:owner/repository/file`. */
   readonly source: string
-  /** Billions of weights. */
+  /** The number of weights, in billions. */
   readonly billions: number
   /** The approximate size of the download. */
   readonly gigabytes: number
@@ -19,7 +19,7 @@ export interface KnownModel {
   readonly description: string
 }
 
-/** The known models, the smallest first. */
+/** The known models, smallest first. */
 export const knownModels: ReadonlyArray<KnownModel> = [
   {
     name: "qwen2.5-0.5b-instruct",
@@ -63,15 +63,15 @@ export const knownModels: ReadonlyArray<KnownModel> = [
   }
 ]
 
-/** The default Conductor when there is no key: large enough to plan, small enough for any machine. */
+/** The default Conductor if there is no API key: large enough to plan, small enough for any machine. */
 export const defaultConductor = "qwen2.5-1.5b-instruct"
 
-/** The pool that goes with it: small, and of three different kinds. */
+/** The default pool: three small models of different families. */
 export const defaultPool = ["qwen2.5-1.5b-instruct", "qwen2.5-coder-1.5b-instruct", "smollm2-1.7b-instruct"] as const
 
 /** The model of the paper's Conductor, before it was trained. */
 export const paperConductor = "qwen2.5-7b-instruct"
 
-/** The model of a name, in small letters or large. */
+/** Returns the known model with a name, ignoring case. */
 export const find = (name: string): KnownModel | undefined =>
   knownModels.find((model) => model.name === name.toLowerCase())

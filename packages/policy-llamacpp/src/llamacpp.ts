@@ -1,8 +1,8 @@
 /**
- * A local model by name, for programs without scopes: a worker that loads its model with its first call.
+ * A local model by name, for programs without scopes: a worker that loads its model on the first call.
  *
- * Models loaded this way stay until {@link release} or the end of the process. Workers with the same settings share
- * one.
+ * Models loaded this way stay in memory until {@link release} or the end of the process. Workers with the same settings
+ * share one.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -18,7 +18,7 @@ import { loadTable, workerTable } from "./internal/tables.ts"
 import * as KnownModels from "./knownModels.ts"
 import * as LlamaCppModel from "./LlamaCppModel.ts"
 
-/** How the model runs, and how it answers. */
+/** The runtime settings of the model, and the options for its answers. */
 export interface Options extends Omit<LlamaCppModel.Options, "source">, LlamaCppModel.WorkerOptions {}
 
 const { source: _, ...loading } = loadTable
@@ -35,12 +35,13 @@ const unusable = (id: string, cause: unknown) =>
   failed(id, { _tag: "InvalidRequest", detail: cause instanceof Error ? cause.message : String(cause) })
 
 /**
- * A worker of a local model: a path, the name of a known model, `hf:owner/repository/file.gguf` or an https address.
+ * Makes a worker from a local model: a path, the name of a known model, `hf:owner/repository/file.gguf` or an https
+ * address.
  *
  * **Details**
  *
- * The model is loaded, and downloaded if need be, when the worker is first called. Two workers of one source with the
- * same settings share it and its sequences, e.g. a Conductor and a member of its pool.
+ * The model is loaded, and downloaded if necessary, when the worker is first called. Workers with the same source and
+ * settings, such as a Conductor and a member of its pool, share the model and its sequences.
  *
  * **Example**
  *
@@ -89,7 +90,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
   }
 }
 
-/** Frees the memory of all models that {@link llamacpp} has loaded, once the runs on them have ended. */
+/** Frees the memory of all models that {@link llamacpp} has loaded, after their runs have ended. */
 export const release = async (): Promise<void> => {
   const closed = scope
   scope = undefined

@@ -1,9 +1,8 @@
 /**
- * Selects the old outcomes that still count: vendors change models under the same name, so facts about them become
- * outdated.
+ * Selects the outcomes that still count. Vendors change models under the same name, so old outcomes become outdated.
  *
- * Evidence halves with time. Of outcomes that are one half-life old, every second one counts, of those that are two
- * half-lives old every fourth, always the same ones. The rest are real answers, so errors computed from them are
+ * Evidence decays: of outcomes that are one half-life old, every second one counts, of those that are two half-lives
+ * old, every fourth one, always the same ones. The selected outcomes are unchanged, so errors computed from them are
  * correct. If the scores of a worker for a kind of question have changed abruptly, older outcomes do not count. The
  * threshold is lower if the vendor's responses name another model from then on.
  */
@@ -14,15 +13,15 @@ export interface Change {
   readonly worker: string
   /** Absent for outcomes without a kind. */
   readonly kind?: string | undefined
-  /** The vendor's name for the present model, if it is new since the change. */
+  /** The vendor's name for the current model, if it changed at that time. */
   readonly model?: string | undefined
-  /** When the first answer after the change was scored, in milliseconds since 1970. */
+  /** The time at which the first answer after the change was scored, in milliseconds since 1970. */
   readonly at: number
   readonly before: { readonly mean: number; readonly count: number }
   readonly since: { readonly mean: number; readonly count: number }
 }
 
-/** The outcomes that still count, and the changes that were found. */
+/** The outcomes that still count, and the detected changes. */
 export interface Recent {
   readonly outcomes: ReadonlyArray<Outcome.Outcome>
   readonly changes: ReadonlyArray<Change>
@@ -30,9 +29,9 @@ export interface Recent {
 
 /** The settings for the decay of evidence. */
 export interface Options {
-  /** In milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   readonly now: number
-  /** In days; 180 by default. `Infinity` for evidence that does not fade. */
+  /** The half-life in days. `Infinity` disables the decay. Default: 180. */
   readonly halfLifeDays?: number | undefined
 }
 
@@ -123,7 +122,7 @@ const table = Tables.table(
   { required: ["now"] }
 )
 
-/** The outcomes that still count, in order of time. */
+/** Returns the outcomes that still count, in chronological order. */
 export const recent = (outcomes: ReadonlyArray<Outcome.Outcome>, options: Options): Recent => {
   Tables.check("Drift.recent", options, table)
   const { halfLifeDays = 180, now } = options

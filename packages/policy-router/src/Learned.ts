@@ -1,6 +1,6 @@
 /**
- * The results of learning from one's own outcomes: the active table and its predecessors, in one file that is always
- * complete.
+ * The results of learning from the user's outcomes: the active table and its predecessors, in one file that is replaced
+ * atomically.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -18,15 +18,15 @@ import * as Table from "./Table.ts"
 /** The version of the file. */
 export const version = 1
 
-/** A table, and when and why it was promoted. */
+/** A table, with the time and reason of its promotion. */
 export interface Promoted {
-  /** In milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly at: number
   readonly why: string
   readonly table: Table.Table
 }
 
-/** The tables, the one in force last. */
+/** The tables. The last one is active. */
 export type Learned = ReadonlyArray<Promoted>
 
 /** The number of tables that are retained for a rollback. */
@@ -43,7 +43,7 @@ export class LearnedError extends Data.TaggedError("LearnedError")<{ readonly de
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: what `DIVISI_ROUTER` names, or else `router.json` in the user's data folder. */
+/** The default file: the path in `DIVISI_ROUTER`, otherwise `router.json` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("router.json", "DIVISI_ROUTER")
 
 const fail = (file: string, problem: string) => new LearnedError({ detail: `${file} ${problem}` })
@@ -75,10 +75,10 @@ const write = (file: string, tables: Learned): Effect.Effect<void, LearnedError>
     yield* WholeFile.write(file, `${Sealed.stringify({ version, tables: tables.slice(-mostKept) })}\n`)
   }).pipe(Effect.mapError(({ message }) => new LearnedError({ detail: message })))
 
-/** The table in force, if there is one. */
+/** Returns the active table, if there is one. */
 export const current = (learned: Learned): Promoted | undefined => learned.at(-1)
 
-/** Puts a table in force. */
+/** Makes a table the active one. */
 export const promote = (file: string, promoted: Promoted): Effect.Effect<void, LearnedError> =>
   Effect.flatMap(read(file), (tables) => write(file, [...tables, promoted]))
 

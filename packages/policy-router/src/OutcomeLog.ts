@@ -1,10 +1,9 @@
 /**
- * The log of one's own outcomes: who answered in which run, and how good people, checks and graders found it.
+ * The log of the user's outcomes: which worker answered in which run, and the ratings by people, checks and graders.
  *
- * The log is an append-only file of lines. A run is recorded when it ends, and rated at any later time, also from
- * another process; {@link outcomes} joins the two. An appended entry is on the disk when the effect ends. A line that a
- * crash or a full disk has cut off is ignored, and so is one that was modified. The text of a question is not stored,
- * only its embedding.
+ * The log is an append-only file of lines. A run is recorded when it ends, and can be rated at any later time, even
+ * from another process; {@link outcomes} joins the two. An appended entry is on disk when the effect ends. Truncated
+ * and modified lines are ignored. The text of a question is not stored, only its embedding.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -75,7 +74,7 @@ const Rating = Schema.Struct({
   note: optional(Schema.String)
 })
 
-/** A run that was noted. */
+/** A recorded run. */
 export type Run = typeof Run.Type
 /** The rating of a run or one of its steps. */
 export type Rating = typeof Rating.Type
@@ -93,12 +92,12 @@ export class OutcomeLogError extends Data.TaggedError("OutcomeLogError")<{ reado
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default log: what `DIVISI_OUTCOMES` names, or else `outcomes.jsonl` in the user's data folder. */
+/** The default log: the path in `DIVISI_OUTCOMES`, otherwise `outcomes.jsonl` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("outcomes.jsonl", "DIVISI_OUTCOMES")
 
 const toError = ({ message }: { readonly message: string }) => new OutcomeLogError({ detail: message })
 
-/** Appends entries, after those of other processes. */
+/** Appends entries. Other processes may append to the same file. */
 export const append = (file: string, ...entries: ReadonlyArray<Entry>): Effect.Effect<void, OutcomeLogError> =>
   Effect.gen(function* () {
     yield* WholeFile.makeFolder(path.dirname(file))
@@ -120,8 +119,8 @@ export interface Purged {
 }
 
 /**
- * Removes the entries from before a time, in milliseconds since 1970, and damaged lines; with `isDryRun` it only counts
- * them. The log is rewritten as a whole, while no other process appends to it.
+ * Removes the entries from before a time, in milliseconds since 1970, and damaged lines; with `isDryRun`, they are only
+ * counted. The log is rewritten as a whole, and other processes cannot append meanwhile.
  */
 export const purge = (
   file: string,
@@ -145,7 +144,7 @@ export const purge = (
 
 const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
 
-/** Entries as a text, for what keeps them elsewhere than in a file. */
+/** Encodes entries as text, for stores other than files. */
 export const encode = (entries: ReadonlyArray<Entry>): string => JSON.stringify(entries)
 
 const parsed = (text: string): unknown => {
@@ -156,7 +155,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The entries of a text; none of those that are damaged or of another version. */
+/** Returns the entries in a text, without damaged ones and those of another version. */
 export const decodeText = (text: string): ReadonlyArray<Entry> => {
   const entries = parsed(text)
   return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
@@ -167,7 +166,7 @@ export const decodeText = (text: string): ReadonlyArray<Entry> => {
 
 /** Options for reading a log. */
 export interface ReadOptions {
-  /** Called with a sentence for each line that is damaged or of another version. Such lines are left out. */
+  /** Called with a sentence for each line that is damaged or of another version. Such lines are skipped. */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
@@ -230,7 +229,7 @@ const answerOf = (
   place?: { readonly round: number; readonly step: number }
 ): typeof Answer.Type => defined({ ...place, worker, model, costUsd, millis, probability })
 
-/** The runs of a log, the newest first. */
+/** Returns the runs of a log, newest first. */
 export const runs = (entries: ReadonlyArray<Entry>): ReadonlyArray<Run> =>
   entries.filter((entry) => entry.type === "run").reverse()
 
@@ -239,7 +238,7 @@ const sameStep = (
   right: { readonly round?: number; readonly step?: number }
 ): boolean => left.round === right.round && left.step === right.step
 
-/** The answer that a rating is of. */
+/** Returns the answer that a rating refers to. */
 export const rated = (
   run: Run,
   step?: { readonly round: number; readonly step: number }
@@ -257,14 +256,14 @@ const current = (ratings: ReadonlyArray<Rating>): ReadonlyArray<Rating> => {
 const counting = (ratings: ReadonlyArray<Rating>): Rating =>
   current(ratings).reduce((best, one) => (trust(one) <= trust(best) ? one : best))
 
-/** A name that an entry shares with those that it replaces. */
+/** Returns the key of an entry. An entry replaces earlier ones with the same key. */
 export const nameOf = (entry: Entry): string =>
   entry.type === "run"
     ? `run/${entry.run}`
     : `rating/${entry.run}/${entry.round ?? ""}.${entry.step ?? ""}/${entry.rater ?? `${entry.source}/${entry.at}`}`
 
 /**
- * Runs and their ratings as outcomes, in the order of the runs. Ratings of runs that are not in the log are left out.
+ * Returns runs with their ratings as outcomes, in the order of the runs. Omits ratings of runs that are not in the log.
  */
 export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.Outcome> => {
   const ratings = Map.groupBy(

@@ -1,9 +1,8 @@
 /**
- * Files of outcomes, and what routers learn from them: graded questions.
+ * Files of outcomes, and their conversion to graded questions, from which routers learn.
  *
- * A line is one of two things: a question with the scores of several workers, as recorded benchmarks have it, or one
- * `Outcome`, as the command line appends it for every answer that is rated. A file may hold both, and may be packed
- * (`.gz`).
+ * A line is either a question with the scores of several workers, as in recorded benchmarks, or one `Outcome`, as the
+ * command line appends for every rated answer. A file may contain both, and may be gzipped (`.gz`).
  */
 import { Callback, Embedder, Outcome } from "@divisi/core"
 import { JsonLines } from "@divisi/files"
@@ -25,9 +24,9 @@ export interface GradedQuestion {
   readonly text?: string | undefined
   /** The question's position in the embedding space, if it is known without the text. */
   readonly place?: Outcome.Place | undefined
-  /** 0 to 1, by the worker's id: the mean if one answered several times. */
+  /** The scores from 0 to 1, by worker id; the mean if a worker answered several times. */
   readonly scores: ReadonlyMap<string, number>
-  /** USD for one answer, by the worker's id; only where known. */
+  /** The cost of one answer in USD, by worker id, if known. */
   readonly costUsd: ReadonlyMap<string, number>
   /** The answers by the worker's id, if they were recorded. */
   readonly answers: ReadonlyMap<string, string>
@@ -37,12 +36,12 @@ export interface GradedQuestion {
   readonly at: number
 }
 
-/** A graded question at its place. */
+/** A graded question with its embedding. */
 export interface Example extends GradedQuestion {
   readonly point: Float32Array
 }
 
-/** A file that holds no outcomes, or something else. */
+/** The file does not contain outcomes, or is invalid. */
 export class OutcomesError extends Data.TaggedError("OutcomesError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -119,7 +118,7 @@ const fromOutcome = (one: Outcome.Outcome): GradedQuestion => ({
 
 const isRow = (line: unknown): boolean => typeof line === "object" && line !== null && "scores" in line
 
-/** A line of a file; the failure says what is wrong with it. */
+/** Parses a line of a file. The failure describes the problem. */
 export const parse = (line: unknown): Result.Result<GradedQuestion, string> =>
   isRow(line)
     ? Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: ({ message }) => message })
@@ -138,7 +137,7 @@ const meanBy = (maps: ReadonlyArray<ReadonlyMap<string, number>>): ReadonlyMap<s
   return new Map([...sums].map(([key, { count, sum }]) => [key, sum / count]))
 }
 
-/** Outcomes as graded questions, each once. */
+/** Converts outcomes to graded questions, without duplicates. */
 export const fromOutcomes = (outcomes: ReadonlyArray<Outcome.Outcome>): ReadonlyArray<GradedQuestion> =>
   merged(outcomes.map(fromOutcome))
 
@@ -163,14 +162,11 @@ export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<
 
 /** Options for reading a file. */
 export interface ReadOptions {
-  /**
-   * Called with a sentence for each line that cannot be used, which is then left out. Without it, such a line is an
-   * error.
-   */
+  /** Called with a sentence for each unusable line, which is then skipped. Without it, such a line is an error. */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
-/** Reads a file: its questions in order, each once. */
+/** Reads the questions of a file in order, without duplicates. */
 export const read = (
   file: string,
   { onUnusable }: ReadOptions = {}
@@ -199,7 +195,7 @@ export const read = (
     return merged(questions)
   }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))
 
-/** The place of a question, as outcomes keep it. */
+/** Returns a question's embedding in the format of outcomes. */
 export const placeOf = (
   question: string,
   embedder: Embedder.Embedder = Embedder.hashed()
@@ -207,8 +203,8 @@ export const placeOf = (
   Effect.map(Embedder.ask(embedder, [question]), ([point]) => ({ embedder: embedder.name, point: textOf(point!) }))
 
 /**
- * Graded questions at their places. Those that have neither a text nor a place by this embedder are left out: nothing
- * can be learned from them.
+ * Returns graded questions with their embeddings. Omits questions with neither a text nor an embedding by this
+ * embedder, because nothing can be learned from them.
  */
 export const examples = (
   questions: ReadonlyArray<GradedQuestion>,

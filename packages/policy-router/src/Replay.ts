@@ -17,35 +17,38 @@ import * as Table from "./Table.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The new less the old, in score per question. */
+/** The difference between the new and the old table, in score per question. */
 export interface Estimate {
   readonly questions: number
   readonly difference: number
   /** `null` for fewer than two questions. */
   readonly standardError: number | null
-  /** Questions that the two send to different workers. */
+  /** The number of questions that the two send to different workers. */
   readonly differing: number
-  /** Those of them that were asked when the new one's choice had come: of those before it no answer can be known. */
+  /**
+   * The number of these questions that were asked after the newly chosen worker had been added. For earlier ones, its
+   * answer cannot be known.
+   */
   readonly knowable: number
-  /** How many of these have the answer of the worker that the new table, or the old one, chooses. */
+  /** The number of these with a recorded answer of the worker that the new or the old table chooses. */
   readonly known: number
 }
 
 /** Whether a table is promoted, and why. */
 export interface Verdict {
   readonly isPromoted: boolean
-  /** A sentence for people. */
+  /** The reason, as a sentence for display. */
   readonly why: string
-  /** Over all questions, each judged by a table that was learned without it. */
+  /** The estimate over all questions, each judged by a table that was learned without it. */
   readonly all: Estimate
   /**
-   * Over the last fifth, by a table that was learned on the earlier questions; the same as `all` if a worker appeared
-   * only then.
+   * The estimate over the last fifth of the questions, by a table that was learned from the earlier ones; the same as
+   * `all` if a worker appeared only then.
    */
   readonly last: Estimate
 }
 
-/** With fewer graded questions nothing is promoted. */
+/** The minimum number of graded questions for a promotion. */
 export const leastQuestions = 30
 /** The minimum share of questions that would go to another worker and have a recorded answer from it. */
 export const leastKnown = 0.2
@@ -109,8 +112,8 @@ interface Judged {
   readonly difference: number
   readonly isDiffering: boolean
   /**
-   * Whether an answer of the worker that is asked instead could be recorded, that is, whether it had answered any
-   * question by then.
+   * Whether an answer of the newly chosen worker could have been recorded, i.e. whether it had answered any question by
+   * then.
    */
   readonly isKnowable: boolean
   readonly isKnown: boolean
@@ -217,8 +220,8 @@ const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: bool
 }
 
 /**
- * Judges what would be learned from these questions against the table in force; without one, against always asking the
- * worker that is best on what was learned from. `learner` has something else judged than a table.
+ * Compares a table learned from these questions with the active table, or, without one, with always calling the worker
+ * that is best on the training questions. With `learner`, another learning method is judged.
  */
 export const compare = (
   examples: ReadonlyArray<Example>,

@@ -7,7 +7,7 @@ import * as Learned from "./Learned.ts"
 import * as Router from "./Router.ts"
 import * as Table from "./Table.ts"
 
-/** How it chooses. */
+/** Options for choosing a worker. */
 export interface Options extends Pick<Router.Options, "name" | "dial" | "embedder" | "explore"> {
   /** The file in which `divisi learn` stores its results. Default: `Learned.defaultFile`. */
   readonly file?: string | undefined
@@ -39,8 +39,8 @@ const table = {
  *
  * **Details**
  *
- * The learned results are read at the first question, and used for as long as the policy is. A file that cannot be used
- * does not stop a run, but adds a note. Learned teams are not called; use `Router.make` for them.
+ * The learned results are read at the first question and used for the lifetime of the policy. An unusable file does not
+ * stop a run, but adds a note. Learned teams are not called; use `Router.make` for them.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * The router: a policy that asks one worker, chosen by the kind of the question from a table of who is good at what.
+ * The router: a policy that calls one worker, chosen by the kind of question from a table of the workers' strengths.
  *
- * The policy calls the best overall worker, unless the question is near graded ones of a kind for which another is
- * reliably better. Its notes give the assumed kind and the reason for its choice.
+ * The policy calls the best overall worker, unless the question is similar to graded questions of a kind for which
+ * another worker is reliably better. Its notes give the assumed kind and the reason for its choice.
  */
 
 import { Embedder, OneWorker, Seed, Options as Tables } from "@divisi/core"
@@ -21,35 +21,35 @@ import { argmax, dot, pointOf } from "./vectors.ts"
 /** Options of a router. */
 export interface Options {
   readonly name?: string | undefined
-  /** The preference for answers or cost. Default: `"best"`. */
+  /** The tradeoff between quality and cost. Default: `"best"`. */
   readonly dial?: Dial | undefined
-  /** The embedder that the table was learned with; `Embedder.hashed()` by default. */
+  /** The embedder that the table was learned with. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
   /**
-   * The share of questions that go to another worker that is as good or may be, at no higher price, so that it is not
-   * forgotten; 0 by default. The probability of each choice is in the transcript.
+   * The share of questions that are sent to another worker of equal or unknown quality and at most the same price, so
+   * that new data about it is collected. Default: 0. The probability of each choice is in the transcript.
    */
   readonly explore?: number | undefined
-  /** The policies of teams, by the ids that the table has of them (`policy:<name>`). Others are not asked. */
+  /** The policies of teams, by their ids in the table (`policy:<name>`). Other teams are not used. */
   readonly teams?: ReadonlyMap<string, Policy.Policy> | undefined
 }
 
-/** The worker that is asked, and why. */
+/** The chosen worker, with the reason. */
 export interface Decision {
   readonly worker: string
-  /** The kind with the nearest centre; absent if the table has no kinds. */
+  /** The kind with the nearest center; absent if the table has no kinds. */
   readonly kind?: string | undefined
-  /** The question's likeness to that centre, from -1 to 1. */
+  /** The question's similarity to that center, from -1 to 1. */
   readonly likeness: number
-  /** Whether it is like enough to be taken for a question of that kind. */
+  /** Whether the similarity is high enough to count as a question of that kind. */
   readonly isNear: boolean
-  /** Other workers that were nearly as good there, or better, at no higher cost. */
+  /** Other workers that were nearly as good or better for this kind, at no higher cost. */
   readonly alike: ReadonlyArray<string>
-  /** A sentence for people. */
+  /** The reason, as a sentence for display. */
   readonly why: string
 }
 
-/** Decides on a worker for a question, by its point. */
+/** Chooses a worker for a question by its embedding. */
 export type Decide = (point: Float32Array) => Decision
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ const alikeAt = ({ workers }: Pick<Kind, "workers">, choice: string, isThere: (w
   return workers.filter(isAlike).map(({ worker }) => worker)
 }
 
-/** Decides by a table. Workers that are not in `among` are never chosen; without it all of the table's may be. */
+/** Makes a decision function from a table. Only workers in `among` are chosen. Default: all workers of the table. */
 export const decider = (
   table: Table,
   {
@@ -157,17 +157,17 @@ const optionsTable = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * A policy that asks the worker that a table chooses.
+ * Makes a policy that calls the worker that a table chooses.
  *
  * **Details**
  *
  * The policy sends the worker the question unchanged. It knows the workers of a pool whose ids are in the table; the
  * others are called only for exploration. If it knows no worker of the pool, it fails with a `PolicyError`, so that a
  * fallback can plan. If a team is chosen, the team's policy plans. In a recursive round, the previous answer is
- * accepted. If it is missing, or a critic has objected, the best remaining worker is called.
+ * accepted. If it is missing, or a critic rejected it, the best remaining worker is called.
  *
- * If the run has one check by name (`checks`), a worker's answer must pass it. If it fails, the best of the others is
- * called, for as long as the run may revise (`revisions`). If no worker remains, the first choice's answer is used.
+ * If the run has exactly one named check (`checks`), a worker's answer must pass it. If it fails, the best of the other
+ * workers is called, as long as `revisions` allows. If no worker remains, the first choice's answer is used.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
   Tables.check("Router.make", options, optionsTable)

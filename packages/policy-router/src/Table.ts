@@ -1,14 +1,15 @@
 /**
- * The learned state of a router: which worker is good at which kind of question, by how much evidence, and the
- * resulting choices.
+ * The learned state of a router: the workers' results by kind of question, the amount of evidence, and the resulting
+ * choices.
  *
- * A table is plain JSON with its evidence in it, so that it can be looked at, compared and taken back. The same
- * outcomes give the same table.
+ * A table is plain JSON that includes its evidence, so it can be inspected, compared and reverted. Equal outcomes give
+ * equal tables.
  *
- * A table deviates from the best overall worker only under three conditions. Another worker was better on the questions
- * that land at a kind, by more than one standard error. It would still be expected to be better if one question in ten
- * landed there wrongly, or as many more as would with unknown kinds. It was not worse on questions of other kinds that
- * land there when their own kind is removed. The last two conditions prevent losses on kinds without graded questions.
+ * A table deviates from the best overall worker only under three conditions. First, another worker was better on the
+ * questions assigned to a kind, by more than one standard error. Second, it would still be expected to be better if one
+ * question in ten were assigned wrongly, or more if unknown kinds would cause it. Third, it was not worse on questions
+ * of other kinds that are assigned to this kind when their own kind is removed. The last two conditions prevent losses
+ * on kinds without graded questions.
  */
 import { Embedder, Outcome, Strongest } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -30,7 +31,7 @@ import { textOf } from "./vectors.ts"
 /** The version of tables on disk. */
 export const version = 1
 
-/** The preference for answers or cost: the dials of `@divisi/core`. */
+/** The tradeoffs between quality and cost, as in `@divisi/core`. */
 export const dials = Strongest.dials
 
 /** One of {@link dials}. */
@@ -86,14 +87,14 @@ const Table = Schema.Struct({
 
 /** The results of a worker on some questions. */
 export type Standing = typeof Standing.Type
-/** The worker that is asked, for each {@link Dial}. */
+/** The chosen worker for each {@link Dial}. */
 export type Choices = typeof Choices.Type
-/** The learned facts about a kind of question. */
+/** The learned data about a kind of question. */
 export type Kind = typeof Kind.Type
 /** The learned state of a router. */
 export type Table = typeof Table.Type
 
-/** Nothing can be learned, or a file holds no table. */
+/** Nothing can be learned, or a file does not contain a table. */
 export class TableError extends Data.TaggedError("TableError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -148,10 +149,10 @@ const kindOf = ({ reference, scores }: Choice.Evidence, price: number, weighed: 
 
 const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.mean ?? -1)
 
-/** Whether an id is a worker's, and not a team's. */
+/** Whether an id belongs to a worker rather than a team. */
 export const isWorker = (id: string): boolean => !id.startsWith(Outcome.teamPrefix)
 
-/** Whether a table knows two workers of a pool: of fewer there is nothing to choose. */
+/** Whether a table knows at least two workers of a pool, so that there is a choice. */
 export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
   const ids = new Set(WorkerPool.ids(pool))
   return workers.filter(({ worker }) => ids.has(worker)).length >= 2
@@ -162,10 +163,10 @@ export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean 
  *
  * **Details**
  *
- * Not every worker has to have answered every question: workers are compared on the questions that both answered, or,
- * where there are hardly any, by the means of what each answered. Teams (`policy:<name>`) are compared like workers,
- * and may be the choice at a kind, but never that over all questions. Questions without a kind are put into kinds by
- * their wording. All examples have to be embedded by the one embedder.
+ * Workers need not have answered every question: two workers are compared on the questions that both answered, or, if
+ * there are too few, by their means. Teams (`policy:<name>`) are compared like workers and can be chosen for a kind,
+ * but not as the overall choice. Questions without a kind are clustered by their wording. All examples must be embedded
+ * by the same embedder.
  */
 export const fit = (
   examples: ReadonlyArray<Example>,
@@ -210,6 +211,6 @@ export const fit = (
 
 const decode = Schema.decodeUnknownResult(Table)
 
-/** A table from the value of its JSON. */
+/** Reads a table from parsed JSON. */
 export const read = (value: unknown): Result.Result<Table, TableError> =>
   Result.mapError(decode(value), ({ message }) => new TableError({ detail: `This is not a router table: ${message}` }))

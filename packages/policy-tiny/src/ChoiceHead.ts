@@ -1,21 +1,21 @@
 /**
- * Chooses by the value of each choice. The same small network estimates three chances for each worker from its
- * features: that its answer is right, alone or in two attempts, and that it finds a right answer as a checker. The cost
- * of calls is subtracted. So the number and order of workers do not matter, and a price has the weight that is set for
- * it. The choices have probabilities, and these have gradients.
+ * Chooses workers by the expected value of each choice. A small network estimates three probabilities for each worker
+ * from its features: that its answer is correct, alone or in two attempts, and that it identifies a correct answer as a
+ * checker. The weighted cost of calls is subtracted. The number and order of workers do not matter. Choices have
+ * probabilities with gradients.
  */
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The features of each worker with respect to a part of a question: as many numbers for each as {@link inputs}. */
+/** The features of each worker with respect to a part of a question: {@link inputs} numbers for each. */
 export type Features = ReadonlyArray<ReadonlyArray<number>>
 
 /** All weights as one list of {@link size} numbers. */
 export type Weights = Float64Array
 
-/** Numbers for each worker. */
+/** The number of features per worker. */
 export const inputs = 18
 
 const inner = 64
@@ -37,16 +37,16 @@ const openingBias = opening + inner * inputs
 const closing = openingBias + inner
 const closingBias = closing + chances.length * inner
 
-/** Numbers for a part of a question and an earlier one. */
+/** The number of features for a part of a question and an earlier part. */
 export const needInputs = 7
 
 const need = closingBias + chances.length
 const needBias = need + needInputs
 
-/** How many weights there are. */
+/** The number of weights. */
 export const size = needBias + 1
 
-/** Workers: what was read of them, and what a call of each costs, in right answers. */
+/** Workers with their features and the cost of their calls, in units of correct answers. */
 export interface Team {
   readonly features: Features
   readonly costs: ReadonlyArray<number>
@@ -54,10 +54,10 @@ export interface Team {
   readonly without?: ReadonlyArray<number> | undefined
 }
 
-/** The odds of a choice: log-probabilities of the workers, and of no worker last. */
+/** The log-probabilities of a choice: of each worker, and last of no worker. */
 export interface Odds {
   readonly worker: ReadonlyArray<number>
-  /** Given who answers. */
+  /** Returns the log-probabilities of the checker, given the answering worker. */
   readonly checker: (worker: number) => ReadonlyArray<number>
 }
 
@@ -107,7 +107,7 @@ const addOutputs = (
   }
 }
 
-/** Adds to `sums` the gradient of the log-likelihood of what is true of workers, times `scale`. */
+/** Adds to `sums` the gradient of the log-likelihood of the observed outcomes of workers, times `scale`. */
 export const addChances = (
   sums: Weights,
   weights: Weights,
@@ -146,8 +146,8 @@ export const cost = (costs: ReadonlyArray<number>, worker: number, checker: numb
   checker === costs.length ? costs[worker]! : 2 * costs[worker]! + costs[checker]!
 
 /**
- * Returns the probability of a right answer if a worker answers once, or twice with a checker. A checker that finds no
- * right answer among the attempts gives one of its own.
+ * Returns the probability of a correct answer if a worker answers once, or twice with a checker. A checker that finds
+ * no correct answer among the attempts gives its own.
  */
 export const right = (team: ReadonlyArray<Chances>, worker: number, checker: number): number => {
   if (checker === team.length) return team[worker]!.alone
@@ -186,7 +186,7 @@ export const odds = (weights: Weights, team: Team): Odds =>
     )
   )
 
-/** The odds that a part of a question does without an earlier one, and that it needs its answer. */
+/** Returns the log-probabilities that a part of a question does not need an earlier part, and that it does. */
 export const needOdds = (
   weights: Weights,
   features: ReadonlyArray<number>
@@ -197,27 +197,27 @@ export const needOdds = (
   return [without!, needed!]
 }
 
-/** The same weights, but with checkers that never find a right answer among the attempts. */
+/** Returns the weights with checkers that never identify a correct answer. */
 export const withoutChecks = (weights: Weights): Weights => weights.with(closingBias + chances.indexOf("checks"), -1e6)
 
-/** The most likely choice. */
+/** Returns the index of the most likely choice. */
 export const greatest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Gradients
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The target distributions, towards which the gradient leads. */
+/** The target distributions of the gradient. */
 export interface Wanted {
-  /** Absent where who answers is given. */
+  /** The target distribution over workers; absent if the worker is given. */
   readonly worker?: ReadonlyArray<number> | undefined
   /** Absent if there is no answer to check. */
   readonly checker?: { readonly given: number; readonly shares: ReadonlyArray<number> } | undefined
 }
 
 /**
- * Adds to `sums` the gradient of the expected log-probability under what is wanted, times `scale`. Shares that add up
- * to one lead the odds towards them; of one choice alone it is the gradient of its log-probability.
+ * Adds to `sums` the gradient of the expected log-probability under the target distributions, times `scale`. For a
+ * single choice, this is the gradient of its log-probability.
  */
 export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted: Wanted, scale: number): void => {
   const { features } = team
@@ -251,7 +251,7 @@ export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted:
   }
 }
 
-/** The same for whether a part needs an earlier one: the gradient towards these shares of no and yes. */
+/** Like {@link addGradient}, for whether a part needs an earlier one, with target probabilities for no and yes. */
 export const addNeedGradient = (
   sums: Weights,
   weights: Weights,

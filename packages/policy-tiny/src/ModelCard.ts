@@ -126,7 +126,7 @@ const partsOf = ({ file, model, training }: ModelCard): ReadonlyArray<ReadonlyAr
   ["trained in", `${training.minutes} minutes on ${training.hardware}`]
 ]
 
-/** The card as a page. */
+/** Returns the card as a Markdown page. */
 export const markdown = (card: ModelCard): string =>
   `${[
     `# ${card.name}`,

@@ -1,8 +1,8 @@
 /**
- * A small model as a worker, run in plain TypeScript: no native code, and nothing of Node, so it works in a browser.
+ * A small model as a worker, run in plain TypeScript: without native code or Node APIs, so it also works in browsers.
  *
- * If a request asks for a workflow, a grammar excludes unreadable text. The state computed for a run's prompt is cached
- * for the next run whose prompt begins alike.
+ * If a request asks for a workflow, a grammar ensures that it can be parsed. The state after a prompt is cached for the
+ * next run whose prompt has the same prefix.
  */
 
 import { Seed, Options as Tables } from "@divisi/core"
@@ -23,17 +23,17 @@ import * as Form from "./internal/form.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a model is asked and answers. */
+/** Options for a model's prompts and answers. */
 export interface Options {
-  /** How messages become a prompt; names of control tokens in it stand for these tokens. */
+  /** Converts messages to a prompt. Names of control tokens in the prompt become these tokens. */
   readonly template: (messages: ReadonlyArray<Message>) => string
-  /** The model's name by default. */
+  /** The id of the worker. Default: the model's name. */
   readonly id?: string | undefined
   /** The worker's strengths, in a sentence. */
   readonly description?: string | undefined
-  /** For requests that set no limit; 1024 by default. */
+  /** The output limit for requests without one. Default: 1024. */
   readonly maxOutputTokens?: number | undefined
-  /** For requests that set none; 0.7 by default. 0 is greedy. */
+  /** The temperature for requests without one. 0 is greedy. Default: 0.7. */
   readonly temperature?: number | undefined
 }
 
@@ -43,7 +43,7 @@ interface Parts {
   readonly decoder: Decoder.Decoder
   readonly caches: Caches.Caches
   readonly tokenizer: Tokenizer.Tokenizer
-  /** The bytes of every token that can occur in a text. */
+  /** The bytes of every token that can occur in text. */
   readonly bytes: ReadonlyArray<Uint8Array | undefined>
   readonly template: Options["template"]
   readonly maxOutputTokens: number
@@ -199,12 +199,12 @@ const table = Tables.table(
 )
 
 /**
- * A model whose weights are in memory, as a worker. Throws a `RangeError` when one of its tensors is missing.
+ * Makes a worker from a model whose weights are in memory. Throws a `RangeError` if a tensor is missing.
  *
  * **Details**
  *
- * The same seed and prompt give the same text. Runs share the one thread of the program: each leaves it to others every
- * few tokens. The reasoning of a workflow has at most half of the tokens, and then its lists must come.
+ * Equal seeds and prompts give equal text. Runs share the program's only thread, and yield every few tokens. The
+ * reasoning before a workflow uses at most half of the tokens; then the lists must follow.
  *
  * **Gotchas**
  *

@@ -1,6 +1,6 @@
 /**
- * A workflow from choices: which worker answers each part of a question, and who checks it. Parts that do not need each
- * other are steps that run at once.
+ * Builds a workflow from the chosen worker and checker of each part of a question. Independent parts become concurrent
+ * steps.
  */
 import type { Workflow } from "@divisi/core"
 
@@ -93,7 +93,7 @@ const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
 
 /**
  * Returns the workflow. Consecutive parts for the same worker are one step. If the workflow is longer than allowed, the
- * checks of the first parts are left out, then all checks. If that is not enough, the worker of the last part gets the
+ * checks of the first parts are omitted, then all checks. If that is not enough, the worker of the last part gets the
  * whole question.
  */
 export const make = (all: ReadonlyArray<Part>, maxSteps: number): Workflow.Workflow => {

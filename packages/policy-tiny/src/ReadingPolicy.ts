@@ -1,10 +1,10 @@
 /**
- * A Conductor that reads who is on the team: descriptions, records of past answers, and the question, with three networks
- * of six tenths of a million weights each in plain TypeScript.
+ * A Conductor that reads the workers' descriptions, their records of past answers, and the question, with three
+ * networks of 600,000 weights each in plain TypeScript.
  *
- * A question is cut into parts by its wording, and each text is read separately. For each part it points at a worker to
- * answer and one to check, or at no worker. It knows the kinds of question that it was trained with. For a part of
- * another kind, it looks for a worker whose description mentions only that, in the part's own words.
+ * A question is cut into parts by its wording, and each text is read separately. For each part, it chooses a worker to
+ * answer and one to check, or no worker. It knows the kinds of question that it was trained with. For a part of another
+ * kind, it looks for a worker whose description mentions only that kind, in the same words as the part.
  */
 
 import { fileURLToPath } from "node:url"
@@ -32,15 +32,15 @@ export interface Model {
   readonly head: ChoiceHead.Weights
 }
 
-/** How it plans. */
+/** Options for planning. */
 export interface Options {
-  /** `"reading"` by default. */
+  /** The name of the policy. Default: `"reading"`. */
   readonly name?: string | undefined
   /** Default: 0, the most likely choices. At 1, choices are sampled with their probabilities. */
   readonly temperature?: number | undefined
   /**
-   * The weight of ten USD per million output tokens, in right answers, 0 to 1. Default: 0.1. A higher weight selects
-   * cheaper workers. Heads are trained with 0.03 to 0.6.
+   * The weight of ten USD per million output tokens, in units of correct answers, from 0 to 1. A higher weight selects
+   * cheaper workers. Default: 0.1. Heads are trained with 0.03 to 0.6.
    */
   readonly priceWeight?: number | undefined
 }
@@ -55,9 +55,9 @@ interface Said {
   readonly weak: ReadonlyArray<number>
   readonly checks: ReadonlyArray<number>
   readonly flags: ReadonlyArray<number>
-  /** Of a question: the probability of each subject. */
+  /** The probability of each subject, for a question. */
   readonly about: ReadonlyArray<number>
-  /** Of a part of a question: the probability that it refers to an earlier one. */
+  /** The probability that it refers to an earlier part, for a part of a question. */
   readonly refers: number
 }
 
@@ -172,7 +172,7 @@ const [leastPrice, mostPrice] = [0.2, 20]
 
 const metPrice = (price: number): number => Math.min(mostPrice, Math.max(leastPrice, price))
 
-/** The default weight of ten USD per million output tokens, in right answers. */
+/** The default weight of ten USD per million output tokens, in units of correct answers. */
 export const defaultPriceWeight = 0.1
 
 /** The price that a weight refers to, in USD per million output tokens. */
@@ -181,7 +181,9 @@ const unitPrice = 10
 /** The weight of a call, regardless of its price. */
 const callWeight = 0.01
 
-/** Returns the cost of a call, in right answers, for a worker at this price in USD per million output tokens. */
+/**
+ * Returns the cost of a call in units of correct answers, for a worker at this price in USD per million output tokens.
+ */
 export const callCost = (price: number, priceWeight: number): number => callWeight + priceWeight * (price / unitPrice)
 
 const longestQuestion = 28
@@ -324,7 +326,7 @@ const usageOf = (messages: WorkerRequest["messages"], text: string): Usage => ({
 })
 
 /**
- * A trained model as a worker that writes plans, for {@link of}: it is asked with the prompt of `ReadingText.options`.
+ * Returns a trained model as a worker that writes plans, for {@link of}. Its prompt is that of `ReadingText.options`.
  * At temperature 0, it makes its most likely choices; at 1, it samples choices by their probabilities.
  */
 export const worker = ({ head, readers }: Model, id = "reading", priceWeight = defaultPriceWeight): Worker => {
@@ -359,7 +361,8 @@ export const worker = ({ head, readers }: Model, id = "reading", priceWeight = d
 }
 
 /**
- * A policy whose plans another worker writes as {@link worker} does: the present weights of a training.
+ * Makes a policy whose plans are written by a worker such as {@link worker}, for example with the current weights of a
+ * training.
  */
 export const of = (
   model: Worker,
@@ -394,14 +397,14 @@ const table = {
  * The policy is a `LanguagePolicy` whose model writes a line for each part of the question, and then the workflow. Each
  * part gets the chosen worker, and two attempts and a check if a checker is chosen as well. If no worker is chosen, the
  * run ends as `refused` before any payment. It also chooses which earlier parts each part needs; independent parts run
- * concurrently. In a later round, an answer is accepted unless a critic objected; failed workers are not called again.
+ * concurrently. In a later round, an answer is accepted unless a critic rejected it; failed workers are not called
+ * again.
  *
  * **Gotchas**
  *
- * It knows the eight kinds of question of the gym, and reads only English. A part of another kind goes to a worker
- * whose description mentions no known kind, in the part's own words. If there is no such worker, it does not know which
- * one is good at it. A record of past answers is the last line of a description: `Record: dates 3/4 high, logic 0/2
- * low.`
+ * It knows the gym's eight kinds of question, and reads only English. A part of another kind goes to a worker whose
+ * description mentions no known kind, in the part's own words. If there is no such worker, it does not know which one
+ * is good at it. A record of past answers is the last line of a description: `Record: dates 3/4 high, logic 0/2 low.`
  *
  * **Example**
  *
@@ -432,10 +435,10 @@ export const make = (model: Model, options: Options = {}): Policy.Policy => {
 /** A part of the file: the head's weights. */
 const headPart = "choice_head"
 
-/** The path of the model that is part of this package. */
+/** The path of the model in this package. */
 export const file: string = fileURLToPath(new URL("../model/divisi-reader.gguf", import.meta.url))
 
-/** Reads a model that `pnpm --filter @divisi/tiny-conductor reader` has made: {@link file} by default. */
+/** Loads a model from `pnpm --filter @divisi/tiny-conductor reader`. Default: {@link file}. */
 export const load = Effect.fnUntraced(function* (path: string = file) {
   const { metadata, parts, readers } = yield* Reader.load(path)
   const head = Float64Array.from(parts[headPart] ?? [])
@@ -445,7 +448,7 @@ export const load = Effect.fnUntraced(function* (path: string = file) {
   return { readers, head, metadata } satisfies Model & { readonly metadata: Readonly<Record<string, string>> }
 })
 
-/** Writes a model, with 16 bits for each of the readers' weights. Further facts about it go into the metadata. */
+/** Writes a model with 16-bit reader weights. Further facts about it are added to the metadata. */
 export const save = (
   path: string,
   { head, readers }: Model,

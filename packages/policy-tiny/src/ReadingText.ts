@@ -2,8 +2,8 @@
  * The prompt and the completion of a reading Conductor. The completion has a line for each part of the question, which
  * names the worker and the checker, and then the workflow that follows from these choices.
  *
- * Every text is a chain of pieces. All but the choices are the only ones that can follow on those before, as under a
- * grammar; a choice is one piece among several, each with its probability.
+ * Every text is a sequence of pieces. Fixed pieces are determined by the ones before, as with a grammar; a choice is
+ * one of several pieces, each with a probability.
  */
 
 import { Prompt, WorkflowText } from "@divisi/core"
@@ -25,20 +25,20 @@ export interface Colleague {
 /** The request in a prompt. */
 export interface Asked {
   readonly question: string
-  /** By ordinal. */
+  /** The workers by index. */
   readonly workers: ReadonlyArray<Colleague>
-  /** The ordinals of those that gave no answer in an earlier round. */
+  /** The indices of workers that gave no answer in an earlier round. */
   readonly failed: ReadonlyArray<number>
   readonly maxSteps: number
-  /** Whether there is an answer without an objection. */
+  /** Whether there is an answer that was not rejected. */
   readonly isAnswered: boolean
 }
 
-/** A part of a question with what was read of each worker for it, and of each part before it. */
+/** A part of a question, with the features of each worker and of each earlier part. */
 export interface Situation {
   readonly text: string
   readonly features: ChoiceHead.Features
-  /** The cost of a call of each worker, in right answers. */
+  /** The cost of a call to each worker, in units of correct answers. */
   readonly costs: ReadonlyArray<number>
   /** The features of each earlier part, for deciding whether this one needs its answer. */
   readonly needs: ChoiceHead.Features
@@ -49,11 +49,14 @@ export type Piece =
   | { readonly type: "forced"; readonly text: string }
   | {
       readonly type: "choice"
-      /** One for each worker by its ordinal, and last the text for no worker. */
+      /** The texts of the choices: one per worker by index, and last the text for no worker. */
       readonly texts: ReadonlyArray<string>
-      /** Of each text. */
+      /** The log-probability of each text. */
       readonly logProbs: ReadonlyArray<number>
-      /** Adds the gradient of the expected log-probability under these shares, times a scale, to that of the head. */
+      /**
+       * Adds the gradient of the expected log-probability under a target distribution, times a scale, to the gradient
+       * of the head.
+       */
       readonly addGradient: (sums: ChoiceHead.Weights, shares: ReadonlyArray<number>, scale: number) => void
     }
 
@@ -79,7 +82,7 @@ const template: Prompt.Template = {
   refusal: ""
 }
 
-/** How a language policy is prompted for it. */
+/** The prompt options of a language policy for this model. */
 export const options: Prompt.ConductorOptions = {
   template,
   examples: [],
@@ -162,7 +165,7 @@ export const refusal = (written: string): string | undefined => (written.endsWit
  *
  * **Details**
  *
- * An answer without an objection is accepted. Otherwise each part gets the chosen worker, and a checker if one is
+ * An answer that was not rejected is accepted. Otherwise, each part gets the chosen worker, and a checker if one is
  * chosen; failed workers are not chosen. The lists of the workflow follow, or a refusal if no worker answers some part.
  */
 export function* write(

@@ -1,8 +1,8 @@
 /**
- * The tiny Conductor: a model of less than a million weights that plans for the workers of the gym.
+ * The tiny Conductor: a model with less than a million weights that plans for the gym's workers.
  *
- * Its GGUF is part of this package, and runs in plain TypeScript. It was trained from scratch in the gym, and knows no
- * other workers and no other English. A fallback plans for anything else, with a note in the proposal.
+ * Its GGUF file is part of this package and runs in plain TypeScript. It was trained from scratch in the gym, and knows
+ * only the gym's workers and language. A fallback plans for anything else, with a note in the proposal.
  */
 
 import fs from "node:fs"
@@ -25,21 +25,21 @@ import * as TinyPrompt from "./TinyPrompt.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How it plans. */
+/** Options for planning. */
 export interface PlanOptions {
-  /** `"divisi-tiny"` by default. */
+  /** The name of the policy. Default: `"divisi-tiny"`. */
   readonly name?: string | undefined
-  /** 0 by default: its most likely plan. */
+  /** The temperature. Default: 0, which gives the most likely plan. */
   readonly temperature?: number | undefined
-  /** Tokens of reasoning and plan together; 128 by default, more than a plan of five steps needs. */
+  /** The maximum number of tokens of reasoning and plan together. Default: 128, which is sufficient for five steps. */
   readonly maxOutputTokens?: number | undefined
-  /** Plans for questions and pools that the model does not know; the lexical policy by default. */
+  /** The policy for questions and pools that the model does not know. Default: the lexical policy. */
   readonly fallback?: Policy.Policy | undefined
 }
 
-/** How it plans and runs. */
+/** Options for planning and loading. */
 export interface Options extends PlanOptions {
-  /** The model: {@link file} by default, or another that `divisi train --recipe gym` has made. */
+  /** The model's file, for example from `divisi train --recipe gym`. Default: {@link file}. */
   readonly file?: string | undefined
 }
 
@@ -49,10 +49,10 @@ export interface Options extends PlanOptions {
 
 const inPackage = (name: string): string => fileURLToPath(new URL(`../model/${name}`, import.meta.url))
 
-/** The path of the GGUF. */
+/** The path of the GGUF file. */
 export const file: string = inPackage("divisi-tiny.gguf")
 
-/** The model's card: its data, recipe, results, and what it must not be used for. */
+/** Returns the model card: data, recipe, results, and limits of use. */
 export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.json"), "utf8"))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.
 
 const known: ReadonlySet<string> = new Set(knownWorkers)
 
-/** Whether it was trained with a worker of this description; it sees nothing else of workers. */
+/** Whether it was trained with a worker that has this description. It sees only descriptions of workers. */
 export const knows = ({ description = "" }: Pick<Worker, "description">): boolean => known.has(description)
 
 /** Why the model cannot plan this, if it cannot: `ordinals` are those of the workers that it knows. */
@@ -97,14 +97,14 @@ const line = (message: Message): string => {
 const template = (messages: ReadonlyArray<Message>): string => `${messages.map(line).join("")}<|answer|>`
 
 /**
- * How llama.cpp runs it as plain TypeScript does: `llamacpp(TinyConductor.file, TinyConductor.llamaCpp)` of
- * `@divisi/policy-llamacpp` is a worker for {@link make}. For a model this small, a GPU or a second thread costs more
- * than it saves. The template repeats the one in the file, because matching that against the known ones takes longer
- * than a plan.
+ * The llama.cpp settings that give the same results as plain TypeScript:
+ * `llamacpp(TinyConductor.file, TinyConductor.llamaCpp)` of `@divisi/policy-llamacpp` is a worker for {@link make}. For
+ * a model this small, a GPU or a second thread costs more than it saves. The template repeats the one in the file,
+ * because detecting it takes longer than writing a plan.
  */
 export const llamaCpp = { gpu: "none", threads: 1, contextTokens: 1024, keyValueType: "F32", template } as const
 
-/** A model of this recipe as a worker, for {@link make}: {@link file} by default. */
+/** Loads a model of this recipe as a worker, for {@link make}. Default: {@link file}. */
 export const worker = (path: string = file): Effect.Effect<Worker, GgufError.GgufError> =>
   Effect.map(Model.read(path), (model) => ModelWorker.make(model, { template }))
 
@@ -113,8 +113,8 @@ export const worker = (path: string = file): Effect.Effect<Worker, GgufError.Ggu
  *
  * **Details**
  *
- * The model is shown the workers that it knows, and plans for them. If a pool has other workers as well, the fallback
- * plans first, and its plan is used if it includes one of those. The fallback also plans for pools without any known
+ * The model sees only the workers that it knows, and plans for them. If a pool also has other workers, the fallback
+ * plans first, and its plan is used if it includes one of these. The fallback also plans for pools without any known
  * worker, after a critic's objection, and for prompts longer than the context. The notes of the proposal give the
  * reason. Plans never use the Conductor itself as a worker, because it cannot answer.
  */
@@ -166,11 +166,11 @@ export const optionsTable = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Reads the model that comes with this package and makes a policy of it.
+ * Loads the built-in model and makes a policy from it.
  *
  * **Details**
  *
- * Reading takes some hundredths of a second. A plan is the model's most likely one under a grammar, so it is always
+ * Loading takes a few hundredths of a second. A plan is the model's most likely one under a grammar, so it is always
  * valid, and the same for the same question and pool. Concurrently requested plans are written one at a time.
  *
  * **Gotchas**

@@ -4,7 +4,7 @@
  */
 import { Prompt } from "@divisi/core"
 
-/** The wording: workers by ordinal with their published description, the question, and a previous round. */
+/** The template: workers by index with their published descriptions, the question, and the previous round. */
 export const template: Prompt.Template = {
   ...Prompt.emptyTemplate,
   pool: "{models}",
@@ -18,5 +18,5 @@ export const template: Prompt.Template = {
   correction: "{error}"
 }
 
-/** How a language policy is prompted for the tiny Conductor. */
+/** The prompt options of a language policy for the tiny Conductor. */
 export const options: Prompt.ConductorOptions = { template, examples: [], access: "binary", descriptions: true }

@@ -1,4 +1,4 @@
-/** The descriptions of the workers that the tiny Conductor was trained with: all that it sees of them. */
+/** The descriptions of the workers that the tiny Conductor was trained with. It sees nothing else of them. */
 export const knownWorkers: ReadonlyArray<string> = [
   "Strong and dear generalist: good at mathematics, logic and programs, less sure with the calendar and old units.",
   "Literary generalist: good with words, dates and logic, weak in mathematics.",

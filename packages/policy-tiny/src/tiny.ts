@@ -1,4 +1,4 @@
-/** The tiny Conductors for programs without Effect: policies that read their model with their first plan. */
+/** The tiny Conductors for programs without Effect. These policies load their model with the first plan. */
 
 import { Options as Tables } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -36,7 +36,7 @@ const lazily = (
 }
 
 /**
- * The policy. `TinyConductor.make` says what it leaves to the fallback.
+ * Makes the policy of the tiny Conductor. `TinyConductor.make` describes when the fallback plans.
  *
  * **Example**
  *
@@ -57,7 +57,7 @@ export const tiny = (options: TinyConductor.Options = {}): Policy => {
 }
 
 /**
- * The policy that reads the descriptions of the team. `ReadingPolicy.make` says what it plans.
+ * Makes the policy that reads the workers' descriptions. See `ReadingPolicy.make` for its plans.
  *
  * **Example**
  *
@@ -76,7 +76,7 @@ export const reading = ({
   file = ReadingPolicy.file,
   ...options
 }: ReadingPolicy.Options & {
-  /** A model of your own; the one that comes with the package by default. */
+  /** The file of a model. Default: the built-in one. */
   readonly file?: string | undefined
 } = {}): Policy => {
   const load = Effect.map(ReadingPolicy.load(file), (model) =>

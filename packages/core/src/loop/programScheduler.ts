@@ -341,8 +341,8 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   }
 
   /**
-   * Reports the payments of a late cell from an earlier process. Calls beyond its record are interrupted instead of
-   * made.
+   * Reports the payments of a late cell from an earlier process. Calls beyond its record are interrupted, so that they
+   * are not made.
    */
   const replayed = (cell: Cell): Driven => {
     skip(cell, "late")

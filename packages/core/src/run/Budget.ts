@@ -316,7 +316,7 @@ const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArra
 
 const sumOf = (parts: ReadonlyArray<Part>): Part => parts.reduce(plus, { costUsd: 0, tokens: 0 })
 
-/** Returns a standing with a smaller reserved amount. */
+/** Returns the state of an account with a smaller reserved amount. */
 const without = ({ open, reservedCostUsd, reservedTokens, total }: Standing, draws: ReadonlyArray<Part>): Standing => {
   const { costUsd, tokens } = sumOf(draws)
   return { total, open, reservedCostUsd: reservedCostUsd - costUsd, reservedTokens: reservedTokens - tokens }

@@ -150,7 +150,7 @@ const callEvents: ReadonlySet<string> = new Set(["call-failed", "call-interrupte
 
 const isCallEvent = (event: RunEvent): event is CallEvent => callEvents.has(event.type)
 
-/** The place of attempts that are reported with the next call. */
+/** The key of attempts without a place. They are reported with the next call. */
 const nextCall = ""
 
 /** An attempt without an answer. */

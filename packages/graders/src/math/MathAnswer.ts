@@ -1,10 +1,10 @@
 /**
  * Extracts the final answer from a model's text: boxed, tagged, labeled, in a formula, or the whole text.
  *
- * An answer counts only if the text asserts it: not if it is a question, an assumption, a quotation, negated, a guess,
- * a format example, or retracted. If several answers are asserted, the last one counts if the text corrects the others
- * or continues from them; otherwise the text has no answer. Prose without a marked answer has an answer only if its
- * last sentence contains exactly one number, because guessing would give credit by chance.
+ * An answer counts only if the text asserts it, not if the text asks about it, assumes, quotes, negates, guesses or
+ * retracts it, or shows it as a format example. If several answers are asserted, the last one counts if the text
+ * corrects the others or continues from them; otherwise the text has no answer. Prose without a marked answer has an
+ * answer only if its last sentence contains exactly one number, because guessing would give credit by chance.
  */
 import { answerWords, joinedWords, resultWords } from "../internal/answerWords.ts"
 import {

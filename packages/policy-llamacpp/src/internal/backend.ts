@@ -1,15 +1,15 @@
-/** llama.cpp itself: loaded once for each requested GPU, with the processor as fallback and a notice of it. */
+/** Loads llama.cpp once per requested GPU, with the CPU as fallback and a notice about it. */
 import type { Llama, LlamaGpuType } from "node-llama-cpp"
 import { detailOf, make } from "../LlamaCppError.ts"
 
-/** The device that runs the layers: the machine's best, a named one, or the processor alone. */
+/** The device that runs the layers: the machine's best, a specific one, or only the CPU. */
 export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | "none"
 
 /** A running llama.cpp, with a notice if it is not the requested one. */
 export interface Backend {
   readonly llama: Llama
   readonly notice?: string | undefined
-  /** The last errors that llama.cpp logged, the latest last; emptied before a call whose failure they may explain. */
+  /** The last errors that llama.cpp logged, the latest last. Cleared before each call that may fail. */
   readonly log: Array<string>
 }
 
@@ -53,10 +53,7 @@ const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
   return { llama, log }
 }
 
-/**
- * llama.cpp on the requested GPU. If it does not start there and the GPU is not required, it starts on the processor,
- * with a notice.
- */
+/** Opens llama.cpp on the requested GPU. If that fails and the GPU is not required, uses the CPU, with a notice. */
 export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Promise<Backend> => {
   const found = loader ?? (await load())
   try {
@@ -73,7 +70,7 @@ export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Prom
 
 const backends = new Map<string, Promise<Backend>>()
 
-/** The llama.cpp of this process for a GPU: started once, and shared. */
+/** Returns the shared llama.cpp of this process for a GPU. It is started once. */
 export const shared = (gpu: Gpu, isRequired: boolean): Promise<Backend> => {
   const key = `${gpu}${isRequired ? "!" : ""}`
   const known = backends.get(key)

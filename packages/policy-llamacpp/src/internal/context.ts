@@ -1,4 +1,4 @@
-/** A context: the memory in which a model's sequences live, for one set of adapters. */
+/** A context: the memory of a model's sequences, for one set of adapters. */
 
 import { defined } from "@divisi/core/Fields"
 import * as GgufReader from "@divisi/gguf/GgufReader"
@@ -18,7 +18,7 @@ export interface Adapter {
 
 /** Options for creating a context. */
 export interface ContextOptions {
-  /** Tokens of one sequence: prompt and completion. */
+  /** The number of tokens of one sequence: prompt and completion. */
   readonly contextTokens: number
   /** The number of concurrent sequences. */
   readonly sequences: number

@@ -1,20 +1,19 @@
-/** Turns messages into the tokens of a prompt. */
+/** Converts messages to the tokens of a prompt. */
 import type { PlainMessage } from "@divisi/core/Message"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama-cpp"
 import * as ToolText from "./toolText.ts"
 
 /**
- * The conversion of messages to a prompt: by the model's own chat template (`"model"`), as their texts alone
- * (`"plain"`), or by a function. In the function's text, the names of control tokens (`<|im_start|>`) are read as these
- * tokens.
+ * The conversion of messages to a prompt: by the model's own chat template (`"model"`), as plain texts (`"plain"`), or
+ * by a function. In the function's result, names of control tokens (`<|im_start|>`) become these tokens.
  */
 export type Template = "model" | "plain" | ((messages: ReadonlyArray<PlainMessage>) => string)
 
 /** The prompt renderers of a model. */
 export interface Prompter {
   readonly tokens: (request: WorkerRequest, isThinking: boolean) => ReadonlyArray<Token>
-  /** Tokens, besides the model's own end tokens, with which its turn ends. */
+  /** Tokens that end a turn, in addition to the model's own end tokens. */
   readonly stopTokens: ReadonlySet<Token>
 }
 
@@ -49,7 +48,7 @@ const quiet = async (wrapper: ChatWrapper): Promise<ChatWrapper> => {
     : wrapper
 }
 
-/** Makes prompts by a template; a model without a template of its own is given texts. */
+/** Makes the prompt renderers of a template. A model without its own template receives plain texts. */
 export const make = async (model: LlamaModel, template: Template): Promise<Prompter> => {
   if (typeof template === "function") return ofTexts(model, template, true)
   const own = model.fileInfo.metadata.tokenizer?.chat_template

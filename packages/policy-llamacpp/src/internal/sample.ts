@@ -13,29 +13,29 @@ import { prompterOf } from "./worker.ts"
 
 /** A request to sample. */
 export interface SampleRequest {
-  /** Messages, or the tokens of a prompt. */
+  /** The messages or the tokens of a prompt. */
   readonly prompt: ReadonlyArray<Message> | ReadonlyArray<number>
   /** The conversion of messages to a prompt. Default: `"model"`. */
   readonly template?: Template | undefined
-  /** 1024 by default, as in the paper. */
+  /** The maximum number of output tokens. Default: 1024, as in the paper. */
   readonly maxOutputTokens?: number | undefined
   readonly seed?: number | undefined
-  /** Ends the completion when the third list closes; nothing is forced. */
+  /** Ends the completion after the third list. The format is not enforced. */
   readonly format?: WorkflowFormat | undefined
-  /** 1 by default; anything else is an error. */
+  /** Default: 1. Any other value is an error. */
   readonly temperature?: number | undefined
-  /** 0, 1 and 0 by default; anything else is an error. */
+  /** Defaults: 0, 1 and 0. Any other value is an error. */
   readonly topK?: number | undefined
   readonly topP?: number | undefined
   readonly minP?: number | undefined
-  /** False by default; anything else is an error. */
+  /** Default: `false`. Any other value is an error. */
   readonly grammar?: boolean | undefined
 }
 
-/** A completion that was sampled. */
+/** A sampled completion. */
 export interface Sample {
   readonly prompt: ReadonlyArray<number>
-  /** All sampled tokens, with the one that ended the completion. */
+  /** All sampled tokens, including the one that ended the completion. */
   readonly tokens: ReadonlyArray<number>
   /** The natural logarithm of the probability of each token, given those before it. */
   readonly logProbs: ReadonlyArray<number>

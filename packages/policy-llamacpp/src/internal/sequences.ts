@@ -1,10 +1,10 @@
 /**
- * The sequences of a context: which runs go next, and which evaluated tokens they reuse.
+ * The sequences of a context: schedules runs and reuses evaluated tokens.
  *
  * Runs are served first come, first served, each on its own sequence; llama.cpp evaluates all running ones in one
  * batch. A sequence keeps the tokens that it has evaluated. A run gets the free sequence that shares the longest prefix
  * with its prompt, or a copy of such a prefix from any other sequence. So a prefix is evaluated once for all sequences,
- * also when the first runs start together: those that share a prefix under evaluation wait, and then copy it.
+ * even if the first runs start together: runs that share a prefix under evaluation wait and then copy it.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -23,7 +23,7 @@ export interface Slot {
   isBusy: boolean
   /** Settles when its prompt is evaluated; absent when nothing is. */
   evaluating: Promise<void> | undefined
-  /** Copies that other slots are making of it; until they are done, it evaluates nothing more. */
+  /** The copies of it that other slots are making. Until they are done, it does not evaluate tokens. */
   readonly copies: Set<Promise<unknown>>
   /** The time of its last use, as a counter. */
   usedAt: number
@@ -31,10 +31,10 @@ export interface Slot {
 
 /** The counters of a context. */
 export interface Meter {
-  /** Tokens of prompts that were evaluated, and tokens that were sampled. */
+  /** The number of evaluated prompt tokens and sampled tokens. */
   readonly evaluatedTokens: number
   readonly sampledTokens: number
-  /** Tokens of prompts that were reused, not evaluated. */
+  /** The number of prompt tokens that were reused instead of evaluated. */
   readonly reusedTokens: number
   readonly running: number
   readonly waiting: number
@@ -46,7 +46,7 @@ export interface Sequences {
   readonly slots: ReadonlyArray<Slot>
   readonly queueLimit: number
   readonly fit: Threads.Fit
-  /** The pending runs, the oldest first. */
+  /** The pending runs, oldest first. */
   readonly queue: Array<(slot: Slot) => void>
   readonly counts: { evaluated: number; sampled: number; reused: number; uses: number }
 }
@@ -253,7 +253,8 @@ const evaluate = async (
 }
 
 /**
- * A prompt that is evaluated except for `rest`, at least its last token. The first `reused` tokens were there before.
+ * A prompt that is evaluated except for `rest`, which contains at least its last token. The first `reused` tokens were
+ * already evaluated.
  */
 export interface Prepared {
   readonly rest: ReadonlyArray<Token>

@@ -1,4 +1,4 @@
-/** A model as a core worker. */
+/** Makes a core worker from a model. */
 
 import { defined } from "@divisi/core/Fields"
 import { free, type Usage } from "@divisi/core/Usage"
@@ -17,28 +17,28 @@ import * as ToolText from "./toolText.ts"
 
 /** Options for a model's answers. */
 export interface WorkerOptions {
-  /** `llamacpp:` and the name of the model by default. */
+  /** The id of the worker. Default: `llamacpp:` and the name of the model. */
   readonly id?: string | undefined
   /** The worker's strengths, in a sentence. */
   readonly description?: string | undefined
   /** Default: `"model"`, the chat template of the model, or plain texts if it has no template. */
   readonly template?: Prompt.Template | undefined
   /**
-   * Whether a grammar forces a requested format, the shape of an answer and calls of tools; true by default. Turn it off
-   * for training.
+   * Whether a grammar enforces requested formats, answer shapes and tool calls. Turn it off for training. Default:
+   * `true`.
    */
   readonly grammar?: boolean | undefined
-  /** The most tokens before the lists under a grammar; half of the request's tokens by default. */
+  /** The maximum number of tokens before the lists, with a grammar. Default: half of the request's tokens. */
   readonly reasoningTokens?: number | undefined
-  /** For requests that set no limit; 1024 by default. */
+  /** The output limit for requests without one. Default: 1024. */
   readonly maxOutputTokens?: number | undefined
-  /** For requests that set none; 0.7 by default. 0 is greedy. */
+  /** The temperature for requests without one. 0 is greedy. Default: 0.7. */
   readonly temperature?: number | undefined
-  /** The most likely tokens to choose from; 40 by default, 0 for all. */
+  /** The number of most likely tokens to sample from; 0 for all. Default: 40. */
   readonly topK?: number | undefined
-  /** The share of probability to choose from; 0.95 by default, 1 for all. */
+  /** The probability mass to sample from; 1 for all. Default: 0.95. */
   readonly topP?: number | undefined
-  /** Leaves out tokens less likely than this share of the likeliest; 0 by default. */
+  /** Excludes tokens that are less likely than this fraction of the most likely one. Default: 0. */
   readonly minP?: number | undefined
 }
 
@@ -55,7 +55,7 @@ interface Settings {
   readonly id: string
   readonly template: Prompt.Template
   readonly grammar: boolean
-  /** Whether the vocabulary can write what the grammar requires: checked once, not with every request. */
+  /** Whether the vocabulary can express the text that the grammar requires. Checked once. */
   readonly canWriteLists: boolean
   readonly canWriteJson: boolean
   readonly reasoningTokens: number | undefined
@@ -82,7 +82,7 @@ const settingsOf = (model: LlamaCppModel, options: WorkerOptions): Settings => (
 /** Prompters by model and template, each made with the first prompt. */
 const prompters = new WeakMap<LlamaCppModel["llama"], Map<Prompt.Template, Promise<Prompt.Prompter>>>()
 
-/** The prompter of a model for a template. */
+/** Returns the prompt renderers of a model for a template. */
 export const prompterOf = ({ llama }: LlamaCppModel, template: Prompt.Template): Promise<Prompt.Prompter> => {
   const known = prompters.get(llama) ?? new Map<Prompt.Template, Promise<Prompt.Prompter>>()
   prompters.set(llama, known)
@@ -209,7 +209,7 @@ const generate = (model: LlamaCppModel, settings: Settings) =>
     offer({ type: "finish", reason, usage })
   })
 
-/** A model as a core worker. */
+/** Makes a core worker from a model. */
 export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker => {
   const settings = settingsOf(model, options)
   const run = generate(model, settings)

@@ -1,13 +1,13 @@
 /**
- * Learns a head further on whole runs, by sep-CMA-ES: whatever helps a run is found, in whatever roles.
+ * Trains a head further on whole runs with sep-CMA-ES, so that it can learn any use of the roles that improves runs.
  *
- * The fitness of a head is the mean score of its policy's runs, minus a price on their cost. The few tasks are sampled
- * again for each generation, and are the same for all its heads. Runs are ordinary runs of a `Conductor`, on one
- * account. At the end, the evolved head and the initial one answer the same validation tasks. The evolved head is
- * returned only if it is better by more than one standard error.
+ * The fitness of a head is the mean score of its policy's runs, minus a price on their cost. A few tasks are sampled
+ * for each generation; all its heads get the same ones. Runs are ordinary runs of a `Conductor`, on one account. At the
+ * end, the evolved head and the initial one answer the same validation tasks. The evolved head is returned only if it
+ * is better by more than one standard error.
  *
- * After each generation the search is written to a file, if one is named. Called again with the same settings, it
- * resumes from there, with the same result.
+ * After each generation, the search is written to the file, if one is given. A later call with the same settings
+ * resumes from there and gives the same result.
  */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
@@ -30,12 +30,12 @@ import * as SepCmaEs from "./SepCmaEs.ts"
 
 /** The result of a generation. */
 export interface Generation {
-  /** Its number, from 1. */
+  /** The number of the generation, from 1. */
   readonly generation: number
-  /** The mean fitness of its heads, and that of the fittest. */
+  /** The mean fitness of its heads, and the highest fitness. */
   readonly fitness: number
   readonly fittest: number
-  /** All runs so far, and USD for them. */
+  /** The number of runs so far, and their cost in USD. */
   readonly runs: number
   readonly costUsd: number
 }
@@ -46,33 +46,33 @@ export interface Options {
   readonly head: Head.Head
   readonly pool: WorkerPool
   readonly grader: Grader.Grader
-  /** The tasks that it learns on, at least one. */
+  /** The training tasks, at least one. */
   readonly tasks: ReadonlyArray<Task.Task>
   /** The validation tasks, at least two; they must not overlap with the training tasks. */
   readonly validation: ReadonlyArray<Task.Task>
-  /** The embedder that the head was learned with; `Embedder.hashed()` by default. Each question is embedded once. */
+  /** The embedder that the head was learned with. Each question is embedded once. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
   /** The score that a USD is worth. Default: 0, so that only the score counts. */
   readonly scorePerUsd?: number | undefined
   /**
    * The weights to evolve: all of them, as in the paper, or only those of situations (the default). The latter decide
-   * which worker gets which role in the course of a run, regardless of the question. They are a hundredth of the
-   * others, so the search is correspondingly smaller.
+   * which worker gets which role during a run, regardless of the question. There are a hundred times fewer of them, so
+   * the search is correspondingly smaller.
    */
   readonly weights?: "all" | "situations" | undefined
-  /** 40 by default; the paper has 3 to 78. */
+  /** The number of generations. Default: 40; the paper uses 3 to 78. */
   readonly generations?: number | undefined
-  /** Heads in a generation; `4 + 3 ln(weights)`, rounded up, by default. */
+  /** The number of heads per generation. Default: `4 + 3 ln(weights)`, rounded up. */
   readonly population?: number | undefined
-  /** Runs of each head in a generation; 16 by default, as in the paper. */
+  /** The number of runs per head and generation. Default: 16, as in the paper. */
   readonly runs?: number | undefined
-  /** The distance of the first heads from the initial one, in each weight. Default: 0.05. */
+  /** The standard deviation of the first heads' weights around the initial head. Default: 0.05. */
   readonly sigma?: number | undefined
-  /** 0 by default. */
+  /** The seed. Default: 0. */
   readonly seed?: number | undefined
-  /** The number of parallel runs; 4 by default. */
+  /** The number of concurrent runs. Default: 4. */
   readonly concurrency?: number | undefined
-  /** The most USD that all runs together may cost, those of validation included. */
+  /** The maximum total cost of all runs in USD, including validation. */
   readonly maxCostUsd?: number | undefined
   /** The settings of all runs; the seed and the budget are the evolution's own. */
   readonly run?: Omit<RunSettings, "seed" | "budget"> | undefined
@@ -83,16 +83,16 @@ export interface Options {
 
 /** The result of an evolution. */
 export interface Evolved {
-  /** The evolved head if it is better, else the initial one. */
+  /** The evolved head if it is better, otherwise the initial one. */
   readonly head: Head.Head
   readonly isBetter: boolean
-  /** Mean scores on the validation tasks that both heads have answered without an outage. */
+  /** The mean score of the initial head on the validation tasks that both heads answered without an outage. */
   readonly before: number
   readonly after: number
   /** The paired difference in fitness, which decides, and its standard error. */
   readonly difference: number
   readonly standardError: number
-  /** Mean USD of a run on the validation tasks. */
+  /** The mean cost of a validation run in USD. */
   readonly costBefore: number
   readonly costAfter: number
   /** The number of generations that were run; fewer than requested if the budget was exhausted. */
@@ -321,14 +321,13 @@ const check = ({ tasks, validation }: Options): Effect.Effect<void, Head.HeadErr
  *
  * **Details**
  *
- * It makes `generations × population × runs` runs and two for each validation task. When so little of `maxCostUsd` is
- * left that the evolved head could not be validated any more, at twice the cost of the head to begin with, it ends
- * early.
+ * It makes `generations × population × runs` runs and two for each validation task. It ends early if the rest of
+ * `maxCostUsd` would not suffice to validate the evolved head, at twice the cost of the initial one.
  *
  * **Gotchas**
  *
- * With real workers each run costs money, and 16 runs of each of 32 heads are 512 runs for one generation. Pass the
- * Conductor's `ResponseCache`, so that identical calls are paid for once.
+ * With real workers, each run costs money: 16 runs of 32 heads are 512 runs per generation. Pass the Conductor's
+ * `ResponseCache`, so that identical calls are paid for once.
  *
  * **Example**
  *

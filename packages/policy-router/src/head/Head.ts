@@ -1,9 +1,9 @@
 /**
  * A head: a linear layer on top of a question's embedding, which decides on the next worker and its role.
  *
- * This is the coordinator of TRINITY (arXiv 2512.04695): a small model that is never changed, here any `Embedder`, and
- * some ten thousand numbers on top of it, a row for each worker and a row for each role. Besides the question it sees
- * how far the run has come. It is learned from graded answers ({@link fit}), and further on whole runs (`Evolution`).
+ * This is the coordinator of TRINITY (arXiv 2512.04695): a frozen small model, here any `Embedder`, with about ten
+ * thousand weights on top, one row per worker and one per role. In addition to the question, it sees the progress of
+ * the run. It is learned from graded answers ({@link fit}), and can be trained further on whole runs (`Evolution`).
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -28,9 +28,8 @@ import * as Fitting from "./fitting.ts"
 export const version = 1
 
 /**
- * The roles of a turn: a thinker advises, a worker answers, a verifier accepts the answer or objects to it. `stop`
- * accepts the answer without a verifier. The paper does not have it, but a run of one call would be impossible without
- * it.
+ * The roles of a turn: a thinker advises, a worker answers, a verifier accepts or rejects the answer. `stop` accepts
+ * the answer without a verifier. It is not in the paper, but makes runs with a single call possible.
  */
 export const roles = ["thinker", "worker", "verifier", "stop"] as const
 
@@ -42,17 +41,17 @@ export const mostTurns = 5
 
 /** The progress of a run. */
 export interface Situation {
-  /** The turns so far, from 0. */
+  /** The number of turns so far. */
   readonly turn: number
   /** Whether a thinker has advised since the last answer. */
   readonly isAdvised: boolean
   /** Whether there is an acceptable answer. */
   readonly hasAnswer: boolean
-  /** Whether a verifier has objected to the last answer. */
+  /** Whether a verifier has rejected the last answer. */
   readonly isDoubted: boolean
 }
 
-/** The situation at the beginning. */
+/** The situation at the start of a run. */
 export const atStart: Situation = { turn: 0, isAdvised: false, hasAnswer: false, isDoubted: false }
 
 /** How the head sees a situation; the first number is always 1, the second whether there is an answer. */
@@ -96,15 +95,15 @@ export type Training = typeof Training.Type
 /** A learned head. */
 export interface Head {
   readonly embedder: string
-  /** The ids of the workers that it chooses among. */
+  /** The ids of the workers that it can choose. */
   readonly workers: ReadonlyArray<string>
   readonly space: Space.Space
-  /** As {@link roles} follow the workers, row by row. */
+  /** The weights, row by row: first the workers, then the {@link roles}. */
   readonly weights: Float32Array
   readonly training: Training
 }
 
-/** Nothing can be learned, or a file holds no head. */
+/** Nothing can be learned, or a file does not contain a head. */
 export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -115,13 +114,13 @@ export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: 
 // Deciding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The worker to ask and its role; with `stop` the worker has no meaning. */
+/** The worker to call and its role. With `stop`, the worker is meaningless. */
 export interface Choice {
   readonly role: Role
   readonly worker: string
 }
 
-/** A head's scores of each worker and of each role, as logits. */
+/** A head's logits for each worker and each role. */
 export interface Logits {
   readonly workers: ReadonlyArray<number>
   readonly roles: ReadonlyArray<number>
@@ -136,7 +135,7 @@ export const situationWeights = (head: Head): ReadonlyArray<number> => {
   return [...head.weights.keys()].filter((at) => at % width >= width - situations)
 }
 
-/** Returns the head's outputs, by the place of a question (`Space.place` of its point). */
+/** Returns the head's outputs for the place of a question (`Space.place` of its embedding). */
 export const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
   const width = widthOf(head)
   const seen = situationOf(situation)
@@ -149,7 +148,7 @@ export const logits = (head: Head, place: Float32Array, situation: Situation): L
   return { workers: all.slice(0, head.workers.length), roles: all.slice(head.workers.length) }
 }
 
-/** The place of a question in the head's space, from the embedder's point: what {@link decide} takes. */
+/** Returns the place of a question in the head's space from its embedding, for {@link decide}. */
 export const place = ({ space }: Head, point: Float32Array): Float32Array => Space.place(space, point)
 
 /** Whether a role makes sense: there has to be an answer to verify or accept, and a turn left for the next step. */
@@ -162,13 +161,13 @@ const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): bool
 
 /** The constraints of a decision. */
 export interface Wanted {
-  /** The workers that may be asked; all by default. */
+  /** The workers that may be called. Default: all. */
   readonly among?: ReadonlyArray<string> | undefined
-  /** The worker that gave the answer: another worker verifies it, if there is one. */
+  /** The worker that gave the answer. Another worker verifies it, if there is one. */
   readonly answeredBy?: string | undefined
 }
 
-/** The next turn of a run. `place` is that of the question, by {@link place}. */
+/** Returns the next turn of a run. `place` is the result of {@link place} for the question. */
 export const decide = (head: Head, place: Float32Array, situation: Situation, wanted: Wanted = {}): Choice => {
   const said = logits(head, place, situation)
   const possible = roles.map((role, at) => (isPossible(role, situation) ? said.roles[at]! : Number.NEGATIVE_INFINITY))
@@ -186,7 +185,7 @@ export const decide = (head: Head, place: Float32Array, situation: Situation, wa
 
 /** Options for fitting a head. */
 export interface FitOptions {
-  /** The embedder of the examples; `Embedder.hashed()` by default. */
+  /** The name of the examples' embedder. Default: that of `Embedder.hashed()`. */
   readonly embedder?: string | undefined
 }
 
@@ -202,15 +201,15 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
 }
 
 /**
- * Learns from graded questions whose answer is expected to score most: for each worker a ridge regression of its scores
- * on the places of the questions that it answered.
+ * Learns from graded questions which worker is expected to score highest: for each worker, a ridge regression of its
+ * scores on the places of the questions that it answered.
  *
  * **Details**
  *
  * The penalty is the strongest whose choices on a fifth of the questions are as good as the best, within one standard
  * error. If none beats the means alone by that rule, or too few questions were answered by more than one worker, the
  * head always calls the best worker. Initially, the roles describe one worker whose answer is accepted; their use is
- * learned on whole runs (`Evolution`). Teams (`policy:<name>`) are left out. The same examples give the same head.
+ * learned on whole runs (`Evolution`). Teams (`policy:<name>`) are omitted. Equal examples give equal heads.
  */
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
   Tables.check("Head.fit", options, { embedder: Tables.name } satisfies Tables.ShapeOf<FitOptions>)
@@ -250,12 +249,12 @@ export const learner =
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: what `DIVISI_HEAD` names, or else `head.json` in the user's data folder. */
+/** The default file: the path in `DIVISI_HEAD`, otherwise `head.json` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("head.json", "DIVISI_HEAD")
 
 const decodeFile = Schema.decodeUnknownResult(File)
 
-/** A head from the value of its JSON. */
+/** Reads a head from parsed JSON. */
 export const parse = (value: unknown): Result.Result<Head, HeadError> =>
   Result.flatMap(
     Result.mapError(
@@ -277,7 +276,7 @@ export const parse = (value: unknown): Result.Result<Head, HeadError> =>
     }
   )
 
-/** A head as the value of its JSON. */
+/** Converts a head to a JSON value. */
 export const toJson = ({ embedder, space, training, weights, workers }: Head): typeof File.Type => ({
   version,
   embedder,
@@ -300,7 +299,7 @@ export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =
     )
   }).pipe(Effect.mapError(({ detail }) => new HeadError({ detail: `${file} cannot be used: ${detail}` })))
 
-/** Writes a head, whole or not at all. */
+/** Writes a head atomically. */
 export const write = (file: string, head: Head): Effect.Effect<void, HeadError> =>
   Effect.gen(function* () {
     yield* WholeFile.makeFolder(path.dirname(file))

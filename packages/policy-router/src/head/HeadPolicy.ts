@@ -1,5 +1,5 @@
 /**
- * A policy by a head: up to five turns, each of one worker in one role.
+ * A policy based on a head: up to five turns, each with one worker in one role.
  *
  * A thinker and the worker that it advises are steps of one workflow. A verifier is called when its round has ended,
  * like a check, and then the answer is accepted or the next round begins. So it is a run like any other: its rounds,
@@ -20,15 +20,15 @@ import * as Head from "./Head.ts"
 
 /** The options of the policy. */
 export interface Options {
-  /** `"head"` by default. */
+  /** The name of the policy. Default: `"head"`. */
   readonly name?: string | undefined
-  /** The embedder that the head was learned with; `Embedder.hashed()` by default. */
+  /** The embedder that the head was learned with. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
 }
 
 /** The run so far, as {@link Head.decide} needs it, and the prompt for the next worker. */
 interface Course extends Head.Situation {
-  /** The answers that were given, or failed, in all rounds. */
+  /** The number of answers in all rounds, including failed ones. */
   readonly answers: number
   readonly answeredBy?: string | undefined
   readonly objection?: string | undefined
@@ -115,18 +115,18 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * A policy that calls the worker chosen by a head, in the chosen role, for up to five turns.
+ * Makes a policy that calls the worker chosen by a head, in the chosen role, for up to five turns.
  *
  * **Details**
  *
- * A verifier accepts or objects by the last `Verdict:` line of its text; without that line, it accepts if its own
+ * A verifier accepts or rejects with the last `Verdict:` line of its text; without this line, it accepts if its own
  * answer is the same. A worker does not verify its own answer if another one can. A worker that fails is not called
  * again. Earlier rounds are not stored but recomputed: the head decides the same each time.
  *
  * **Gotchas**
  *
- * It knows the workers of a pool whose ids are the head's. If it knows none of them, it fails with a `PolicyError`, so
- * that a fallback can plan.
+ * It knows the workers of a pool whose ids are in the head. If it knows no worker of the pool, it fails with a
+ * `PolicyError`, so that a fallback can plan.
  *
  * **Example**
  *

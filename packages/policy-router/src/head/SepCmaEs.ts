@@ -1,10 +1,10 @@
 /**
- * Separable CMA-ES: searches for the point with the highest fitness, of a function that is only asked for values.
+ * Separable CMA-ES: searches for the point with the highest fitness, using only function values.
  *
- * Of the covariance matrix only the diagonal is learned (Ros and Hansen, 2008), so that ten thousand dimensions cost no
- * more than their numbers, and so that learning is `(dimensions + 2) / 3` times as fast as of the whole matrix. Recombination
- * is weighted over the better half; the step size follows the cumulative path. Negative weights, restarts and bounds of the
- * textbook are left out.
+ * Only the diagonal of the covariance matrix is learned (Ros and Hansen, 2008), so the cost is linear in the number of
+ * dimensions, and learning is `(dimensions + 2) / 3` times as fast as with the full matrix. Recombination is weighted
+ * over the better half; the step size follows the cumulative path. Negative weights, restarts and bounds are not
+ * implemented.
  *
  * A search is a plain value. {@link ask} returns the points of its generation, the same ones each time; {@link tell}
  * returns the next search. So the value stored between two generations is sufficient to resume.
@@ -20,9 +20,9 @@ export interface Search {
   readonly seed: number
   /** The number of completed generations. */
   readonly generation: number
-  /** The points of a generation. */
+  /** The number of points per generation. */
   readonly population: number
-  /** The centre: the best guess so far. */
+  /** The center of the distribution, which is the best estimate so far. */
   readonly mean: Float64Array
   /** The step size. */
   readonly sigma: number
@@ -39,9 +39,9 @@ export interface Options {
   readonly mean: ArrayLike<number>
   /** The standard deviation of the first samples, in each dimension. */
   readonly sigma: number
-  /** 0 by default. */
+  /** The seed. Default: 0. */
   readonly seed?: number | undefined
-  /** The points of a generation, at least 2; `4 + 3 ln(dimensions)`, rounded up, by default. */
+  /** The number of points per generation, at least 2. Default: `4 + 3 ln(dimensions)`, rounded up. */
   readonly population?: number | undefined
 }
 
@@ -89,7 +89,7 @@ const table = Tables.table(
 )
 
 /**
- * Begins a search.
+ * Starts a search.
  *
  * **Example**
  *
@@ -141,7 +141,7 @@ const stepsOf = ({ generation, mean, population, seed }: Search): ReadonlyArray<
   return Array.from({ length: population }, () => normals(draw, mean.length))
 }
 
-/** The points of a generation, whose fitness is wanted. */
+/** Returns the points of a generation, for evaluation. */
 export const ask = (search: Search): ReadonlyArray<Float64Array> => {
   const { mean, sigma, variance } = search
   return stepsOf(search).map((step) => step.map((value, at) => mean[at]! + sigma * Math.sqrt(variance[at]!) * value))
@@ -153,7 +153,7 @@ const ranked = (fitness: ReadonlyArray<number>): ReadonlyArray<number> => {
   return [...fitness.keys()].sort((left, right) => (value(left) === value(right) ? 0 : value(right) - value(left)))
 }
 
-/** Advances by the fitness of the points from {@link ask}, in their order; higher is better. */
+/** Advances the search with the fitness of the points from {@link ask}, in their order. Higher is better. */
 export const tell = (search: Search, fitness: ReadonlyArray<number>): Search => {
   const { generation, mean, population, sigma, variance } = search
   if (fitness.length !== population) {
