@@ -143,6 +143,9 @@ describe.concurrent("a Conductor for one's own pool", () => {
       const tests = JSON.stringify({ public_test_cases: [{ input: "1", output: "1", testtype: "stdin" }] })
       const program = { question: "Print the number that is read.", answer: tests, grader: "livecodebench" }
       write("good.jsonl", [...questions, letters, program])
+      const keyless = await ask("pool", "record", "good.jsonl", "--pool", "openai:gpt-5-mini", "--dry-run")
+      assert.strictEqual(keyless.code, 0, keyless.errors)
+      assert.match(keyless.output, /openai:gpt-5-mini +\d+ +\$/)
       const good = await ask("pool", "record", "good.jsonl", ...team, "--dry-run")
       assert.strictEqual(good.code, 0, good.errors)
       write("bad.jsonl", [

@@ -156,6 +156,35 @@ describe("An evaluation", () => {
     assert.deepStrictEqual([sound.calls.length, shaky.calls.length], [1, 2])
   })
 
+  it("calls a worker whose key is refused three times, and other workers for every sample", async () => {
+    const [sound, keyless, slow] = [answering("a"), down("b", "Authentication"), down("c", "Overloaded")]
+    const tasks = Array.from({ length: 9 }, (_, index) =>
+      Task.make({ id: `sum ${index}`, question: `${index} + 0?`, reference: "4" })
+    )
+    const many = Evaluation.madeSuite({
+      id: "many",
+      title: "Many",
+      prompt: "many/1",
+      licence: "MIT",
+      tasks,
+      grader: suite.grader,
+      seed: 0
+    })
+    const policies = [0, 1, 2].map((worker) => ({ policy: Baselines.single(worker) }))
+    const options = { pool: of(sound, keyless, slow), suites: [many], policies, concurrency: 1, epochs: 2 }
+    const { at } = await evaluate(options)
+    assert.deepStrictEqual(
+      [sound, keyless, slow].map(({ calls }) => calls.length),
+      [18, 3, 18]
+    )
+    const samples = await Effect.runPromise(ReportFile.readSamples(at))
+    const lost = samples.filter(({ missing }) => missing?.reason === "Authentication")
+    assert.deepStrictEqual([samples.length, lost.length], [54, 18])
+    assert.strictEqual(lost.filter(({ missing }) => /not called again/.test(missing!.message)).length, 15)
+    await evaluate({ ...options, retryMissing: true }, at)
+    assert.strictEqual(keyless.calls.length, 6)
+  })
+
   it("is not graded where it was cut short, however often it is graded again", async () => {
     const { at } = await evaluate({ pool: of(answering("a"), down("b")) })
     const { graded, samples } = await Effect.runPromise(Regrade.regrade({ folder: at, suites: [suite] }))

@@ -50,7 +50,10 @@ const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
     )
   }
   const limitUsd = Option.getOrUndefined(input.maxCost)
-  return yield* RunOptions.resolvePool(config, input, limitUsd)
+  const resolved = RunOptions.resolvePool(config, input, limitUsd)
+  if (!input.dryRun) return yield* resolved
+  const { NeedsKeys } = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
+  return yield* Effect.provideService(resolved, NeedsKeys, false)
 })
 
 const evaluationOf = (input: RecordInput, pool: WorkerPool.WorkerPool): EvalInput => {

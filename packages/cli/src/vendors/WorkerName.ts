@@ -5,6 +5,7 @@ import type { Worker } from "@divisi/core/Worker"
 import type { PaperSetting } from "@divisi/recipes"
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Vendor from "@divisi/recipes/Vendor"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
@@ -58,6 +59,15 @@ const makeLocalPool = (threads: number | undefined): Effect.Effect<ReadonlyArray
     catch: (error) => usage(messageOf(error))
   })
 
+/** Whether workers need the keys of their vendors. `false` if they are priced and not called. Default: `true`. */
+export const NeedsKeys = Context.Reference<boolean>("divisi/NeedsKeys", { defaultValue: () => true })
+
+/** An environment in which no vendor's key is missing. */
+const withKeys = (environment: Environment): Environment => ({
+  ...Object.fromEntries(vendors.filter(({ needsKey }) => needsKey).map(({ keys }) => [keys[0]!, "not called"])),
+  ...environment
+})
+
 const isHere = (baseURL: string | undefined): boolean =>
   baseURL === undefined || ["localhost", "127.0.0.1", "[::1]"].includes(URL.parse(baseURL)?.hostname ?? "")
 
@@ -97,7 +107,8 @@ export const workers = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>
 ): Effect.fn.Return<ReadonlyArray<ReadonlyArray<Worker>>, Failure> {
   const servers = names.flatMap((name) => Vendor.parse(name)?.vendor ?? [])
-  const environment = yield* Vendor.environment(vendors, servers)
+  const own = yield* Vendor.environment(vendors, servers)
+  const environment = (yield* NeedsKeys) ? own : withKeys(own)
   const problems = names.map((name) => problemOf(name, environment)).filter((problem) => problem !== undefined)
   if (problems.length > 0) return yield* usage(problems.join("\n"))
   const threads = yield* Threads

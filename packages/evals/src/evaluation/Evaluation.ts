@@ -186,6 +186,8 @@ interface State extends Job.Shared {
   broken: Journal.JournalError | undefined
   /** Whether a write has failed before. */
   isTroubled: boolean
+  /** The samples of policies of which each was lost because a vendor refuses the key or the account. */
+  readonly refused: Map<Entry, ReadonlyArray<Report.Sample>>
 }
 
 /** Returns the reason why no further sample may start: its result could not be stored. */
@@ -221,8 +223,26 @@ const sweepSize = 64
 const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
   missing !== undefined || steps.some(({ state }) => state === "failed")
 
+/** The number of samples after which a policy that no vendor serves is not run again. */
+const maxRefused = 3
+
+/** Notes whether a vendor refused all of a policy's samples. */
+const note = ({ refused }: State, { entry }: Job.Job, sample: Report.Sample): void => {
+  const isRefused = sample.missing?.reason === "Authentication" || sample.missing?.reason === "Quota"
+  const before = refused.get(entry)
+  if (!isRefused) refused.delete(entry)
+  else if (before !== undefined) refused.set(entry, [...before, sample])
+}
+
 const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
   if (state.halted !== undefined || obstacle(state) !== undefined) return false
+  const refused = state.refused.get(job.entry) ?? []
+  if (refused.length >= maxRefused) {
+    const { run, sample } = yield* Job.skipped(state.options, job, refused[0]!)
+    state.journal.sample(sample, state.runs.end(run))
+    state.samples.set(Job.keyOf(job), sample)
+    return true
+  }
   const made = yield* Effect.catch(Job.run(state, job), (error) => {
     state.broken = Runs.unusable(error)
     state.isTroubled = true
@@ -236,6 +256,7 @@ const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
     return false
   }
   if (!(yield* keepTranscript(state, made))) return false
+  note(state, job, made.sample)
   state.journal.sample(made.sample, state.runs.end(made.run))
   state.samples.set(Job.keyOf(job), made.sample)
   if (state.runs.ended() >= sweepSize && state.journal.flush() === undefined) yield* state.runs.sweep
@@ -339,7 +360,8 @@ const open = Effect.fnUntraced(function* (options: Options) {
     samples: new Map(kept),
     halted: undefined,
     broken: undefined,
-    isTroubled: false
+    isTroubled: false,
+    refused: new Map(options.policies.map((entry) => [entry, []]))
   }
   return state
 })

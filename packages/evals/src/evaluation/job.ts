@@ -8,7 +8,7 @@ import { fraction } from "../internal/digest.ts"
 import * as Report from "../report/Report.ts"
 import type { Entry, Options, Suite } from "./Evaluation.ts"
 import type { Runs } from "./runs.ts"
-import { lost, missingOf, sampleOf } from "./sampling.ts"
+import { lost, missingOf, promptOf, sampleOf, uncalled } from "./sampling.ts"
 import { unrecorded } from "./unrecorded.ts"
 
 /** A sample that is planned. */
@@ -83,6 +83,22 @@ export interface Made {
   readonly transcript: Transcript.Transcript
 }
 
+const seedFor = Effect.fnUntraced(function* ({ run, sampleSeed }: Options, job: Job) {
+  const own = sampleSeed && (yield* Effect.orDie(Callback.called("sampleSeed", () => sampleSeed(nameOf(job)))))
+  return own ?? seedOf(run?.seed ?? 0, job)
+})
+
+const stratumOf = ({ suite: { record }, task }: Job): string | undefined =>
+  record.stratum === undefined ? undefined : String(task.metadata?.[record.stratum] ?? "")
+
+/** The sample of a policy that cannot be run, as another sample of it has shown. */
+export const skipped = Effect.fnUntraced(function* (options: Options, job: Job, other: Report.Sample) {
+  const seed = yield* seedFor(options, job)
+  const stratum = stratumOf(job) || undefined
+  const identity = { ...nameOf(job), stratum, seed, promptSha256: promptOf(job.task) }
+  return { run: Report.runId({ ...nameOf(job), seed }), sample: uncalled(other, identity) }
+})
+
 /**
  * Makes a sample, or resumes its run. Returns `undefined` if it needed a call that was refused. Fails if its run cannot
  * be stored.
@@ -92,9 +108,8 @@ export const run = Effect.fnUntraced(function* (
   job: Job
 ): Effect.fn.Return<Made | undefined, Journal.JournalError> {
   const { entry, epoch, suite, task } = job
-  const { isOffline = false, run: settings, sampleSeed } = shared.options
-  const own = sampleSeed && (yield* Effect.orDie(Callback.called("sampleSeed", () => sampleSeed(nameOf(job)))))
-  const seed = own ?? seedOf(settings?.seed ?? 0, job)
+  const { isOffline = false } = shared.options
+  const seed = yield* seedFor(shared.options, job)
   const ledger = accountOf(shared.options)
   const recorder = Transcript.recorder()
   const runId = Report.runId({ ...nameOf(job), seed })
@@ -146,11 +161,10 @@ export const run = Effect.fnUntraced(function* (
   const transcript = recorder.transcript()!
   const isGraded = answer !== undefined && missingOf({ result, transcript }) === undefined
   const verdict = isGraded ? yield* Effect.catch(Grader.ask(suite.grader, task, answer), Effect.succeed) : undefined
-  const { stratum } = suite.record
   const sample = sampleOf({
     benchmark: suite.record.benchmark,
     task,
-    stratum: stratum === undefined ? undefined : String(task.metadata?.[stratum] ?? ""),
+    stratum: stratumOf(job),
     epoch,
     policy: entry.policy.name,
     seed,

@@ -194,6 +194,9 @@ const verdictsOf = (ended: Ended): Verdicts => {
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The SHA-256 of a task's messages. */
+export const promptOf = (task: Task): string => sha256(JSON.stringify(task.messages))
+
 /** The sample of a run that has ended. */
 export const sampleOf = (ended: Ended): Sample => {
   const { benchmark, epoch, policy, result, seed, stratum, task } = ended
@@ -206,7 +209,7 @@ export const sampleOf = (ended: Ended): Sample => {
     epoch,
     policy,
     seed,
-    promptSha256: sha256(JSON.stringify(task.messages)),
+    promptSha256: promptOf(task),
     ending,
     answer,
     answerSha256: answer === undefined ? undefined : sha256(answer),
@@ -231,6 +234,29 @@ export const regraded = (sample: Sample, verdict: Verdict.Verdict | Grader.Grade
 export const lost = (sample: Sample, message: string): Sample => ({
   ...withoutVerdict(sample),
   missing: { cause: "harness", message }
+})
+
+/** The fields that identify a sample. */
+export type Identity = Pick<Sample, "benchmark" | "task" | "stratum" | "epoch" | "policy" | "seed" | "promptSha256">
+
+/** A sample that is missing for the same reason as another one, without any call. */
+export const uncalled = (other: Sample, identity: Identity): Sample => ({
+  version,
+  ...identity,
+  ending: other.ending,
+  missing: { ...other.missing!, message: `${other.missing!.message} (not called again)` },
+  failure: other.failure,
+  costUsd: 0,
+  unpricedCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  calls: 0,
+  failedCalls: 0,
+  millis: 0,
+  rounds: 0,
+  steps: [],
+  shape: "empty",
+  criticalPath: { steps: [], millis: 0 }
 })
 
 /** A sample of a confidential benchmark as others may see it: models quote questions, and so do messages. */
