@@ -1,6 +1,6 @@
 /**
  * Serves a Conductor over MCP, for any MCP client. It offers one tool, `ask`, reports the progress of a run to its
- * client (progress notifications), and stops a run that its client cancels.
+ * client with progress notifications, and stops a run if its client cancels it.
  */
 import type { Readable, Writable } from "node:stream"
 import { EventLine, type RunEvent, Options as Tables } from "@divisi/core"
@@ -10,10 +10,10 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import * as Effect from "effect/Effect"
 import manifest from "../package.json" with { type: "json" }
 
-/** The Conductor that is offered, and how. */
+/** The Conductor to serve, and its description. */
 export interface Options {
   readonly conductor: Conductor["Service"]
-  /** The description of the tool `ask` for the client's model; a general one by default. */
+  /** The description of the tool `ask` for the client's model. Default: a general description. */
   readonly description?: string | undefined
 }
 
@@ -22,7 +22,7 @@ const table = Tables.table(
   { required: ["conductor"] }
 )
 
-/** The streams for the client's messages and the answers. Nothing else may be written to the output. */
+/** The input and output streams. Nothing else may be written to the output. */
 export interface Streams {
   readonly input: Readable
   readonly output: Writable
@@ -114,8 +114,8 @@ const runner = (options: Options): Effect.Effect<Run> =>
   })
 
 /**
- * The server, for a transport of the SDK: `server.connect(transport)`. Runs have the services of the effect that it is
- * made in.
+ * Makes a server for a transport of the SDK: `server.connect(transport)`. Runs use the services in the context of this
+ * effect.
  */
 export const make = (options: Options): Effect.Effect<McpServer> =>
   Effect.map(runner(options), (run) => serverOf(run, options.description))

@@ -1,51 +1,53 @@
-/**
- * An MCP server as a caller describes it: the program to start or the URL to call, and which of its tools may be used.
- */
+/** The description of an MCP server: the program to start or the URL to call, and the allowed tools. */
 import { Options } from "@divisi/core"
 import * as Redacted from "effect/Redacted"
 
-/** A text that may be a secret. Messages never show one. */
+/** A string that may be a secret. Secrets are never shown in messages. */
 export type Secret = string | Redacted.Redacted<string>
 
 interface Common {
-  /** The tools that may be used, by the server's own names; all when absent. */
+  /** The tools that may be used, by their names on the server. Default: all. */
   readonly tools?: ReadonlyArray<string> | undefined
   /**
-   * Which tools a person is asked about before they run: all, none, or those that are named, by the server's own names.
-   * When absent, all but those that the server calls read-only (`readOnlyHint`).
+   * The tools that a person must approve before they run: all, none, or those with the given names on the server.
+   * Default: all except those that the server declares read-only (`readOnlyHint`).
    */
   readonly needsApproval?: boolean | ReadonlyArray<string> | undefined
-  /** How long a call may take without progress, in milliseconds; 60,000 by default. It is cancelled then. */
+  /**
+   * The maximum time of a call without progress, in milliseconds. If it is exceeded, the call is cancelled. Default:
+   * 60,000.
+   */
   readonly timeoutMillis?: number | undefined
-  /** How long a call may take that reports progress, in milliseconds; ten times `timeoutMillis` by default. */
+  /** The maximum total time of a call that reports progress, in milliseconds. Default: ten times `timeoutMillis`. */
   readonly maxTimeoutMillis?: number | undefined
-  /** How long the server may take until it has listed its tools, in milliseconds; 30,000 by default. */
+  /** The time limit for starting the server and listing its tools, in milliseconds. Default: 30,000. */
   readonly startMillis?: number | undefined
   /**
-   * Maximum length of a result in characters; 100,000 by default. A longer one is truncated, and the worker is
-   * notified.
+   * The maximum length of a result, in characters. Longer results are truncated, and the worker is notified. Default:
+   * 100,000.
    */
   readonly maxResultCharacters?: number | undefined
 }
 
-/** A server that is started as a process, and spoken to over its standard input and output. */
+/** A server that is started as a process and communicates over standard input and output. */
 export interface StdioServer extends Common {
-  /** The program, looked for on the PATH. It is started without a shell. */
+  /** The program, which is searched on the PATH. It is started without a shell. */
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Added to a short list of harmless variables (PATH, HOME and the like): the server sees no others of this process.
+   * Environment variables, in addition to a short list of harmless ones such as PATH and HOME. The server receives no
+   * other variables of this process.
    */
   readonly env?: Readonly<Record<string, Secret>> | undefined
-  /** The folder it is started in; that of this process by default. */
+  /** The working directory of the server. Default: that of this process. */
   readonly cwd?: string | undefined
   readonly url?: undefined
 }
 
-/** A server that is reached over streamable HTTP. */
+/** A server with streamable HTTP. */
 export interface HttpServer extends Common {
   readonly url: string | URL
-  /** Sent with each request, e.g. `Authorization`. They follow no redirect to another host. */
+  /** Headers for each request, such as `Authorization`. They are not sent to another host after a redirect. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined
   readonly command?: undefined
 }
@@ -89,7 +91,7 @@ const shape = {
 /** Fields for a server that is started, or for one that is reached by URL. */
 const ofEither = { command: ["args", "env", "cwd"], url: ["headers"] } as const
 
-/** Throws an `OptionsError` where the description of a server is wrong. */
+/** Throws an `OptionsError` if the description of a server is invalid. */
 export const check = (name: string, server: McpServer): void => {
   const what = `the MCP server "${name}"`
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(name)) {
@@ -112,7 +114,7 @@ export const check = (name: string, server: McpServer): void => {
   }
 }
 
-/** Secrets as they are. */
+/** Returns values with their secrets in plain text. */
 export const revealed = (values: Readonly<Record<string, Secret>> = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
@@ -121,7 +123,7 @@ export const revealed = (values: Readonly<Record<string, Secret>> = {}): Record<
 /** Shorter values, such as `1` or `true`, are not secrets, and occur in many messages. */
 const leastSecret = 6
 
-/** The text without the secrets that the server was given. */
+/** Returns a text without the server's secrets. */
 export const withoutSecrets = (server: McpServer, text: string): string =>
   Object.values(revealed(server.command === undefined ? server.headers : server.env))
     .flatMap((value) => [value, value.replace(/^\S+ /, "")])

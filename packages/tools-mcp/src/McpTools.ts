@@ -1,8 +1,9 @@
 /**
  * Tools of MCP servers, for the runs of a Conductor.
  *
- * A server is started, or reached, when its tools are listed, and ends with the scope. A later failure of a server
- * causes failed results and never ends a run: if it dies, its active calls fail, and the next call restarts it.
+ * A server is started or connected to when its tools are listed, and stopped when the scope closes. If a server fails
+ * later, its tools return failed results and the run continues: if it dies, its active calls fail, and the next call
+ * restarts it.
  */
 
 import { Nearest, type Options, type Tool } from "@divisi/core"
@@ -18,7 +19,7 @@ import { type Definition, read as readTools } from "./definitions.ts"
 import * as McpServer from "./McpServer.ts"
 import { read as readResult } from "./toolResult.ts"
 
-/** A server that did not start, a tool that it does not have, or one that cannot be read. */
+/** A server that did not start, a tool that does not exist, or an invalid tool. */
 export interface Problem {
   readonly server: string
   readonly detail: string
@@ -45,7 +46,7 @@ export class McpTools extends Context.Service<
   {
     /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
     readonly tools: ReadonlyArray<Tool.Tool>
-    /** The servers that did not start, the tools that cannot be read, and those that were named and do not exist. */
+    /** The servers that did not start, invalid tools, and requested tools that do not exist. */
     readonly problems: ReadonlyArray<Problem>
   }
 >()("@divisi/tools-mcp/McpTools") {}
@@ -160,10 +161,10 @@ const ofServer = Effect.fnUntraced(function* (
  *
  * **Details**
  *
- * A server that does not start has no tools, and a tool that cannot be read is left out; `problems` gives the reasons.
- * Servers end with the scope: their input is closed, and one that still runs after two seconds is stopped with all that
- * it has started (SIGTERM, and SIGKILL two seconds later). Which tools there are is asked once; a tool that goes away
- * later fails. Fails with an `OptionsError` where a server is described wrongly.
+ * A server that does not start has no tools, and invalid tools are omitted; `problems` gives the reasons. Servers are
+ * stopped when the scope closes: their input is closed, and a server that still runs after two seconds is stopped with
+ * all of its child processes (SIGTERM, and SIGKILL two seconds later). Tools are listed once; if a tool is removed
+ * later, its calls fail. Fails with an `OptionsError` if the description of a server is invalid.
  */
 export const make = Effect.fnUntraced(function* (
   servers: McpServers
@@ -184,6 +185,6 @@ export const make = Effect.fnUntraced(function* (
   })
 })
 
-/** The tools of servers as a service, for as long as the layer lives. */
+/** Provides the tools of servers as a service for the lifetime of the layer. */
 export const layer = (servers: McpServers): Layer.Layer<McpTools, Options.OptionsError> =>
   Layer.effect(McpTools, make(servers))

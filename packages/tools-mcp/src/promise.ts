@@ -7,24 +7,24 @@ import * as McpTools from "./McpTools.ts"
 export type { HttpServer, McpServer, Secret, StdioServer } from "./McpServer.ts"
 export type { McpServers, Problem } from "./McpTools.ts"
 
-/** The tools of servers that are running. */
+/** The tools of running servers. */
 export interface OpenTools extends AsyncDisposable {
   /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
   readonly tools: McpTools.McpTools["Service"]["tools"]
-  /** The servers that did not start, the tools that cannot be read, and those that were named and do not exist. */
+  /** The servers that did not start, invalid tools, and requested tools that do not exist. */
   readonly problems: McpTools.McpTools["Service"]["problems"]
-  /** Ends the servers. */
+  /** Stops the servers. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Starts or reaches MCP servers and lists their tools. They end with `close`, or with the block of an `await using`.
+ * Starts or connects to MCP servers and lists their tools. They are stopped by `close`, or at the end of the block with
+ * `await using`.
  *
  * **Details**
  *
- * Opens the tools of MCP servers. A server that does not start has no tools, and `problems` gives the reason. If one
- * dies later, its calls fail, and the next call restarts it. The promise is rejected with an `OptionsError` if a server
- * is described incorrectly.
+ * A server that does not start has no tools, and `problems` gives the reason. If one dies later, its calls fail, and
+ * the next call restarts it. The promise is rejected with an `OptionsError` if a server is described incorrectly.
  *
  * **Example**
  *

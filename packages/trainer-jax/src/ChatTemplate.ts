@@ -1,8 +1,8 @@
 /**
  * Converts messages to the tokens of a prompt, in the same way as llama.cpp.
  *
- * A GGUF carries its chat template as a text in Jinja's language, which this package does not run. It knows the
- * templates of this module and renders them itself, into the very tokens that llama.cpp finds.
+ * A GGUF file contains its chat template in the Jinja language, which this package does not execute. It recognizes the
+ * templates in this module and renders them to the same tokens as llama.cpp.
  */
 import { type Message, type PlainMessage, plain } from "@divisi/core/Message"
 import { Tokenizer } from "@divisi/gguf/browser"
@@ -11,21 +11,21 @@ import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 /** The token that starts the model's turn in {@link lines}. */
 export const answerToken = "<|answer|>"
 
-/** The control tokens that go with {@link lines}: the end of a text and the beginning of the model's turn. */
+/** The control tokens of {@link lines}: the end of a text and the start of the model's turn. */
 export const linesControlTokens: ReadonlyArray<string> = ["<|endoftext|>", answerToken]
 
 const endToken = "<|endoftext|>"
 
 /**
- * The shortest template: the contents of the messages, each followed by a line break, and one token where the answer
- * begins. Earlier answers are between that token and the end of a text.
+ * The shortest template: the contents of the messages, each followed by a line break, and one token at the start of the
+ * answer. Earlier answers are between that token and the end-of-text token.
  */
 export const lines =
   `{% for message in messages %}{% if message['role'] == 'assistant' %}{{ '${answerToken}' + message['content'] + ` +
   `'${endToken}' }}{% else %}{{ message['content'] + '\n' }}{% endif %}{% endfor %}` +
   `{% if add_generation_prompt %}{{ '${answerToken}' }}{% endif %}`
 
-/** A part of a prompt: a text in which nothing is special, or a control token by name. */
+/** A part of a prompt: plain text, or a control token by name. */
 export type Piece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "control"; readonly name: string }
@@ -80,7 +80,7 @@ const encode = (tokenizer: Tokenizer.Tokenizer, pieces: ReadonlyArray<Piece>): R
   return tokens
 }
 
-/** A tokenizer as engines have it. Texts of the model end with the tokenizer's end of text. */
+/** Converts a tokenizer to the engines' interface. The model's texts end with the tokenizer's end-of-text token. */
 export const tokenizerOf = (tokenizer: Tokenizer.Tokenizer, render: Render): EngineTokenizer => ({
   render: (messages) => encode(tokenizer, render(messages)),
   encode: (text) => Tokenizer.encode(tokenizer, text),

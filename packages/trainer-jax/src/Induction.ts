@@ -1,11 +1,12 @@
 /**
- * First weights that already look things up.
+ * Initial weights that can already look up text.
  *
  * To look up the text before a word in a list, a transformer needs two attention heads that are useless without each
  * other. One carries the previous word along, and one finds the same word again (the induction heads of Olsson et al.
- * 2022). To find the line that contains a word, it needs a third, which carries the heading of the line to every word.
- * Trained from noise, small models take very long until all of them appear by chance. With them in the first weights,
- * they look up correctly after some dozen steps. Everything else is noise as usual, and all of it learns.
+ * 2022). To find the line that contains a word, it needs a third head, which carries the heading of the line to every
+ * word. Small models that are trained from random weights take a very long time until all of these heads emerge. With
+ * these heads in the initial weights, they look up correctly after a few dozen steps. All other weights are random as
+ * usual, and all weights are trained.
  */
 import type { Model } from "@divisi/gguf"
 import { initial } from "./internal/initial.ts"
@@ -69,15 +70,15 @@ const layer = (index: number, name: string) => `model.layers.${index}.self_attn.
  *
  * **Details**
  *
- * Of the hidden state's `D` numbers the first is the same for all tokens, which gives heads something to look with that
- * knows positions alone; the second marks headings. The last `headSize` are the place to which the word before is
- * carried, and the `headSize` before these the place of the heading.
+ * Of the hidden state's `D` numbers, the first is the same for all tokens, so that heads can attend by position alone;
+ * the second marks headings. The last `headSize` numbers receive the previous word, and the `headSize` numbers before
+ * them receive the heading.
  *
- * `headings` are the tokens that can head a line; without any, words are looked up, but not their lines.
+ * `headings` are the tokens that can start a line. Without headings, words can be looked up, but not their lines.
  *
  * **Gotchas**
  *
- * Matching afar needs numbers that turn slowly with the position: give the config a `ropeTheta` of 1e6 or more.
+ * Matching over long distances needs low rotary frequencies: set the config's `ropeTheta` to 1e6 or more.
  *
  * **Example**
  *

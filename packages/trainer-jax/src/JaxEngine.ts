@@ -1,8 +1,8 @@
 /**
- * The embedded engine: a small transformer that is trained and sampled in this process, by jax-js.
+ * The embedded engine: a small transformer that is trained and sampled in this process with jax-js.
  *
- * Many completions of one prompt are what reinforcement learning by groups works with, so the prompt is computed once
- * for all of them. Everything is in F32 and in one order, so the same calls give the same bits.
+ * Group-based reinforcement learning uses many completions per prompt, so the prompt is computed once for all of them.
+ * All computations are in F32 and in a fixed order, so equal calls give bitwise equal results.
  */
 import fs from "node:fs/promises"
 import os from "node:os"
@@ -26,20 +26,20 @@ import * as Threads from "./internal/threads.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A new model, or one whose weights are in memory. */
+/** A new model, or a model whose weights are in memory. */
 export interface New {
   /** Dimensions of a model with the `llama` architecture. */
   readonly config: Model.Config
   readonly tokenizer: Tokenizer.Tokenizer
-  /** The seed of the first weights; 0 by default. */
+  /** The seed of the initial weights. Default: 0. */
   readonly seed?: number | undefined
   /** The initial weights, by their names in Hugging Face's layout. Default: random weights. */
   readonly tensors?: Model.DenseModel["tensors"] | undefined
 }
 
-/** A model in a file, to be trained further. */
+/** A model in a file, for further training. */
 export interface Existing {
-  /** The path of a GGUF file that this engine, or `Model.write`, has written. */
+  /** The path of a GGUF file from this engine or from `Model.write`. */
   readonly from: string
 }
 
@@ -49,22 +49,22 @@ export interface Settings {
   readonly render?: ChatTemplate.Render | undefined
   /** The model's display name. */
   readonly name?: string | undefined
-  /** The number of compute threads; by default the number of processors, at most 4. Their number changes no bit. */
+  /** The number of compute threads. It does not affect results. Default: the number of processors, at most 4. */
   readonly threads?: number | undefined
   /**
    * The sampler. `"embedded"`, the default, is this engine itself: its tokens are bit-identical regardless of how
-   * requests arrive. `"llamacpp"` is that runtime: its rounding depends on the other requests in the batch. It needs
-   * `@divisi/policy-llamacpp` to be installed.
+   * requests arrive. `"llamacpp"` uses llama.cpp, whose rounding depends on the other requests in the batch. It
+   * requires `@divisi/policy-llamacpp`.
    */
   readonly sampling?: "embedded" | "llamacpp" | undefined
-  /** The number of completions that llama.cpp samples in parallel; 16 by default. */
+  /** The number of completions that llama.cpp samples concurrently. Default: 16. */
   readonly sequences?: number | undefined
   /**
-   * About how much memory a pass may take, in bytes; 0.5 GB by default. Larger requests are cut into several passes,
-   * and a thread, which computes one at a time, never holds much more than three times as much.
+   * The approximate memory of a pass, in bytes. Larger requests are split into several passes. A thread computes one
+   * pass at a time and never uses much more than three times this amount. Default: 0.5 GB.
    */
   readonly memoryBytes?: number | undefined
-  /** Completions of one prompt that are computed together; 16 by default. */
+  /** The number of completions of a prompt that are computed together. Default: 16. */
   readonly completionsPerPass?: number | undefined
 }
 
@@ -107,7 +107,7 @@ const temporaryFolder = Effect.acquireRelease(
 const tokensPerPass = 1024
 
 /**
- * Starts an engine; it is freed with the scope.
+ * Starts an engine. It is released when the scope closes.
  *
  * **Details**
  *
@@ -116,8 +116,8 @@ const tokensPerPass = 1024
  *
  * **Gotchas**
  *
- * Give all data of a prompt to one call, and ask for all completions of a prompt in one request: they share its
- * computation. Each new size of a batch is compiled first, for a second or more.
+ * Pass all data of a prompt in one call, and request all completions of a prompt in one request, so that they share its
+ * computation. Each new batch size is compiled first, which takes a second or more.
  *
  * **Example**
  *

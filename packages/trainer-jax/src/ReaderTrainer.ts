@@ -1,8 +1,8 @@
 /**
- * Trains a reader of `@divisi/gguf` from labelled texts, with jax-js on WebAssembly in this thread.
+ * Trains a reader of `@divisi/gguf` on labeled texts, with jax-js on WebAssembly in this thread.
  *
- * Texts of a batch are padded to one length. A program takes the embedded words and gives their gradient, so that only
- * the rows of words that occurred are touched; the optimiser is the engine's AdamW.
+ * Texts of a batch are padded to one length. The compiled program takes the embedded words and returns their gradient,
+ * so that only the rows of occurring words are updated. The optimizer is the engine's AdamW.
  */
 import { Options } from "@divisi/core"
 import { Reader, Tensor } from "@divisi/gguf"
@@ -19,19 +19,19 @@ import * as Optimizer from "./internal/optimizer.ts"
 
 /** The subject that a word refers to, and the statement it makes about that subject. */
 export interface Label {
-  /** A place in `Reader.marks`. */
+  /** An index into `Reader.marks`. */
   readonly mark: number
   readonly subjects: ReadonlyArray<number>
 }
 
-/** A text with its labels; what has no label is not learned from. */
+/** A text with its labels. Unlabeled properties are not trained. */
 export interface Example {
   readonly words: ReadonlyArray<string>
-  /** For each word, whether it goes by its vector alone, as one whose pieces were never met. None by default. */
+  /** For each word, whether only its vector is used, as for a word with unknown pieces. Default: for no word. */
   readonly isUnspelt?: ReadonlyArray<boolean> | undefined
-  /** For each word, its label. */
+  /** The label of each word. */
   readonly said?: ReadonlyArray<Label | undefined> | undefined
-  /** Which of `Reader.flags` hold. */
+  /** Which of `Reader.flags` are true. */
   readonly flags?: ReadonlyArray<boolean> | undefined
   /** The subject that a question is about. */
   readonly about?: number | undefined
@@ -39,7 +39,7 @@ export interface Example {
   readonly refers?: boolean | undefined
 }
 
-/** A training: weights, and the moments of the optimiser. */
+/** The state of a training: weights and optimizer moments. */
 export interface Training {
   readonly weights: Reader.Weights
   readonly first: Reader.Weights
@@ -47,7 +47,7 @@ export interface Training {
   steps: number
 }
 
-/** The sizes of every batch: that many texts, padded or cut to that many words. */
+/** The dimensions of every batch: the number of texts, and the number of words to which each is padded or truncated. */
 export interface Shape {
   readonly texts: number
   readonly words: number
@@ -97,7 +97,7 @@ const firstDistances = (numbers: Float32Array): Float32Array =>
 const zeros = (): Reader.Weights =>
   Object.fromEntries(Object.entries(Reader.shapes).map(([name, shape]) => [name, new Float32Array(Tensor.size(shape))]))
 
-/** A training that has not begun, with vectors of words if it is given any. */
+/** Creates the state of a new training, with optional word vectors. */
 export const begin = (seed: number, vectors?: Reader.Vectors): Training => {
   const normal = normals(seed)
   const weights = Object.fromEntries(
@@ -301,7 +301,7 @@ const forEachPiece = (
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Takes a step on a batch of as many examples as the shape has texts, and gives its loss. */
+/** Makes a step on a batch with as many examples as the shape has texts, and returns its loss. */
 export type Step = (examples: ReadonlyArray<Example>, learningRate: number) => Promise<number>
 
 /** The first rows and columns of distances: `[buckets, L * L]`. */
@@ -318,7 +318,7 @@ const shapeTable = Options.table(
   { required: ["texts", "words"] }
 )
 
-/** Loads jax-js and compiles a step for a training. The training's weights are changed in place. */
+/** Loads jax-js and compiles the step of a training. Steps update the training's weights in place. */
 export const make = async (training: Training, shape: Shape): Promise<Step> => {
   Options.check("ReaderTrainer.make", shape, shapeTable)
   const jax = await load()

@@ -1,9 +1,9 @@
 /**
- * Downloads the adapters that a server trained: takes them out of their archive with care, and puts them into the form
- * that PEFT, vLLM and llama.cpp load.
+ * Downloads adapters that a server trained, unpacks their archives safely, and converts them to the format that PEFT,
+ * vLLM and llama.cpp load.
  *
- * Archives differ: gzip or not whatever the name, a folder called `/`, an adapter or a whole model. Two files are taken
- * by name and nothing else is written, so that no path in an archive leads anywhere.
+ * Archives differ: they may be gzipped regardless of their name, contain a folder named `/`, or contain an adapter or a
+ * whole model. Only two files are extracted, by name, so that paths in an archive cannot escape the folder.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -25,11 +25,11 @@ import { configOf, nameOf, rename } from "./internal/peft.ts"
 
 /** The source and the target of an adapter. */
 export interface Request {
-  /** The archive's address: signed, or a server's own. No key is sent there. */
+  /** The URL of the archive: signed, or on the server itself. The API key is not sent to it. */
   readonly url: string
-  /** A folder that is made, or whose adapter is replaced. */
+  /** The folder of the adapter. It is created, or its adapter is replaced. */
   readonly folder: string
-  /** The model that it was trained on; what the archive says otherwise may be a path of the server's. */
+  /** The model that it was trained on. The name in the archive may be a path on the server. */
   readonly baseModel: string
   readonly fetch?: typeof fetch | undefined
 }
@@ -134,7 +134,7 @@ const take = async (archive: string, entry: string, target: string): Promise<voi
   await Promise.all(written)
 }
 
-/** Takes an adapter's two files out of an archive, gzipped or not. */
+/** Extracts an adapter's two files from an archive, gzipped or not. */
 export const unpack = (archive: string, folder: string): Effect.Effect<void, EngineError> =>
   attempt("the archive cannot be read", async () => {
     const entries = await list(archive)
@@ -146,7 +146,9 @@ export const unpack = (archive: string, folder: string): Effect.Effect<void, Eng
 // PEFT
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Puts an adapter into PEFT's form: the names of its matrices, and the config that servers leave half empty. */
+/**
+ * Converts an adapter to PEFT's format: renames its matrices, and completes the config, which servers fill only partly.
+ */
 export const repair = (folder: string, baseModel: string): Effect.Effect<void, EngineError> =>
   Effect.gen(function* () {
     const weights = path.join(folder, weightsFile)
@@ -175,7 +177,7 @@ const copy = (from: string, to: string) =>
  *
  * **Gotchas**
  *
- * The folder keeps its old adapter until the new one is whole.
+ * The folder keeps its old adapter until the new one is complete.
  */
 export const download = (request: Request): Effect.Effect<void, EngineError> =>
   Effect.gen(function* () {

@@ -11,16 +11,16 @@ import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The servers that are known. */
+/** The known servers. */
 export type Name = "hosted" | "skyrl-jax" | "skyrl-fsdp"
 
 /** The time for which a sampler retains the weights it was saved with. */
 export type Snapshots =
   /** Permanently. */
   | "kept"
-  /** Until another sampler of the model is saved: then all of the model's samplers have its weights. */
+  /** Until another sampler of the model is saved. Then all samplers of the model have the new weights. */
   | "until-next"
-  /** Until the optimiser steps. Sampling from an older one would turn the trained weights back. */
+  /** Until the next optimizer step. Sampling from an older sampler would revert the trained weights. */
   | "until-step"
 
 /** The behaviour of a server. */
@@ -28,26 +28,26 @@ export interface Dialect {
   readonly name: Name
   /**
    * Whether losses are summed over tokens and data, or are weighted means of each datum, averaged over all data since
-   * the last step. A mean is undone: see `internal/batches.ts`.
+   * the last step. The client inverts a mean; see `internal/batches.ts`.
    */
   readonly reduction: "sum" | "mean"
-  /** Losses that the server has itself. Others are sent as the slopes of their tokens. */
+  /** The losses that the server supports. Others are sent as per-token derivatives. */
   readonly losses: ReadonlyArray<LossName>
-  /** Whether the losses with a ratio take `weights`, to mark the tokens that count. */
+  /** Whether losses with a ratio accept `weights`, which mark the tokens to train on. */
   readonly ratioWeights: boolean
-  /** Settings of the optimiser that the server ignores. */
+  /** The optimizer settings that the server ignores. */
   readonly ignores: ReadonlyArray<keyof OptimizerSettings>
   readonly snapshots: Snapshots
-  /** Whether the same calls in the same order give the same bits. */
+  /** Whether the same calls in the same order give bitwise equal results. */
   readonly deterministic: boolean
   /**
-   * Whether a fresh model starts with the pending gradient of the last model in its slot. A model made only for this
-   * purpose then steps it away.
+   * Whether a fresh model starts with the pending gradient of the last model in its slot. If so, the client creates a
+   * temporary model that applies the gradient in a step.
    */
   readonly leavesGradients: boolean
-  /** Whether a 400 for a result is the operation's failure. Elsewhere a proxy may have made it. */
+  /** Whether status 400 for a result means that the operation failed. On other servers, it may come from a proxy. */
   readonly isBadRequestFinal: boolean
-  /** Whether log-probabilities alone have their own address, or are a flag of the protobuf form. */
+  /** Whether computing only log-probabilities has its own endpoint, instead of a flag in the protobuf format. */
   readonly hasForward: boolean
   /** Whether a checkpoint's archive is requested by its bare name. */
   readonly bareArchiveName: boolean
@@ -61,7 +61,7 @@ export interface Dialect {
 // Values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Thinking Machines' service. */
+/** The hosted service of Thinking Machines. */
 export const hosted: Dialect = {
   name: "hosted",
   reduction: "sum",
@@ -78,7 +78,7 @@ export const hosted: Dialect = {
   sampleConcurrency: 400
 }
 
-/** SkyRL's own engine on JAX: the default of its server, and the one that runs on a CPU. */
+/** SkyRL's JAX engine: the default of its server, and the one that runs on a CPU. */
 export const skyrlJax: Dialect = {
   name: "skyrl-jax",
   reduction: "mean",
@@ -112,7 +112,7 @@ export const skyrlFsdp: Dialect = {
   sampleConcurrency: 256
 }
 
-/** All of them, by name. */
+/** All dialects by name. */
 export const dialects: Readonly<Record<Name, Dialect>> = {
   hosted,
   "skyrl-jax": skyrlJax,
@@ -127,18 +127,18 @@ export const dialects: Readonly<Record<Name, Dialect>> = {
 export interface Signs {
   /** The immediate reply to `create_model`. */
   readonly created: Readonly<Record<string, unknown>>
-  /** The tensors of a `forward` of cross entropy, once there was one. */
+  /** The tensors in the result of a cross-entropy `forward`, once available. */
   readonly forwardFields?: ReadonlyArray<string> | undefined
 }
 
 /**
- * Tells servers apart by what they give away.
+ * Detects the dialect of a server from its observable signs.
  *
  * **Details**
  *
- * SkyRL says what it created before it has; the hosted service does not. SkyRL's JAX engine returns the loss of each
- * token with `forward`, its others log-probabilities alone. As a wrong guess between these two would scale gradients
- * wrongly, `undefined` means that SkyRL has to be asked by {@link Signs.forwardFields}.
+ * SkyRL describes a created model before it exists; the hosted service does not. SkyRL's JAX engine returns the loss of
+ * each token with `forward`, its other engines only log-probabilities. A wrong guess between these two would scale
+ * gradients wrongly, so the result is `undefined` until {@link Signs.forwardFields} is known.
  *
  * **Example**
  *

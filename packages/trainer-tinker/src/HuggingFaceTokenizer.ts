@@ -1,8 +1,8 @@
 /**
- * A base model's own tokenizer and chat template, from the files that come with it on Hugging Face.
+ * A base model's own tokenizer and chat template, from its files on Hugging Face.
  *
- * Servers of the Tinker API take token ids and nothing else, so text becomes tokens here, by `@huggingface/tokenizers`
- * and `@huggingface/jinja`: the reference's own ports, in plain JavaScript, without its runtimes. Parity with the
+ * Servers of the Tinker API accept only token ids, so text is tokenized here, with `@huggingface/tokenizers` and
+ * `@huggingface/jinja`: Hugging Face's own ports to plain JavaScript, without native runtimes. Parity with the
  * reference is tested on a corpus.
  */
 import fs from "node:fs/promises"
@@ -23,9 +23,9 @@ import * as Redacted from "effect/Redacted"
 
 /** The source of a tokenizer's files. */
 export type Source =
-  /** A folder with `tokenizer.json` and `tokenizer_config.json`, as models come in. */
+  /** A model folder with `tokenizer.json` and `tokenizer_config.json`. */
   | { readonly folder: string }
-  /** The files themselves. By default, the config is in the tokenizer's folder. */
+  /** The paths of the files. Default of the config: in the tokenizer's folder. */
   | { readonly tokenizer: string; readonly config?: string | undefined }
   /** A model on Hugging Face, e.g. `Qwen/Qwen2.5-7B-Instruct`. Its files are stored in the cache folder. */
   | {
@@ -34,19 +34,19 @@ export type Source =
       readonly token?: Redacted.Redacted<string> | undefined
     }
 
-/** Settings of a tokenizer's use. */
+/** Settings for using a tokenizer. */
 export interface Settings {
-  /** The token that ends the model's turn; the config's `eos_token` by default. */
+  /** The token that ends the model's turn. Default: the config's `eos_token`. */
   readonly endToken?: string | undefined
-  /** In place of the model's own: a Jinja template that takes `messages` and `add_generation_prompt`. */
+  /** A Jinja template with the variables `messages` and `add_generation_prompt`. Default: the model's own. */
   readonly chatTemplate?: string | undefined
   /** Other variables of the template, e.g. `{ enable_thinking: false }`. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A tokenizer whose vocabulary can be looked into. */
+/** A tokenizer with access to its vocabulary. */
 export interface HuggingFaceTokenizer extends Tokenizer {
-  /** The id of a token by its text, e.g. `<|im_end|>`. */
+  /** Returns the id of a token by its text, such as `<|im_end|>`. */
   readonly tokenId: (token: string) => number | undefined
 }
 
@@ -54,9 +54,9 @@ export interface HuggingFaceTokenizer extends Tokenizer {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A tokenizer that cannot be had or used. */
+/** A tokenizer cannot be loaded or used. */
 export class TokenizerError extends Data.TaggedError("TokenizerError")<{
-  /** The file or model it is about. */
+  /** The file or model that the error is about. */
   readonly source: string
   readonly detail: string
 }> {
@@ -79,7 +79,7 @@ interface Files {
   readonly source: string
   readonly tokenizer: object
   readonly config: Config
-  /** Newer models keep it in a file of its own. */
+  /** The chat template. Newer models have it in a separate file. */
   readonly template: string | undefined
 }
 

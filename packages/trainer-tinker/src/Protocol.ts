@@ -1,17 +1,19 @@
 /**
- * The Tinker API's messages, as far as training by reinforcement needs them: what is sent, what comes back, and both of
- * their forms, JSON and protobuf.
+ * The messages of the Tinker API that reinforcement learning needs: requests, responses, and their two formats, JSON
+ * and protobuf.
  *
- * Tensors are arrays of numbers here; the two forms are in `internal/json.ts` and `internal/protobuf.ts`. Replies are
- * read leniently: servers differ in what they add and leave out.
+ * Tensors are arrays of numbers here; the formats are in `internal/json.ts` and `internal/protobuf.ts`. Responses are
+ * parsed leniently, because servers add and omit different fields.
  */
 
-/** Numbers of a tensor. */
+/** The numbers of a tensor. */
 export type Numbers = ReadonlyArray<number> | Float32Array
 
-/** The tensors of one datum, all as long as its input. Integers for `target_tokens`, floats for all others. */
+/**
+ * The tensors of one datum, all of the same length as its input. `target_tokens` contains integers, all others floats.
+ */
 export interface LossInputs {
-  /** Position `i` is what follows token `i` of the input. */
+  /** Position `i` is the token that follows token `i` of the input. */
   readonly target_tokens: ReadonlyArray<number>
   readonly weights?: Numbers
   readonly logprobs?: Numbers
@@ -20,19 +22,19 @@ export interface LossInputs {
 
 /** One sequence to learn from. */
 export interface Datum {
-  /** Pieces of the input, one behind the other; the first is the prompt where there are two. */
+  /** The consecutive chunks of the input. If there are two, the first is the prompt. */
   readonly chunks: ReadonlyArray<ReadonlyArray<number>>
   readonly inputs: LossInputs
 }
 
-/** Losses that at least one server has. */
+/** The losses that at least one server supports. */
 export type LossFunction = "cross_entropy" | "importance_sampling" | "ppo" | "cispo" | "gspo"
 
-/** A batch to compute gradients, or only log-probabilities, of. */
+/** A batch for computing gradients, or only log-probabilities. */
 export interface Batch {
   readonly data: ReadonlyArray<Datum>
   readonly loss: LossFunction
-  /** Settings of the loss, e.g. `clip_low_threshold`. */
+  /** The settings of the loss, such as `clip_low_threshold`. */
   readonly config?: Readonly<Record<string, number>> | undefined
 }
 
@@ -40,7 +42,7 @@ export interface Batch {
 export interface BatchResult {
   readonly logProbs: ReadonlyArray<ReadonlyArray<number> | Float32Array>
   readonly metrics: Readonly<Record<string, number>>
-  /** The names of the tensors that came for each datum: servers are told apart by them. */
+  /** The names of the tensors returned for each datum, from which the server's dialect is detected. */
   readonly fields: ReadonlyArray<string>
 }
 
@@ -54,17 +56,20 @@ export interface AdamParams {
   readonly grad_clip_norm: number
 }
 
-/** A request to sample. */
+/** A sampling request. */
 export interface SampleRequest {
   readonly prompt: ReadonlyArray<number>
   readonly maxTokens: number
-  /** At least 1: SkyRL never answers a request for none. */
+  /** The number of completions, at least 1. SkyRL never answers a request for 0. */
   readonly count: number
   readonly temperature: number
   readonly seed: number
-  /** Tokens that end a completion. SkyRL's JAX engine runs past the model's own end unless it is in here. */
+  /**
+   * Tokens that end a completion. SkyRL's JAX engine continues after the model's own end token unless it is included
+   * here.
+   */
   readonly stop: ReadonlyArray<number>
-  /** Whether the prompt's own log-probabilities are wanted. */
+  /** Whether to return the log-probabilities of the prompt. */
   readonly promptLogProbs?: boolean | undefined
 }
 
@@ -78,7 +83,7 @@ export interface Sequence {
 /** Completions of a prompt. */
 export interface SampleResult {
   readonly sequences: ReadonlyArray<Sequence>
-  /** As long as the prompt; the first token has no value. */
+  /** The log-probabilities of the prompt's tokens. The first token has no value. */
   readonly promptLogProbs?: ReadonlyArray<number | null> | undefined
 }
 
@@ -105,5 +110,5 @@ export interface SupportedModel {
   readonly max_context_length?: number | undefined
 }
 
-/** The version of the protocol's SDK that this client speaks like. */
+/** The SDK version whose protocol this client implements. */
 export const sdkVersion = "0.24.1"

@@ -1,9 +1,9 @@
 /**
  * A client of the Tinker API: sessions, models that are trained, samplers and checkpoints of one server.
  *
- * It keeps the protocol's promises for its callers: a session is kept alive by heartbeats, a model's requests are sent
- * in order and carried out once however many replies are lost, results are waited for by long polls, and what is opened
- * is closed with the scope. It knows nothing of engines: {@link @divisi/trainer-tinker/TinkerEngine} makes one of it.
+ * It implements the protocol: heartbeats keep the session alive, a model's requests are sent in order and executed once
+ * even if replies are lost, results are awaited by long polling, and everything is closed with the scope.
+ * {@link @divisi/trainer-tinker/TinkerEngine} turns it into an engine.
  */
 import { Callback, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
@@ -29,34 +29,44 @@ export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
 
 /** The address of a server, and how long to wait for it. Times are in milliseconds. */
 export interface Options {
-  /** Without `/api/v1`; the hosted service by default. One with a user name, a password or a query is refused. */
+  /**
+   * The base URL without `/api/v1`. URLs with a user name, a password or a query are rejected. Default: the hosted
+   * service.
+   */
   readonly baseUrl?: string | undefined
-  /** None for a server without keys, such as SkyRL. */
+  /** The API key. Omit it for a server without keys, such as SkyRL. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
-  /** Which server it is. Detected by default. */
+  /** The dialect of the server. Default: detected. */
   readonly dialect?: Dialect.Name | Dialect.Dialect | undefined
-  /** The form of training requests and results. `"json"` by default, which all servers took when this was written. */
+  /** The format of training requests and results. Default: `"json"`, which all known servers support. */
   readonly wire?: "json" | "protobuf" | undefined
-  /** Shown in the server's lists. */
+  /** Tags that the server shows in its lists. */
   readonly tags?: ReadonlyArray<string> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  /** For one exchange; 60 s by default. A slow server needs no more: results are polled. */
+  /**
+   * The time limit of one HTTP exchange. Because results are polled, it does not limit slow operations. Default: 60 s.
+   */
   readonly timeoutMillis?: number | undefined
-  /** For one poll of a result; 45 s by default. */
+  /** The time limit of one poll for a result. Default: 45 s. */
   readonly pollMillis?: number | undefined
-  /** For one result; 2 hours by default. */
+  /** The time limit for one result. Default: 2 hours. */
   readonly resultMillis?: number | undefined
-  /** Between heartbeats; 10 s by default. */
+  /** The interval between heartbeats. Default: 10 s. */
   readonly heartbeatMillis?: number | undefined
-  /** The retries of failed exchanges: first after 0.5 s, at most every 30 s, for 5 minutes. */
+  /**
+   * The retries of failed exchanges. Default: first after 0.5 s, then with growing delays of up to 30 s, for 5 minutes.
+   */
   readonly retry?: Partial<Transport.Retry> | undefined
   /** The maximum number of concurrent sampling requests; the default depends on the dialect. */
   readonly sampleConcurrency?: number | undefined
-  /** The most data of one training request, and its bytes; what is larger is sent in pieces. 1,024 and 5,000,000. */
+  /**
+   * The maximum number of data and bytes of one training request. Larger requests are split. Default: 1,024 and
+   * 5,000,000.
+   */
   readonly chunk?: { readonly data?: number | undefined; readonly bytes?: number | undefined } | undefined
   /** Receives notices: settings that the server ignores, and long waits. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** For tests. */
+  /** Replaces the global `fetch`, for tests. */
   readonly fetch?: typeof fetch | undefined
 }
 
@@ -85,7 +95,7 @@ const checked = (options: Options): Effect.Effect<void, Errors.TinkerError> =>
     Errors.make("create_session", { _tag: "UserMistake", detail: message })
   )
 
-/** Options of the model that the server trains. */
+/** Options of the trained model. */
 export interface ModelOptions {
   readonly baseModel: string
   readonly lora?: Partial<Protocol.LoraConfig> | undefined
@@ -96,19 +106,22 @@ export interface ModelOptions {
 export interface TinkerClient {
   readonly baseUrl: string
   readonly sessionId: string
-  /** Known from the start when it was given, otherwise once a model is created; `undefined` before. */
+  /**
+   * Returns the dialect: known from the start if it was given, otherwise after a model has been created; `undefined`
+   * before.
+   */
   readonly dialect: () => Dialect.Dialect | undefined
   /** Sets the dialect, once it has been detected. */
   readonly settle: (dialect: Dialect.Dialect) => void
   /** The models that the server trains. */
   readonly models: Effect.Effect<ReadonlyArray<Protocol.SupportedModel>, Errors.TinkerError>
-  /** A fresh model, until the scope closes. */
+  /** Creates a new model. It is unloaded when the scope closes. */
   readonly createModel: (options: ModelOptions) => Effect.Effect<Model.TrainedModel, Errors.TinkerError, Scope.Scope>
   /** Returns the training data of a saved state. */
   readonly weightsInfo: (path: string) => Effect.Effect<Protocol.WeightsInfo, Errors.TinkerError>
-  /** Samples the base model, as a reference for a KL penalty; needs no trained model. */
+  /** Returns a sampler of the base model, as a reference for a KL penalty. It needs no trained model. */
   readonly baseSampler: (baseModel: string) => Effect.Effect<Model.SamplerHandle, Errors.TinkerError>
-  /** The address of a sampler checkpoint's archive, to be fetched without the key. */
+  /** Returns the URL of a sampler checkpoint's archive. Fetch it without the key. */
   readonly archiveUrl: (path: string) => Effect.Effect<string, Errors.TinkerError>
 }
 
@@ -116,7 +129,7 @@ export interface TinkerClient {
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The hosted service. */
+/** The URL of the hosted service. */
 export const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod"
 
 const dialectOf = (option: Options["dialect"]): Dialect.Dialect | undefined =>

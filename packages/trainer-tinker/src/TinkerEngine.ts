@@ -1,10 +1,10 @@
 /**
- * The distributed engine: a model that a server of the Tinker API trains, as an `Engine` of the trainer.
+ * The distributed engine: an `Engine` whose model is trained by a server of the Tinker API.
  *
  * The trainer's losses are sums; any conversion by a server is inverted before sending. If a server no longer has a
  * sampler's weights, the sampler refuses to sample, instead of using other weights. If a lost reply leaves it unknown
  * whether a gradient or a step was accepted, training stops until a saved state is loaded. So no request is lost or
- * carried out twice.
+ * executed twice.
  */
 import { Callback, Options as Tables } from "@divisi/core"
 import { LoraAdapter } from "@divisi/gguf"
@@ -26,19 +26,19 @@ import * as Errors from "./TinkerError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Which model to train, and where. */
+/** The model to train, and the server. */
 export interface Options extends TinkerClient.Options {
-  /** As the server calls it, e.g. `Qwen/Qwen2.5-7B-Instruct`. */
+  /** The server's name for the base model, such as `Qwen/Qwen2.5-7B-Instruct`. */
   readonly baseModel: string
-  /** The base model's own; see `HuggingFaceTokenizer`. */
+  /** The base model's tokenizer; see `HuggingFaceTokenizer`. */
   readonly tokenizer: Tokenizer
-  /** Rank 32 by default; the output layer is left alone by default, so that the adapter can be served anywhere. */
+  /** The LoRA settings. Default: rank 32, without the output layer, so that any server can use the adapter. */
   readonly lora?: Partial<Protocol.LoraConfig> | undefined
-  /** Tokens that end a completion, besides the tokenizer's. */
+  /** Tokens that end a completion, in addition to the tokenizer's. */
   readonly stop?: ReadonlyArray<number> | undefined
-  /** The most tokens of a prompt and a completion; what the server says, or 32,768, by default. */
+  /** The maximum number of tokens of a prompt and completion together. Default: the server's limit, or 32,768. */
   readonly contextTokens?: number | undefined
-  /** The base model as a GGUF file: needed to export `gguf-lora`. */
+  /** The base model as a GGUF file. Required for exporting `gguf-lora`. */
   readonly baseGguf?: string | undefined
 }
 
@@ -61,7 +61,7 @@ const table = Tables.table(
   { required: ["baseModel", "tokenizer"] }
 )
 
-/** The engine, and what is the Tinker API's own about it. */
+/** The engine, with additions that are specific to the Tinker API. */
 export interface TinkerEngine extends Engine {
   readonly dialect: Dialect.Dialect
   /** The requested features that the server does not support, as sentences. */
@@ -167,7 +167,7 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Opens a session with a server and makes an engine of it, until the scope closes.
+ * Opens a session with a server and makes an engine from it. The session ends when the scope closes.
  *
  * **Details**
  *

@@ -1,8 +1,8 @@
 /**
  * Errors between this client and a server of the Tinker API.
  *
- * One error for the whole protocol, with a closed set of reasons; each says whether sending the same again can help.
- * The engine's callers see it as core's `EngineError`: {@link toEngineError}.
+ * The whole protocol uses one error with a fixed set of reasons, which determine whether a retry can help.
+ * {@link toEngineError} converts it to the trainer's `EngineError`.
  */
 import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Data from "effect/Data"
@@ -11,68 +11,68 @@ import * as Data from "effect/Data"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why the server did not do what it was asked. */
+/** Why the server did not execute the request. */
 export type TinkerErrorReason =
-  /** The request makes no sense to the server: a shape, a value, a name. */
+  /** The request is invalid: a shape, a value or a name. */
   | { readonly _tag: "UserMistake"; readonly detail: string }
-  /** More than the server has memory or context for. */
+  /** The request exceeds the memory or context of the server. */
   | { readonly _tag: "TooLarge"; readonly detail: string }
-  /** The key is wrong, or may not do this. */
+  /** The key is wrong or lacks a permission. */
   | { readonly _tag: "Authentication"; readonly detail: string }
-  /** The account has no money left. */
+  /** The account has no credit. */
   | { readonly _tag: "Billing"; readonly detail: string }
   | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number | undefined }
-  /** A session, model, checkpoint or promise that is no longer there. */
+  /** A session, model, checkpoint or pending result no longer exists. */
   | {
       readonly _tag: "Expired"
       readonly detail: string
-      /** Whether it is the promise of a result, and the same request may be made again. */
+      /** Whether it is a pending result, so that the same request may be made again. */
       readonly isPromise?: boolean | undefined
     }
-  /** Something of this name is there already, or this number was used for another request. */
+  /** The name already exists, or the sequence number was used for another request. */
   | { readonly _tag: "Conflict"; readonly detail: string }
-  /** A checkpoint that is still being written. */
+  /** A checkpoint is still being written. */
   | { readonly _tag: "NotReady"; readonly detail: string }
   /** The server is unreachable, or did not answer in time. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
-  /** The server's own failure. */
+  /** The server failed internally. */
   | { readonly _tag: "ServerFailure"; readonly detail: string }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call of the Tinker API that failed. */
+/** A call to the Tinker API failed. */
 export class TinkerError extends Data.TaggedError("TinkerError")<{
   /** The name of the call, e.g. `forward_backward`. */
   readonly call: string
   readonly reason: TinkerErrorReason
   /**
-   * Whether an earlier attempt of the same call may have been carried out although no reply came back. Then a conflict
-   * usually means that it was.
+   * Whether an earlier attempt of the same call may have been executed although its reply was lost. In that case, a
+   * conflict usually means that it was.
    */
   readonly afterLostReply?: boolean | undefined
-  /** Whether pieces of the request were carried out and others not. */
+  /** Whether only parts of the request were executed. */
   readonly isPartial?: boolean | undefined
-  /** Whether the server took the request and then never said what came of it. */
+  /** Whether the server accepted the request but never reported its result. */
   readonly isOutcomeUnknown?: boolean | undefined
 }> {
   override get message(): string {
     return `${this.call}: ${this.reason.detail}`
   }
 
-  /** Whether it is unknown if the request was carried out. */
+  /** Whether it is unknown if the request was executed. */
   get isUncertain(): boolean {
     const { _tag } = this.reason
     return _tag === "Unreachable" || _tag === "ServerFailure" || (this.afterLostReply === true && _tag !== "Conflict")
   }
 }
 
-/** An error of a call. */
+/** Makes the error of a call. */
 export const make = (call: string, reason: TinkerErrorReason, afterLostReply = false): TinkerError =>
   new TinkerError({ call, reason, afterLostReply: afterLostReply || undefined })
 
-/** The same error, of a request that the server took and never answered. */
+/** Marks an error as that of a request that the server accepted but never answered. */
 export const withOutcomeUnknown = (error: TinkerError): TinkerError =>
   new TinkerError({ ...error, isOutcomeUnknown: true })
 
@@ -102,7 +102,7 @@ const engineReason = (error: TinkerError): EngineErrorReason => {
   }
 }
 
-/** The error as every engine reports it. */
+/** Converts the error to an `EngineError`. */
 export const toEngineError = (doing: EngineError["doing"], error: TinkerError): EngineError =>
   new EngineError({ engine: "tinker", doing, reason: engineReason(error) })
 

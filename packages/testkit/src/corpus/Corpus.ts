@@ -1,8 +1,8 @@
 /**
- * The corpus: quirks of wires in the field as data, and the runner by which any provider reads them.
+ * The corpus: quirks of real servers' protocols as data, and a runner that tests any provider with them.
  *
- * Rows are of the vendors' protocols. A provider runs those of the protocol that it speaks, over real sockets; what it does
- * not read is declared as a gap with its reason, and must still be one.
+ * Rows belong to vendors' protocols. A provider runs the rows of its protocol over real sockets. Rows that it does not
+ * support are declared as gaps with a reason, and must still fail.
  */
 import assert from "node:assert/strict"
 import * as http from "node:http"
@@ -46,12 +46,12 @@ export const rows: ReadonlyArray<Row> = [
   ...interrupted
 ]
 
-/** The rows that a server of the vendors' protocols reads. */
+/** The request rows, for servers of the vendors' protocols. */
 export const requestRows: ReadonlyArray<RequestRow> = rows.filter(
   (row): row is RequestRow => row.direction === "request"
 )
 
-/** The rows that a provider of a protocol reads. */
+/** Returns the response rows of a protocol, for its providers. */
 export const responsesOf = (protocol: Protocol): ReadonlyArray<ResponseRow> =>
   rows.filter((row): row is ResponseRow => row.direction === "response" && row.protocol === protocol)
 
@@ -59,9 +59,9 @@ export const responsesOf = (protocol: Protocol): ReadonlyArray<ResponseRow> =>
 // Serving
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A server that gives the replies of a row. */
+/** A server that sends the replies of a row. */
 export interface Server extends AsyncDisposable {
-  /** Without a path, e.g. `http://127.0.0.1:4711`. */
+  /** The URL without a path, such as `http://127.0.0.1:4711`. */
   readonly url: string
   /** The bodies of all requests so far, as JSON. */
   readonly bodies: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -105,21 +105,21 @@ export const serve = async (replies: readonly [Reply, ...Array<Reply>]): Promise
 // Asking
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a row's answer was read. */
+/** The result of reading a row's answer. */
 export interface Read {
   readonly text: string
   readonly reasoning: string
   readonly calls: ReadonlyArray<ToolCall>
   readonly finish: FinishReason | undefined
   readonly usage: Usage | undefined
-  /** Absent where the call succeeded. */
+  /** The error; absent if the call succeeded. */
   readonly error: WorkerError | undefined
 }
 
 const joined = (parts: ReadonlyArray<WorkerPart>, type: "text" | "reasoning") =>
   parts.map((part) => (part.type === type ? part.text : "")).join("")
 
-/** Asks a worker what a row says, and gives what it made of the answer. */
+/** Sends a row's request to a worker, and returns how it read the answer. */
 export const ask = async (worker: Worker, { expected, request }: ResponseRow): Promise<Read> => {
   const parts: Array<WorkerPart> = []
   const asked = {
@@ -173,7 +173,7 @@ const holdFailure = ({ failure = [], retryAfterMillis, says = [] }: ResponseRow[
   }
 }
 
-/** Throws where a row's answer was read in another way than the row says. */
+/** Throws if a row's answer was not read as expected. */
 export const hold = ({ expected }: ResponseRow, read: Read): void => {
   if (expected.failure === undefined) assert.equal(read.error?.message, undefined, "The call must succeed.")
   else holdFailure(expected, read)
@@ -192,7 +192,7 @@ export const hold = ({ expected }: ResponseRow, read: Read): void => {
 
 /** The options of a worker for a row. */
 export interface Connection {
-  /** Without a path and a slash at its end. */
+  /** The base URL, without a path and a trailing slash. */
   readonly baseURL: string
   readonly apiKey: string
   /** The row, for settings that it needs. */
@@ -204,11 +204,13 @@ export interface Options {
   /** The tested provider, e.g. `openai`. */
   readonly name: string
   readonly protocol: Protocol
-  /** Makes the worker for a row; nothing where the provider has no setting that the row needs. */
+  /** Makes the worker for a row, or returns `undefined` if the provider lacks a setting that the row needs. */
   readonly make: (connection: Connection) => Worker | undefined
 }
 
-/** Runs one row against a provider. Says whether it was run: it is not where the provider has no setting for it. */
+/**
+ * Runs one row against a provider. Returns whether it was run: rows are skipped if the provider lacks a needed setting.
+ */
 export const check = async (row: ResponseRow, { make }: Options): Promise<boolean> => {
   await using server = await serve(row.replies)
   const worker = make({ baseURL: server.url, apiKey: "sk-corpus", row })
@@ -233,8 +235,8 @@ const checkGap = async (row: ResponseRow, options: Options, reason: string): Pro
  *
  * **Details**
  *
- * Registers the corpus as tests. `gaps` names the rows that the provider does not read, with the reason. A gap that
- * passes fails the test, and so does a gap that names no row.
+ * `gaps` lists the rows that the provider does not support, with the reason. A gap that passes fails the test, as does
+ * a gap with an unknown row.
  *
  * **Example**
  *

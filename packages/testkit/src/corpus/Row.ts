@@ -1,7 +1,7 @@
 /**
- * A row of the corpus: what a server or a client in the field was seen to send, as bytes, and what must come out.
+ * A row of the corpus: bytes that a real server or client was observed to send, and the expected outcome.
  *
- * A row is written in our own words and bytes after a public report; no code or wording is copied.
+ * A row is written in our own words and bytes, based on a public report. No code or wording is copied.
  */
 import type { Tool } from "@divisi/core"
 import type { FinishReason, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
@@ -33,18 +33,18 @@ export interface Source {
   readonly subject: string
 }
 
-/** One answer of HTTP. */
+/** An HTTP response. */
 export interface Reply {
-  /** 200 when absent. */
+  /** The status. Default: 200. */
   readonly status?: number | undefined
-  /** `text/event-stream` when absent. */
+  /** The content type. Default: `text/event-stream`. */
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The bytes; several texts are sent as a packet each. */
+  /** The body. Several strings are sent as one packet each. */
   readonly body: string | ReadonlyArray<string>
 }
 
-/** A call of a tool. Its arguments are compared as JSON; an id is compared only where it is named. */
+/** A tool call. Its arguments are compared as JSON; an id is compared only if it is given. */
 export interface Call {
   readonly name: string
   readonly arguments: unknown
@@ -57,7 +57,7 @@ export interface Outcome {
   readonly reasoning?: string | undefined
   readonly calls?: ReadonlyArray<Call> | undefined
   readonly finish?: FinishReason | undefined
-  /** Figures of its usage that must be these. */
+  /** The expected usage figures. */
   readonly usage?:
     | {
         readonly inputTokens?: number
@@ -68,9 +68,9 @@ export interface Outcome {
     | undefined
   /** The accepted kinds of failure; absent for a call that must succeed. */
   readonly failure?: ReadonlyArray<WorkerErrorReason["_tag"]> | undefined
-  /** Words that the failure's message must have. */
+  /** Words that the failure's message must contain. */
   readonly says?: ReadonlyArray<string> | undefined
-  /** How long the failure says to wait. */
+  /** The expected retry delay of the failure. */
   readonly retryAfterMillis?: number | undefined
 }
 
@@ -80,32 +80,32 @@ interface Common {
   readonly protocol: Protocol
   readonly class: Class
   readonly source: Source
-  /** Why the row exists: what goes wrong for a reader that does not know it. */
+  /** Why the row exists: the problem of a client that does not handle it. */
   readonly why: string
 }
 
-/** Settings of a worker that a row needs: a worker of the same kind without them need not pass. */
+/** The worker settings that a row needs. A worker without them need not pass. */
 export interface Needs {
-  /** Takes reasoning between tags out of the text. */
+  /** Removes reasoning between tags from the text. */
   readonly thinkTags?: boolean | undefined
-  /** Takes `[DONE]` for the end of an answer that says no reason. */
+  /** Accepts `[DONE]` as the end of an answer without a finish reason. */
   readonly endsWithDone?: boolean | undefined
 }
 
 /** A vendor's answer, and the outcome that a worker must produce from it. */
 export interface ResponseRow extends Common {
   readonly direction: "response"
-  /** One for each request in turn; the last answers all that follow. */
+  /** The replies, one per request in order. The last one is repeated. */
   readonly replies: readonly [Reply, ...Array<Reply>]
-  /** The worker's request, besides a question in words. */
+  /** The worker's request, in addition to a question. */
   readonly request?: Partial<WorkerRequest> | undefined
   readonly needs?: Needs | undefined
   readonly expected: Outcome
-  /** How many requests the worker must make; one when absent. */
+  /** The expected number of requests. Default: 1. */
   readonly requests?: number | undefined
-  /** Fields that the body of the last request must not have. */
+  /** Fields that the body of the last request must not contain. */
   readonly without?: ReadonlyArray<string> | undefined
-  /** Fields of the body of the last request that must be these. */
+  /** The expected fields in the body of the last request. */
   readonly sends?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -113,7 +113,7 @@ export interface ResponseRow extends Common {
 export interface RequestRow extends Common {
   readonly direction: "request"
   readonly request: {
-    /** POST when absent. */
+    /** The method. Default: POST. */
     readonly method?: string | undefined
     readonly path: string
     readonly headers?: Readonly<Record<string, string>> | undefined
@@ -121,11 +121,11 @@ export interface RequestRow extends Common {
   }
   readonly expected: {
     readonly status: number
-    /** Words that an error must have. */
+    /** Words that an error must contain. */
     readonly says?: ReadonlyArray<string> | undefined
-    /** The text that the last turn of a user must have where a worker is asked. */
+    /** The expected text of the last user turn, if a worker is called. */
     readonly asked?: string | undefined
-    /** The names of the tools that a worker must be offered. */
+    /** The names of the tools that must be offered to a worker. */
     readonly tools?: ReadonlyArray<string> | undefined
   }
 }
@@ -133,19 +133,19 @@ export interface RequestRow extends Common {
 /** A row. */
 export type Row = ResponseRow | RequestRow
 
-/** The tools that are offered where a row's answer calls some. */
+/** The tools that are offered if a row's answer calls tools. */
 export const tools: ReadonlyArray<Tool.ToolDefinition> = ["weather", "clock"].map((name) => ({
   name,
   input: { type: "object", properties: { city: { type: "string" } } }
 }))
 
-/** Server-sent events with these data, and `[DONE]` at their end. */
+/** Returns server-sent events with the given data, followed by `[DONE]`. */
 export const events = (...data: ReadonlyArray<unknown>): string => `${bare(...data)}data: [DONE]\n\n`
 
-/** Server-sent events with these data alone. */
+/** Returns server-sent events with the given data only. */
 export const bare = (...data: ReadonlyArray<unknown>): string =>
   data.map((one) => `data: ${typeof one === "string" ? one : JSON.stringify(one)}\n\n`).join("")
 
-/** Server-sent events, each with its `type` as its name. */
+/** Returns server-sent events whose names are their `type`s. */
 export const named = (...data: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>): string =>
   data.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join("")

@@ -1,5 +1,5 @@
 /**
- * The contract of an engine: what every engine does, as one suite that each of them runs.
+ * The contract of engines: one test suite for every engine.
  *
  * Losses and gradients are compared with a reference in plain numbers (`LossTerms`), gradients with the decrease of the
  * loss along them, samplers with the results of `forward`. Unsupported features of an engine are declared as gaps with
@@ -12,14 +12,14 @@ import { type Case, type Options, type Shared, share } from "./internal/contract
 
 export type { Case, Options, Subject } from "./internal/contract/subject.ts"
 
-/** The functions of a test runner: those of vitest, or of any other with the same shape. */
+/** The functions of a test runner: vitest, or any other with the same interface. */
 export interface Runner {
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: (name: string, body: () => Promise<void>) => unknown
   readonly afterAll: (body: () => Promise<void>) => unknown
 }
 
-/** Why a case is not passed, by its id. */
+/** The reasons why cases do not pass, by case id. */
 export type Gaps = Readonly<Record<string, string>>
 
 /** Every case of the contract. */
@@ -38,8 +38,8 @@ const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void
  *
  * **Details**
  *
- * One engine is made for all cases and put back to its first weights before each; a second one is made for the case
- * that loads what the first saved. `gaps` names the cases that the engine does not pass, with the reason.
+ * One engine is made for all cases and reset to its initial weights before each. A second one is made for the case that
+ * loads a saved state of the first. `gaps` lists the cases that the engine does not pass, with the reason.
  *
  * **Example**
  *

@@ -2,9 +2,9 @@
  * A server of the Tinker API on this machine, over any engine, with faults on demand: it tests clients through real
  * HTTP.
  *
- * It does what it is asked for: models learn, samplers keep their weights, checkpoints are files that outlive the
- * server. It behaves as one of the known servers does, traps included: with SkyRL's JAX engine as its dialect it takes
- * means, and turns weights back when an old sampler is used. It listens on the loopback interface only.
+ * It is fully functional: models learn, samplers keep their weights, and checkpoints are files that outlive the server.
+ * It behaves like one of the known servers, including its pitfalls: with the dialect of SkyRL's JAX engine, it averages
+ * losses, and reverts weights when an old sampler is used. It listens only on the loopback interface.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -22,22 +22,22 @@ export type { Name as DialectName } from "./internal/tinker/dialect.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One request, as faults are decided by. */
+/** A request, for deciding about faults. */
 export interface Seen {
-  /** Below `/api/v1/`, e.g. `optim_step`. */
+  /** The path below `/api/v1/`, such as `optim_step`. */
   readonly path: string
-  /** How many requests of this path came before. */
+  /** The number of earlier requests with this path. */
   readonly count: number
   readonly body: unknown
 }
 
 /** The failure of one request. */
 export type Fault =
-  /** The request is lost on its way: nothing is carried out, the connection breaks. */
+  /** The request is lost: nothing is executed, and the connection breaks. */
   | { readonly type: "drop-request" }
-  /** The request is carried out, its reply is lost. */
+  /** The request is executed, but its reply is lost. */
   | { readonly type: "drop-reply" }
-  /** This reply instead; `carriedOut` says whether the request is carried out all the same. */
+  /** This reply is sent instead. `carriedOut` defines whether the request is executed anyway. */
   | {
       readonly type: "status"
       readonly status: number
@@ -45,45 +45,43 @@ export type Fault =
       readonly carriedOut?: boolean | undefined
       readonly headers?: Readonly<Record<string, string>> | undefined
     }
-  /** The reply comes later. */
+  /** The reply is delayed. */
   | { readonly type: "delay"; readonly millis: number }
 
 /** Options of a server. */
 export interface Options {
-  /** A fresh model: one is opened for each that a client creates, and closed when it is unloaded. */
+  /** Opens a new model. Called for each model that a client creates; the model is closed when it is unloaded. */
   readonly engine: Effect.Effect<Engine, EngineError, Scope.Scope>
-  /** The folder of checkpoints; the next server of the same folder can load them. */
+  /** The folder of checkpoints. Later servers with the same folder can load them. */
   readonly folder: string
-  /** The model's name; the engine's name for it by default. */
+  /** The name of the model. Default: the engine's name for it. */
   readonly baseModel?: string | undefined
-  /**
-   * An adapter that stands for every checkpoint's, as a folder; without it, the engine's own export where it has one.
-   */
+  /** The folder of an adapter to return for every checkpoint. Default: the engine's own export, if supported. */
   readonly adapter?: string | undefined
-  /** Which server's ways it keeps; the hosted one's by default. */
+  /** The dialect of the server. Default: the hosted service. */
   readonly dialect?: DialectName | undefined
-  /** The key that clients must have; none by default. */
+  /** The key that clients must send. Default: none. */
   readonly apiKey?: string | undefined
-  /** Whether keys have to be exchanged for tokens; false by default. */
+  /** Whether keys must be exchanged for tokens. Default: `false`. */
   readonly exchangesKeys?: boolean | undefined
-  /** The most models at once; 8 by default. */
+  /** The maximum number of concurrent models. Default: 8. */
   readonly places?: number | undefined
-  /** How long a poll is held; 20 s by default. */
+  /** The duration of a long poll. Default: 20 s. */
   readonly pollMillis?: number | undefined
-  /** 0, the default, for one that is free. */
+  /** The port. Default: 0, which selects a free port. */
   readonly port?: number | undefined
-  /** Asked for each request. */
+  /** Returns the fault of a request, if any. */
   readonly fault?: ((seen: Seen) => Fault | undefined) | undefined
 }
 
 /** A server that runs until its scope closes. */
 export interface LocalTinkerServer {
   readonly url: string
-  /** How many requests of a path came, and what was carried out: gradients, steps, saves, samples. */
+  /** Returns the number of requests by path, and of executed operations: gradients, steps, saves, samples. */
   readonly counts: () => Readonly<Record<string, number>>
-  /** Completed operations, in order: `forward_backward`, `optim_step`, … */
+  /** Returns the completed operations in order: `forward_backward`, `optim_step`, … */
   readonly carriedOut: () => ReadonlyArray<string>
-  /** Forgets sessions, models and futures, as a crash does; checkpoints stay. */
+  /** Discards sessions, models and futures, like a crash. Checkpoints remain. */
   readonly restart: Effect.Effect<void>
 }
 

@@ -1,7 +1,7 @@
 /**
- * The contract of accounts that outlive a process: what all of them do, as one suite that each of them runs.
+ * The contract of persistent accounts: one test suite for every implementation.
  *
- * A place is opened several times at once; each opening stands for a process of its own, which ends with its scope.
+ * A store is opened several times concurrently. Each opening represents a separate process, which ends with its scope.
  */
 import assert from "node:assert/strict"
 import { type Account, Budget } from "@divisi/core"
@@ -15,21 +15,21 @@ import type { Runner } from "./JournalContract.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Opens a place, as one process; it is closed with its scope, as when the process ends. */
+/** Opens a store as one process. It is closed with its scope, as when the process ends. */
 export type Open = Effect.Effect<Account.Accounts, Account.AccountsError, Scope.Scope>
 
 /** A case of the contract. */
 export interface Case {
   readonly id: string
   readonly name: string
-  /** Fails, or throws, where the accounts do not keep it. `open` opens one place, which is empty at first. */
+  /** Fails or throws if the accounts violate the contract. `open` opens a store, which is initially empty. */
   readonly run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
 /** The subject of the contract. */
 export interface Options extends Runner {
   readonly name: string
-  /** A new place, without accounts. */
+  /** Returns a new store without accounts. */
   readonly fresh: () => Open
 }
 
@@ -412,12 +412,12 @@ export const cases: ReadonlyArray<Case> = [
   )
 ]
 
-/** Runs one case against a new place. */
+/** Runs one case against a new store. */
 export const check = (one: Case, fresh: () => Open): Promise<void> =>
   Effect.runPromise(Effect.scoped(Effect.suspend(() => one.run(fresh()))))
 
 /**
- * Declares the suite of accounts.
+ * Declares the test suite of accounts.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * The contract of a journal: what every journal does, as one suite that each of them runs.
+ * The contract of journals: one test suite for every implementation.
  *
- * A store is opened several times at once; each opening stands for a process of its own, which ends with its scope.
+ * A store is opened several times concurrently. Each opening represents a separate process, which ends with its scope.
  */
 import assert from "node:assert/strict"
 import { Journal, type RunEvent } from "@divisi/core"
@@ -23,18 +23,18 @@ import * as Stream from "effect/Stream"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Opens a store, as one process; it is closed with its scope, as when the process ends. */
+/** Opens a store as one process. It is closed with its scope, as when the process ends. */
 export type Open = Effect.Effect<Journal.Journal, Journal.JournalError, Scope.Scope>
 
 /** A case of the contract. */
 export interface Case {
   readonly id: string
   readonly name: string
-  /** Fails, or throws, where the journal does not keep it. `open` opens one store, which is empty at first. */
+  /** Fails or throws if the journal violates the contract. `open` opens a store, which is initially empty. */
   readonly run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
-/** The functions of a test runner: those of vitest, or of any other with the same shape. */
+/** The functions of a test runner: vitest, or any other with the same interface. */
 export interface Runner {
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: (name: string, body: () => Promise<void>) => unknown
@@ -43,7 +43,7 @@ export interface Runner {
 /** The subject of the contract. */
 export interface Options extends Runner {
   readonly name: string
-  /** A new store, without runs. */
+  /** Returns a new store without runs. */
   readonly fresh: () => Open
 }
 
@@ -646,7 +646,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
   Effect.runPromise(Effect.scoped(Effect.suspend(() => one.run(fresh()))))
 
 /**
- * Declares the suite of a journal.
+ * Declares the test suite of a journal.
  *
  * **Example**
  *

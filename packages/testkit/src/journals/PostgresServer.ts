@@ -1,7 +1,4 @@
-/**
- * A Postgres server of one process, for tests of code that needs one: its cluster is in a temporary folder, and ends
- * with the process.
- */
+/** A Postgres server for tests. Its data is in a temporary folder, and it ends with the process. */
 import { execFile, execFileSync } from "node:child_process"
 import fs from "node:fs"
 import { createServer } from "node:net"
@@ -9,9 +6,9 @@ import os from "node:os"
 import path from "node:path"
 import { promisify } from "node:util"
 
-/** A server that runs. */
+/** A running server. */
 export interface PostgresServer {
-  /** Its URL, with the user and a password. */
+  /** The URL of the server, with user and password. */
   readonly url: string
   /** Restarts it; `immediate` is like a crash: clients are disconnected and uncommitted data is lost. */
   readonly restart: (mode: "fast" | "immediate") => void
@@ -56,19 +53,21 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** The password of {@link start}: what must not be found in any log. */
+/** The password of {@link start}, which must not appear in any log. */
 export const password = "a-secret-of-tests"
 
-/** The place of a server, and its settings. */
+/** The location and settings of a server. */
 export interface Options {
   /** The folder that its own folder is created in. Default: that of temporary files. */
   readonly folder?: string | undefined
-  /** A further address of this machine, at which the clients of its network reach it. */
+  /** An additional address of this machine, for clients in its network. */
   readonly address?: string | undefined
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
 
-/** Starts a server on this machine. Commits wait for the disk, as they do in earnest. Throws where there is no Postgres. */
+/**
+ * Starts a server on this machine. Commits wait for the disk, as in production. Throws if Postgres is not installed.
+ */
 export const start = async ({
   address,
   folder = os.tmpdir(),

@@ -17,7 +17,7 @@ export type { SamplerHandle } from "./sampling.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A model under training. Its requests are carried out in the order in which they are made. */
+/** A model in training. Its requests are executed in the order in which they are made. */
 export interface TrainedModel {
   readonly id: string
   /** The server's immediate reply to `create_model`. */
@@ -27,15 +27,15 @@ export interface TrainedModel {
   readonly optimStep: (
     parameters: Protocol.AdamParams
   ) => Effect.Effect<Readonly<Record<string, number>>, Errors.TinkerError>
-  /** The address of the saved state. */
+  /** Saves the state and returns its address. */
   readonly saveWeights: (name: string) => Effect.Effect<string, Errors.TinkerError>
-  /** Only as the first request of a model. */
+  /** Loads a saved state. Allowed only as the first request of a model. */
   readonly loadWeights: (path: string) => Effect.Effect<void, Errors.TinkerError>
-  /** A sampler of the present weights. */
+  /** Returns a sampler of the current weights. */
   readonly sampler: Effect.Effect<Sampling.SamplerHandle, Errors.TinkerError>
   /** Saves weights for sampling and download, and returns their address. */
   readonly saveForSampler: (name: string) => Effect.Effect<string, Errors.TinkerError>
-  /** Frees its place at the server. Also done when the scope closes. */
+  /** Unloads the model from the server. This also happens when the scope closes. */
   readonly unload: Effect.Effect<void>
 }
 
@@ -82,7 +82,7 @@ const unload = (connection: Operations.Connection, id: string): Effect.Effect<vo
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The means to send requests of one model. */
+/** The dependencies for sending a model's requests. */
 export interface Place {
   readonly connection: Operations.Connection
   readonly id: string
@@ -165,7 +165,7 @@ const sampler = (place: Place, attempt = 1): Effect.Effect<Sampling.SamplerHandl
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A fresh model, until the scope closes. */
+/** Creates a new model. It is unloaded when the scope closes. */
 export const create = (
   connection: Operations.Connection,
   options: ModelOptions
@@ -201,11 +201,11 @@ export const create = (
     }
   })
 
-/** Samples a model that was never trained. */
+/** Returns a sampler of a model that was never trained. */
 export const baseSampler = (connection: Operations.Connection, baseModel: string) =>
   Sampling.open(connection, { base_model: baseModel })
 
-/** The address of a sampler checkpoint's archive: signed, or this very server's. */
+/** Returns the URL of a sampler checkpoint's archive: signed, or on the same server. */
 export const archiveUrl = (
   connection: Operations.Connection,
   path: string

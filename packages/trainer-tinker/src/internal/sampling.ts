@@ -1,4 +1,4 @@
-/** Samplers: snapshots of the weights at the server, and requests to sample them. */
+/** Samplers: snapshots of the weights on the server, and sampling requests. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Protocol from "../Protocol.ts"
@@ -8,7 +8,7 @@ import * as Operations from "./operations.ts"
 import * as Protobuf from "./protobuf.ts"
 import * as Transport from "./transport.ts"
 
-/** A sampler at the server. */
+/** A sampler on the server. */
 export interface SamplerHandle {
   readonly id: string
   readonly sample: (request: Protocol.SampleRequest) => Effect.Effect<Protocol.SampleResult, Errors.TinkerError>
@@ -80,7 +80,7 @@ const read = (
   return Effect.fail(Errors.make("asample", { _tag: "ServerFailure", detail }))
 }
 
-/** The sampler of a session that is there. */
+/** Returns the handle of an existing sampler. */
 export const make = (connection: Operations.Connection, id: string): SamplerHandle => {
   let next = 0
   const accept = connection.wire === "protobuf" ? `${Protobuf.contentType}, application/json` : "application/json"
@@ -99,7 +99,7 @@ export const make = (connection: Operations.Connection, id: string): SamplerHand
   return { id, sample: (request) => connection.sampling.withPermits(1)(sample(request)) }
 }
 
-/** A sampler of a base model, or of a checkpoint. */
+/** Opens a sampler of a base model or of a checkpoint. */
 export const open = (
   connection: Operations.Connection,
   source: { readonly base_model: string } | { readonly model_path: string }
