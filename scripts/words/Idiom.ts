@@ -41,7 +41,13 @@ const idioms: ReadonlyArray<readonly [pattern: RegExp, instead: string]> = [
     /(?<!\bthere\s)\b(?:is|are|was|were)\s+no\s+(?!longer\b|more\b|fewer\b|less\b|greater\b|larger\b|smaller\b|different\b)\w/i,
     "is not a"
   ],
-  [/\b(?:is|are|was|were|has|have)\s+none\b/i, "is not one, has no"]
+  [/\b(?:is|are|was|were|has|have)\s+none\b/i, "is not one, has no"],
+  [/\bby\s+day\s+and\s+by\s+night\b/i, "with a light and a dark theme"],
+  [/\b(?:had|got)\s+again\b/i, "restored, fetched again"],
+  [/\bone\s+behind\s+the\s+other\b/i, "consecutive"],
+  [/\bwants?\s+back\b/i, "expects back"],
+  [/\bwhole\s+or\s+not\s+at\s+all\b/i, "atomically, completely or not at all"],
+  [/\bneed\s+not\s+be\s+there\b/i, "may not exist"]
 ]
 
 const relative = /^(?:What|Who|Whom|Whose|Whoever|Whatever|Where|Wherever)\b(?!.*\?$)/

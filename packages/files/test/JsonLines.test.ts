@@ -210,7 +210,7 @@ describe("a process that is killed", () => {
 const disk = mountSmall()
 
 describe.skipIf(disk === undefined)("a full disk", () => {
-  it.effect("takes a line whole or not at all, and the next one when there is room again", () =>
+  it.effect("writes a line completely or not at all, and the next one when space is free again", () =>
     Effect.gen(function* () {
       const file = path.join(disk!, "journal.jsonl")
       const ballast = path.join(disk!, "ballast")

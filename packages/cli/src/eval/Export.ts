@@ -97,7 +97,7 @@ const recordsOf = (
     })
   )
 
-/** Writes to standard output, or to a file that is there whole or not at all. */
+/** Writes to standard output, or to a file that is written atomically. */
 const writeAll = (texts: Stream.Stream<string, Failure>, file: string | undefined): Effect.Effect<void, Failure> =>
   file === undefined
     ? Stream.runForEach(texts, (text) => Effect.sync(() => void stdout.write(text)))

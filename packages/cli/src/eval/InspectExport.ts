@@ -8,7 +8,7 @@ import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Format from "../view/Format.ts"
 import * as RecordedSuite from "./RecordedSuite.ts"
 
-/** Writes the logs to a folder, each whole or not at all. */
+/** Writes the logs to a folder, each one atomically. */
 export const write = (folder: string, out: string, options: RecordedSuite.Options): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { report, samples } = yield* Effect.mapError(

@@ -22,7 +22,7 @@ const questionsOf = (suites: ReadonlyArray<Evaluation.Suite>): EvaluationPage.Qu
   }
 }
 
-/** Writes them, each whole or not at all. */
+/** Writes the files, each one atomically. */
 export const write = (
   folder: string,
   report: Report,

@@ -136,7 +136,10 @@ const isOccupied = async (folder: string): Promise<boolean> => {
 const attempt = <A>(folder: string, action: () => Promise<A>): Effect.Effect<A, FileError> =>
   Effect.tryPromise({ try: action, catch: fromUnknown(folder, "written") })
 
-/** Writes it under another name first: the folder is there whole or not at all, and a second try finds no half of one. */
+/**
+ * Writes the folder under another name first, so that it appears complete or not at all, and a second attempt does not
+ * find a partial one.
+ */
 const writeWhole = Effect.fnUntraced(function* (name: string, to: string) {
   const partial = `${to}.${randomUUID()}.partial`
   const remove = () => fs.rm(partial, { recursive: true, force: true })

@@ -1,4 +1,4 @@
-/** Transcripts in files: written whole or not at all, and read again. */
+/** Reads transcripts from files, and writes them atomically. */
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import type { Transcript } from "@divisi/core"

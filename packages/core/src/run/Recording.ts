@@ -123,7 +123,7 @@ const nameOf = (event: RunEvent): string => {
   return [event.type, event.runId, round, step, item, turn, by, index, ...waiting].join(" ")
 }
 
-/** Whether the event ends the run for good. A run that was stopped or suspended can be resumed. */
+/** Whether the event ends the run permanently. A run that was stopped or suspended can be resumed. */
 const isEnd = ({ ending }: Of<"run-finished">): boolean => ending !== "interrupted" && ending !== "suspended"
 
 interface Past {

@@ -74,7 +74,7 @@ export interface Gate {
   ) => Effect.Effect<A, E | WorkerError, R>
   /** Whether it assigns places to calls, which nested runs receive. Default: `false`. */
   readonly givesPlaces?: boolean | undefined
-  /** The providers that currently receive no calls; absent if there are none. */
+  /** The providers that currently receive no calls. Absent if the gate never closes providers. */
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
   /** Reopens all providers, e.g. after a configuration change. */
   readonly reset?: Effect.Effect<void> | undefined

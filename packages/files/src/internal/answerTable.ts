@@ -1,6 +1,6 @@
 /**
  * The answers in a SQLite file: its schema, and the statements that read and write it. Each statement is atomic, so a
- * process that is killed leaves an answer whole or not at all.
+ * killed process leaves either a complete answer or no answer.
  */
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"

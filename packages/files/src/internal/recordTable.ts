@@ -1,6 +1,6 @@
 /**
  * Texts by name in a SQLite file: its schema, and the statements that read and write it. Each is one transaction, so a
- * process that is killed leaves a text whole or not at all.
+ * killed process leaves either a complete text or no text.
  */
 import { createHash } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"

@@ -40,8 +40,8 @@ export interface Answer {
   /** The model that the vendor names as answering; the requested one if absent. */
   readonly model?: string | undefined
   /**
-   * With what the vendor signs its reasoning, or the call of a tool, and what it wants back with this turn; not sent when
-   * absent, and by vendors that sign nothing.
+   * The vendor's signature of its reasoning or of a tool call, which it expects back with this turn. Not sent if
+   * absent, or by vendors without signatures.
    */
   readonly signature?: string | undefined
   /** Whether unknown events and fields are mixed in; true by default. */
