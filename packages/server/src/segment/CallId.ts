@@ -15,11 +15,11 @@ const base62 = (bytes: Uint8Array, length: number): string => {
   return text
 }
 
-/** Random bytes that were drawn and not used: to draw a few costs as much as to draw many. */
+/** Unused random bytes. Generating a few costs as much as generating many. */
 const store = Buffer.alloc(4096)
 let used = store.length
 
-/** A random digit. Bytes above the last whole multiple of 62 are thrown away, so that all digits are as likely. */
+/** Returns a random digit. Bytes above the last multiple of 62 are discarded, so that all digits are equally likely. */
 const digit = (): string => {
   for (;;) {
     if (used === store.length) {
@@ -31,26 +31,26 @@ const digit = (): string => {
   }
 }
 
-/** A new id of a run, or of a response: 22 letters and digits, 130 random bits. */
+/** Returns a new id for a run or response: 22 letters and digits, with 130 random bits. */
 export const random = (): string => {
   let text = ""
   while (text.length < 22) text += digit()
   return text
 }
 
-/** The id of a run that a text names. */
+/** Returns the run id in a text. */
 export const of = (text: string): string => base62(createHash("sha256").update(text).digest(), 22)
 
 /** Returns the short name of a call within its run. */
 const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)
 
-/** The id that a client gets for a call that its run knows as `id`. */
+/** Returns the client's id for a call that has the id `id` in its run. */
 export const make = (runId: string, id: string): string => `call_${runId}_${placeOf(id)}`
 
 /** Returns the run that an id refers to; `undefined` if the id is not from this server. */
 export const runOf = (callId: string): string | undefined => /^call_([0-9A-Za-z]{22})_[0-9A-Za-z]{6}$/.exec(callId)?.[1]
 
-/** Which of a run's calls an id means. */
+/** Returns the call of a run that an id refers to. */
 export const find = (callId: string, ids: ReadonlyArray<string>): string | undefined => {
   const place = callId.slice(-6)
   return ids.find((id) => placeOf(id) === place)

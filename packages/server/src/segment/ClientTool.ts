@@ -1,6 +1,6 @@
 /**
- * Tools that a client runs. Their schemas are of any kind, and what a model writes is the client's to check: here it only
- * has to be an object with the fields that the schema requires, so that a model that forgets one is asked again.
+ * Tools that a client runs. The client validates the arguments. This module only checks that they are an object with
+ * the required fields, so that a model that forgets one is asked again.
  */
 import type { Tool } from "@divisi/core"
 import { isObject, type JsonObject } from "../wire/Json.ts"
@@ -14,7 +14,7 @@ const check = (value: unknown, { required }: JsonObject) => {
     : { issues: missing.map((name) => ({ message: `${name} is missing.`, path: [name] })) }
 }
 
-/** A tool as a run takes it. */
+/** Converts a client's tool to a tool of a run. */
 export const make = ({ description, input, name, strict }: Tool.ToolDefinition): Tool.Tool => ({
   name,
   description,

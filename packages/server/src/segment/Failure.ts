@@ -95,7 +95,7 @@ export const ofWorker = (error: WorkerError, message: string, runId?: string | u
 const tagOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
 
-/** The call that failed, however deep it lies. */
+/** Returns the failed call, at any depth of causes. */
 const workerErrorOf = (error: unknown): WorkerError | undefined => {
   for (let at = error; at instanceof Error; at = at.cause) if (tagOf(at) === "WorkerError") return at as WorkerError
   return undefined

@@ -1,4 +1,4 @@
-/** The run that a request forks, as a run of the caller. */
+/** Forks a run of the caller. */
 import { Journal, Transcript } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -27,7 +27,7 @@ const poolOf = ({ pool }: Pick<Team, "pool">, ids: ReadonlyArray<string>, runId:
   )
 }
 
-/** Reads the run. The fork has the `metadata` of its own request, so that it belongs to the caller. */
+/** Reads the original run. The fork has the `metadata` of its request, so it belongs to the caller. */
 export const read = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   team: Team,

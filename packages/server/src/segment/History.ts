@@ -5,7 +5,7 @@ import * as CallId from "./CallId.ts"
 /** Results that a run waits for. */
 export interface Results {
   readonly runId: string
-  /** By the ids that the client was given. */
+  /** The results by the client's call ids. */
   readonly results: ReadonlyArray<ToolMessage>
 }
 
@@ -23,8 +23,8 @@ export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => 
 }
 
 /**
- * The results that a conversation ends with, where one run waits for all of them. `undefined` where it ends otherwise: a
- * new turn begins.
+ * Returns the results at the end of a conversation if one run waits for all of them; otherwise `undefined`, and a new
+ * turn starts.
  */
 export const resultsIn = (messages: ReadonlyArray<Message>): Results | undefined => {
   const at = lastCalls(messages)

@@ -1,6 +1,6 @@
 /**
  * Requests with an `Idempotency-Key`: the key names the run, so that the journal has its answer for 24 hours, after a
- * restart and on every server that shares the journal. Keys of different owners never meet.
+ * restart and on every server that shares the journal. Keys of different owners are separate.
  */
 
 import { Journal } from "@divisi/core"
@@ -11,10 +11,10 @@ import type { Headers } from "../wire/Choice.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
 
-/** How long the answer of a key is given again. */
+/** How long the answer for a key is returned again. */
 const keptMillis = 86_400_000
 
-/** How often a run that another process has is looked at again. */
+/** The interval at which a run of another process is polled. */
 const againMillis = 250
 
 /** The run of a request that has a key; `undefined` without one. */
@@ -43,7 +43,7 @@ export const check = Effect.fnUntraced(function* (
   return yield* Failure.usedKey
 })
 
-/** Waits for a run that another process has: until that has ended it, or has itself ended. */
+/** Waits until another process has finished its run, or has itself ended. */
 export const waitingForOthers = (run: Effect.Effect<Conductor.RunResult>): Effect.Effect<Conductor.RunResult> =>
   Effect.flatMap(run, (result) => {
     const { error } = result

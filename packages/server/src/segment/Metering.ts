@@ -1,4 +1,4 @@
-/** Usage of a segment of a run, and the share of the answer: a fold of the run's events. */
+/** The usage of a run's segment, and the part of the answer, computed from the run's events. */
 import type { RunEvent } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { SegmentUsage } from "../wire/Wire.ts"
@@ -46,7 +46,7 @@ const answering = () => {
     readonly place: string
     score: number
   }
-  /** By the path before the steps of a run: its active round, and its best completed one. */
+  /** The active round and the best completed round of each run, by the path before its steps. */
   const running = new Map<string, Round>()
   const best = new Map<string, Round>()
 
@@ -98,7 +98,7 @@ export const make = () => {
   const used = new Map<string, Usage.Usage>()
   let all: Omit<SegmentUsage, "answer" | "orchestration"> = { costUsd: 0, unpricedCalls: 0, calls: 0 }
 
-  /** Checks judge what a step says. */
+  /** Returns the place that an event counts for. Calls of checks are not part of the answer. */
   const placeOf = (event: RunEvent.RunEvent, path: string): string =>
     !("step" in event) || event.step === undefined || event.type === "check-answered" || "by" in event
       ? elsewhere

@@ -1,12 +1,12 @@
 /**
- * Events of a run for callers without the right `admin`: where this server's account, hosts or code at a provider are at
- * fault, they have this server's own words instead of the provider's, as errors of requests do.
+ * Events of a run for callers without the right `admin`: if a failure concerns this server's account, hosts or code,
+ * its message replaces the provider's, as in errors of requests.
  */
 import { Check, type RunEvent, type StepFailure } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as Failure from "./Failure.ts"
 
-/** The events that never hold a text of a provider, other than an answer. An event that may hold one is handled below. */
+/** The events that contain no provider text other than answers. All other events are handled below. */
 type WithoutProviderText =
   | "run-started"
   | "round-started"
@@ -29,13 +29,16 @@ type WithoutProviderText =
   | "critic-answered"
   | "round-finished"
 
-/** Replaces the provider's words in the events of one run, in their order. */
+/** Replaces provider messages in the events of one run, in order. */
 export type OwnWords = (event: RunEvent.RunEvent) => RunEvent.RunEvent
 
-/** The most messages of failures that later texts are searched for. Beyond it, such texts are replaced as a whole. */
+/**
+ * The maximum number of failure messages that later texts are searched for. Beyond it, such texts are replaced
+ * completely.
+ */
 const maxRemembered = 64
 
-/** A reason without the words of its provider. */
+/** Returns a reason without the provider's message. */
 const bare = ({ detail: _, ...reason }: WorkerErrorReason) => reason as WorkerErrorReason
 
 /** Makes the fold over the events of one run, those of nested runs included. */
@@ -43,7 +46,10 @@ export const make = (): OwnWords => {
   const remembered = new Map<string, string>()
   let isFull = false
 
-  /** Own words for a failure of a class; `undefined` if the provider's are about the request itself. */
+  /**
+   * Returns this server's message for a class of failures; `undefined` if the provider's message is about the request
+   * itself.
+   */
   const wordsFor = (worker: string, reason: WorkerErrorReason, message: string): string | undefined => {
     const words = Failure.ownWords(worker, reason)
     if (words === undefined || remembered.has(message)) return words

@@ -1,23 +1,23 @@
 /**
- * Retries without an `Idempotency-Key`: the run that answered the request before, or still does, is found in the
- * journal by the request, on whichever server that was. Nothing is paid for twice.
+ * Retries without an `Idempotency-Key`: the run that has answered or is answering the request is found in the journal,
+ * regardless of the server that executes it. Nothing is paid for twice.
  */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../wire/ApiError.ts"
 import * as Failure from "./Failure.ts"
 
-/** How long ago a run may have been changed: one whose process ended, and one that has ended itself. */
+/** The maximum age of a run's last change: for a run whose process ended, and for a run that has ended. */
 const limits = { stoppedMillis: 3_600_000, endedMillis: 60_000 }
 
-/** How often it is looked again whether an owner lives that may have ended with the database. */
+/** The interval for checking whether an owner that may have ended with the database is alive. */
 const againMillis = 250
 
 /** The known facts about the request. */
 export interface Asked {
   readonly request: string
   readonly owner: string
-  /** Whether the client says that it has sent it before. If it does not, only a run whose process has ended is its own. */
+  /** Whether the client marked the request as a retry. If not, it matches only a run whose process has ended. */
   readonly isRepeated: boolean
 }
 

@@ -23,12 +23,12 @@ export interface Piece {
   /** How many entries the journal had before. */
   readonly from: number
   readonly entries: ReadonlyArray<Journal.Entry>
-  /** Number of messages in the question, which are in the client's history, and their hash. */
+  /** The number of messages in the question, which are in the client's history, and their hash. */
   readonly messages: number
   readonly hash: string
 }
 
-/** Seals and opens: nothing but a server of the same secret can read or make one. */
+/** Seals and opens state. Only servers with the same secret can create or read a seal. */
 export interface Sealer {
   /** Returns the sealed piece; `undefined` if it is too long for a client to carry. */
   readonly seal: (owner: string, piece: Piece) => string | undefined
@@ -44,7 +44,7 @@ const algorithm = "aes-256-gcm"
 const version = 1
 const sizes = { nonce: 12, tag: 16 }
 
-/** The most characters of a seal, and the most bytes that one may hold: more are not unpacked. */
+/** The maximum length of a seal in characters, and of its content in bytes. Larger seals are not unpacked. */
 const limits = { characters: 65_536, bytes: 4 * 2 ** 20 }
 
 const isPiece = (value: unknown): value is Piece =>
@@ -128,11 +128,11 @@ export const take = Effect.fnUntraced(function* (
   })
 })
 
-/** How many entries pieces have. */
+/** Returns the number of entries in pieces. */
 export const lengthOf = (pieces: ReadonlyArray<Piece>): number =>
   pieces.reduce((sum, { entries }) => sum + entries.length, 0)
 
-/** The pieces of a run in a client's history: from its first entry on, without gaps. */
+/** Returns the pieces of a run in a client's history, from its first entry and without gaps. */
 export const piecesOf = (
   { open }: Sealer,
   { owner, runId, seals }: { readonly owner: string; readonly runId: string; readonly seals: ReadonlyArray<string> }
@@ -148,7 +148,7 @@ export const piecesOf = (
   return chain
 }
 
-/** Writes a run that a journal does not know back into it, from its pieces and the history that they came with. */
+/** Restores a run in a journal that does not contain it, from its pieces and the client's history. */
 export const restore = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   pieces: ReadonlyArray<Piece>,

@@ -20,30 +20,30 @@ import * as StopText from "./StopText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much of the work a client sees: nothing, the assignments, or all texts. */
+/** How much of the work a client sees: nothing, the assignments, or all text. */
 export type Notes = "off" | "titles" | "full"
 
 /** Options of a segment. */
 export interface Options {
   readonly maxRounds: number
   readonly notes: Notes
-  /** Whether the answer has a shape: it is then known at the end alone. */
+  /** Whether the answer has a shape. If so, it is known only at the end. */
   readonly isShaped: boolean
   readonly stopSequences?: ReadonlyArray<string> | undefined
-  /** Whether the client is given one call of a tool at a time, also where several steps wait. */
+  /** Whether the client receives one tool call at a time, even if several steps wait. */
   readonly isOneByOne: boolean
-  /** Whether each part says who it is by. */
+  /** Whether each part contains its author. */
   readonly isTagged: boolean
-  /** The calls of the run whose results begin this segment; none for the first. */
+  /** The calls of the run whose results start this segment; empty for the first segment. */
   readonly given: ReadonlyArray<string>
 }
 
-/** The parts as they come. */
+/** Called with parts as they arrive. */
 export interface SegmentParts {
   readonly take: (event: RunEvent.RunEvent) => ReadonlyArray<Part>
-  /** The last parts. */
+  /** Returns the last parts. */
   readonly end: (result: RunResult) => ReadonlyArray<Part>
-  /** The last parts of a run that is stopped, and gives no result. */
+  /** Returns the last parts of a run that was stopped and has no result. */
   readonly stop: () => ReadonlyArray<Part>
 }
 
@@ -74,7 +74,7 @@ const planOf = (
     : `Plan of ${steps.length} steps: ${lines.join(", ")}${end}`
 }
 
-/** Whether a text is such a line, or begins with one: clients may send them back. */
+/** Whether a text is a note or starts with one. Clients may send notes back. */
 export const isNote = (text: string): boolean =>
   /^(?:Plan of \d+ steps(?:; the answer [a-z ]+)?:|Step \d+ of \d+: )|^(?:It goes on all the same|The answer of step \d+ stands)$/.test(
     text
@@ -91,7 +91,7 @@ const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undef
 /** Maximum number of notes about the progress of tools in a segment. */
 const maxProgressNotes = 32
 
-/** The events without a note: clients see them otherwise, or not at all. */
+/** The events without a note. Clients see them in another form, or not at all. */
 type WithoutNote =
   | "round-started"
   | "plan-waiting"
@@ -119,8 +119,8 @@ type WithoutNote =
   | "run-finished"
 
 /**
- * The work of a run in lines for people: plans of several steps, what became of those that do not answer, and what checks
- * have found.
+ * Formats the work of a run as lines: plans with several steps, the results of intermediate steps, and the verdicts of
+ * checks.
  */
 const noting = (notes: Notes) => {
   let pool: ReadonlyArray<RunEvent.PoolMember> = []
@@ -128,7 +128,7 @@ const noting = (notes: Notes) => {
   let progressNotes = 0
   let workflow: Workflow.Workflow = { steps: [] }
   const place = (step: number) => `Step ${step + 1} of ${steps}`
-  /** Of the step that answers what others do not see: the text is under way, or has passed. */
+  /** Whether a check of the answering step needs no note, because the text has passed or is used anyway. */
   const isSilent = ({ passed, step }: Told<"step-checked">) =>
     step === steps - 1 && (passed || workflow.steps[step]?.check?.onFailure === "continue")
   const line = (about: "plan" | "step", text: string, by?: string | undefined): ReadonlyArray<Part> => [
@@ -180,7 +180,7 @@ const noting = (notes: Notes) => {
 // Speakers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Knows whose a text of the run is: of the step that it comes from, or of whom the answer is. */
+/** Returns the author of a text: its step, or the author of the answer. */
 const speaking = () => {
   const workers = new Map<number, string>()
   const answers = new Map<string, string>()

@@ -20,7 +20,7 @@ import * as Failure from "./Failure.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of a run that one request asks for. */
+/** A part of a run, produced for one request. */
 export interface Segment {
   readonly about: About
   /** All parts, from the first one on. */
@@ -29,36 +29,36 @@ export interface Segment {
   /** Calls `hear` when it is over, before its readers are notified. */
   readonly onOver: (hear: () => void) => void
   /**
-   * Has its last parts written before its readers receive them. If it is already over, calls `write` immediately,
-   * without parts.
+   * Sets a function that stores the last parts before readers receive them. If the segment is already over, calls
+   * `write` immediately, without parts.
    */
   readonly onEnd: (write: (last: ReadonlyArray<Part>) => Effect.Effect<void>) => Effect.Effect<void>
-  /** The parts from the first on, in batches of those that have come meanwhile; and a heartbeat where none come. */
+  /** Streams the parts from the first one, in batches, with heartbeats while none arrive. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
-  /** Gives its parts to a function as they come, as `read` does, but past the machinery of a stream. */
+  /** Like `read`, but passes parts directly to a function, without the overhead of a stream. */
   readonly follow: (take: Take) => Effect.Effect<void>
-  /** Waits for the end, counted as one of its readers. */
+  /** Waits for the end, and counts as a reader meanwhile. */
   readonly over: Effect.Effect<void>
-  /** Waits for a first part, or for its end, at most so long. */
+  /** Waits for the first part or the end, up to a time limit. */
   readonly begun: (millis: number) => Effect.Effect<void>
   /** Stops it, and waits until it is over. */
   readonly stop: Effect.Effect<void>
 }
 
-/** Takes parts, and whether they are the last. If it returns false, the next ones wait until it calls `goOn`. */
+/** Receives parts, and whether they are the last. If it returns false, the next ones wait until it calls `goOn`. */
 export type Take = (parts: ReadonlyArray<Part>, isLast: boolean, goOn: () => void) => boolean
 
 /** Limits on the time and number of stored segments. */
 export interface Options {
   /** How long a segment continues without a client, in milliseconds. */
   readonly graceMillis: number
-  /** How often something is sent where nothing happens, in milliseconds. */
+  /** The heartbeat interval of idle streams, in milliseconds. */
   readonly heartbeatMillis: number
-  /** How long a segment that has ended can be asked for again, in milliseconds. */
+  /** How long an ended segment can be requested again, in milliseconds. */
   readonly keptMillis: number
   /** Maximum number of characters retained for ended segments and their requests. */
   readonly keptCharacters: number
-  /** Called for a mistake in what writes the last parts down. */
+  /** Called with an error of the function that stores the last parts. */
   readonly defect?: ((about: About, cause: unknown) => void) | undefined
 }
 
@@ -69,11 +69,11 @@ export interface Asking {
   /** Whether the client marked the request as a retry. If not, it attaches only to abandoned segments. */
   readonly isRepeated: boolean
   readonly about: About
-  /** How long its request is. */
+  /** The length of its request, in characters. */
   readonly characters: number
-  /** Whether each part stays as it is: texts are not merged. False by default. */
+  /** Whether parts are never merged. Default: `false`. */
   readonly isExact?: boolean | undefined
-  /** Runs it: tells parts as they come, and returns the last. */
+  /** Runs the segment: emits parts as they arrive, and returns the last ones. */
   readonly run: (tell: (parts: ReadonlyArray<Part>) => void) => Effect.Effect<ReadonlyArray<Part>>
 }
 
@@ -106,7 +106,7 @@ const sizeOf = (part: Part): number =>
         ? JSON.stringify(part.item).length
         : 0
 
-/** Size of a segment besides its texts, in characters: an estimate above most measured ones. */
+/** The size of a segment without its texts, in characters: an estimate above most measured values. */
 const overhead = 4096
 
 const isLast = ({ type }: Part): boolean => type === "finish" || type === "error"
@@ -133,20 +133,20 @@ class Kept implements Segment {
   readonly about: About
   readonly parts: Array<Part> = []
   readers = 0
-  /** Whether a client went away before it had read all. */
+  /** Whether a client disconnected before it had read everything. */
   isLeft = false
-  /** How often its last client went away: each time the grace begins again. */
+  /** The number of times that its last client disconnected. Each time, the grace period restarts. */
   #leaves = 0
   characters: number
   overAt: number | undefined = undefined
   readonly #host: Host
   readonly #isExact: boolean
-  /** Number of parts that a reader has received; those are not extended. */
+  /** The number of parts that a reader has received. These are not extended. */
   #given = 0
-  /** Those that wait for the next part, or for the last part alone. */
+  /** The listeners for the next part, and for the last part. */
   readonly #waiting = new Set<() => void>()
   readonly #ending = new Set<() => void>()
-  /** Those that write the last parts down. */
+  /** The functions that store the last parts. */
   #writing: ReadonlyArray<Write> = []
   #isTelling = false
   #fiber: Fiber.Fiber<void> | undefined = undefined
@@ -198,7 +198,7 @@ class Kept implements Segment {
     })
   }
 
-  /** Reports what cannot be written as a defect: its readers get the answer all the same. */
+  /** Reports a failed write as a defect. Readers receive the answer anyway. */
   #guarded(written: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.catchCause(written, (cause) => Effect.sync(() => this.#host.options.defect?.(this.about, cause)))
   }
@@ -262,13 +262,13 @@ class Kept implements Segment {
     return Effect.suspend(() => (this.#fiber === undefined ? Effect.void : Fiber.interrupt(this.#fiber)))
   }
 
-  /** The parts after the first so many. */
+  /** Returns the parts after the given number of parts. */
   #from(count: number): ReadonlyArray<Part> {
     this.#given = this.parts.length
     return this.parts.slice(count)
   }
 
-  /** Waits until there is more than so many parts, at most so long. */
+  /** Waits until there are more than the given number of parts, up to a time limit. */
   #more(count: number, millis: number): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       if (this.parts.length > count || this.isOver()) return resume(Effect.void)
@@ -391,7 +391,7 @@ class Kept implements Segment {
     return Effect.asVoid(Effect.forkIn(this.#abandoned(this.#leaves), this.#host.scope))
   }
 
-  /** Stops a segment that no client has come back to. */
+  /** Stops a segment that has no client after its grace period. */
   #abandoned(leaves: number): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(this.#host.options.graceMillis),
@@ -409,7 +409,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
-  /** In the order in which they were begun. */
+  /** The segments in the order in which they were started. */
   const known = new Map<string, Kept>()
   const active = new Set<Kept>()
   let characters = 0

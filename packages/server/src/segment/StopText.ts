@@ -2,7 +2,7 @@
  * Ends a text before the first of several sequences. A possible start of a sequence is held back until it is resolved.
  */
 
-/** How far a text has come. */
+/** The state of a text. */
 export interface StopText {
   readonly sequences: ReadonlyArray<string>
   readonly held: string
@@ -10,14 +10,14 @@ export interface StopText {
   readonly stoppedBy: string | undefined
 }
 
-/** A text that has not begun. */
+/** The state before the first chunk. */
 export const start = (sequences: ReadonlyArray<string> = []): StopText => ({
   sequences,
   held: "",
   stoppedBy: undefined
 })
 
-/** How much of the end of a text may be the beginning of a sequence. */
+/** Returns how many characters at the end of a text may be the start of a sequence. */
 const mayBegin = (text: string, sequences: ReadonlyArray<string>): number => {
   const longest = Math.max(...sequences.map(({ length }) => length)) - 1
   for (let length = Math.min(longest, text.length); length > 0; length -= 1) {
@@ -27,7 +27,7 @@ const mayBegin = (text: string, sequences: ReadonlyArray<string>): number => {
   return 0
 }
 
-/** Takes a piece of the text, and gives what is certain now. After it was stopped, nothing comes. */
+/** Adds a chunk of the text, and returns the text that can be emitted. After a stop sequence, it returns nothing. */
 export const take = (state: StopText, piece: string): readonly [state: StopText, text: string] => {
   const { held, sequences, stoppedBy } = state
   if (stoppedBy !== undefined) return [state, ""]

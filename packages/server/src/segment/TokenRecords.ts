@@ -1,8 +1,8 @@
 /**
  * The tokens of a policy's completions, for trainers that learn from runs of this server (`return_token_ids`, vLLM's field).
  *
- * A model that knows its tokens gives them as the `echo` of its answer: `prompt`, `tokens` and `logProbs`, as a worker of
- * `SamplerWorker` does. Nothing is collected unless a request asks for it.
+ * A model with access to its tokens returns them as the `echo` of its answer: `prompt`, `tokens` and `logProbs`, like a
+ * `SamplerWorker`. They are collected only if a request asks for them.
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
@@ -19,7 +19,7 @@ export interface TokenRecord {
   readonly logProbs: ReadonlyArray<number>
 }
 
-/** The most tokens of a completion that are read. */
+/** The maximum number of tokens that are read per completion. */
 const maxTokens = 1_000_000
 
 const isNumbers = (value: unknown, isOne: (one: unknown) => boolean): value is ReadonlyArray<number> =>
@@ -36,7 +36,7 @@ const tokensIn = (echo: unknown): Pick<TokenRecord, "prompt" | "tokens" | "logPr
   return tokens.length === logProbs.length ? { prompt, tokens, logProbs } : undefined
 }
 
-/** A policy whose completions are collected. */
+/** Wraps a policy so that its completions are collected. */
 export const collecting = (policy: Policy.Policy, records: Array<TokenRecord>): Policy.Policy => ({
   ...policy,
   propose: (context) => {
@@ -62,7 +62,10 @@ export const addTo = (parts: ReadonlyArray<Part>, records: ReadonlyArray<TokenRe
       : { ...part, notices: [...(part.notices ?? []), none] }
   })
 
-/** The fields of NeMo-Gym: of the last completion on the message, and of all of them in `divisi`. */
+/**
+ * Returns the fields of NeMo-Gym: those of the last completion on the message, and those of all completions in
+ * `divisi`.
+ */
 export const fieldsOf = ({ logProbs, prompt, tokens }: TokenRecord): JsonObject => ({
   prompt_token_ids: prompt,
   generation_token_ids: tokens,

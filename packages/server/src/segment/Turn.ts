@@ -48,7 +48,7 @@ export interface Options {
   readonly listener?: RunEvent.Listener | undefined
 }
 
-/** A request with who answers it. */
+/** A request with its team. */
 export interface Turn {
   /** Deduplication key. */
   readonly key: string
@@ -83,7 +83,7 @@ const least = (left: number | undefined, right: number | undefined): number | un
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The Conductor of a request: the server's, with what the client wants of its answer. */
+/** Returns the Conductor of a request: the server's, with the client's settings. */
 const conductorOf = (
   { settings }: Options,
   { request, team }: Turn,
@@ -145,7 +145,7 @@ const resumptionOf = Effect.fnUntraced(function* (
   return { runId: found.runId, results }
 })
 
-/** The run that a request had before, where it is one that was sent again and the journal outlives its process. */
+/** Returns the earlier run of a repeated request, if the journal is persistent. */
 const beforeOf = ({ journal, recent }: Options, { isRepeated, key, owner }: Turn) =>
   isRepeated === undefined || recent !== undefined
     ? Effect.undefined
@@ -169,11 +169,11 @@ const isLost = ({ error }: Conductor.RunResult): boolean => {
   return _tag === "Fenced" || _tag === "Held" || _tag === "Unreachable"
 }
 
-/** A turn that can be run. */
+/** A turn that is ready to run. */
 export interface Prepared {
-  /** The run that it is a segment of. */
+  /** The id of its run. */
   readonly runId: string
-  /** Tells parts as they come, and returns the last. */
+  /** Emits parts as they arrive, and returns the last ones. */
   readonly run: (tell: Tell) => Effect.Effect<ReadonlyArray<Part>>
   /** Present if servers share the response. */
   readonly shared?: SharedTurn | undefined
@@ -188,7 +188,7 @@ const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(
       )
 )
 
-/** No person is available to approve a tool. */
+/** Rejects tools that need approval, because no person is available. */
 const approve = () => Effect.succeed(false)
 
 /** Prepares a turn: resumes its run, or starts one. */
