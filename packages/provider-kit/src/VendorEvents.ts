@@ -47,7 +47,8 @@ abstract class LineSplitter implements Splitter {
   take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const text = bytes === undefined ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(bytes, { stream: true })
     const events = this.#split(this.#withoutReturns(text))
-    if (this.#rest.length + this.pending > longestEvent) throw unreadable("an event does not end")
+    if (this.#rest.length + this.pending > longestEvent)
+      throw unreadable("an event is larger than 32 million characters")
     return events
   }
 
@@ -102,7 +103,7 @@ class ServerSent extends LineSplitter {
   override take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const events = super.take(bytes)
     if (bytes === undefined && !this.#hasData && this.#stray !== undefined) {
-      throw unreadable(`plain text instead of an answer: ${this.#stray.slice(0, shown)}`)
+      throw unreadable(`the response is plain text: ${this.#stray.slice(0, shown)}`)
     }
     return events
   }
@@ -159,7 +160,7 @@ class Whole implements Splitter {
     const piece = bytes === undefined ? this.#decoder.decode() : this.#decoder.decode(bytes, { stream: true })
     this.#pieces.push(piece)
     this.#length += piece.length
-    if (this.#length > longestEvent) throw unreadable("an event does not end")
+    if (this.#length > longestEvent) throw unreadable("an event is larger than 32 million characters")
     if (bytes !== undefined) return []
     const text = this.#pieces.join("").trim()
     // JSON that is whole has its end.
@@ -191,9 +192,11 @@ class Sniffing implements Splitter {
   }
 
   #choose(bytes: Uint8Array | undefined): Splitter | undefined {
+    // `data:`, `event:` or a comment.
+    if (bytes !== undefined && (bytes[0] === 0x64 || bytes[0] === 0x65 || bytes[0] === 0x3a)) return new ServerSent()
     const beginning = trimmed(new TextDecoder().decode(bytes?.subarray(0, 2000)))
     if (beginning === "") return bytes === undefined ? new ServerSent() : undefined
-    if (beginning.startsWith("<")) throw unreadable(`an HTML page instead of an answer${titleOf(beginning)}`)
+    if (beginning.startsWith("<")) throw unreadable(`the response is an HTML page${titleOf(beginning)}`)
     return /^[{[]/.test(beginning) ? new Whole() : new ServerSent()
   }
 }
@@ -305,7 +308,7 @@ const parsedAll = (
     }
     const several = salvaged(text)
     if (several === undefined) {
-      return { events, end: { error: unreadable(`an event is not JSON: ${text.slice(0, shown)}`) } }
+      return { events, end: { error: unreadable(`an event is not valid JSON: ${text.slice(0, shown)}`) } }
     }
     for (const one of several) {
       if (one === done) return ended(at)

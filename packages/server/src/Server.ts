@@ -505,7 +505,8 @@ export const make = Effect.fnUntraced(function* (
   const open = Origins.open(origins)
   const unreadable = Respond.error(errorsOf("/"), invalid("url", "The URL of the request cannot be read."))
   const readable = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
-    URL.canParse(url, "http://localhost") ? routed : Effect.succeed(unreadable)
+    // A path is always readable.
+    /^\/(?![/\\])/.test(url) || URL.canParse(url, "http://localhost") ? routed : Effect.succeed(unreadable)
   )
   const app = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => open(readable, request))
 

@@ -27,7 +27,7 @@ const keyOf =
   <State>(wire: Wire<State>, of: JsonObject) =>
   (more: JsonObject, headers: Headers = {}, owner = "alice"): string => {
     const body = { ...of, ...more }
-    return RequestKey.make(owner, wire, headers, wire.read(body, headers), body)
+    return RequestKey.make(owner, wire, headers, wire.read(body, headers), body, JSON.stringify(body).length)
   }
 
 const ofChat = keyOf(chat, { model: "divisi", messages: [{ role: "user", content: "Greet" }] })

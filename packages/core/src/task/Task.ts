@@ -49,8 +49,13 @@ const counted = (text: string): string => {
   return `${text.length} ${sample}`
 }
 
+const isShort = ({ content }: Message): boolean => typeof content === "string" && content.length <= countedCharacters
+
+const withoutLong = (_: string, value: unknown): unknown => (typeof value === "string" ? counted(value) : value)
+
 const idOf = (messages: ReadonlyArray<Message>): string => {
-  const text = JSON.stringify(messages, (_, value: unknown) => (typeof value === "string" ? counted(value) : value))
+  const isPlain = messages.every((message) => isShort(message) && !("toolCalls" in message))
+  const text = isPlain ? JSON.stringify(messages) : JSON.stringify(messages, withoutLong)
   return `task-${(Hash.string(text) >>> 0).toString(16).padStart(8, "0")}`
 }
 

@@ -6,12 +6,15 @@ import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../VendorJson.ts"
 
+/** A field of the vendor's object, or of an object in a field. */
+type Path = string | readonly [field: string, inner: string]
+
 /**
  * A figure of our usage with its fields: paths in the vendor's object, of which the first one with a number is used.
  */
 export interface Row {
   readonly figure: keyof Usage
-  readonly paths: ReadonlyArray<string>
+  readonly paths: ReadonlyArray<Path>
 }
 
 /**
@@ -34,8 +37,8 @@ export const openAi: ReadonlyArray<Row> = [
       "prompt_token_count",
       "input_token_count",
       "num_prompt_tokens",
-      "billed_units.input_tokens",
-      "tokens.input_tokens"
+      ["billed_units", "input_tokens"],
+      ["tokens", "input_tokens"]
     ]
   },
   {
@@ -53,15 +56,15 @@ export const openAi: ReadonlyArray<Row> = [
       "generated_token_count",
       "num_completion_tokens",
       "response_tokens",
-      "billed_units.output_tokens",
-      "tokens.output_tokens"
+      ["billed_units", "output_tokens"],
+      ["tokens", "output_tokens"]
     ]
   },
   {
     figure: "cachedInputTokens",
     paths: [
-      "prompt_tokens_details.cached_tokens",
-      "input_tokens_details.cached_tokens",
+      ["prompt_tokens_details", "cached_tokens"],
+      ["input_tokens_details", "cached_tokens"],
       "prompt_cache_hit_tokens",
       "cached_tokens",
       "num_cached_tokens",
@@ -73,29 +76,27 @@ export const openAi: ReadonlyArray<Row> = [
   {
     figure: "cacheWriteTokens",
     paths: [
-      "prompt_tokens_details.cache_write_tokens",
-      "input_tokens_details.cache_write_tokens",
+      ["prompt_tokens_details", "cache_write_tokens"],
+      ["input_tokens_details", "cache_write_tokens"],
       "cache_creation_input_tokens"
     ]
   },
   {
     figure: "reasoningTokens",
     paths: [
-      "completion_tokens_details.reasoning_tokens",
-      "output_tokens_details.reasoning_tokens",
+      ["completion_tokens_details", "reasoning_tokens"],
+      ["output_tokens_details", "reasoning_tokens"],
       "reasoning_tokens",
       "thoughtsTokenCount"
     ]
   }
 ]
 
-const at = (value: Json.Fields, path: string): unknown =>
-  path.includes(".") ? path.split(".").reduce<unknown>((inner, name) => Json.fields(inner)[name], value) : value[path]
-
 /** The first of some paths that leads to a number. The rest are not followed: usage is read several times in an answer. */
-const figureAt = (counts: Json.Fields, paths: ReadonlyArray<string>): number | undefined => {
+const figureAt = (counts: Json.Fields, paths: Row["paths"]): number | undefined => {
   for (const path of paths) {
-    const figure = Json.number(at(counts, path))
+    const value = typeof path === "string" ? counts[path] : Json.fields(counts[path[0]])[path[1]]
+    const figure = Json.number(value)
     if (figure !== undefined) return figure
   }
   return undefined

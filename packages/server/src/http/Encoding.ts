@@ -70,7 +70,8 @@ const plain: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "ut
 
 /** The encodings of a body in the order in which they are undone. An error for one that is not known. */
 export const read = (header: string | undefined): ReadonlyArray<string> | ApiError => {
-  const names = (header ?? "")
+  if (header === undefined) return []
+  const names = header
     .split(",")
     .map((name) => name.trim().toLowerCase())
     .filter((name) => !plain.has(name))

@@ -268,7 +268,7 @@ const begin = Effect.fnUntraced(function* <State>(
   const offer = context.offer()
   const team = yield* Body.attempt(() => teamOf(offer, caller, request))
   yield* pause
-  const key = RequestKey.make(owner, wire, headers, request, body)
+  const key = RequestKey.make(owner, wire, headers, request, body, recalled === body ? bytes : Infinity)
   yield* pause
   const isRepeated = RequestKey.isRepeated(headers)
   const journal = keeping.shared?.(recalled)

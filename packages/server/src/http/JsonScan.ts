@@ -90,7 +90,14 @@ export class JsonScan {
 
   /** Continues in a text, and returns the position of its end. */
   #text(bytes: Uint8Array, from: number): number {
-    if (this.#head.length < headBytes) this.#readHead(bytes, from)
+    const end = this.#endOf(bytes, from)
+    // What a short text is does not matter.
+    const isShort = !this.#isInText && this.#textBytes < longMediaBytes && this.#textBytes <= this.#limits.textBytes
+    if (!isShort && this.#head.length < headBytes) this.#readHead(bytes, from)
+    return end
+  }
+
+  #endOf(bytes: Uint8Array, from: number): number {
     let at = from
     if (this.#isEscaped) {
       this.#isEscaped = false

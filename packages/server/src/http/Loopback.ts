@@ -22,6 +22,20 @@ const ofProxies = new RegExp(
   "i"
 )
 
+/** The headers of most requests, which are not looked at further. */
+const common: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "content-type",
+  "content-length",
+  "user-agent",
+  "accept",
+  "accept-encoding",
+  "accept-language",
+  "authorization",
+  "transfer-encoding"
+])
+
 const makeKey = "create a key with `divisi key make <name>`"
 
 /** Whether a request comes from a page that this server sent: the host name is that of this machine. */
@@ -41,7 +55,7 @@ const problemOf = (headers: Headers, origins: Origins.Origins, ownPages: boolean
   if (site !== undefined && site !== "none" && !isNamed) {
     return `requests from web pages are rejected (Sec-Fetch-Site). To allow a page, start the server with \`--allow-origin <origin>\`, or ${makeKey}.`
   }
-  const proxy = Object.keys(headers).find((name) => ofProxies.test(name))
+  const proxy = Object.keys(headers).find((name) => !common.has(name) && ofProxies.test(name))
   return proxy === undefined
     ? undefined
     : `requests through a proxy are rejected (${proxy}). To use a proxy, ${makeKey}.`

@@ -57,9 +57,10 @@ export class Pieces {
 
   /** The text from one byte to another, without those; each block is decoded in a turn of its own. */
   text(from: number, to: number): Effect.Effect<string> {
+    const [first] = this.#blocks
+    if (first !== undefined && to <= first.length) return Effect.succeed(first.toString("utf8", from, to))
     const parts = [...this.#parts(from, to)]
     const decoder = new StringDecoder("utf8")
-    if (parts.length < 2) return Effect.sync(() => parts.map((part) => decoder.end(part)).join(""))
     return Effect.gen(function* () {
       let text = ""
       for (const part of parts) {

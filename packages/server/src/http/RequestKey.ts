@@ -7,7 +7,7 @@
  * neither does a text that is a list of one block, or a hint for caching. Nothing deeper is looked at: the time that the
  * key takes is that of hashing what was read.
  */
-import { createHash, hash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { Headers } from "../wire/Choice.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { Request, Wire } from "../wire/Wire.ts"
@@ -24,48 +24,52 @@ const longCharacters = 4_096
 const shortened = (text: string): string =>
   text.length > longCharacters ? `#${text.length} ${hash("sha256", text, "base64")}` : text
 
+const withoutLong = (_: string, value: unknown): unknown => (typeof value === "string" ? shortened(value) : value)
+
 const isPlain = (value: unknown): boolean => typeof value !== "object" && value !== undefined
 
 /** The plain values of an object by their names, in order. */
-const plainOf = (fields: JsonObject): ReadonlyArray<readonly [string, unknown]> =>
-  Object.keys(fields)
-    .slice(0, maxFields)
-    .toSorted()
-    .flatMap((name) => {
-      const value = fields[name]
-      if (!isPlain(value)) return []
-      return [[name, typeof value === "string" ? shortened(value) : value] as const]
-    })
+const plainOf = (fields: JsonObject, names: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  const plain: Array<unknown> = []
+  for (const name of names) {
+    const value = fields[name]
+    if (isPlain(value)) plain.push([name, typeof value === "string" ? shortened(value) : value])
+  }
+  return plain
+}
+
+const sorted = (names: Array<string>): ReadonlyArray<string> => names.slice(0, maxFields).sort()
 
 /** Returns the fields that are not read into the request; `null` counts as absent. */
 const restOf = (body: JsonObject, said: ReadonlyArray<string>): ReadonlyArray<unknown> => {
-  const rest = Object.fromEntries(
-    Object.entries(body)
-      .filter(([name, value]) => value !== null && name !== "cache_control" && !said.includes(name))
-      .slice(0, maxFields)
+  const names = sorted(
+    Object.keys(body).filter((name) => body[name] !== null && name !== "cache_control" && !said.includes(name))
   )
-  const objects = Object.keys(rest)
-    .toSorted()
-    .flatMap((name) => {
-      const value = rest[name]
-      return isObject(value) ? [[name, plainOf(value)]] : []
-    })
-  return [plainOf(rest), objects]
+  const objects: Array<unknown> = []
+  for (const name of names) {
+    const value = body[name]
+    if (isObject(value)) objects.push([name, plainOf(value, sorted(Object.keys(value)))])
+  }
+  return [plainOf(body, names), objects]
 }
 
-/** The key of a request, as it was read and as its body came. */
+/**
+ * The key of a request, as it was read and as its body came. `bytes` is the size of all that was read: infinite for a body
+ * that refers to stored contents.
+ */
 export const make = (
   owner: string,
   { name, said }: Pick<Wire<unknown>, "name" | "said">,
   headers: Headers,
   request: Request,
-  body: JsonObject
+  body: JsonObject,
+  bytes: number
 ): string => {
   const ids = identifying.map((header) => headers[header] ?? "")
-  const text = JSON.stringify([owner, name, ids, request, restOf(body, said)], (_, value: unknown) =>
-    typeof value === "string" ? shortened(value) : value
-  )
-  return createHash("sha256").update(text).digest("base64")
+  const parts = [owner, name, ids, request, restOf(body, said)]
+  // A small body has no long text.
+  const text = bytes <= longCharacters ? JSON.stringify(parts) : JSON.stringify(parts, withoutLong)
+  return hash("sha256", text, "base64")
 }
 
 /** Whether the client marked the request as a retry or named it. */

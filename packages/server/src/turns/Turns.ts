@@ -42,6 +42,14 @@ const formOf = (message: Json.JsonObject, own: Form): Form => {
   return hasCalls(message) ? "chat" : own
 }
 
+/** Returns a message of a role and a text alone, as most are: every wire reads it the same. */
+const plainMessage = (value: Json.JsonObject): Message | undefined => {
+  const { content, role } = value
+  if (typeof content !== "string" || (role !== "user" && role !== "assistant")) return undefined
+  for (const name in value) if (name !== "role" && name !== "content") return undefined
+  return { role, content }
+}
+
 /** Reads a list of messages in the form of a wire, or in others. Throws an `ApiError`. */
 export const read = (
   list: ReadonlyArray<unknown>,
@@ -52,11 +60,16 @@ export const read = (
 ): ReadonlyArray<Message> => {
   const conversation = Conversation.make(reading, tools)
   for (const [at, value] of list.entries()) {
-    const place = reading.at(field, at)
     if (value === null) continue
-    if (typeof value === "string") conversation.messages.push({ role: "user", content: value })
+    if (typeof value === "string") {
+      conversation.messages.push({ role: "user", content: value })
+      continue
+    }
+    const place = reading.at(field, at)
+    const given = Json.object(value, place)
+    const message = plainMessage(given)
+    if (message !== undefined) conversation.messages.push(message)
     else {
-      const given = Json.object(value, place)
       Forms.noteLosses(given, place, reading)
       for (const turn of Forms.turnsOf(given)) {
         const message = Forms.plain(turn)
@@ -64,8 +77,14 @@ export const read = (
       }
     }
   }
-  return Conversation.messagesOf(conversation)
+  const messages = Conversation.messagesOf(conversation)
+  const last = messages.at(-1)
+  if (last?.role === "assistant" && last.toolCalls === undefined) reading.notice(prefilled)
+  return messages
 }
+
+/** `prefix` of DeepSeek and Mistral, `partial` of Moonshot, and any last message of the assistant ask for it. */
+const prefilled = "The last message is the assistant's. The answer does not continue it, but is a message of its own."
 
 /** The list of a request, which some clients send in the field of another wire, as a text or as one message. */
 export const listIn = (
@@ -89,16 +108,7 @@ export const listIn = (
   return [Json.list(value, field), field]
 }
 
-/** The fields in which vendors have the rules of a conversation. */
-const ruleFields = [
-  "system",
-  "instructions",
-  "systemInstruction",
-  "system_instruction",
-  "system_prompt",
-  "systemPrompt",
-  "preamble"
-] as const
+const ruleNames: ReadonlySet<string> = new Set(Canonical.ruleFields)
 
 /** Adds the rules that have a field of their own in front of the messages. */
 export const withRules = (
@@ -106,7 +116,8 @@ export const withRules = (
   reading: Reading,
   messages: NonEmptyReadonlyArray<Message>
 ): NonEmptyReadonlyArray<Message> => {
-  const rules = ruleFields
+  if (!Json.hasAny(body, ruleNames)) return messages
+  const rules = Canonical.ruleFields
     .map((field) => Content.textOf(body[field], field, reading, "system"))
     .filter((text) => text !== "")
   return rules.length === 0 ? messages : [{ role: "system", content: rules.join("\n") }, ...messages]

@@ -86,19 +86,24 @@ const flat = (given: Json.JsonObject): Body => {
 }
 
 const rename = (body: Body): void => {
-  for (const [other, name] of Object.entries(names)) {
+  for (const other of Object.keys(body)) {
+    const name = Object.hasOwn(names, other) ? names[other]! : undefined
     const value = body[other]
-    if (value === undefined || value === null) continue
+    if (name === undefined || value === undefined || value === null) continue
     const isTaken = name === "max_tokens" ? limits.some((limit) => body[limit] != null) : body[name] != null
     if (!isTaken) body[name] = value
     delete body[other]
   }
 }
 
+/** Fields with the functions of Gemini. */
+const declarations = ["functionDeclarations", "function_declarations"] as const
+
 /** Tools and their choice, which Bedrock and Gemini have in one object. */
 const takeTools = (body: Body): void => {
-  for (const name of ["functionDeclarations", "function_declarations"]) {
-    if (body[name] != null) body.tools ??= [{ functionDeclarations: body[name] }]
+  for (const name of declarations) {
+    if (body[name] === undefined) continue
+    if (body[name] !== null) body.tools ??= [{ functionDeclarations: body[name] }]
     delete body[name]
   }
   if (!Json.isObject(body.tool_config)) return
@@ -111,6 +116,20 @@ const takeTools = (body: Body): void => {
 // -------------------------------------------------------------------------------------------------------------------
 // Conversations
 // -------------------------------------------------------------------------------------------------------------------
+
+/** The fields in which vendors have the rules of a conversation. */
+export const ruleFields = [
+  "system",
+  "instructions",
+  "systemInstruction",
+  "system_instruction",
+  "system_prompt",
+  "systemPrompt",
+  "preamble"
+] as const
+
+/** The fields of a conversation that stay where they are. */
+export const fields = ["messages", "input", "chat_history", "chatHistory", ...ruleFields] as const
 
 /** The fields that a message has in some framework or other. */
 const messageFields = ["role", "Role", "_role", "from", "author", "messageType", "sender", "kwargs", "parts"]
@@ -232,13 +251,26 @@ const refuseLine = ({ body, custom_id, input, messages, url }: Body): void => {
   throw invalid("body", "This is a line of a batch file. Send the object in its field body, without custom_id and url.")
 }
 
+/** The fields of other forms. A body without them has its settings and tools where they belong. */
+const foreign: ReadonlySet<string> = new Set([
+  ...containers,
+  ...extras,
+  ...Object.keys(names),
+  ...declarations,
+  "tool_config",
+  "body"
+])
+
 /** Returns a body in the form of a wire whose conversation is in the field `own`. Throws an `ApiError`. */
 export const of = (given: Json.JsonObject, own: "messages" | "input"): Json.JsonObject => {
-  const body = flat(given)
-  refuseLine(body)
+  const isForeign = Json.hasAny(given, foreign)
+  const body = isForeign ? flat(given) : { ...given }
   if (typeof body.model === "string") body.model = body.model.trim()
-  rename(body)
-  takeTools(body)
+  if (isForeign) {
+    refuseLine(body)
+    rename(body)
+    takeTools(body)
+  }
   takeConversation(body, own)
   return body
 }

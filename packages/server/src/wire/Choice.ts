@@ -80,6 +80,9 @@ export const isTagged = (body: Json.JsonObject, headers: Headers): boolean =>
   headers["openai-beta"]?.split(",").some((name) => name.trim() === "responses_multi_agent=v1") === true ||
   (Json.isObject(body.multi_agent) && body.multi_agent.enabled === true)
 
+/** The fields of a body that are read here. */
+export const fields = ["divisi", "metadata", "multi_agent", "return_token_ids"] as const
+
 /** Returns the choice of a request. Throws an `ApiError` if it is unreadable. */
 export const read = (model: string, body: Json.JsonObject, headers: Headers): Choice => {
   const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}

@@ -12,6 +12,12 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** Whether an object has a field of some names. Objects have few fields, and there are many names. */
+export const hasAny = (value: JsonObject, names: ReadonlySet<string>): boolean => {
+  for (const name in value) if (names.has(name)) return true
+  return false
+}
+
 const wrong = (field: string, what: string, value: unknown): never => {
   throw invalid(
     field,

@@ -8,9 +8,13 @@ import { Options } from "@divisi/core"
 import type { Reasoning } from "@divisi/core/Worker"
 import { Dialects } from "@divisi/provider-kit"
 import { invalid } from "./ApiError.ts"
+import * as Canonical from "./Canonical.ts"
+import * as Choice from "./Choice.ts"
 import * as Json from "./Json.ts"
 import * as OpenAi from "./OpenAi.ts"
 import { preference, type Reading } from "./Reading.ts"
+import * as Shape from "./Shape.ts"
+import * as Tools from "./Tools.ts"
 import type { Settings } from "./Wire.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -107,12 +111,14 @@ const fates: { readonly [Name in Dialects.Fields.Name]: Fate } = {
 }
 
 /** The fields that no setting holds, and that are not read elsewhere. */
-const reviewed = Dialects.Fields.fields.flatMap((field: Dialects.Fields.Field) => {
-  const fate = fates[field.name as Dialects.Fields.Name]
-  if (fate === "read" || fate === "silent") return []
-  if (typeof fate === "object" && "setting" in fate) return []
-  return [{ ...field, refusal: fate === "omitted" ? undefined : fate.refusal }]
-})
+const reviewed = new Map(
+  Dialects.Fields.fields.flatMap((field: Dialects.Fields.Field) => {
+    const fate = fates[field.name as Dialects.Fields.Name]
+    if (fate === "read" || fate === "silent") return []
+    if (typeof fate === "object" && "setting" in fate) return []
+    return [[field.name, { ...field, refusal: fate === "omitted" ? undefined : fate.refusal }]]
+  })
+)
 
 const isNothing = (value: unknown): boolean =>
   value === undefined ||
@@ -126,36 +132,14 @@ const isNeutral = ({ neutral = [] }: Dialects.Fields.Field, value: unknown): boo
 /** Probabilities of tokens, as Responses asks for them. */
 const probabilities = "message.output_text.logprobs"
 
-/** Fields of requests that are read elsewhere, or that say nothing about the answer. All others are unknown. */
-const others: ReadonlySet<string> = new Set([
-  ...Dialects.Fields.fields.map(({ name }) => name.split(".")[0]!),
-  "model",
-  "models",
-  "divisi",
-  "functions",
-  "function_call",
-  "format",
-  "think",
-  "thinking_config",
-  "text",
-  "output_config",
-  "response_json_schema",
-  "response_schema",
-  "response_mime_type",
-  "return_token_ids",
-  "conversation",
-  "previous_response_id",
-  "background",
-  "multi_agent",
-  "thread",
-  "systemInstruction",
-  "system_instruction",
-  "system_prompt",
-  "systemPrompt",
-  "preamble",
-  "chat_history",
-  "chatHistory",
-  // Of the client and its connection, not of the answer.
+/** Names of settings by other vendors, which {@link read} reads as well. */
+const otherSettings = ["think", "thinking_config"] as const
+
+/** Fields of a stored conversation. */
+const stored = ["conversation", "previous_response_id", "background", "thread"] as const
+
+/** Fields of the client and its connection, not of the answer. */
+const ofClient = [
   "id",
   "user_id",
   "client_metadata",
@@ -169,30 +153,41 @@ const others: ReadonlySet<string> = new Set([
   "session_id",
   "chat_id",
   "idempotency_key"
+] as const
+
+/** Fields that a reader declares, or that say nothing about the answer. All others are unknown. */
+const known: ReadonlySet<string> = new Set([
+  "model",
+  ...Dialects.Fields.fields.map(({ name }) => name.split(".")[0]!),
+  ...Canonical.fields,
+  ...Choice.fields,
+  ...Shape.fields,
+  ...Tools.fields,
+  ...otherSettings,
+  ...stored,
+  ...ofClient
 ])
 
 /** The most characters of a name that a notice quotes. */
 const longestQuoted = 80
 
-/** Notes the fields that this server does not know: they may have contents or demands. */
-const noteUnknown = (body: Json.JsonObject, reading: Reading): void => {
-  for (const [name, value] of Object.entries(body)) {
-    if (others.has(name) || isNothing(value) || value === false || value === "") continue
-    reading.notice(`${name.slice(0, longestQuoted)} is not known and was ignored.`)
-  }
-}
-
 /** Refuses demands that no worker can meet, and notes the preferences that no worker gets. Throws an `ApiError`. */
 const review = (body: Json.JsonObject, reading: Reading): void => {
-  for (const field of reviewed) {
-    const value = body[field.name]
+  for (const name of Object.keys(body)) {
+    const value = body[name]
+    const field = reviewed.get(name)
+    if (field === undefined) {
+      // A field that is not known may have contents or demands.
+      if (known.has(name) || isNothing(value) || value === false || value === "") continue
+      reading.notice(`${name.slice(0, longestQuoted)} is not known and was ignored.`)
+      continue
+    }
     // An empty object asks for a search.
-    const isAsked = field.name === "web_search_options" && Json.isObject(value)
+    const isAsked = name === "web_search_options" && Json.isObject(value)
     if (!isAsked && isNeutral(field, value)) continue
-    if (field.refusal !== undefined) throw invalid(field.name, field.refusal)
-    reading.notice(`${field.name} is not supported and was ignored.`)
+    if (field.refusal !== undefined) throw invalid(name, field.refusal)
+    reading.notice(`${name} is not supported and was ignored.`)
   }
-  noteUnknown(body, reading)
   const modes = typeof body.modalities === "string" ? [body.modalities] : body.modalities
   if (Array.isArray(modes) && modes.some((mode) => String(mode).toLowerCase() !== "text")) {
     throw invalid("modalities", 'modalities must be ["text"], because this server returns only text.')
@@ -287,7 +282,7 @@ const thinkingConfig = (value: unknown, field: string): Reasoning | undefined =>
   )
 }
 
-/** A switch of chat templates (Qwen, GLM and others in vLLM and SGLang). */
+/** A switch of chat templates (Qwen, GLM, DeepSeek and others in vLLM and SGLang). */
 const switched = (value: unknown): Reasoning | undefined => (Json.asFlag(value) === false ? { type: "off" } : undefined)
 
 /** How much to think, in any vendor's field. An amount wins over a level. */
@@ -303,7 +298,7 @@ const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undef
     preference(reading, body.thinking_budget, "thinking_budget", budget) ??
     preference(reading, body.thinking_config, "thinking_config", thinkingConfig) ??
     switched(body.enable_thinking) ??
-    switched(template.enable_thinking)
+    switched(template.enable_thinking ?? template.thinking)
   )
 }
 

@@ -91,6 +91,21 @@ const structured = (value: unknown, field: string): Tool.OutputFormat | undefine
   )
 }
 
+/** The fields of a body that are read here. */
+export const fields = [
+  "response_format",
+  "text",
+  "output_config",
+  "output_format",
+  "structured_outputs",
+  "guided_json",
+  "json_schema",
+  "format",
+  "response_json_schema",
+  "response_schema",
+  "response_mime_type"
+] as const
+
 const within = (body: Json.JsonObject, name: string): unknown => {
   const object = body[name]
   return Json.isObject(object) ? object.format : undefined

@@ -401,6 +401,9 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The fields of a body that are read here. */
+export const fields = ["tools", "tool_choice", "functions", "function_call"] as const
+
 /** Whether a request uses Chat Completions' `functions`, which were replaced by `tools`. */
 export const isLegacy = (body: Json.JsonObject): boolean =>
   (body.tools === undefined || body.tools === null) && Array.isArray(body.functions)
