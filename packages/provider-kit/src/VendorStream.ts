@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { offeredName } from "./dialects/names.ts"
+import * as Omitted from "./dialects/omitted.ts"
 import * as VendorError from "./VendorError.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -28,8 +29,10 @@ export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
   readonly failure?: WorkerErrorReason | undefined
-  /** A message to log if the vendor's data is contradictory or was skipped. */
+  /** A message to log if the vendor's data is contradictory. */
   readonly warning?: string | undefined
+  /** Kinds of contents that are no text, such as `pictures`: the caller gets a notice of each. */
+  readonly omitted?: ReadonlyArray<string> | undefined
 }
 
 /**
@@ -131,6 +134,9 @@ const farewellMillis = 1_000
 /** The most warnings of one packet of parts. */
 const mostWarnings = 8
 
+/** The most kinds of contents that an answer has notices of. */
+const mostOmitted = 8
+
 /** How many parts are read ahead. */
 const capacity = 256
 
@@ -158,6 +164,8 @@ class Reader<Event, State> {
   /** Whether the vendor has begun to answer. */
   #isOpen = false
   #warnings: Array<string> = []
+  /** The kinds of contents that a notice has named. */
+  #omitted: Array<string> = []
   /** The names of the offered tools; absent if no tools are offered. */
   readonly #tools: ReadonlySet<string> | undefined
 
@@ -220,13 +228,22 @@ class Reader<Event, State> {
   #take(event: Event): boolean {
     if (this.#ending !== undefined) return false
     this.#heardAt = performance.now()
-    const { failure, parts, state, warning } = this.#step(event)
+    const { failure, omitted, parts, state, warning } = this.#step(event)
     this.#state = state
+    if (omitted !== undefined) this.#omit(omitted)
     if (warning !== undefined && this.#warnings.length < mostWarnings) this.#warnings.push(warning)
     this.#add(parts)
     if (failure !== undefined) this.#refuse(failure)
     else if (this.#call.protocol.isOver?.(state) === true) this.#leave()
     return this.#ending === undefined && this.#parts.length >= capacity
+  }
+
+  #omit(kinds: ReadonlyArray<string>) {
+    for (const kind of kinds) {
+      if (this.#omitted.includes(kind) || this.#omitted.length >= mostOmitted) continue
+      this.#omitted.push(kind)
+      this.#add([{ type: "notice", notice: Omitted.noticeOf(kind) }])
+    }
   }
 
   /** Whether reading has ended. */

@@ -309,9 +309,9 @@ describe("calls in an answer of Google", () => {
   })
 
   it.each([
-    ["MALFORMED_FUNCTION_CALL", "cannot be read"],
-    ["UNEXPECTED_TOOL_CALL", "not given"],
-    ["MALFORMED_RESPONSE", "cannot be read"]
+    ["MALFORMED_FUNCTION_CALL", "invalid function call"],
+    ["UNEXPECTED_TOOL_CALL", "not offered"],
+    ["MALFORMED_RESPONSE", "invalid response"]
   ])("that Google cannot read fail the answer: %s", (finishReason, words) => {
     const { failure, parts } = answer([chunk([{ text: "Hm" }], { finishReason, finishMessage: "print(x)" })])
     assert.strictEqual(failure?._tag, "Malformed")

@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 const fold = <State>(protocol: VendorStream.Protocol<unknown, State>, events: ReadonlyArray<unknown>) => {
   const parts: Array<WorkerPart> = []
   const warnings: Array<string> = []
+  const omitted: Array<string> = []
   let failure: WorkerErrorReason | undefined
   let state = protocol.initial
   for (const event of events) {
@@ -12,11 +13,21 @@ const fold = <State>(protocol: VendorStream.Protocol<unknown, State>, events: Re
     state = step.state
     parts.push(...step.parts)
     if (step.warning !== undefined) warnings.push(step.warning)
+    omitted.push(...(step.omitted ?? []))
     failure ??= step.failure
   }
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
   const calls = parts.filter((part) => part.type === "tool-call")
-  return { text, calls, warnings, failure, finish: protocol.finishReason(state), usage: protocol.usage(state), parts }
+  return {
+    text,
+    calls,
+    warnings,
+    omitted,
+    failure,
+    finish: protocol.finishReason(state),
+    usage: protocol.usage(state),
+    parts
+  }
 }
 
 describe("an answer of Messages", () => {
@@ -123,15 +134,16 @@ describe("an answer of Messages", () => {
     })
   })
 
-  it("warns of blocks of an unknown kind, and of none that the vendor runs itself", () => {
-    const { warnings } = read(
+  it("names blocks of an unknown kind and citations, and none of tools that the vendor runs itself", () => {
+    const { omitted } = read(
       opening(),
       start({ type: "server_tool_use" }),
       stop(),
       start({ type: "hologram" }, 1),
-      stop(1)
+      stop(1),
+      start({ type: "text", text: "Sunny.", citations: [{ type: "char_location" }] }, 2)
     )
-    assert.deepStrictEqual(warnings, ['a block of type "hologram" is skipped'])
+    assert.deepStrictEqual(omitted, ['content of type "hologram"', "citations"])
   })
 
   it.each([
@@ -206,9 +218,10 @@ describe("an answer of generateContent", () => {
     })
   })
 
-  it("warns of parts that are not text", () => {
-    const { text, warnings } = read(chunk([{ inlineData: { data: "AA" } }, { text: "Sunny." }], "STOP"))
-    assert.deepStrictEqual([text, warnings], ["Sunny.", ["a part with inlineData is skipped"]])
+  it("names parts that are not text", () => {
+    const picture = { inlineData: { mimeType: "image/png", data: "AA" } }
+    const { omitted, text } = read(chunk([picture, { text: "Sunny." }], "STOP"))
+    assert.deepStrictEqual([text, omitted], ["Sunny.", ["pictures"]])
   })
 
   it.each([

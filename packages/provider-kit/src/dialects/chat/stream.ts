@@ -9,6 +9,7 @@ import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import { ending, isGood, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
+import * as Omitted from "../omitted.ts"
 import { callOfPart, content, partsIn } from "../text.ts"
 import * as Thinking from "../thinking.ts"
 import { later, reportedIn, usageOf } from "../usage.ts"
@@ -131,21 +132,35 @@ interface Said {
   readonly skipped: ReadonlyArray<string>
 }
 
-const none: ReadonlyArray<string> = []
+const none: ReadonlyArray<never> = []
 
 /** Gemini's endpoint of Chat Completions marks the content of a delta as thought, and writes it between tags. */
 const isThought = (delta: Json.Fields): boolean => Json.fields(Json.fields(delta.extra_content).google).thought === true
 
 /** Fields of a delta with contents that are no text. */
-const mediaFields = ["images", "audio", "video", "annotations"] as const
+const mediaFields = {
+  images: "pictures",
+  audio: "audio",
+  video: "video",
+  annotations: "citations",
+  citations: "citations",
+  grounding_metadata: "citations"
+} as const
 
-const isAny = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.values(value).some((one) => one !== null)
+/** Fields of a chunk with sources: Perplexity's, xAI's, and those of proxies in front of Gemini. */
+const sourceFields = {
+  citations: "citations",
+  search_results: "citations",
+  images: "pictures",
+  vertex_ai_grounding_metadata: "citations",
+  groundingMetadata: "citations"
+} as const
 
-/** The fields of a delta whose contents no part of an answer can hold. Most deltas have none. */
-const mediaIn = (delta: Json.Fields): ReadonlyArray<string> => {
-  if (!delta.images && !delta.audio && !delta.video && !delta.annotations) return none
-  return mediaFields.filter((name) => isAny(delta[name]))
+const omittedIn = (chunk: Json.Fields, choice: Json.Fields, delta: Json.Fields, { skipped }: Said) => {
+  const message = choice.message ? Omitted.kindsIn(Json.fields(choice.message), mediaFields) : none
+  const inFields = [...Omitted.kindsIn(chunk, sourceFields), ...Omitted.kindsIn(delta, mediaFields), ...message]
+  const all = skipped.length === 0 ? inFields : [...inFields, ...skipped.map(Omitted.kindOf)]
+  return all.length === 0 ? undefined : all
 }
 
 /** The words of spoken audio. */
@@ -157,13 +172,12 @@ const saidBy = (delta: Json.Fields, options: Options): Said => {
     return { reasoning: thought, text: "", skipped: none }
   }
   const reasoning = reasoningIn(delta, options)
-  const media = mediaIn(delta)
-  if (typeof delta.content === "string" && !delta.refusal && media === none) {
+  if (typeof delta.content === "string" && !delta.refusal && !delta.audio) {
     return { reasoning, text: delta.content, skipped: none }
   }
   const said = content(delta.content, "content")
   const text = said.text || refusalOf(delta.refusal) || transcriptOf(delta)
-  return { reasoning: reasoning || said.reasoning, text, skipped: [...said.skipped, ...media] }
+  return { reasoning: reasoning || said.reasoning, text, skipped: said.skipped }
 }
 
 /** The words of a refusal: some servers write an empty object or false for none. */
@@ -361,9 +375,6 @@ const named = (before: State, { choices, model, usage }: Json.Fields, given: Jso
   return state.model !== undefined || typeof model !== "string" || model === "" ? state : { ...state, model }
 }
 
-const skippedOf = ({ skipped }: Said): string | undefined =>
-  skipped.length === 0 ? undefined : `parts of kinds that are not known were skipped: ${skipped.slice(0, 5).join(", ")}`
-
 /** A delta or a message: fields, or a text alone. PHP writes an empty object as a list. */
 const piecesOf = (value: unknown, name: string): Json.Fields => {
   if (typeof value === "string") return { content: value }
@@ -426,11 +437,44 @@ const foreign = (state: State, event: Json.Fields): Step<State> => {
 const nextOf = (before: State, events: ReadonlyArray<unknown>, options: Options): Step<State> => {
   let step: Step<State> = { state: before, parts: nothing }
   for (const event of events) {
-    const { failure, parts, state, warning } = next(step.state, event, options)
-    step = { state, parts: [...step.parts, ...parts], failure, warning: step.warning ?? warning }
+    const { failure, omitted = none, parts, state, warning } = next(step.state, event, options)
+    step = {
+      state,
+      parts: [...step.parts, ...parts],
+      failure,
+      warning: step.warning ?? warning,
+      omitted: [...(step.omitted ?? none), ...omitted]
+    }
     if (failure !== undefined) break
   }
   return step
+}
+
+/** The fields of a chunk that say nothing about the answer, and where its text is. */
+const plainFields = {
+  chunk: new Set(["id", "object", "created", "model", "choices", "system_fingerprint", "service_tier", "usage"]),
+  choice: new Set(["index", "delta", "finish_reason", "logprobs"]),
+  delta: new Set(["role", "content"])
+} as const
+
+const hasOnly = (fields: Json.Fields, names: ReadonlySet<string>): boolean => {
+  for (const name in fields) if (!names.has(name) && fields[name] !== null) return false
+  return true
+}
+
+/** The text of a chunk that brings nothing else, as most do; `undefined` for every other chunk. */
+const plainText = (chunk: Json.Fields): string | undefined => {
+  const { choices, usage } = chunk
+  if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? undefined) !== undefined) return undefined
+  const choice = Json.fields(choices[0])
+  const delta = Json.fields(choice.delta)
+  const isPlain =
+    typeof delta.content === "string" &&
+    (choice.finish_reason ?? undefined) === undefined &&
+    hasOnly(chunk, plainFields.chunk) &&
+    hasOnly(choice, plainFields.choice) &&
+    hasOnly(delta, plainFields.delta)
+  return isPlain ? (delta.content as string) : undefined
 }
 
 /** Folds one chunk. */
@@ -439,6 +483,8 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
   if (event === done) return { state: { ...before, isDone: true }, parts: nothing }
   if (Array.isArray(event)) return nextOf(before, event, options)
   const given = Json.object(event, "an event")
+  const text = plainText(given)
+  if (text !== undefined) return written(named(before, given, given), { reasoning: "", text, skipped: none }, options)
   const chunk = listed(Forms.chunkOf(given))
   const state = named(before, chunk, given)
   const choice = choiceOf(chunk)
@@ -465,18 +511,18 @@ const next = (before: State, event: unknown, options: Options): Step<State> => {
     !delta.extra_content &&
     typeof delta.content !== "object" &&
     !options.reasoningEcho
-  const warning = skippedOf(said)
-  if (isPlain) return warning === undefined ? wrote : { ...wrote, warning }
+  const omitted = omittedIn(chunk, choice, delta, said)
+  if (isPlain) return omitted === undefined ? wrote : { ...wrote, omitted }
   const further = rest(wrote.state, delta, word, usage, options)
   const parts = further.parts.length === 0 ? wrote.parts : [...wrote.parts, ...further.parts]
-  if (!isFinal) return { state: further.state, parts, warning }
+  if (!isFinal) return { state: further.state, parts, omitted }
   const message = piecesOf(choice.message, "a message")
   const whole = finished(
     { ...further.state, isRefused: further.state.isRefused || refusalOf(message.refusal) !== "" },
     message,
     options
   )
-  return { state: whole.state, parts: [...parts, ...whole.parts], warning: warning ?? whole.warning }
+  return { state: whole.state, parts: [...parts, ...whole.parts], warning: whole.warning, omitted }
 }
 
 /** Returns the data to send back with a turn that called tools. */

@@ -12,11 +12,11 @@ import * as Errors from "../errors.ts"
 
 /** The meanings of failures, by their word. */
 const failures: Readonly<Record<string, WorkerErrorReason>> = {
-  MALFORMED_FUNCTION_CALL: { _tag: "Malformed", detail: "the model wrote a function call that cannot be read" },
-  UNEXPECTED_TOOL_CALL: { _tag: "Malformed", detail: "the model called a function that it was not given" },
+  MALFORMED_FUNCTION_CALL: { _tag: "Malformed", detail: "the model returned an invalid function call" },
+  UNEXPECTED_TOOL_CALL: { _tag: "Malformed", detail: "the model called a function that was not offered" },
   TOO_MANY_TOOL_CALLS: { _tag: "Malformed", detail: "the model called too many functions in a row" },
-  MALFORMED_RESPONSE: { _tag: "Malformed", detail: "the model wrote an answer that cannot be read" },
-  MISSING_THOUGHT_SIGNATURE: { _tag: "InvalidRequest", detail: "the conversation lacks the signature of a thought" }
+  MALFORMED_RESPONSE: { _tag: "Malformed", detail: "the model returned an invalid response" },
+  MISSING_THOUGHT_SIGNATURE: { _tag: "InvalidRequest", detail: "the conversation lacks a thought signature" }
 }
 
 /** Words for an unspecified ending. */

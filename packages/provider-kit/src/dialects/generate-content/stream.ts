@@ -8,6 +8,7 @@ import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import * as Arguments from "../arguments.ts"
 import * as Errors from "../errors.ts"
+import * as Omitted from "../omitted.ts"
 import { content } from "../text.ts"
 import * as Echo from "./echo.ts"
 import { blockedOf, endingOf, reasonWith } from "./endings.ts"
@@ -112,11 +113,14 @@ const textOf = (value: unknown): string =>
 
 interface Read extends Pick<State, "calls" | "signatures" | "open"> {
   readonly parts: ReadonlyArray<WorkerPart>
-  readonly warning?: string | undefined
+  readonly omitted: ReadonlyArray<string>
 }
 
-/** Parts that are not text, and that no reader takes as yet: pictures, and code that Google runs itself. */
-const skippable = ["inlineData", "fileData", "executableCode", "codeExecutionResult"] as const
+/** Parts that are not text. Code that Google runs itself is not part of the answer. */
+const skippable = ["inlineData", "fileData"] as const
+
+/** Fields of a candidate with sources. */
+const sourceFields = { citationMetadata: "citations", groundingMetadata: "citations" } as const
 
 /** The parts of a candidate: a list, or a single one. */
 const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
@@ -169,13 +173,16 @@ const read = (
   candidate: Json.Fields,
   messages: ReadonlyArray<Message>
 ): Read => {
-  let read: Read = { parts: none, calls, open, signatures }
+  let read: Read = { parts: none, calls, open, signatures, omitted: Omitted.kindsIn(candidate, sourceFields) }
   for (const value of partsOf(candidate)) {
     const part: Json.Fields = typeof value === "string" ? { text: value } : spelled(value, "a part")
     const { functionCall, text, thoughtSignature } = part
     const thought = part.thought === true || part.thought === "true"
     const kind = skippable.find((name) => part[name] !== undefined && part[name] !== null)
-    if (kind !== undefined) read = { ...read, warning: `a part with ${kind} is skipped` }
+    if (kind !== undefined) {
+      const { mimeType } = spelled(part[kind], "media")
+      read = { ...read, omitted: [...read.omitted, Omitted.kindOf(mimeType ?? "file")] }
+    }
     const signature = Json.text(thoughtSignature)
     if (functionCall !== undefined && functionCall !== null) {
       read = called(read, functionCall, signature, (calls) => idOf(chunk.responseId, messages, calls))
@@ -195,7 +202,7 @@ const read = (
 const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
   if (foreign !== undefined) return reasonOfEvent(foreign)
   return hasBegun
-    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    ? { _tag: "Network", detail: "the stream ended before the answer was complete" }
     : { _tag: "Malformed", detail: "the response is not a generateContent response" }
 }
 
@@ -221,7 +228,7 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
   // Proxies list several candidates in any order.
   const first = candidates.find((one) => Json.fields(one).index === 0) ?? candidates[0]
   const candidate = spelled(first, "a candidate")
-  const { calls, open, parts, signatures, warning } = read(state, chunk, candidate, messages)
+  const { calls, omitted, open, parts, signatures } = read(state, chunk, candidate, messages)
   const end = endingOf(candidate)
   const after = {
     ...state,
@@ -234,7 +241,7 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
     open
   }
   const failure = end?.type === "failed" ? end.failure : blockedOf(chunk.promptFeedback)
-  return { state: after, parts, failure, warning }
+  return { state: after, parts, failure, omitted }
 }
 
 /** Folds one event: an answer or a piece of it, within `response` in Google's Code Assist, or a list of them. */
@@ -251,13 +258,15 @@ const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): S
 /** Without `alt=sse` a stream is one list. */
 const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: ReadonlyArray<Message>): Step<State> => {
   const parts: Array<WorkerPart> = []
+  const omitted: Array<string> = []
   let step: Step<State> = { state, parts: none }
   for (const event of events) {
     step = next(step.state, Json.object(event ?? null, "an event"), messages)
     parts.push(...step.parts)
+    omitted.push(...(step.omitted ?? []))
     if (step.failure !== undefined) break
   }
-  return { ...step, parts }
+  return { ...step, parts, omitted }
 }
 
 /** Returns the protocol of `generateContent` streams. */
@@ -268,7 +277,7 @@ export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State>
   // An answer that was cut calls nothing that is not whole.
   last: (state) =>
     state.reason === "stop"
-      ? closed({ ...state, parts: none }, (calls) => idOf(undefined, messages, calls)).parts
+      ? closed({ ...state, parts: none, omitted: [] }, (calls) => idOf(undefined, messages, calls)).parts
       : none,
   usage: ({ counts }) => usageOf(counts),
   model: (state) => state.model,

@@ -5,6 +5,7 @@ import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import { type Ending, ending, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
+import * as Omitted from "../omitted.ts"
 import { content } from "../text.ts"
 import * as Blocks from "./blocks.ts"
 import { deltas, events } from "./events.ts"
@@ -52,20 +53,24 @@ const spoken = (state: State, type: "text" | "reasoning", text: string): Step<St
 /** Blocks without anything to say here: calls, and tools that the vendor runs itself. */
 const known = /^(?:tool_use|redacted_thinking|(?:server|mcp)_tool_use|\w+_tool_result|container_upload|compaction)$/
 
-const skipped = (type: unknown): string => `a block of type "${String(type).slice(0, 40)}" is skipped`
-
 /** Kinds of blocks of thinking: Anthropic's, and that of proxies. */
 const thoughts: ReadonlySet<unknown> = new Set(["thinking", "reasoning"])
+
+/** A text may have citations. */
+const withSources = (step: Step<State>, block: Json.Fields): Step<State> =>
+  Json.items(block.citations).length === 0 ? step : { ...step, omitted: citations }
+
+const citations = ["citations"]
 
 /** A block may have all of its text, or the first piece of it, at its beginning. */
 const begun = (state: State, event: Json.Fields): Step<State> => {
   const block = Json.fields(event.content_block)
   const next = { ...state, hasBegun: true, blocks: Blocks.begin(state.blocks, event, state.id) }
-  if (block.type === "text") return spoken(next, "text", textOf(block.text))
+  if (block.type === "text") return withSources(spoken(next, "text", textOf(block.text)), block)
   if (block.type === undefined && typeof block.text === "string") return spoken(next, "text", block.text)
   if (thoughts.has(block.type))
     return spoken(next, "reasoning", Json.said(block.thinking ?? block.reasoning, "thinking"))
-  return known.test(String(block.type)) ? silent(next) : { ...silent(next), warning: skipped(block.type) }
+  return known.test(String(block.type)) ? silent(next) : { ...silent(next), omitted: [Omitted.kindOf(block.type)] }
 }
 
 /** The kind of a delta; some proxies leave out its type. */
@@ -102,6 +107,8 @@ const added = (state: State, { delta: value, index }: Json.Fields): Step<State> 
       const [blocks, parts] = Blocks.extendCall(state.blocks, index, delta.partial_json)
       return { state: { ...state, blocks }, parts }
     }
+    case "citations_delta":
+      return { ...silent(state), omitted: citations }
     default:
       return silent(state)
   }
@@ -160,15 +167,15 @@ const changed = (state: State, event: Json.Fields): Step<State> => {
 
 const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => {
   const parts: Array<WorkerPart> = []
-  const warnings: Array<string> = []
+  const omitted: Array<string> = []
   let step: Step<State> = silent(state)
   for (const event of events) {
     step = next(step.state, event)
     parts.push(...step.parts)
-    if (step.warning !== undefined) warnings.push(step.warning)
+    omitted.push(...(step.omitted ?? []))
     if (step.failure !== undefined) break
   }
-  return { ...step, parts, warning: warnings.length === 0 ? undefined : warnings.join("; ") }
+  return { ...step, parts, omitted }
 }
 
 /** Takes blocks that came within the message, if no others have come. */
@@ -246,7 +253,7 @@ export const next = (state: State, value: unknown): Step<State> => {
 const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
   if (foreign !== undefined) return Errors.reasonOfEvent(foreign)
   return hasBegun
-    ? { _tag: "Network", detail: "the stream ended before the answer did" }
+    ? { _tag: "Network", detail: "the stream ended before the answer was complete" }
     : { _tag: "Malformed", detail: "the response is not a Messages API response" }
 }
 

@@ -9,6 +9,7 @@ import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import { ending } from "../endings.ts"
 import * as Errors from "../errors.ts"
+import * as Omitted from "../omitted.ts"
 import { content } from "../text.ts"
 import { usageOf } from "../usage.ts"
 import * as Calls from "./calls.ts"
@@ -123,7 +124,18 @@ const message = (state: State, place: Calls.Place, item: Json.Fields): Step<Stat
   let step: Step<State> = silent(state)
   for (const [index, part] of parts.entries())
     step = after(step, (state) => wholePart(state, place, index, partText(part)))
-  return parts.some(isRefusal) ? { ...step, state: { ...step.state, isRefused: true } } : step
+  const omitted = parts.flatMap(omittedOf)
+  const said = omitted.length === 0 ? step : { ...step, omitted: [...(step.omitted ?? []), ...omitted] }
+  return parts.some(isRefusal) ? { ...said, state: { ...said.state, isRefused: true } } : said
+}
+
+const texts: ReadonlySet<unknown> = new Set(["output_text", "text", "refusal", "summary_text", undefined, null])
+
+/** The contents of a part that are no text. */
+const omittedOf = (value: unknown): ReadonlyArray<string> => {
+  const part = Json.fields(value)
+  if (!texts.has(part.type)) return [Omitted.kindOf(part.type)]
+  return Json.items(part.annotations).length === 0 ? [] : ["citations"]
 }
 
 /** Takes the calls of a message, where proxies leave them as Chat Completions has them. */
@@ -138,8 +150,13 @@ const callsWithin = (state: State, item: Json.Fields): Step<State> => {
 }
 
 const after = (step: Step<State>, next: (state: State) => Step<State>): Step<State> => {
-  const { parts, state, warning } = next(step.state)
-  return { state, parts: parts.length === 0 ? step.parts : [...step.parts, ...parts], warning: step.warning ?? warning }
+  const { omitted, parts, state, warning } = next(step.state)
+  return {
+    state,
+    parts: parts.length === 0 ? step.parts : [...step.parts, ...parts],
+    warning: step.warning ?? warning,
+    omitted: omitted === undefined ? step.omitted : [...(step.omitted ?? []), ...omitted]
+  }
 }
 
 const textOf = ({ texts }: State): string => texts.map(({ text }) => text).join("")
@@ -210,6 +227,7 @@ const ended = (before: State, index: unknown, value: unknown): Step<State> => {
   const place = itemPlace(index, item)
   if (Calls.isCall(item)) return taken(state, Calls.end(state.calls, place, item))
   if (item.type === "reasoning") return wholeThought(state, place, reasoningTexts(item))
+  if (item.type === "image_generation_call") return { ...silent(state), omitted: ["pictures"] }
   return item.type === "message" || (item.type === undefined && (item.content !== undefined || item.tool_calls))
     ? after(message(state, place, item), (state) => callsWithin(state, item))
     : silent(state)
@@ -262,7 +280,8 @@ const completed = (state: State, last: Json.Fields): Step<State> => {
   for (const item of output) {
     if (!others.includes(item)) step = after(step, (state) => callsWithin(state, Json.fields(item)))
   }
-  return after(step, (state) => finalText(state, output))
+  const omitted = output.flatMap((item) => Json.items(Json.fields(item).content).flatMap(omittedOf))
+  return after(step, (state) => ({ ...finalText(state, output), omitted }))
 }
 
 const isFailed = (status: unknown): boolean => status === "failed" || status === "cancelled"
