@@ -15,5 +15,7 @@ const detailsOf = ({ field, kind }: ApiError): JsonObject =>
 /** The body of an error. */
 export const errorBody = (error: ApiError): JsonObject => ({
   type: "error",
-  error: { type: Dialects.Failures.forms[error.kind].messages, message: messageOf(error), ...detailsOf(error) }
+  error: { type: Dialects.Failures.forms[error.kind].messages, message: messageOf(error), ...detailsOf(error) },
+  // The header has it.
+  request_id: null
 })

@@ -79,7 +79,8 @@ const asked = (body: JsonObject): JsonObject => ({
   service_tier: "default",
   metadata: body.metadata ?? {},
   safety_identifier: body.safety_identifier ?? null,
-  prompt_cache_key: body.prompt_cache_key ?? null
+  prompt_cache_key: body.prompt_cache_key ?? null,
+  access_programs: null
 })
 
 /** The object. */
