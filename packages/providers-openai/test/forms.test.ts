@@ -334,5 +334,3 @@ describe("an answer of Responses with", () => {
     Corpus.hold(row, await Corpus.ask(worker, row))
   })
 })
-
-describe("an answer of Chat Completions", () => {})
