@@ -43,7 +43,7 @@ export const protocol: VendorStream.Protocol<unknown, State> = {
     return inputTokens === undefined || outputTokens === undefined ? undefined : { inputTokens, outputTokens }
   },
   model: ({ last }) => Json.text(last?.model),
-  incomplete: () => ({ _tag: "Malformed", detail: "the stream ended before the answer did" })
+  incomplete: () => ({ _tag: "Malformed", detail: "the stream ended before the answer was complete" })
 }
 
 /** Why the vendor refused: its own words, or the text itself where it is a page of somebody in between. */

@@ -179,7 +179,7 @@ const pause = (
       return Effect.void
     }
     return left > maxPauseMillis
-      ? refuse(worker, { _tag: "RateLimited", retryAfterMillis: left, detail: "its provider asked all calls to wait" })
+      ? refuse(worker, { _tag: "RateLimited", retryAfterMillis: left, detail: "the provider asked all calls to wait" })
       : Effect.andThen(sleep(left), again)
   })
 
@@ -282,7 +282,7 @@ const nextEnd = (provider: Provider, seen: number) =>
 const openCircuit = (retryAfterMillis: number): WorkerErrorReason => ({
   _tag: "Overloaded",
   retryAfterMillis,
-  detail: "its provider failed repeatedly and is left alone for a while"
+  detail: "the provider failed repeatedly, so calls to it are paused"
 })
 
 const isRejection = (error: unknown): error is CircuitBreaker.CircuitBreakerError =>

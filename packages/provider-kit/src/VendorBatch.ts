@@ -206,12 +206,12 @@ type PartStream = Stream.Stream<WorkerPart, WorkerError>
 
 const neverSent: WorkerErrorReason = {
   _tag: "InvalidRequest",
-  detail: "its process ended before its batch was sent, so it has to be asked anew"
+  detail: "the process ended before the batch was sent, so the call is sent again"
 }
 
 const unknownHandle: WorkerErrorReason = {
   _tag: "InvalidRequest",
-  detail: "its journal has no batch of this vendor, so the call is sent again"
+  detail: "the journal has no batch of this provider, so the call is sent again"
 }
 
 /**

@@ -85,14 +85,14 @@ describe("a stream of events", () => {
 
   it("cannot be read if it is invalid", async () => {
     const page = await failure(response(["<html>"], { "content-type": "text/html" }))
-    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "an HTML page instead of an answer" })
+    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "the response is an HTML page" })
     for (const status of [204, 205]) {
       const reason = await failure(new Response(null, { status }))
       assert.deepStrictEqual(reason, { _tag: "Malformed", detail: `status ${status} without a response` })
     }
     assert.deepStrictEqual(await failure(response(["data: {\n\n"])), {
       _tag: "Malformed",
-      detail: "an event is not JSON: {"
+      detail: "an event is not valid JSON: {"
     })
   })
 
@@ -110,7 +110,10 @@ describe("a stream of events", () => {
         controller.enqueue(given === 1 ? encoder.encode("data: ") : piece)
       }
     })
-    assert.deepStrictEqual(await failure(new Response(body)), { _tag: "Malformed", detail: "an event does not end" })
+    assert.deepStrictEqual(await failure(new Response(body)), {
+      _tag: "Malformed",
+      detail: "an event is larger than 32 million characters"
+    })
     assert.isAtMost(given, 40)
   })
 

@@ -206,7 +206,7 @@ export const make = (options: Options): Effect.Effect<Worker, never, LanguageMod
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-const noUrl = { _tag: "InvalidRequest", detail: "the URL of a picture or a file is none" } as const
+const noUrl = { _tag: "InvalidRequest", detail: "the URL of an image or a file is not valid" } as const
 
 /** Calls of tools come as the model wrote them: the executor holds them to their schemas, and runs them. */
 const answerOf = (

@@ -229,7 +229,7 @@ const read = (response: HttpClientResponse.HttpClientResponse): Stream.Stream<Pa
           { type: "response-metadata", modelId: model },
           { type: "finish", reason: reasons[reason] ?? "other", usage: usageOf(usage) }
         ])
-      : Stream.fail(malformed("the stream ended before the answer did"))
+      : Stream.fail(malformed("the stream ended before the answer was complete"))
   )
   return response.stream.pipe(
     Stream.mapError(unreachable),

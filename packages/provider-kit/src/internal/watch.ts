@@ -23,7 +23,7 @@ const passing: ReadonlySet<string> = new Set(["Network", "Timeout", "Overloaded"
 
 const overdue: WorkerErrorReason = {
   _tag: "Timeout",
-  detail: "its batch has not ended after a day",
+  detail: "the batch did not finish within 24 hours",
   afterMillis: longestMillis
 }
 

@@ -122,7 +122,7 @@ const contradicted = (event: RunEvent.RunEvent) =>
   new ConductorModelError({
     runId: event.runId,
     ending: "failed",
-    message: "A call failed in the middle of the answer, and its text so far is void: ask again.",
+    message: "A call failed in the middle of the answer, so the text so far is not valid. Retry the request.",
     spend: event.type === "run-finished" ? event.spend : undefined
   })
 
@@ -191,7 +191,7 @@ export const whole = (parts: Parts): LanguageModelV4GenerateResult => {
     parts.find((part): part is Extract<LanguageModelV4StreamPart, { type: T }> => part.type === type)
   const end = one("finish")
   const response = one("response-metadata")
-  if (end === undefined || response === undefined) throw new Error("The run ended without an end event.")
+  if (end === undefined || response === undefined) throw new Error("The run ended without its last event.")
   const { finishReason, providerMetadata, usage } = end
   const { id, modelId, timestamp } = response
   const content = [...joined(parts, "reasoning"), ...joined(parts, "text")]

@@ -27,7 +27,7 @@ export const warnings = (call: LanguageModelV4CallOptions): Array<SharedV4Warnin
   }),
   ...(call.tools === undefined || call.tools.length === 0
     ? []
-    : [unsupported("tools", "a Conductor asks its workers and calls no tools; they were not passed on")]),
+    : [unsupported("tools", "a Conductor does not call the caller's tools, so they were not passed on")]),
   ...(call.responseFormat?.type === "json"
     ? [unsupported("responseFormat", "a Conductor answers with text; ask for JSON in the prompt")]
     : [])

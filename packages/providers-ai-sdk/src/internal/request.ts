@@ -101,7 +101,7 @@ const parallelOf = (
   return Result.fail({ _tag: "InvalidRequest", detail })
 }
 
-const noUrl: WorkerErrorReason = { _tag: "InvalidRequest", detail: "the URL of a picture or a file is none" }
+const noUrl: WorkerErrorReason = { _tag: "InvalidRequest", detail: "the URL of an image or a file is not valid" }
 
 /** The call options of a request: its settings, then the worker's defaults; what neither sets is not sent. */
 export const callOptions = (

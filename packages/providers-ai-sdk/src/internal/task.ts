@@ -23,7 +23,7 @@ const turn = (prompt: LanguageModelV4Prompt, { content, role }: LanguageModelV4M
 export const taskOf = (prompt: LanguageModelV4Prompt): Task.Task => {
   const messages = prompt.flatMap((message) => turn(prompt, message))
   if (!Arr.isReadonlyArrayNonEmpty(messages) || messages.at(-1)?.role !== "user") {
-    throw invalid(prompt, "The last message must be the user's: it is what the team answers.")
+    throw invalid(prompt, "The last message must have the role user: the team answers it.")
   }
   return Task.make({ messages })
 }

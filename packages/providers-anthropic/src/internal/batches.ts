@@ -11,15 +11,16 @@ import { reasonOfRefused } from "./errors.ts"
 
 const expired: WorkerErrorReason = {
   _tag: "Timeout",
-  detail: "the day of its batch was over before it was answered, and it was not charged: ask again, or without batch"
+  detail:
+    "the batch expired after 24 hours, before this call was answered. It was not charged: retry it, or send it without batch"
 }
 
 const canceled: WorkerErrorReason = {
   _tag: "InvalidRequest",
-  detail: "its batch was cancelled before it was answered, and it was not charged: ask again"
+  detail: "the batch was cancelled before this call was answered. It was not charged: retry it"
 }
 
-const missing: WorkerErrorReason = { _tag: "Malformed", detail: "its batch ended without an answer to it" }
+const missing: WorkerErrorReason = { _tag: "Malformed", detail: "the batch ended without an answer to this call" }
 
 /** The events of the whole message of a result, which must say why it ended. */
 const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {

@@ -79,7 +79,7 @@ const budgetOf = (target: Model, tokens: number, maxTokens: number): Settings =>
   }
   const instead = enabled(Dialects.Reasoning.fitted(tokens, leastBudget, maxTokens - 1))
   if (tokens < leastBudget) {
-    return unsupported(target, `reasoning budget: ${tokens} tokens are less than Anthropic's least, 1024`, instead)
+    return unsupported(target, `reasoning budget: ${tokens} tokens are below Anthropic's minimum of 1024`, instead)
   }
   return tokens < maxTokens
     ? enabled(tokens)

@@ -9,7 +9,7 @@ import { type Model, unsupported } from "./settings.ts"
 /** Strict arguments and schemas of answers are one feature of a model. */
 const strictOf = (target: Model, { name, strict }: CoreTool.ToolDefinition): boolean | undefined => {
   if (target.capabilities.jsonSchema || strict !== true) return target.capabilities.jsonSchema ? strict : undefined
-  unsupported(target, `tools.${name}.strict: ${target.model} cannot hold arguments to a schema`)
+  unsupported(target, `tools.${name}.strict: ${target.model} does not enforce a schema for arguments`)
   return undefined
 }
 

@@ -18,19 +18,20 @@ export interface BatchApi {
 
 const expired: WorkerErrorReason = {
   _tag: "Timeout",
-  detail: "the day of its batch was over before it was answered, and it was not charged: ask again, or without batch"
+  detail:
+    "the batch expired after 24 hours, before this call was answered. It was not charged: retry it, or send it without batch"
 }
 
 const cancelled: WorkerErrorReason = {
   _tag: "InvalidRequest",
-  detail: "its batch was cancelled before it was answered, and it was not charged: ask again"
+  detail: "the batch was cancelled before this call was answered. It was not charged: retry it"
 }
 
 /** From the schema BatchRequestOutput: what became of a request that was not sent on. */
 const reasonOfCode: Readonly<Record<string, WorkerErrorReason>> = {
   batch_expired: expired,
   batch_cancelled: cancelled,
-  request_timeout: { _tag: "Timeout", detail: "the model did not answer in time" }
+  request_timeout: { _tag: "Timeout", detail: "the model did not answer within the time limit" }
 }
 
 /** A line of an output or error file. */
@@ -69,10 +70,10 @@ const missingOf = (batch: Json.Fields): WorkerErrorReason => {
   if (batch.status === "failed") {
     const [error] = Json.items(Json.fields(batch.errors).data)
     return error === undefined
-      ? { _tag: "InvalidRequest", detail: "its batch failed" }
+      ? { _tag: "InvalidRequest", detail: "the batch failed" }
       : Dialects.Errors.reasonOfEvent(error)
   }
-  return { _tag: "Malformed", detail: "its batch ended without an answer to it" }
+  return { _tag: "Malformed", detail: "the batch ended without an answer to this call" }
 }
 
 const ends: ReadonlySet<unknown> = new Set(["completed", "failed", "expired", "cancelled"])

@@ -142,7 +142,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const [answered, error] = await Promise.all([partsOf(worker, "a"), failureOf(partsOf(worker, "late"))])
     assert.equal(textOf(answered), "a!")
     assert.equal(error.reason._tag, "Timeout")
-    assert.match(error.message, /day of its batch/)
+    assert.match(error.message, /batch expired/)
     assert.deepEqual([error.usage?.inputTokens, error.usage?.outputTokens], [0, 0])
   },
 
@@ -298,7 +298,7 @@ export const cases: Readonly<Record<string, Case>> = {
     await partsOf(workerAt(subject, server), "another")
     const handle = JSON.stringify({ id: "0123456789abcdef-0", at: Date.now() })
     const unsent = await failureOf(reattached(workerAt(subject, server), handle, "a"))
-    assert.match(unsent.message, /before its batch was sent/)
+    assert.match(unsent.message, /before the batch was sent/)
     const unknown = JSON.stringify({ id: "0123456789abcdef-0", batch: "msgbatch_99", at: Date.now() })
     assert.equal((await failureOf(reattached(workerAt(subject, server), unknown, "a"))).reason._tag, "InvalidRequest")
     assert.match((await failureOf(reattached(workerAt(subject, server), "resp_1", "a"))).message, /no batch/)
