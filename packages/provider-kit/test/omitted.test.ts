@@ -5,7 +5,7 @@ import * as Stream from "effect/Stream"
 import { assert, describe, it } from "vitest"
 import { Dialects, VendorError, VendorStream } from "../src/index.ts"
 
-const read = async (protocol: VendorStream.Protocol<unknown, any>, events: ReadonlyArray<object>) => {
+const read = async <State>(protocol: VendorStream.Protocol<unknown, State>, events: ReadonlyArray<object>) => {
   const sent = async function* () {
     yield* events
   }

@@ -1,4 +1,4 @@
-/** What the server writes is of the types that the official SDKs declare, in every shape of an answer, whole and streamed. */
+/** The server's answers have the types that the official SDKs declare, in every shape, whole and streamed. */
 
 import { assert, describe, it } from "vitest"
 import { chat } from "../src/chat/Chat.ts"
@@ -140,13 +140,13 @@ const aboutOf = (wire: Pick<Wire<unknown>, "read">, given: object): About => {
   return { id: "abc", runId: "run-1", createdAt: 1_790_000_000, request: wire.read(body, {}), body }
 }
 
-/** The data of server-sent events. */
+/** The data of server-sent events. OpenAI sends `usage: null` in events before the last, which its types do not have. */
 const dataOf = (events: string): ReadonlyArray<unknown> =>
   events
     .split("\n\n")
     .flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
     .filter((data) => data !== "[DONE]")
-    .map((data) => JSON.parse(data))
+    .map((data) => JSON.parse(data, (name, value) => (name === "usage" && value === null ? undefined : value)))
 
 const streamed = <State>(wire: Wire<State>, about: About, parts: ReadonlyArray<Part>): ReadonlyArray<unknown> => {
   let [state, events] = wire.begin(about)

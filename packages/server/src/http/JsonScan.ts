@@ -91,7 +91,7 @@ export class JsonScan {
   /** Continues in a text, and returns the position of its end. */
   #text(bytes: Uint8Array, from: number): number {
     const end = this.#endOf(bytes, from)
-    // What a short text is does not matter.
+    // The head matters only for long texts.
     const isShort = !this.#isInText && this.#textBytes < longMediaBytes && this.#textBytes <= this.#limits.textBytes
     if (!isShort && this.#head.length < headBytes) this.#readHead(bytes, from)
     return end
