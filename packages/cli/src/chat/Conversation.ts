@@ -11,7 +11,7 @@ import * as Totals from "../view/Totals.ts"
 export interface Conversation {
   /** The turns that were answered, in order: a question, its answer, the next question. */
   readonly messages: ReadonlyArray<Message>
-  /** Every run, those that were stopped or failed included: they cost, too. */
+  /** All runs, including those that were stopped or failed, because they also cost. */
   readonly runs: ReadonlyArray<Transcript.Transcript>
 }
 

@@ -43,7 +43,7 @@ const makeQueue = () => {
   }
 }
 
-/** The lines of standard input, each a turn. */
+/** Returns the lines of standard input, each of which is a turn. */
 export const piped = (): Lines => {
   const queue = makeQueue()
   const reader = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })

@@ -1,4 +1,4 @@
-/** How a conversation is shown: on a terminal with what happens, on a pipe the answers alone. */
+/** Shows a conversation: with progress on a terminal, only the answers on a pipe. */
 import { AnswerText, type RunEvent, type Transcript } from "@divisi/core"
 import * as BlockView from "../view/BlockView.ts"
 import * as Format from "../view/Format.ts"
@@ -11,7 +11,7 @@ export interface Turn {
   readonly listen: (event: RunEvent.RunEvent) => void
   /** Asks the user a question. Progress is hidden meanwhile. */
   readonly ask: (lines: ReadonlyArray<string>) => void
-  /** To be called once, with the run as it ended and its answer. */
+  /** Ends the turn. Call it once with the ended run and its answer. */
   readonly end: (run: Transcript.Transcript | undefined, answer: string | undefined) => void
 }
 
@@ -37,7 +37,7 @@ const doing = (run: Transcript.Transcript | undefined, elapsed: number): string 
   return `${[`${done} of ${Format.count(round.steps.length, "step")}`, ...running].join(" · ")} · ${time}`
 }
 
-/** The run of an answer, folded away. */
+/** Formats the collapsed run of an answer. */
 const folded = (run: Transcript.Transcript): string => {
   const steps = run.rounds.reduce((count, round) => count + round.steps.length, 0)
   const time = Format.duration(run.durationMillis ?? 0)
@@ -103,7 +103,7 @@ export const onTerminal = (output: Output, isLive: boolean): Talk => {
   }
 }
 
-/** On a pipe: whole answers on one output, all else on the other. */
+/** Talks on a pipe: complete answers on one output, everything else on the other. */
 export const onPipe = (answers: Output, errors: Output): Talk => ({
   note: (...lines) => void errors.write(lines.map((text) => `divisi: ${text}\n`).join("")),
   plan: () => {},

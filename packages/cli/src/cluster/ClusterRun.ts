@@ -23,7 +23,7 @@ const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>)
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
-/** Removes what is older than the retention period while it works. */
+/** Removes data older than the retention period while the worker runs. */
 const retaining = Effect.fnUntraced(function* (
   input: WorkInput,
   config: Config

@@ -8,7 +8,7 @@ import { type Failure, failed } from "../invocation/Failure.ts"
 /** How long the database may take to answer before the server counts as not ready, in milliseconds. */
 const readyMillis = 2_000
 
-/** A run that does not exist. */
+/** The id of a run that does not exist. */
 const noRun = "health"
 
 const isReady = ({ journal }: ClusterRuns.ClusterRuns): Effect.Effect<boolean> =>

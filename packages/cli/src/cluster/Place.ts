@@ -1,4 +1,4 @@
-/** The database at which the machines of a cluster meet. */
+/** The database of a cluster. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -8,7 +8,7 @@ import { type Failure, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 import * as Database from "../stores/Database.ts"
 
-/** The flags that name it. */
+/** The flags that select the database. */
 export interface Input {
   readonly database: Option.Option<Redacted.Redacted>
   readonly config: Option.Option<string>
@@ -27,7 +27,7 @@ export const open = Effect.fnUntraced(function* ({ config, database }: Input) {
 const environment = (name: string) =>
   Effect.orElseSucceed(Effect.map(Config.option(Config.Redacted(name)), Option.getOrUndefined), () => undefined)
 
-/** The module of runs, and the address of the database. */
+/** Loads the module of runs, with the address of the database. */
 export const runs = Effect.fnUntraced(function* ({ config, database, versionGroup }: Input): Effect.fn.Return<
   {
     readonly ClusterRuns: typeof import("@divisi/cluster/runs").ClusterRuns

@@ -1,12 +1,11 @@
 /**
- * The scripts by which shells complete what is typed: Effect's, which know commands and flags, with the values that
- * flags and arguments take.
+ * Shell completion scripts: Effect's scripts for commands and flags, extended with the values of flags and arguments.
  */
 import * as CommandCompletions from "effect/cli/Completions"
 
 type Values = CommandCompletions.FlagType
 
-/** The names that are known, by kind. */
+/** The known names by kind. */
 interface Known {
   readonly models: ReadonlyArray<string>
   readonly localModels: ReadonlyArray<string>
@@ -23,7 +22,7 @@ const file: Values = { _tag: "Path", pathType: "file" }
 
 const folder: Values = { _tag: "Path", pathType: "directory" }
 
-/** With the counts that are the usual ones. */
+/** The policies, with typical counts. */
 const policies = [
   "conductor",
   "tiny",
@@ -52,7 +51,10 @@ const graders = [
   "bigcodebench"
 ] as const
 
-/** The values of flags and arguments, by name; those that mean something else in one command with its name before. */
+/**
+ * Returns the values of flags and arguments by name. Names with a different meaning in one command are prefixed with
+ * that command.
+ */
 const valuesOf = (known: Known): Readonly<Record<string, Values>> => {
   const models = [...known.models, ...known.localModels.map((name) => `llamacpp:${name}`)]
   const measured = [...policies, ...known.workers.map((id) => `single:${id}`), "oracle", ...models]
@@ -96,7 +98,7 @@ const valuesOf = (known: Known): Readonly<Record<string, Values>> => {
   }
 }
 
-/** Everything that the command line knows by name; what is not installed has no names. */
+/** Returns all known names. Packages that are not installed contribute none. */
 const know = async (): Promise<Known> => {
   const [Effect, Catalog, { recipes }, OfflineGym, { Benchmarks }, Baselines] = await Promise.all([
     import("effect/Effect"),
@@ -124,7 +126,7 @@ const know = async (): Promise<Known> => {
 
 type Described = CommandCompletions.CommandDescriptor
 
-/** A command with the values that its flags and arguments take. Those that Effect knows stay. */
+/** Adds values to the flags and arguments of a command. Values from Effect are not replaced. */
 const filled = (
   command: Described,
   path: ReadonlyArray<string>,
@@ -142,6 +144,6 @@ const filled = (
   }
 }
 
-/** The script of a shell for a command. */
+/** Returns the completion script of a command for a shell. */
 export const script = async (described: Described, shell: CommandCompletions.Shell): Promise<string> =>
   CommandCompletions.generate(described.name, shell, filled(described, [], valuesOf(await know())))

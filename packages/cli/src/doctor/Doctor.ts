@@ -1,4 +1,4 @@
-/** `divisi doctor`: what would run local models here, why, and what is missing. */
+/** `divisi doctor`: shows the runtime for local models on this machine, the reason for it, and missing parts. */
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
@@ -7,7 +7,7 @@ import { table, toLeft } from "../view/Table.ts"
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
-/** Prints what was found. */
+/** Prints the diagnosis. */
 export const diagnose = Effect.fnUntraced(function* (input: {
   readonly json: boolean
 }): Effect.fn.Return<void, Failure> {

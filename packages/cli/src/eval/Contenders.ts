@@ -16,16 +16,16 @@ import { listOf } from "./Suites.ts"
 /** Options for creating policies. */
 export interface Options extends PolicyName.Options {
   readonly pool: WorkerPool
-  /** Whether the workers are the gym's: then learning costs nothing. */
+  /** Whether the workers are the gym's, so that learning is free. */
   readonly isGym: boolean
-  /** The tasks that baselines learn from, if any are named. */
+  /** The tasks that baselines learn from, if given. */
   readonly learn: Evaluation.Suite | undefined
   readonly seed: number
   readonly concurrency: number
   readonly retry?: Resilience.Retry | undefined
   readonly maxOutputTokens?: number | undefined
   readonly maxCostUsd?: number | undefined
-  /** Hashed words by default. */
+  /** The embedder. Default: hashed words. */
   readonly embedder?: Embedder.Embedder | undefined
   /** The store of answers that baselines learn from. */
   readonly store: ResponseCache.Store
@@ -41,11 +41,11 @@ export interface Contenders {
 
 type Making = Pick<Options, "pool" | "isGym" | "profiles" | "prices" | "limitUsd">
 
-/** With other profiles a policy is another, so that answers of both are never taken for one's. */
+/** Returns the name of a policy. It depends on the profiles, so that answers with different profiles are not mixed. */
 const titleOf = (name: string, { profiles }: Making): string =>
   name.endsWith(PolicyName.shownSuffix) && profiles !== undefined ? `${name}-${profiles.digest}` : name
 
-/** A policy under the name that it was asked for by. */
+/** Returns a policy under its requested name. */
 const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry, Failure, Scope.Scope> =>
   Effect.map(
     name === "oracle" && making.isGym
@@ -57,7 +57,7 @@ const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry,
         : { policy: { ...policy, name: titleOf(name, making) } }
   )
 
-/** The policies that are named, or else the config's. */
+/** Returns the named policies, or the config's policy. */
 export const policies = (
   names: string | undefined,
   config: Config,
@@ -68,7 +68,7 @@ export const policies = (
   return Effect.forEach(listOf(names ?? configured), (name) => policyOf(name, making))
 }
 
-/** Fails where something that was learned from is not recorded: what is learned from the rest is something else. */
+/** Fails if training answers are missing, because learning from the rest would give a different result. */
 const recorded =
   (record: Recording.Record<Grader.GraderError>): Recording.Record<Grader.GraderError | Failure> =>
   (policies) =>
@@ -83,7 +83,7 @@ const recorded =
           )
     })
 
-/** The run in which baselines learn, and its spending. */
+/** The recording that baselines learn from, with its spend. */
 const recording = (options: Options, suite: Evaluation.Suite) => {
   const { concurrency, isOffline = false, store, maxCostUsd, maxOutputTokens, pool, retry, seed } = options
   const ledger = Budget.make({ costUsd: maxCostUsd })
@@ -102,13 +102,13 @@ const recording = (options: Options, suite: Evaluation.Suite) => {
   return { record: isOffline ? recorded(record) : record, ledger }
 }
 
-/** Whether a baseline leaves open which worker it asks; that of every worker asks them all. */
+/** Whether a baseline needs the best worker, because no worker is specified. */
 const wantsBest = ({ name, worker }: Baselines.Named): boolean =>
   worker === undefined && name !== "single" && Baselines.table.some((entry) => entry.name === name && entry.takesWorker)
 
 /**
- * The baselines that are named. Those that learn do so from tasks which they are not measured on; where that costs
- * nothing, the others learn from them which worker is the best.
+ * Creates the named baselines. Learned baselines are trained on tasks that are not used for measuring. If that is free,
+ * the same tasks determine the best worker for the other baselines.
  */
 export const baselines = (names: string, options: Options): Effect.Effect<Contenders, Failure> =>
   Effect.gen(function* () {
@@ -137,7 +137,7 @@ export const baselines = (names: string, options: Options): Effect.Effect<Conten
     }
   })
 
-/** Policies first; a baseline of the same name as one of them is that policy. */
+/** Joins policies and baselines, policies first. A baseline with the name of a policy is omitted. */
 export const join = (
   policies: ReadonlyArray<Evaluation.Entry>,
   baselines: ReadonlyArray<Evaluation.Entry>

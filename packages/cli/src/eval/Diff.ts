@@ -1,4 +1,4 @@
-/** `divisi eval diff`: two reports side by side. */
+/** `divisi eval diff`: compares two reports. */
 import { ReportDiff, ReportFile } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

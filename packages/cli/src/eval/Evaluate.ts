@@ -1,4 +1,4 @@
-/** `divisi eval`: policies on benchmarks, to a report. */
+/** `divisi eval`: evaluates policies on benchmarks and writes a report. */
 
 import { existsSync, rmdirSync, rmSync } from "node:fs"
 import path from "node:path"
@@ -39,7 +39,7 @@ import * as TaskList from "./TaskList.ts"
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** An optional flag of a file, read. */
+/** Reads the file of an optional flag. */
 const fromFile = <A>(
   file: Option.Option<string>,
   read: (file: string) => Effect.Effect<A, Failure>
@@ -67,7 +67,7 @@ const suitesOf = (input: EvalInput) =>
     return yield* Suites.all(input.benchmark, options)
   })
 
-/** Licences and terms, and how many answers make a score worth printing. */
+/** Returns notices about licenses and terms, and about the number of answers for a meaningful score. */
 const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void => {
   for (const { record } of suites) {
     if (record.benchmark === "gym") continue
@@ -78,7 +78,7 @@ const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void 
   }
 }
 
-/** The tasks that baselines learn from: those that are named, or in the gym its own for training. */
+/** Returns the tasks that baselines learn from: the given ones, or the gym's training tasks. */
 const learnFrom = (input: EvalInput, isGym: boolean, suites: ReadonlyArray<Evaluation.Suite>) => {
   const options = { limit: input.learnLimit, seed: Option.getOrElse(input.seed, () => 0), split: "train" as const }
   const name = Option.getOrUndefined(input.learn) ?? (isGym ? "gym" : undefined)
@@ -123,7 +123,7 @@ const contendersOf = (
     return { entries: Contenders.join(policies, baselines.entries), paidUsd: baselines.paidUsd }
   })
 
-/** Keeps each run's whole record in a file of its own. It holds all texts, also of confidential questions. */
+/** Writes each run's complete record to a separate file. It contains all texts, including confidential questions. */
 const keeper = (folder: string) => {
   const within = path.join(folder, "transcripts")
   return (transcript: Transcript.Transcript) =>
@@ -155,7 +155,7 @@ const noter = (isOwn: boolean) =>
           })
   })
 
-/** The answers' file: the one that is named, or the folder's own. */
+/** Returns the file of answers: the given one, or the folder's own. */
 const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]> => {
   if (Option.isSome(input.offline)) return { file: Offline.answersOf(input.offline.value) }
   const { cache } = Services.of(config, input)
@@ -166,7 +166,7 @@ const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]>
 /** The paper's controlled setting, the default. */
 const paperSetting = { maxOutputTokens: 4096, temperature: 0.2 }
 
-/** The limits and settings of one question's run. */
+/** Returns the limits and settings of a single run. */
 const flagsOf = (input: EvalInput): RunOptions.Flags => {
   const orPaper = (flag: Option.Option<number>, name: keyof typeof paperSetting) =>
     input.paper ? Option.orElseSome(flag, () => paperSetting[name]) : flag
@@ -241,7 +241,7 @@ const evaluateAll = (
     )
   })
 
-/** The stores of the machines that make the evaluation together; `undefined` on one machine. */
+/** Returns the shared stores of an evaluation on several machines; `undefined` on one machine. */
 const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
   if (Option.isNone(input.on)) return undefined
   const alone = {
@@ -255,7 +255,7 @@ const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
   return yield* Machines.make(database!.cluster, path.basename(path.resolve(input.out)))
 })
 
-/** Says where the samples are that an interrupted evaluation had made. */
+/** Prints where the samples of an interrupted evaluation are. */
 const farewell = (input: EvalInput) =>
   Effect.sync(() => {
     if (existsSync(path.join(input.out, ReportFile.names.results))) {
@@ -278,7 +278,7 @@ const withoutFolder = (folder: string) =>
     }
   })
 
-/** Says that too much was lost to outages; `undefined` if it was not. */
+/** Returns an error if too many samples were lost to outages; `undefined` otherwise. */
 const tooManyMissing = (
   { report: { cells }, samples: all }: Measured,
   { maxMissing, offline, retryMissing }: EvalInput
@@ -294,7 +294,7 @@ const tooManyMissing = (
   return `${problem}${first === undefined ? "" : ` The first one: ${first}`} ${remedy}`
 }
 
-/** Names the policies that planned nothing for any question: a score of 0 does not measure them. */
+/** Returns a warning about policies that never wrote a plan, because a score of 0 does not measure them. */
 const planless = ({ cells }: Report.Report): string | undefined => {
   const found = cells.filter(
     ({ calls, score }) => score.samples > 0 && score.unanswered === score.samples && calls.total === 0
@@ -305,7 +305,7 @@ const planless = ({ cells }: Report.Report): string | undefined => {
   return `No question was planned or answered with: ${names}. Run one question to see why: divisi run "…" --policy <policy>.`
 }
 
-/** Measures, writes the report and shows it. */
+/** Runs the evaluation, writes the report and prints it. */
 export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const measured = yield* measure(input)
@@ -320,7 +320,7 @@ export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
 export interface Measured {
   readonly report: Report.Report
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The limit that stopped it, if one did. */
+  /** The limit that stopped the evaluation, if any. */
   readonly stoppedBy?: { readonly message: string } | undefined
 }
 
@@ -338,7 +338,7 @@ export const ending = Effect.fnUntraced(function* (
   if (silentPolicies !== undefined) return yield* failed(silentPolicies)
 })
 
-/** Measures, and writes the files of the evaluation's folder. */
+/** Runs the evaluation and writes the files of its folder. */
 export const measure = (input: EvalInput): Effect.Effect<Measured, Failure> => Effect.scoped(measureAll(input))
 
 const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return<Measured, Failure, Scope.Scope> {

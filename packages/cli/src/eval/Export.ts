@@ -1,4 +1,4 @@
-/** `divisi eval export`: recorded runs as training data, or as logs of inspect_ai. */
+/** `divisi eval export`: exports recorded runs as training data, or as logs for inspect_ai. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type { Grader, Transcript } from "@divisi/core"
@@ -17,21 +17,21 @@ import * as Suites from "./Suites.ts"
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** The runs of a folder, and what is known of each. */
+/** The runs of a folder, with their graders. */
 interface Recorded {
   readonly folder: string
-  /** The grader of a transcript; `undefined` when nothing is known of its run. */
+  /** Returns the grader of a transcript; `undefined` if its run has no verdict. */
   readonly graderOf: (transcript: Transcript.Transcript) => Grader.Grader | undefined
   readonly options: Omit<Replay.Options, "grader">
 }
 
-/** The verdict that a run was given already: whatever is within it is worth as much. */
+/** Returns the recorded verdict of a run. It applies to all records of the run. */
 const known = (isCorrect: boolean): Grader.Grader => ({
   name: "recorded",
   grade: () => Effect.succeed({ score: isCorrect ? 1 : 0, correct: isCorrect })
 })
 
-/** An evaluation has graded its runs; those that the infrastructure lost, and those of other times, are left out. */
+/** Reads the graded runs of an evaluation, without runs that were lost to outages or belong to other evaluations. */
 const ofEvaluation = (folder: string): Effect.Effect<Recorded, Failure> =>
   Effect.gen(function* () {
     const { report, samples } = yield* Effect.mapError(
@@ -61,7 +61,7 @@ const ofTranscripts = (folder: string, name: string | undefined): Effect.Effect<
     ? Effect.fail(usage(`${folder} is not an evaluation, so its runs are not graded. Choose a grader with --grader.`))
     : Effect.map(Suites.graderNamed(name), (grader) => ({ folder, graderOf: () => grader, options: {} }))
 
-/** The records of one run, as lines. */
+/** Returns the records of a run, as lines. */
 const linesOf = (
   to: ExportInput["to"],
   transcript: Transcript.Transcript,

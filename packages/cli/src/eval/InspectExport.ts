@@ -1,4 +1,4 @@
-/** `divisi eval export --to inspect`: an evaluation as logs of inspect_ai. */
+/** `divisi eval export --to inspect`: exports an evaluation as logs for inspect_ai. */
 import { statSync } from "node:fs"
 import path from "node:path"
 import { InspectLog, ReportFile } from "@divisi/evals"

@@ -16,7 +16,7 @@ export const maxMissing = Flag.Finite("max-missing").pipe(
   Flag.withDefault(0.05)
 )
 
-/** Says that too many samples are missing for the scores to be relied on; `undefined` if they are not. */
+/** Returns an error if too many samples are missing for reliable scores; `undefined` otherwise. */
 export const problem = (missing: number, samples: number, allowed: number): string | undefined => {
   if (missing <= allowed * samples) return undefined
   const share = (100 * missing) / samples

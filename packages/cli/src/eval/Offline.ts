@@ -1,4 +1,4 @@
-/** Evaluations that make no call: their answers are those of another. */
+/** Offline evaluations: they make no calls and use the answers of another evaluation. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { ReportFile } from "@divisi/evals"
@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import { vendors } from "../vendors/Vendors.ts"
 
-/** The file of answers of an evaluation's folder; a file stands for itself. */
+/** Returns the file of answers of an evaluation's folder; a file is returned unchanged. */
 export const answersOf = (place: string): string =>
   place.endsWith(".sqlite") ? place : path.join(place, ReportFile.names.answers)
 
-/** Refuses a place without answers: a new file would be made there. */
+/** Fails if the file of answers does not exist, because it would be created empty. */
 export const check = (place: string): Effect.Effect<void, Failure> =>
   existsSync(answersOf(place))
     ? Effect.void

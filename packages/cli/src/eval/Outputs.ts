@@ -1,4 +1,4 @@
-/** Files of an evaluation for people: a page and tables, created from its report. */
+/** The readable files of an evaluation: a page and tables, created from its report. */
 import path from "node:path"
 import * as Task from "@divisi/core/Task"
 import { type Evaluation, WorkerProfile } from "@divisi/evals"

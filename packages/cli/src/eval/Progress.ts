@@ -1,4 +1,4 @@
-/** How far an evaluation is, with the time and the money that are left. */
+/** The progress of an evaluation, with the remaining time and cost. */
 import type { Evaluation } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import { drawing } from "../invocation/Output.ts"
@@ -6,7 +6,7 @@ import * as Format from "../view/Format.ts"
 import { make as makeProgress } from "../view/Progress.ts"
 import * as View from "../view/View.ts"
 
-/** The text of the progress, without the bar. */
+/** Returns the progress as text, without the bar. */
 export const describe = (progress: Evaluation.Progress, isPlay = false): string => {
   const { done, leftMillis, missing, moneyLeftUsd, paidUsd, planned, resumed } = progress
   return [
@@ -19,7 +19,7 @@ export const describe = (progress: Evaluation.Progress, isPlay = false): string 
   ].join(", ")
 }
 
-/** A bar on the error output where that is a terminal, else a line every five seconds. */
+/** Shows a bar on standard error if it is a terminal, otherwise a line every five seconds. */
 export const make = (isPlay: boolean) =>
   Effect.map(View.terminal, (terminal) => {
     const isLive = View.isLive(process.stderr, terminal)

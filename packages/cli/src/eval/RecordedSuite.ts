@@ -1,4 +1,4 @@
-/** The tasks of an evaluation that was made before, loaded as its report recorded them. */
+/** Loads the tasks of an earlier evaluation as recorded in its report. */
 
 import type { BenchmarkRecord } from "@divisi/evals/Report"
 import type { Sandbox } from "@divisi/graders"
@@ -7,7 +7,7 @@ import * as Suites from "./Suites.ts"
 
 /** The current tasks and the grader. */
 export interface Options {
-  /** Benchmarks with the files of their tasks, with commas: `math500=rows.jsonl`. */
+  /** Benchmarks with the files of their tasks, separated by commas: `math500=rows.jsonl`. */
   readonly places?: string | undefined
   readonly revision?: string | undefined
   /** A grader for all answers, instead of each benchmark's own. */
@@ -15,7 +15,7 @@ export interface Options {
   readonly sandbox?: Sandbox.Sandbox | undefined
 }
 
-/** The benchmark as it was recorded, with the tasks that are there now. */
+/** Loads the recorded benchmark with its current tasks. */
 export const load = (record: BenchmarkRecord, { grader, places = "", revision, sandbox }: Options = {}) => {
   const requested = record.requested ?? record.benchmark
   const name = Suites.listOf(places).find((one) => one.split("=")[0] === requested.split("=")[0]) ?? requested

@@ -1,4 +1,4 @@
-/** `divisi eval regrade`: the answers of an evaluation graded again. */
+/** `divisi eval regrade`: grades the answers of an evaluation again. */
 
 import { Regrade as Regrading, ReportFile } from "@divisi/evals"
 import type { BenchmarkRecord, Sample } from "@divisi/evals/Report"

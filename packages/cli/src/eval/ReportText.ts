@@ -1,4 +1,4 @@
-/** A report on a terminal. */
+/** Formats a report for the terminal. */
 import type { Comparison, Report } from "@divisi/evals/Report"
 import { EvaluationTables } from "@divisi/report"
 import * as Format from "../view/Format.ts"
@@ -114,7 +114,7 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
-/** The verdicts at equal tokens, each a paragraph. */
+/** Returns the verdicts at equal tokens, one paragraph each. */
 const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
   const sentences = EvaluationTables.verdicts(report)
   return sentences.length === 0

@@ -1,4 +1,4 @@
-/** Benchmarks by name: the gym, those of `@divisi/evals`, and files. */
+/** Benchmarks by name: the gym, the benchmarks of `@divisi/evals`, and files. */
 
 import { Benchmarks, Evaluation, LiveCodeBench, Selection, UserBenchmark, Verifiers } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
@@ -15,37 +15,37 @@ import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
 import * as OwnModule from "../team/OwnModule.ts"
 
-/** Which tasks of a benchmark. */
+/** Options for selecting a benchmark's tasks. */
 export interface Options {
   readonly limit?: number | undefined
   readonly seed: number
   readonly ids?: ReadonlyArray<string> | undefined
-  /** Solved examples before each question, and the files that they are taken from. */
+  /** The number of solved examples before each question, and the files with examples. */
   readonly shots?: number | undefined
   readonly shotsFrom?: ReadonlyArray<string> | undefined
   readonly trained?: Selection.Trained | undefined
   readonly dropOverlap?: boolean | undefined
   readonly revision?: string | undefined
-  /** The grader of rows of files that name none: a name, or the path of a module. */
+  /** The grader of file rows without one: a name, or the path of a module. */
   readonly grader?: string | undefined
-  /** Whether it is there instead of a benchmark's own. */
+  /** Whether it also replaces the graders of benchmarks. */
   readonly isGraderForAll?: boolean | undefined
   /** The first and last day of the LiveCodeBench contests, as ISO dates. */
   readonly since?: string | undefined
   readonly until?: string | undefined
-  /** The sandbox for answers that are programs; WebAssembly by default. */
+  /** The sandbox for answers that are programs. Default: WebAssembly. */
   readonly sandbox?: Sandbox.Sandbox | undefined
-  /** The part of a benchmark that has several, e.g. of MMLU, RLPR and the gym; for testing by default. */
+  /** The split of a benchmark with several, such as MMLU, RLPR and the gym. Default: the test split. */
   readonly split?: string | undefined
-  /** A family of the gym's tasks; all that need no tool by default. */
+  /** A family of the gym's tasks. Default: all that need no tool. */
   readonly family?: string | undefined
-  /** How answers are asked for; each benchmark's own way by default. */
+  /** The answer format. Default: each benchmark's own. */
   readonly format?: Benchmarks.Format | undefined
-  /** Whether they are asked for as the paper does, where a benchmark can be. */
+  /** Whether to use the paper's answer format for benchmarks that support it. */
   readonly isPaper?: boolean | undefined
 }
 
-/** The parts of a list with commas. */
+/** Splits a comma-separated list. */
 export const listOf = (names: string): ReadonlyArray<string> => [
   ...new Set(
     names
@@ -65,7 +65,7 @@ const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
   })
 )
 
-/** The grader of a name, or of a module of the user's. */
+/** Returns the grader with a name, or the one in a user's module. */
 export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (OwnModule.isPath(name)) return OwnModule.grader(name)
   const grader = Graders.named(name, sandbox)
@@ -78,11 +78,11 @@ export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Eff
     : Effect.succeed(grader)
 }
 
-/** The grader that is wanted instead of a benchmark's own. */
+/** Returns the grader that replaces a benchmark's own, if any. */
 const instead = ({ grader, isGraderForAll = false, sandbox }: Options) =>
   grader === undefined || !isGraderForAll ? Effect.succeed(undefined) : graderNamed(grader, sandbox)
 
-/** Tasks of the gym have no list: a limit makes as many, and ids choose from them. */
+/** Generates tasks of the gym: as many as the limit, of which ids select some. */
 const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
   Effect.gen(function* () {
     const { family, ids, limit = gymTasks, seed } = options
@@ -118,7 +118,7 @@ const unknown = (name: string) =>
     `There is no benchmark "${name}". Available: gym, ${Benchmarks.names.join(", ")}, or your own .jsonl or .parquet file.`
   )
 
-/** LiveCodeBench within its days; `undefined` when it is another, or no days are given. */
+/** Returns LiveCodeBench within a period; `undefined` for another benchmark, or if no period is given. */
 const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Options) => {
   const slice = /^livecodebench-(v\d)$/.exec(id)?.[1]
   if (slice === undefined || (since === undefined && until === undefined)) return undefined
@@ -130,11 +130,11 @@ const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Opti
   return Benchmark.withGrader(benchmark, CodeGrader.liveCodeBench(sandbox))
 }
 
-/** The format that is wanted; the paper's tags where a benchmark has them. */
+/** Returns the requested format: the paper's tags if requested and supported. */
 const wantedFormat = (id: string, { format, isPaper = false }: Options) =>
   format ?? (isPaper && Benchmarks.formats(id).includes("tags") ? "tags" : undefined)
 
-/** A benchmark by its name, and the file of its records where one is given: `math500=rows.jsonl`. */
+/** Returns a benchmark by name, with the file of its records if one is given: `math500=rows.jsonl`. */
 const benchmarkOf = (
   name: string,
   options: Options
@@ -172,18 +172,18 @@ const benchmarkOf = (
   )
 }
 
-/** The digest of a grader of the user's own. */
+/** Returns the digest of a user's grader. */
 const digestOf = ({ grader }: Options): Pick<BenchmarkRecord, "graderDigest"> =>
   grader !== undefined && OwnModule.isPath(grader) ? { graderDigest: OwnModule.digestOf(grader) } : {}
 
-/** The sandbox of a name, for as long as the scope is open; it starts with its first program. */
+/** Returns the sandbox with a name. It starts with its first program and ends with the scope. */
 export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
   Effect.fail(usage(`There is no sandbox "${name}". Available: ${Sandboxes.names.join(", ")}.`))
 
 const ofVerifiers = "verifiers:"
 
-/** A taskset of verifiers, whose process ends with the scope. */
+/** Loads a taskset of verifiers. Its process ends with the scope. */
 const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const taskset = name.slice(ofVerifiers.length)
@@ -202,7 +202,7 @@ const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Sui
     return { tasks, grader, record: { ...record, ...digestOf(options), idsSha256: Selection.hash(tasks) } }
   })
 
-/** One benchmark with its tasks. */
+/** Loads one benchmark with its tasks. */
 export const one = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     if (name === "gym") return yield* gym(options)
@@ -237,7 +237,7 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
     return { ...suite, record }
   })
 
-/** Several benchmarks; ids are those of one. */
+/** Loads several benchmarks. Ids require a single benchmark. */
 export const all = (
   names: string,
   options: Options

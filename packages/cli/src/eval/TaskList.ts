@@ -1,4 +1,6 @@
-/** Lists of tasks: ids with commas, or files: an id on each line, or JSON lines with an id or a question. */
+/**
+ * Lists of tasks: comma-separated ids, or files with one id per line or with JSON Lines that contain ids or questions.
+ */
 import { existsSync, readFileSync } from "node:fs"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
@@ -27,7 +29,7 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Ta
     catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error, file)}.`)
   })
 
-/** The ids that are listed with commas, or that a file names. */
+/** Returns the ids of a comma-separated list or a file. */
 export const ids = (given: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
   existsSync(given) || !given.includes(",") ? ofFile(given) : Effect.succeed(Suites.listOf(given))
 

@@ -1,4 +1,4 @@
-/** Grading answers: a file of them as it streams by, or one. */
+/** Grades a single answer, or a stream of answers. */
 import { once } from "node:events"
 import { createReadStream } from "node:fs"
 import * as Task from "@divisi/core/Task"
@@ -12,12 +12,12 @@ import { stdout } from "../invocation/Output.ts"
 import * as OwnModule from "../team/OwnModule.ts"
 import type { GradeInput } from "./flags.ts"
 
-/** A pair of answers, or why a line holds none. */
+/** A pair of answers, or why a line does not contain one. */
 type Pair =
   | { readonly gold: string; readonly answer: string; readonly question: string; readonly label: boolean | undefined }
   | { readonly error: string }
 
-/** A gold answer is a text, a number, or the record of a data set that a program is tested with. */
+/** Returns a reference answer: a text, a number, or a data set record with tests for a program. */
 const goldOf = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : asText(value)
 
@@ -60,7 +60,7 @@ interface Graded {
   readonly label?: boolean | undefined
 }
 
-/** The verdict on one line, as JSON. */
+/** Returns the verdict on one line, as JSON. */
 const gradeLine = (grader: Verdict.AnswerGrader, line: string): Effect.Effect<Graded> => {
   const pair = pairOf(line)
   const failure = (error: string): Graded => ({ text: JSON.stringify({ correct: null, error }) })
@@ -79,7 +79,7 @@ interface Tally {
   readonly labelled: Array<readonly [verdict: boolean | undefined, label: boolean]>
 }
 
-/** Grades line by line; a slow reader of the output slows the reading down. */
+/** Grades line by line. Input is read only as fast as the output is consumed. */
 const gradeLines = async (grader: Verdict.AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
   const input = (file === "-" ? process.stdin : createReadStream(file)).setEncoding("utf8")
   const tally: Tally = { ungraded: 0, labelled: [] }
@@ -96,7 +96,7 @@ const gradeLines = async (grader: Verdict.AnswerGrader, file: string, signal: Ab
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 
-/** How the grader agrees with people, on the error output. */
+/** Prints the agreement with human labels to standard error. */
 const tellAgreement = ({ labelled }: Tally): void => {
   if (labelled.length === 0) return
   const { accuracy, count, falseNegatives, falsePositives, kappa, ungraded } = JudgeGrader.agreementOf(labelled)
@@ -135,7 +135,7 @@ const gradeOne = (grader: Verdict.AnswerGrader, gold: string, answer: string) =>
 
 const judge = "judge:"
 
-/** The grader of a name; `judge:openai:gpt-5-mini` asks that model. */
+/** Returns the grader with a name. `judge:openai:gpt-5-mini` calls that model. */
 const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {
@@ -155,7 +155,7 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
     : Effect.succeed(grader)
 }
 
-/** Grades what the flags say. */
+/** Grades answers according to the flags. */
 export const grade = (input: GradeInput) =>
   Effect.gen(function* () {
     const makeSandbox = Sandboxes.named(input.sandbox)

@@ -1,10 +1,10 @@
 /**
- * `divisi gym environment`: the gym as an environment for programs that train elsewhere, over JSON lines.
+ * `divisi gym environment`: the gym as an environment for external trainers, over JSON Lines.
  *
  * A request is `{ id, op: "tasks", split, count, seed, family, mode }` or
- * `{ id, op: "grade", mode, question, reference, completion }`; its answer has the same `id`. In the mode `conductor` a
- * task's messages ask for a plan, which is carried out by the gym's workers and gets the paper's reward; in the mode
- * `answer` they are the question, and the completion is graded.
+ * `{ id, op: "grade", mode, question, reference, completion }`; its answer has the same `id`. In the mode `conductor`,
+ * a task's messages ask for a plan, which the gym's workers execute and which gets the paper's reward. In the mode
+ * `answer`, they are the question, and the completion is graded.
  */
 import { createInterface } from "node:readline"
 import { Grader, LanguagePolicy, Prompt, Workflow } from "@divisi/core"
@@ -19,7 +19,7 @@ import { type Failure, messageOf } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
 
-/** The largest number of characters of a request. */
+/** The maximum length of a request in characters. */
 const mostCharacters = 2 ** 20
 
 const mode = Schema.Literals(["conductor", "answer"])
@@ -69,7 +69,7 @@ const tasksOf = Effect.fnUntraced(function* ({ count, family, mode, seed, split 
   }
 })
 
-/** Carries the plan of a completion out, once, and rewards it as the paper does. */
+/** Executes the plan of a completion once, and returns the paper's reward. */
 const planned = Effect.fnUntraced(function* ({ completion, question, reference }: Of<"grade">) {
   // The model is the trainer's: its completion is there already.
   const model = ScriptedWorker.make({ id: "completion", replies: () => completion })

@@ -10,31 +10,31 @@ export interface Figures {
    * count as wrong.
    */
   readonly accuracy: number | null
-  /** The standard error of the accuracy for all tasks like these; 0 where one task says nothing. */
+  /** The standard error of the accuracy, for the population of such tasks; 0 if it cannot be estimated. */
   readonly standardError: number
-  /** USD, over all tasks. */
+  /** The total cost of all tasks in USD. */
   readonly costUsd: number
   /** Whether the cost is play money. */
   readonly isPlay: boolean
-  /** Steps of the plans, over all rounds, for each task. */
+  /** The mean number of steps per task, over all rounds. */
   readonly meanSteps: number
   readonly tasks: number
-  /** Tasks that were lost to outages, as a vendor that is down, and are in no mean. */
+  /** The number of tasks lost to outages, such as an unavailable vendor. They are excluded from means. */
   readonly notMeasured: number
-  /** How many of them for each reason. */
+  /** The number of lost tasks by reason. */
   readonly notMeasuredBy: Readonly<Record<string, number>>
 }
 
 /** Samples that are missing from the figures, or count as wrong in them. */
 export interface Gaps {
   readonly unanswered: number
-  /** Calls whose price is unknown, and so are missing from the cost. */
+  /** The number of calls with an unknown price, which the cost does not include. */
   readonly unpricedCalls: number
 }
 
 const mean = (values: ReadonlyArray<number>): number => (values.length === 0 ? 0 : Statistics.mean(values))
 
-/** The figures of a policy's samples. */
+/** Returns the figures of a policy's samples. */
 export const of = (policy: string, samples: ReadonlyArray<Sample>, isPlay: boolean): Figures => {
   const measured = samples.filter(({ missing }) => missing === undefined)
   const scores = measured.map(({ correct }) => (correct === true ? 1 : 0))

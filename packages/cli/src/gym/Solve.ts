@@ -46,13 +46,13 @@ const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPo
   return Contenders.policies(names, config, { pool, isGym: true, prices: Prices.of(config, input) })
 }
 
-/** A folder that is there for as long as the scope is open. */
+/** Creates a temporary folder that is removed with the scope. */
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "divisi-gym-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Stores nothing: the next call is made again. */
+/** A store that stores nothing, so that every call is made. */
 const nothingKept: ResponseCache.Store = { get: () => Effect.succeed(undefined), set: () => Effect.void }
 
 const storeOf = (cache: Config["cache"]): Effect.Effect<ResponseCache.Store, Failure, Scope.Scope> =>
@@ -76,7 +76,7 @@ const print = (
   stdout.write(`${json ? figures.map((one) => JSON.stringify(one)).join("\n") : text}\n`)
 }
 
-/** Measures the policies, and prints their figures: also those so far when it is interrupted. */
+/** Measures the policies and prints their figures, also if it is interrupted. */
 export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
 
 const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {

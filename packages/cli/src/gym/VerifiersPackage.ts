@@ -161,7 +161,7 @@ const files: Readonly<Record<string, string>> = {
   "divisi_gym/taskset.py": taskset
 }
 
-/** Writes the package into a folder that is not there yet. */
+/** Writes the package into a new folder. */
 export const write = ({ folder }: VerifiersInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     if (existsSync(folder)) return yield* usage(`${folder} already exists. Choose another folder.`)

@@ -3,13 +3,13 @@ import type { Environment } from "@divisi/recipes/Environment"
 import * as Effect from "effect/Effect"
 import * as LocalServers from "../vendors/LocalServers.ts"
 
-/** A vendor or a server that was found. */
+/** An available vendor or server. */
 export interface Found {
-  /** As `--pool` names it. */
+  /** The vendor's name in `--pool`. */
   readonly vendor: string
-  /** How it was found, in words. */
+  /** How it was found, for display. */
   readonly because: string
-  /** Its models to begin with, the planner first; none where they have to be named. */
+  /** The suggested models, the planner first; empty if the user has to choose them. */
   readonly models: ReadonlyArray<string>
 }
 
@@ -28,7 +28,7 @@ const vendors: ReadonlyArray<Vendor> = [
   { vendor: "together", keys: ["TOGETHER_API_KEY"], models: [] }
 ]
 
-/** The variables that are looked at. */
+/** The environment variables that are checked. */
 export const variables: ReadonlyArray<string> = [
   ...vendors.flatMap(({ keys }) => keys),
   ...LocalServers.servers.map(({ variable }) => variable)
@@ -40,10 +40,10 @@ export const addressOf = (vendor: string, environment: Environment): string | un
   return server && environment[server.variable]
 }
 
-/** No more models of a server than a first team needs. */
+/** The maximum number of a server's models in a first team. */
 const mostModels = 4
 
-/** Looks at the environment, and asks the usual ports. */
+/** Checks the environment variables and the default ports. */
 export const look = (environment: Environment): Effect.Effect<ReadonlyArray<Found>> => {
   const keyed = vendors.flatMap(({ keys, models, vendor }): ReadonlyArray<Found> => {
     const key = keys.find((name) => environment[name] !== undefined)

@@ -92,7 +92,7 @@ interface File {
 const otherConfig = (folder: string, name: string): string | undefined =>
   ConfigFile.names.find((other) => other !== name && existsSync(path.join(folder, other)))
 
-/** The files that may be written: those that are not there, and those that may be overwritten. */
+/** Returns the files that may be written: new files, and files that may be overwritten. */
 const allowed = Effect.fnUntraced(function* (
   folder: string,
   files: ReadonlyArray<File>,

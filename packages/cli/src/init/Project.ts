@@ -1,4 +1,4 @@
-/** The folder that `divisi init` writes into: what kind of modules it has, and how packages are added to it. */
+/** The folder that `divisi init` writes into: its module type and its package manager. */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import type { Language } from "./Team.ts"
@@ -12,7 +12,7 @@ const manifestOf = (folder: string): { readonly type?: unknown; readonly package
   }
 }
 
-/** Whether the folder needs a manifest: what is installed without one has no kind of modules, and Node warns of that. */
+/** Whether the folder needs a manifest. Without one, there is no module type, and Node warns about it. */
 export const needsManifest = (folder: string): boolean => !existsSync(path.join(folder, "package.json"))
 
 /** The manifest for a folder without one. */
@@ -57,7 +57,7 @@ const adding: Readonly<Record<PackageManager, ReadonlyArray<string>>> = {
   bun: ["bun", "add"]
 }
 
-/** The command that adds packages, as it is typed. */
+/** Returns the command that adds packages. */
 export const addCommand = (manager: PackageManager, packages: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...adding[manager],
   ...packages

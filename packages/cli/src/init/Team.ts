@@ -2,7 +2,7 @@
 
 export type Language = "typescript" | "javascript"
 
-/** A model as `--pool` names it, apart. */
+/** The vendor and the name of a model in `--pool`. */
 export interface Model {
   readonly vendor: string
   readonly model: string
@@ -14,18 +14,18 @@ export interface Model {
 export interface Team {
   readonly config: string
   readonly script: string
-  /** The packages that both import. */
+  /** The packages that the files import. */
   readonly packages: ReadonlyArray<string>
 }
 
-/** How a model of a vendor is made in code. */
+/** How to create a vendor's model in code. */
 interface Maker {
   readonly package: string
   readonly imports: ReadonlyArray<string>
   readonly make: (model: string, baseURL: string | undefined) => string
   /** Whether its price is known or zero, so that a limit in USD can be enforced. */
   readonly isPriced: boolean
-  /** Whether it costs nothing: a server of one's own. */
+  /** Whether it is free because it runs on the user's own server. */
   readonly isFree: boolean
 }
 
@@ -190,7 +190,7 @@ const ofGym = (language: Language, configFile: string, scriptFile: string): Team
   }
 }
 
-/** The files for some models; for none of them, those of the gym. */
+/** Returns the files for some models, or for the gym if the list is empty. */
 export const make = (
   models: ReadonlyArray<Model>,
   { configFile, language, scriptFile }: { language: Language; configFile: string; scriptFile: string }

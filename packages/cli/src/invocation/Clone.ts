@@ -11,10 +11,10 @@ const script = (): string | undefined => {
   return existsSync(file) ? file : undefined
 }
 
-/** Whether there is one. */
+/** Whether this command line belongs to a clone. */
 export const isThere = (): boolean => script() !== undefined
 
-/** Packs packages of the clone, and what they need of it, into a folder; the names of the files by the packages' names. */
+/** Packs packages of the clone with their dependencies into a folder. Returns the file names by package name. */
 export const pack = (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> =>
   new Promise((resolve, reject) => {
     const child = ProcessGroup.start([process.execPath, script()!, to, ...names], {

@@ -26,7 +26,7 @@ const layer = (signal: Signal, serviceName: string) =>
       .pipe(Layer.provide([FetchHttpClient.layer, OtlpSerialization.layerJson, settings]))
   })
 
-/** The exporter of a signal, where the environment names an endpoint for it. */
+/** Returns the exporter of a signal if the environment defines an endpoint for it. */
 const exporterOf = Effect.fnUntraced(function* (signal: Signal) {
   const ofSignal = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`
   const environment = yield* read(["OTEL_EXPORTER_OTLP_ENDPOINT", ofSignal, "OTEL_SERVICE_NAME"])
@@ -34,13 +34,13 @@ const exporterOf = Effect.fnUntraced(function* (signal: Signal) {
   return own === undefined ? undefined : yield* layer(signal, environment.OTEL_SERVICE_NAME ?? "divisi")
 })
 
-/** Runs what makes spans, and sends requests, runs and calls while it runs. */
+/** Runs an effect and exports its spans of requests, runs and calls. */
 export const traced = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(exporterOf("TRACES"), (exporter) =>
     exporter === undefined ? effect : Effect.provide(effect, exporter)
   )
 
-/** Runs what is given a listener, and sends what a training run measures while it runs. */
+/** Runs a function with a listener, and exports the metrics of a training run. */
 export const metered = <A, E>(
   use: (listener: TrainingEvent.Listener | undefined) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>

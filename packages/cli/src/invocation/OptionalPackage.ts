@@ -14,7 +14,7 @@ const brings: Readonly<Record<string, string>> = {
   "@divisi/trainer-tinker": "the Tinker engine"
 }
 
-/** The package that an error of an import misses. */
+/** Returns the package that is missing according to an import error. */
 const missingIn = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
     ? /package '([^']+)'/.exec(error.message)?.[1]

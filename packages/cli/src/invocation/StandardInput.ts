@@ -4,7 +4,7 @@ import { createInterface } from "node:readline"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "./Failure.ts"
 
-/** Reads standard input to its end; with a patience, gives `undefined` when its first byte takes longer than that. */
+/** Reads standard input to its end. With `patience`, returns `undefined` if the first byte takes longer than that. */
 export const read = (patience?: number): Effect.Effect<string | undefined, Failure> =>
   Effect.callback((resume) => {
     const { stdin } = process
@@ -31,7 +31,7 @@ export const read = (patience?: number): Effect.Effect<string | undefined, Failu
     return Effect.sync(stop)
   })
 
-/** The next line that is typed on a terminal; `undefined` at the end (Ctrl-D). */
+/** Reads the next line from a terminal; `undefined` at the end (Ctrl-D). */
 export const line: Effect.Effect<string | undefined> = Effect.callback((resume) => {
   const reader = createInterface({ input: process.stdin })
   // Closing it pauses the input, so that has to be over when the next line is asked for.
