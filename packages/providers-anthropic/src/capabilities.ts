@@ -2,8 +2,8 @@
  * Capabilities of Anthropic's models, as data: inputs and outputs, how their thinking is set, supported settings, and
  * limits.
  *
- * A model that is not in the table is sent all settings; Anthropic then refuses what it cannot do. Sources: the pages
- * of the models under https://platform.claude.com/docs/en/models, and
+ * For a model that is not in the table, all settings are sent, and Anthropic rejects unsupported ones. Sources: the
+ * pages of the models under https://platform.claude.com/docs/en/models, and
  * https://platform.claude.com/docs/en/build-with-claude/thinking, …/effort and …/structured-outputs, read in November
  * 2026.
  */

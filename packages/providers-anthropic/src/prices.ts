@@ -11,7 +11,7 @@ export interface Rates {
   readonly cachedInputPerMillion: number
   /** Tokens written to the cache for 5 minutes. */
   readonly cacheWritePerMillion: number
-  /** Tokens written to the cache for an hour. */
+  /** The price of tokens that are written to the cache with a one-hour TTL. */
   readonly hourCacheWritePerMillion: number
 }
 

@@ -1,4 +1,6 @@
-/** The tables of an evaluation, in Markdown and CSV: policies down, benchmarks across, as in the paper. */
+/**
+ * The tables of an evaluation, in Markdown and CSV: one row per policy and one column per benchmark, as in the paper.
+ */
 import { type Cell, type EqualBudget, type Evaluation, type Overall, playMoney } from "./evaluation/Evaluation.ts"
 import { visible } from "./page/Html.ts"
 import {

@@ -1,6 +1,6 @@
 /**
- * A server on this machine that takes batches as OpenAI and Anthropic do, and keeps books of its own: for tests through
- * real sockets and the vendor's real SDK.
+ * A local server with the batch APIs of OpenAI and Anthropic, which records all batches, for tests with real sockets
+ * and the vendor's real SDK.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -28,27 +28,27 @@ export interface Batch {
   readonly id: string
   readonly items: ReadonlyArray<Item>
   readonly metadata: unknown
-  /** Milliseconds since 1970. */
+  /** The creation time, in milliseconds since 1970. */
   readonly createdAt: number
   /** The requested API, if a vendor has several. */
   readonly endpoint: string
-  /** Why nothing of it is run. */
+  /** Why none of its requests are executed. */
   readonly failure?: string | undefined
   state: "under way" | "ended" | "cancelled"
   /** How often it was looked at. */
   looks: number
 }
 
-/** How a server is set up. */
+/** Options of a server. */
 export interface Options {
   readonly vendor: "openai" | "anthropic"
-  /** The only key that is let in; any when absent. */
+  /** The only accepted key. Default: any key is accepted. */
   readonly key?: string | undefined
   /** Returns the outcome of a request; by default, it is answered with `ok`. */
   readonly fate?: ((item: Item) => Fate) | undefined
-  /** A batch ends as it is looked at for this time, 2 by default; with `Infinity` only by `end`. */
+  /** The number of polls after which a batch ends. With `Infinity`, it ends only by `end`. Default: 2. */
   readonly looks?: number | undefined
-  /** Takes the place of the right answer to a request: for faults. */
+  /** Replaces the correct answer to a request, to simulate faults. */
   readonly instead?: ((request: Captured) => Fault | undefined | Promise<Fault | undefined>) | undefined
 }
 
@@ -64,12 +64,12 @@ export type Fault =
 export interface BatchServer extends AsyncDisposable {
   /** Without a path. */
   readonly url: string
-  /** All requests so far; of those with a body, without it. */
+  /** All requests so far, without their bodies. */
   readonly requests: ReadonlyArray<{ readonly method: string; readonly path: string }>
   readonly batches: ReadonlyArray<Batch>
-  /** Ends all batches that are under way. */
+  /** Ends all batches in progress. */
   readonly end: () => void
-  /** How many requests were answered, and so are paid for. */
+  /** Returns the number of requests that were answered and must be paid for. */
   readonly paid: () => number
   readonly close: () => Promise<void>
 }
@@ -84,11 +84,11 @@ export interface Books {
   readonly uploads: Map<string, string>
   readonly fate: (item: Item) => Fate
   readonly add: (batch: Omit<Batch, "looks" | "state" | "createdAt">) => Batch
-  /** Looks at a batch, which may end by it. */
+  /** Polls a batch, which may end it. */
   readonly look: (id: string) => Batch | undefined
 }
 
-/** How a vendor takes batches: what it answers to a request. */
+/** A vendor's batch API: returns the answer to a request. */
 export type Api = (request: Captured & { readonly bytes: Buffer<ArrayBuffer> }, books: Books) => Given | Promise<Given>
 
 // -------------------------------------------------------------------------------------------------------------------

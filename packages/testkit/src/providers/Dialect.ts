@@ -1,18 +1,15 @@
-/**
- * A dialect: how one vendor writes answers and refusals down, and how it is asked. Data and pure functions; the server
- * that speaks it is `WireServer`.
- */
+/** A dialect: the request and response formats of one vendor, as data and pure functions. `WireServer` serves it. */
 import type { Allowance, Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
 import type { Answer, Refusal } from "./Script.ts"
 
-/** A request as it came in over the socket. */
+/** A request as received over the socket. */
 export interface Captured {
   readonly method: string
-  /** With the query. */
+  /** The path, including the query. */
   readonly path: string
-  /** Names in lower case. */
+  /** The headers, with names in lowercase. */
   readonly headers: Readonly<Record<string, string>>
   /** The body as text. */
   readonly text: string
@@ -20,27 +17,27 @@ export interface Captured {
   readonly body: unknown
 }
 
-/** A turn as it was sent, in words that fit every vendor. */
+/** A turn as it was sent, in a vendor-independent format. */
 export interface SentMessage {
   readonly role: "system" | "user" | "assistant" | "tool"
-  /** Its text; that of several parts without anything between them. */
+  /** The text. The texts of several parts are concatenated. */
   readonly content: string
-  /** Its parts in order, texts included; absent where it has neither pictures nor files. */
+  /** The parts in order, including texts; absent if there are neither pictures nor files. */
   readonly parts?: ReadonlyArray<ContentPart> | undefined
-  /** The tools that an assistant asked for; absent for none. */
+  /** The tool calls of an assistant; absent if there are no calls. */
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
-  /** The call that this is the result of. */
+  /** The id of the call that this is the result of. */
   readonly callId?: string | undefined
-  /** Whether the tool failed; absent where the vendor has no word for it. */
+  /** Whether the tool failed; absent if the vendor's format cannot express it. */
   readonly isError?: boolean | undefined
 }
 
-/** A request's content, in words that fit every vendor. Fields that were not sent are absent. */
+/** A request's content in a vendor-independent format. Fields that were not sent are absent. */
 export interface Sent {
   readonly key?: string | undefined
   readonly model?: string | undefined
   readonly isStream: boolean
-  /** Every turn, system text first, wherever the vendor puts it. */
+  /** All turns, starting with the system text, regardless of its location in the vendor's format. */
   readonly messages: ReadonlyArray<SentMessage>
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
@@ -51,11 +48,11 @@ export interface Sent {
   readonly toolChoice?: Tool.ToolChoice | undefined
   readonly parallelToolCalls?: boolean | undefined
   readonly output?: Tool.OutputFormat | undefined
-  /** The signatures that came back with earlier turns, in order; absent for none. */
+  /** The signatures that were sent back with earlier turns, in order; absent if there are no signatures. */
   readonly signatures?: ReadonlyArray<string> | undefined
 }
 
-/** A streamed answer in pieces: what comes before, one piece for each delta, and what comes after. */
+/** A streamed answer: the data before the deltas, the data of each delta, and the data after them. */
 export interface Streamed {
   readonly opening: ReadonlyArray<string>
   readonly deltas: ReadonlyArray<string>
@@ -69,54 +66,57 @@ export interface Reply {
   readonly body: string
 }
 
-/** How one vendor is asked and answers. */
+/** The request and response formats of one vendor. */
 export interface Dialect {
   readonly name: string
-  /** The vendor's pages, or published types, that this follows. */
+  /** The vendor's pages or published types that this dialect is based on. */
   readonly sources: ReadonlyArray<string>
   readonly read: (request: Captured) => Sent
   /** The content type of a stream. */
   readonly contentType: string
   readonly stream: (answer: Answer, model: string) => Streamed
-  /** The JSON of an answer that is not streamed. */
+  /** Returns the JSON of an answer that is not streamed. */
   readonly whole: (answer: Answer, model: string) => unknown
-  /** `undefined` where the vendor has no such refusal. `isStream` says whether a stream was asked for. */
+  /**
+   * Returns the response of a refusal; `undefined` if the vendor has no such refusal. `isStream`: whether the request
+   * asked for a stream.
+   */
   readonly refuse: (refusal: Refusal, isStream: boolean) => Reply | undefined
   /** Returns the event of a refusal inside a stream; `undefined` if the vendor has no such event. */
   readonly refuseInStream: (refusal: Refusal) => string | undefined
   /** An event that is not JSON. */
   readonly malformed: string
   /**
-   * Whether it writes down a `signature` and wants it back; false when absent. Then cases about signatures are passed
-   * over.
+   * Whether answers contain a `signature` that must be sent back. If not, cases about signatures are skipped. Default:
+   * `false`.
    */
   readonly signs?: boolean | undefined
   /** The form of a call's arguments in an answer: JSON text (the default), or JSON, which then is always valid. */
   readonly argumentsAs?: "text" | "json" | undefined
-  /** Headers that say what is left of the rate limits, and what they say; absent where the vendor sends none. */
+  /** Headers with the remaining rate limits, and their meaning; absent if the vendor does not send them. */
   readonly allowance?:
     | { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance.Allowance }
     | undefined
 }
 
-/** One server-sent event, with a name where the vendor names its events. */
+/** Returns one server-sent event, with a name if the vendor names its events. */
 export const event = (data: unknown, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`
 
-/** Fields of a JSON object; none where it is something else. */
+/** Returns the fields of a JSON object; empty for any other value. */
 export const fields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
 
-/** The items of a JSON array; none where it is something else. */
+/** Returns the items of a JSON array; empty for any other value. */
 export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** A record without the entries that are `undefined` or null. */
+/** Returns a record without `undefined` and null entries. */
 export const present = <A extends Record<string, unknown>>(
   record: A
 ): { [K in keyof A]?: NonNullable<A[K]> | undefined } =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null)) as never
 
-/** JSON that a text holds; the text itself where it holds none. */
+/** Parses a JSON text; returns the text itself if it is not JSON. */
 export const parsed = (text: unknown): unknown => {
   try {
     return JSON.parse(String(text))
@@ -133,10 +133,10 @@ export const sourceOf = (url: unknown): { readonly data: string; readonly mediaT
   return data === undefined || mediaType === undefined ? { url: String(url) } : { data, mediaType }
 }
 
-/** A list that is not empty, or nothing. */
+/** Returns a list, or `undefined` if it is empty. */
 export const some = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
-/** The text of a content that is a text, or a list of parts with a `text` each. */
+/** Returns the text of message content: a string, or a list of parts with a `text` each. */
 export const contentText = (content: unknown): string =>
   typeof content === "string"
     ? content
@@ -145,6 +145,6 @@ export const contentText = (content: unknown): string =>
         .filter((text) => typeof text === "string")
         .join("")
 
-/** A bearer token. */
+/** Returns the bearer token of a request. */
 export const bearer = ({ headers }: Captured): string | undefined =>
   /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1]

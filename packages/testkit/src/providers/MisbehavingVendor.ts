@@ -1,7 +1,7 @@
 /**
- * Misbehaviour of vendors, for every dialect: valid answers and refusals with each value of their JSON replaced in
- * turn, impossible usage figures, invalid bodies. This is data: `WireServer` sends it, and the cases of
- * `ProviderContract` whose ids begin with `vendor/` apply it to a provider.
+ * Misbehavior of vendors, for every dialect: valid answers and refusals with each value of their JSON replaced in turn,
+ * impossible usage figures, invalid bodies. It is data: `WireServer` sends it, and the cases of `ProviderContract`
+ * whose ids start with `vendor/` apply it to a provider.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import type { Dialect } from "./Dialect.ts"
@@ -11,7 +11,7 @@ import * as Script from "./Script.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One way to misbehave. */
+/** One kind of misbehavior. */
 export interface Misbehaviour {
   /** The fault, e.g. `choices.0.delta is null`. */
   readonly name: string
@@ -154,22 +154,22 @@ const changed = (
     script: success(dialect, text, isStream)
   }))
 
-/** A true answer, as a stream or as a whole, with each value in turn replaced by this JSON. */
+/** A valid answer, streamed or complete, with each value in turn replaced by the given JSON. */
 export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true)
 
-/** As {@link shapes}, of an answer that asks for tools. */
+/** Like {@link shapes}, for an answer with tool calls. */
 export const callShapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true, askingAnswer)
 
 const isFigure = (path: Path, value: unknown): boolean =>
   typeof value === "number" && path.some((key) => /usage|_count$/i.test(String(key)))
 
-/** A true answer, with each figure of its usage in turn replaced by this JSON. */
+/** A valid answer, with each usage figure in turn replaced by the given JSON. */
 export const usages = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, isFigure)
 
-/** An answer whose characters are cut in the middle of their bytes. */
+/** An answer whose packets split characters in the middle of their bytes. */
 export const halfCharacters = (dialect: Dialect, isStream = true): ReadonlyArray<Misbehaviour> => {
   const bytes = new TextEncoder().encode(answerText(dialect, Script.answer(["a🌍b"], { noise: false }), isStream))
   const at = bytes.findIndex((byte) => byte >= 0xf0)
@@ -215,7 +215,7 @@ const refusalOf = (status: number, body: string): Script.Script => ({
   headers: { "retry-after": "9".repeat(400) }
 })
 
-/** A refusal with this status, with bodies of every shape: the vendor's own with each value replaced, and none at all. */
+/** Error responses with a status and different bodies: the vendor's own with each value replaced, and an empty one. */
 export const refusals = (dialect: Dialect, kind: Script.RefusalKind, status: number): ReadonlyArray<Misbehaviour> => {
   const own = dialect.refuse(Script.refusal(kind), true)?.body ?? "{}"
   const odd = replacements.flatMap((instead) => replaced(own, instead, () => true))
@@ -225,7 +225,7 @@ export const refusals = (dialect: Dialect, kind: Script.RefusalKind, status: num
   ]
 }
 
-/** An error in the middle of a stream, with each value of it replaced in turn. */
+/** An error in the middle of a stream, with each value in turn replaced. */
 export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const own = dialect.refuseInStream(Script.refusal("server-error"))
   if (own === undefined) return []
@@ -258,7 +258,7 @@ export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   ]
 }
 
-/** Answers without an end: of text, of comments, of one event, and of an error. */
+/** Endless answers: of text, of comments, of one event, and of an error. */
 export const endless = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const answer = Script.answer(["x".repeat(1000), "y".repeat(1000)], { noise: false })
   const [, piece = ""] = dialect.stream(answer, "model-1").deltas

@@ -32,17 +32,17 @@ import {
 
 export type { About, Connection, Expectation, Expectations, Options, Setting, Subject } from "./internal/subject.ts"
 
-/** One thing that a provider must do. */
+/** A requirement of providers. */
 export interface Case {
   /** The id by which a gap is declared, e.g. `usage/cached`. */
   readonly id: string
   /** A sentence on the worker's expected behaviour. */
   readonly name: string
-  /** Whether only an answer that comes piece by piece can do it; false when absent. */
+  /** Whether it requires streaming. Default: `false`. */
   readonly needsStream?: boolean | undefined
-  /** The capabilities that a worker must declare before this is asked of it; none when absent. */
+  /** The capabilities that a worker must declare for this case. Default: none. */
   readonly needs?: keyof Capabilities | undefined
-  /** Throws when the worker does not. */
+  /** Throws if the worker violates it. */
   readonly run: (subject: Subject) => Promise<void>
 }
 
@@ -55,7 +55,7 @@ export interface Runner {
 /** Why a case is not passed, by its id. */
 export type Gaps = Readonly<Record<string, string>>
 
-/** Every case of the contract, in the order of a call: what is asked, what is answered, and what can go wrong. */
+/** All cases of the contract, in the order of a call: requests, answers and faults. */
 export const cases: ReadonlyArray<Case> = [
   ...requests,
   ...settings,
@@ -81,8 +81,8 @@ const isAsked = ({ needs, needsStream }: Case, options: Options, can: Capabiliti
   (needsStream !== true || isStreaming(options)) && (needs === undefined || can[needs] === true)
 
 /**
- * Runs one case against a provider, with servers of its own that are gone afterwards. A case that needs what the worker
- * does not say that it can do is passed over.
+ * Runs one case against a provider, with temporary servers. Skips a case that needs capabilities that the worker does
+ * not declare.
  */
 export const check = async (one: Case, options: Options): Promise<void> => {
   if (one.needs === undefined || capabilitiesOf(options)[one.needs] === true) await withSubject(options, one.run)

@@ -1,55 +1,54 @@
 /**
- * A scripted server's reaction to one request, in words that fit every vendor: it answers, refuses, or fails in one of
- * the ways in which networks fail. A {@link Dialect} defines how a vendor writes an answer or a refusal; a fault is the
- * same for all of them.
+ * A scripted server's vendor-independent reaction to one request: it answers, refuses, or fails like a network. A
+ * {@link Dialect} defines the vendor's format of answers and refusals; faults are the same for all vendors.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 
-/** A piece of text, as long as the vendor sends it at once. */
+/** A chunk of text that is sent at once. */
 export interface Spoken {
   readonly type: "text" | "reasoning"
   readonly text: string
 }
 
-/** A piece of a call of a tool. Pieces in a row with one id are one call, its arguments in pieces. */
+/** A chunk of a tool call. Consecutive chunks with the same id form one call. */
 export interface CallPiece {
   readonly type: "tool-call"
   readonly id: string
   readonly name: string
-  /** JSON text, or a piece of it; invalid JSON is possible only with vendors that write arguments as text. */
+  /** JSON text, or a chunk of it. Invalid JSON is possible only with vendors that send arguments as text. */
   readonly arguments: string
 }
 
-/** A piece of an answer. */
+/** A chunk of an answer. */
 export type Delta = Spoken | CallPiece
 
 /**
- * The reason for the end of an answer: by itself, at a stop sequence, to wait for the results of tools, at the limit,
- * by a refusal or a filter, or for an unknown reason.
+ * The finish reason: a normal end, a stop sequence, tool calls, the output limit, a refusal or a filter, or an unknown
+ * reason.
  */
 export type Ending = "stop" | "stop-sequence" | "tool-calls" | "length" | "refusal" | "unknown"
 
-/** An answer, streamed or whole, as the request asks. */
+/** An answer, streamed or complete, depending on the request. */
 export interface Answer {
   readonly type: "answer"
   readonly deltas: ReadonlyArray<Delta>
   readonly ending: Ending
-  /** Not sent when absent. */
+  /** The usage; not sent if absent. */
   readonly usage?: Usage | undefined
-  /** The model that the vendor names as answering; the requested one if absent. */
+  /** The model name in the response. Default: the requested one. */
   readonly model?: string | undefined
   /**
    * The vendor's signature of its reasoning or of a tool call, which it expects back with this turn. Not sent if
    * absent, or by vendors without signatures.
    */
   readonly signature?: string | undefined
-  /** Whether unknown events and fields are mixed in; true by default. */
+  /** Whether unknown events and fields are mixed in. Default: `true`. */
   readonly noise?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Why a vendor refuses. `server-error` is a bug of theirs, `unavailable` is too much to do. */
+/** Why a vendor refuses. `server-error`: a bug at the vendor; `unavailable`: overload. */
 export type RefusalKind =
   | "rate-limited"
   | "overloaded"
@@ -68,24 +67,24 @@ export type RefusalKind =
 export interface Refusal {
   readonly type: "refusal"
   readonly kind: RefusalKind
-  /** Instead of the vendor's status. */
+  /** Replaces the vendor's status. */
   readonly status?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Put into the vendor's message: what it repeats of the request. */
+  /** A part of the request that the vendor's message repeats. */
   readonly echo?: string | undefined
-  /** Instead of the vendor's message. */
+  /** Replaces the vendor's message. */
   readonly words?: string | undefined
-  /** Sent inside a stream, after these deltas. */
+  /** Sends the refusal inside a stream, after these deltas. */
   readonly after?: ReadonlyArray<Delta> | undefined
 }
 
-/** A way to break. `after` counts the deltas of the answer that are still sent. */
+/** A fault. `after` is the number of deltas that are sent before it. */
 export type Fault =
   /** Sends the answer byte by byte. */
   | { readonly type: "drip"; readonly answer: Answer }
   /**
-   * Stops in the middle: as if all were well (`end`), inside of an event (`half-event`), or by a reset of the
-   * connection (`reset`).
+   * Stops in the middle: with a normal end of the response (`end`), inside an event (`half-event`), or with a
+   * connection reset (`reset`).
    */
   | {
       readonly type: "cut"
@@ -95,7 +94,7 @@ export type Fault =
     }
   /** Sends an event that is not JSON. */
   | { readonly type: "malformed"; readonly answer: Answer; readonly after: number }
-  /** Sends whatever this is. */
+  /** Sends the given data. */
   | {
       readonly type: "raw"
       readonly status: number
@@ -103,16 +102,16 @@ export type Fault =
       readonly body: string | Uint8Array
       readonly headers?: Readonly<Record<string, string>> | undefined
     }
-  /** Resets the connection before a byte is sent. */
+  /** Resets the connection before any byte is sent. */
   | { readonly type: "reset" }
-  /** Sends a piece again and again after the beginning of an answer, or after the head of an error, without an end. */
+  /** Repeats a chunk endlessly after the start of an answer, or after the headers of an error. */
   | {
       readonly type: "endless"
       readonly status?: number | undefined
       readonly answer?: Answer | undefined
       readonly piece: string
     }
-  /** Takes the request and falls silent, at once or in the middle of an answer. */
+  /** Accepts the request and then sends nothing more, immediately or in the middle of an answer. */
   | { readonly type: "hang"; readonly answer?: Answer | undefined; readonly after?: number | undefined }
 
 /** A scripted server's reaction to one request. */
@@ -121,8 +120,7 @@ export type Script = Answer | Refusal | Fault
 const defaultUsage: Usage = { inputTokens: 9, outputTokens: 5 }
 
 /**
- * An answer. Texts become text deltas; it ends by itself and used 9 input and 5 output tokens unless `settings` say
- * otherwise.
+ * Makes an answer. Strings become text deltas. By default, it ends normally and used 9 input and 5 output tokens.
  *
  * **Example**
  *
@@ -145,10 +143,10 @@ export const answer = (
   ...settings
 })
 
-/** A piece of reasoning. */
+/** Makes a chunk of reasoning. */
 export const reasoning = (text: string): Spoken => ({ type: "reasoning", text })
 
-/** A call of a tool, its arguments whole or in pieces. */
+/** Makes a tool call, with its arguments complete or in chunks. */
 export const call = (id: string, name: string, ...pieces: ReadonlyArray<string>): ReadonlyArray<CallPiece> =>
   pieces.map((piece) => ({ type: "tool-call", id, name, arguments: piece }))
 
@@ -159,22 +157,22 @@ export const refusal = (kind: RefusalKind, settings: Omit<Refusal, "type" | "kin
   ...settings
 })
 
-/** A piece of text, for dialects that write no calls of tools. */
+/** Returns a chunk of text, for dialects without tool calls. */
 export const spoken = (delta: Delta): Spoken => {
   if (delta.type === "tool-call") throw new Error("This dialect does not write calls of tools.")
   return delta
 }
 
-/** All text of an answer. */
+/** Returns the complete text of an answer. */
 export const text = (answer: Answer): string => joined(answer, "text")
 
-/** All reasoning of an answer. */
+/** Returns the complete reasoning of an answer. */
 export const reasoningText = (answer: Answer): string => joined(answer, "reasoning")
 
 const joined = ({ deltas }: Answer, type: Spoken["type"]) =>
   deltas.map((delta) => (delta.type === type ? delta.text : "")).join("")
 
-/** The calls of an answer, whole. */
+/** Returns the complete tool calls of an answer. */
 export const calls = ({ deltas }: Answer): ReadonlyArray<ToolCall> => {
   const calls = new Map<string, ToolCall>()
   for (const delta of deltas) {

@@ -1,6 +1,6 @@
 /**
- * A server on this machine that speaks a vendor's wire format by script and keeps every request, for tests through real
- * sockets and the vendor's real SDK.
+ * A local server that responds in a vendor's format by script and records every request, for tests with real sockets
+ * and the vendor's real SDK.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -12,29 +12,29 @@ import type { Answer, Fault, Refusal, Script } from "./Script.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One request and what became of its answer. */
+/** A request with the state of its response. */
 export interface Exchange extends Captured {
   readonly sent: Sent
-  /** Resolves when the answer has ended or its connection is gone: whether all of it was sent. */
+  /** Resolves when the response has ended or its connection was closed, with whether it was sent completely. */
   readonly closed: Promise<{ readonly isWhole: boolean }>
-  /** Resolves when the script has written what it had to write; a hanging one has then fallen silent. */
+  /** Resolves when the script has written all of its data. A hanging script sends nothing more then. */
   readonly written: Promise<void>
 }
 
 /** A running server. */
 export interface WireServer extends AsyncDisposable {
-  /** Without a path, e.g. `http://127.0.0.1:4711`. */
+  /** The URL without a path, such as `http://127.0.0.1:4711`. */
   readonly url: string
   /** All requests so far. */
   readonly exchanges: ReadonlyArray<Exchange>
-  /** The request with this number, as soon as it has come in. */
+  /** Waits for the request with this index, and returns it. */
   readonly exchange: (index: number) => Promise<Exchange>
-  /** How many answers are under way. */
+  /** Returns the number of responses in progress. */
   readonly open: () => number
   readonly close: () => Promise<void>
 }
 
-/** One script for each request, the last one for all that follow; or a function of the request and its number. */
+/** One script per request, the last of which is repeated; or a function of the request and its index. */
 export type Scripts = ReadonlyArray<Script> | ((request: Captured, index: number) => Script | Promise<Script>)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -198,8 +198,8 @@ const scriptOf = (scripts: Scripts, captured: Captured, index: number): Script |
  *
  * **Details**
  *
- * It answers every path: the dialect reads what is asked for. A script that the dialect cannot write down, and any
- * other mistake in a script, is answered with status 599 and the reason.
+ * It answers every path; the dialect interprets the request. If a script is invalid, or the dialect cannot express it,
+ * the response has status 599 and the reason.
  *
  * **Example**
  *

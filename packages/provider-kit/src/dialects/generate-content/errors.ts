@@ -30,7 +30,7 @@ interface Refusal {
   readonly status: string
   /** Its `google.rpc` details. */
   readonly details: ReadonlyArray<Json.Fields>
-  /** Whether it has another vendor's code for an account without credit. */
+  /** Whether the error contains another vendor's code for an account without credit. */
   readonly hasNoCredit: boolean
 }
 

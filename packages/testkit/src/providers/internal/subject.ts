@@ -37,10 +37,13 @@ export interface About {
 
 /** The options of a worker in a test. */
 export interface Connection {
-  /** Without a path and a slash at its end, e.g. `http://127.0.0.1:4711`; add what the SDK expects. */
+  /**
+   * The base URL without a path and a trailing slash, such as `http://127.0.0.1:4711`. Add the path that the SDK
+   * expects.
+   */
   readonly baseURL: string
   readonly apiKey: string
-  /** How long the provider may wait for the vendor; its own default when absent. */
+  /** The time limit of the provider. Default: its own. */
   readonly timeoutMillis?: number | undefined
   /** The worker's declared properties; set only if the options have `takesAbout`. */
   readonly about?: About | undefined
@@ -83,16 +86,16 @@ export interface Options {
   readonly dialect: Dialect
   readonly make: (connection: Connection) => Worker
   readonly settings?: Expectations | undefined
-  /** Whether `make` passes on `about`: a model's name, and a worker's declared properties; false by default. */
+  /** Whether `make` uses `about`: the model's name, and the worker's declared properties. Default: `false`. */
   readonly takesAbout?: boolean | undefined
   /**
-   * Whether an answer is given piece by piece, as it comes; true by default. A provider that asks for whole answers
-   * declares `false`: what only a stream can do is then not asked of it, and everything else is.
+   * Whether answers are streamed. For a provider that requests complete answers (`false`), cases that need a stream are
+   * skipped. Default: `true`.
    */
   readonly streams?: boolean | undefined
   /**
-   * Whether each case of a misbehaving vendor tries all that it has, hundreds of answers for some, instead of at most 48
-   * of them; false by default, and true where `DIVISI_CONTRACT` is `thorough` in the environment.
+   * Whether cases of a misbehaving vendor try all of their answers, up to several hundred, instead of at most 48.
+   * Default: `false`, or `true` if the environment variable `DIVISI_CONTRACT` is `thorough`.
    */
   readonly isThorough?: boolean | undefined
 }
@@ -101,22 +104,22 @@ export interface Options {
 export const capabilitiesOf = ({ make }: Options): Capabilities =>
   make({ baseURL: "http://127.0.0.1:9", apiKey: "sk-contract-of-nobody" }).capabilities ?? {}
 
-/** How a call ended. */
+/** The result of a call. */
 export interface CallResult {
   readonly parts: ReadonlyArray<WorkerPart>
   readonly text: string
   readonly reasoning: string
-  /** The tools that were asked for. */
+  /** The tool calls. */
   readonly calls: ReadonlyArray<ToolCall>
   readonly finish: Extract<WorkerPart, { type: "finish" }> | undefined
-  /** `undefined` for a call that succeeded. */
+  /** The error; `undefined` if the call succeeded. */
   readonly error: WorkerError | undefined
 }
 
-/** A call under way. */
+/** A call in progress. */
 export interface Call {
   readonly parts: ReadonlyArray<WorkerPart>
-  /** Resolves when there are so many parts. */
+  /** Resolves when the given number of parts has arrived. */
   readonly received: (count: number) => Promise<void>
   readonly interrupt: () => Promise<void>
   readonly outcome: Promise<CallResult>
@@ -127,12 +130,12 @@ export interface Subject {
   readonly options: Options
   readonly apiKey: string
   readonly serve: (scripts: WireServer.Scripts) => Promise<WireServer.WireServer>
-  /** A worker that calls a server, or an address. */
+  /** Makes a worker that calls a server or an address. */
   readonly worker: (at: WireServer.WireServer | string, settings?: Omit<Connection, "baseURL" | "apiKey">) => Worker
-  /** Calls until the end, and holds the outcome to what is true of all calls. */
+  /** Makes a call to its end, and checks the invariants of all calls. */
   readonly call: (worker: Worker, request?: Partial<WorkerRequest>) => Promise<CallResult>
   readonly start: (worker: Worker, request?: Partial<WorkerRequest>) => Call
-  /** Serves, makes a worker and calls it once. */
+  /** Starts a server, makes a worker and calls it once. */
   readonly ask: (scripts: WireServer.Scripts, request?: Partial<WorkerRequest>) => Promise<Asked>
 }
 
@@ -148,7 +151,7 @@ export interface Asked extends CallResult {
 /** How long a part may take that the server has sent. */
 const patience = 2000
 
-/** The request of a case that does not care. */
+/** The default request of a case. */
 export const hello: WorkerRequest = { messages: [{ role: "user", content: "Say hello." }] }
 
 const joined = (parts: ReadonlyArray<WorkerPart>, type: "text" | "reasoning") =>
@@ -262,7 +265,7 @@ export const faces = (value: unknown): ReadonlyArray<string> => {
   ])
 }
 
-/** Fails when a secret shows. */
+/** Fails if a secret is visible. */
 export const assertHidden = (value: unknown, secret: string): void => {
   for (const face of faces(value)) {
     const at = face.indexOf(secret)
@@ -270,7 +273,7 @@ export const assertHidden = (value: unknown, secret: string): void => {
   }
 }
 
-/** The error of a call that had to fail in one of these ways. */
+/** Returns the error of a call that must have failed with one of these reasons. */
 export const assertFails = (outcome: CallResult, ...tags: ReadonlyArray<string>): WorkerError => {
   assert.ok(outcome.error, `The call must fail with ${tags.join(" or ")}, but it ended well: ${inspect(outcome.parts)}`)
   const tag = outcome.error.reason._tag
@@ -278,7 +281,7 @@ export const assertFails = (outcome: CallResult, ...tags: ReadonlyArray<string>)
   return outcome.error
 }
 
-/** Fails when a call did not end well. */
+/** Fails if a call did not succeed. */
 export const assertSucceeds = (outcome: CallResult): Required<Pick<CallResult, "finish">> & CallResult => {
   assert.equal(outcome.error, undefined, `The call failed: ${outcome.error?.message}`)
   assert.ok(outcome.finish, "The call has no finish.")
@@ -286,8 +289,8 @@ export const assertSucceeds = (outcome: CallResult): Required<Pick<CallResult, "
 }
 
 /**
- * Waits for an answer's connection to be closed by the client, for 100 ms. When this process itself is held up, what
- * has happened by then still counts.
+ * Waits up to 100 ms until the client closes the connection of a response. If this process itself is delayed, a closed
+ * connection still counts.
  */
 export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<void> => {
   const deadline = async () => {
@@ -300,11 +303,12 @@ export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<v
   assert.equal(typeof closed === "object" && closed.isWhole, false, "The server has sent all of its answer.")
 }
 
-/** Whether answers come piece by piece. */
+/** Whether answers are streamed. */
 export const isStreaming = ({ streams = true }: Options): boolean => streams
 
 /**
- * Waits until a call has received all that is sent of an answer that falls silent: so many parts, or half of a whole.
+ * Waits until a call has received all data of a hanging answer: the given number of parts, or half of a complete
+ * answer.
  */
 export const begun = async (call: Call, exchange: WireServer.Exchange, count: number, options: Options) => {
   if (isStreaming(options)) await call.received(count)
@@ -369,7 +373,7 @@ const stalls = (servers: ReadonlyArray<WireServer.WireServer>) => {
   return { promise, stop: () => clearInterval(timer) }
 }
 
-/** Runs a case and closes its servers. An unhandled rejection on the way fails it, and so does a call without an end. */
+/** Runs a case and closes its servers. An unhandled rejection or a call that does not end fails it. */
 export const withSubject = async (options: Options, run: (subject: Subject) => Promise<void>): Promise<void> => {
   const servers: Array<WireServer.WireServer> = []
   const unhandled: Array<unknown> = []
