@@ -1,6 +1,6 @@
 /**
- * A Conductor as a language model of the Vercel AI SDK: a program that calls `generateText` or `streamText` uses a team
- * by changing one line.
+ * A Conductor as a language model of the Vercel AI SDK: a program that calls `generateText` or `streamText` can use a
+ * team by changing one line.
  */
 
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider"
@@ -19,19 +19,17 @@ import { taskOf } from "./internal/task.ts"
 
 export { ConductorModelError } from "./internal/answer.ts"
 
-/** How a Conductor appears as a model. */
+/** Options for a Conductor as a model. */
 export interface Options {
-  /** The model's name; `conductor` by default. */
+  /** The name of the model. Default: `conductor`. */
   readonly modelId?: string | undefined
-  /** The provider's name; `divisi` by default. */
+  /** The name of the provider. Default: `divisi`. */
   readonly provider?: string | undefined
-  /** Whether the plan and the progress of its steps are streamed as reasoning; false by default. */
+  /** Whether the plan and the progress of its steps are streamed as reasoning. Default: `false`. */
   readonly progress?: boolean | undefined
-  /** Options of every run, e.g. a ledger that limits all of them together. */
+  /** Options for every run, such as a ledger that limits all of them together. */
   readonly run?: Omit<RunOptions, "runId" | "seed"> | undefined
-  /**
-   * Services of every run: a response cache, a gate with rate limits, a tracer.
-   */
+  /** Services for every run: a response cache, a gate with rate limits, a tracer. */
   readonly context?: Context.Context<never> | undefined
 }
 
@@ -44,18 +42,18 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * A model that answers with runs of a Conductor.
+ * Makes a model that answers with runs of a Conductor.
  *
  * **Details**
  *
- * - Text is streamed as the answering step writes it, once nothing can replace it: with more than one round
- *   (recursion, a critic) that is at the end. If a call fails after some of its text was streamed and its retry answers
- *   differently, the stream fails; it never continues with another text.
- * - Usage is that of the whole run: the policy's and every worker's.
- * - `providerMetadata.divisi` has the run's id, ending, cost, calls, rounds and workers.
+ * - Text is streamed as the answering step writes it, but only once it can no longer be replaced. With more than one
+ *   round (recursion, a critic), this means at the end. If a call fails after some of its text was streamed and its
+ *   retry answers differently, the stream fails; it never continues with another text.
+ * - Usage is that of the whole run, including the policy and all workers.
+ * - `providerMetadata.divisi` contains the run's id, ending, cost, calls, rounds and workers.
  * - Aborting the call stops the run, and every call of a worker with it.
- * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry: the run has
- *   retried what can be.
+ * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry, because the run
+ *   has already retried.
  * - `seed` is passed on to the run. Settings that a Conductor decides itself (temperature, output limit, tools, a
  *   JSON schema) are returned as warnings. Images and other files in the prompt fail the call.
  *

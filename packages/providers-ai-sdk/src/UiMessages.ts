@@ -1,6 +1,6 @@
 /**
- * A run in the AI SDK's UI message stream, so that `useChat` shows a team: its plan and its steps as data parts, its tools,
- * and the answer as text; and the messages of `useChat` as a question.
+ * Converts runs to the AI SDK's UI message stream, so that `useChat` shows a team (plan and steps as data parts, tools,
+ * and the answer as text), and messages of `useChat` to a question.
  */
 import { Options as Tables } from "@divisi/core"
 import type { Content, ContentPart, Message } from "@divisi/core/Message"
@@ -23,27 +23,27 @@ export interface PlanData {
   }>
 }
 
-/** A step in the form of a message's `data-step` part; it changes while the step runs. */
+/** A step in the form of a message's `data-step` part, which is updated while the step runs. */
 export interface StepData {
   readonly round: number
   readonly step: number
   readonly worker: string
   readonly state: "running" | "answered" | "failed" | "skipped"
-  /** Its answer, or why it failed. */
+  /** The answer of the step, or the reason for its failure. */
   readonly text?: string
 }
 
 /** Metadata of a message about its run. */
 export interface RunMetadata {
   readonly runId: string
-  /** Present once the run has ended, as is the rest. */
+  /** Present once the run has ended, like the following fields. */
   readonly ending?: string
   readonly costUsd?: number
   readonly calls?: number
   readonly durationMillis?: number
 }
 
-/** The message that a run writes: give it to `useChat<TeamMessage>()`. */
+/** The type of a run's message, for `useChat<TeamMessage>()`. */
 export type TeamMessage = UIMessage<RunMetadata, { plan: PlanData; step: StepData }>
 
 type Chunk = UIMessageChunk<RunMetadata, { plan: PlanData; step: StepData }>
@@ -133,7 +133,7 @@ const endOf = (event: Of<"run-finished">): ReadonlyArray<Chunk> => {
 
 const textId = "answer"
 
-/** The chunks of a UI message stream, of the events of a run. Runs nested in it are not shown. */
+/** Yields the chunks of a UI message stream from the events of a run. Nested runs are not shown. */
 export async function* uiMessageChunks(
   events: AsyncIterable<PageEvent>
 ): AsyncGenerator<UIMessageChunk<RunMetadata, { plan: PlanData; step: StepData }>, void, undefined> {
@@ -174,8 +174,7 @@ const table = {
 } satisfies Tables.ShapeOf<StreamOptions>
 
 /**
- * Runs a question, and returns a `Response` in the AI SDK's UI message stream protocol: what the route of a `useChat`
- * returns.
+ * Runs a question, and returns a `Response` in the AI SDK's UI message stream protocol, for the route of a `useChat`.
  *
  * **Details**
  *
@@ -238,9 +237,8 @@ const messageOf = (message: unknown): ReadonlyArray<Message> => {
 }
 
 /**
- * The question that the messages of a `useChat` ask: its texts, pictures and files. Plans, steps and tools of earlier
- * answers are left out, and so are system messages: those are the server's to write. It takes the `messages` of the
- * request as they come.
+ * Returns the question in the messages of a `useChat`: texts, pictures and files. Omits plans, steps and tools of
+ * earlier answers, and system messages, which only the server may set. Accepts the `messages` of the request unchanged.
  */
 export const questionOf = (messages: unknown): { readonly messages: Task["messages"] } => ({
   // A run refuses a question without messages.

@@ -1,4 +1,4 @@
-/** A model of Anthropic as a worker, through the Messages API. */
+/** Makes workers from Anthropic's models, through the Messages API. */
 import type Anthropic from "@anthropic-ai/sdk"
 import { Allowance, Options } from "@divisi/core"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
@@ -103,19 +103,19 @@ const calls = (
 }
 
 /**
- * A model of Anthropic, through the Messages API.
+ * Makes a worker from a model of Anthropic, through the Messages API.
  *
  * **Details**
  *
- * Its id is `anthropic:<model>`. `reasoning` becomes what the model accepts: an effort with adaptive thinking since
- * Claude 4.6, a budget of thinking tokens up to then. A setting that the model does not have fails with an
- * `InvalidRequest` that names it: a seed with all models, a temperature with most since 4.7, turning thinking off with
- * some.
+ * Its id is `anthropic:<model>`. `reasoning` is converted to the form that the model accepts: an effort with adaptive
+ * thinking since Claude 4.6, a budget of thinking tokens before. A setting that the model does not support fails with
+ * an `InvalidRequest` that names it: a seed with all models, a temperature with most since 4.7, turning thinking off
+ * with some.
  *
  * **Gotchas**
  *
- * Anthropic requires an output limit. When neither the request nor `maxOutputTokens` sets one, the model's own is sent;
- * thinking counts towards it.
+ * Anthropic requires an output limit. If neither the request nor `maxOutputTokens` sets one, the model's maximum is
+ * sent. Thinking counts toward it.
  *
  * **Example**
  *

@@ -16,15 +16,15 @@ export interface Capabilities extends Required<Worker.Capabilities> {
    * (`budget`, `{ type: "enabled" }`), or either.
    */
   readonly thinking: "adaptive" | "budget" | "either"
-  /** Whether it has `output_config.effort`. */
+  /** Whether it supports `output_config.effort`. */
   readonly effort: boolean
   /** The type of `thinking` that turns it off; `none` for a model that always thinks. */
   readonly off: "disabled" | "between_tools" | "none"
-  /** Whether it takes a temperature other than 1; never while it thinks. */
+  /** Whether it supports a temperature other than 1 (never while it thinks). */
   readonly temperature: boolean
 }
 
-/** A family of models: those whose name has `name` in it. */
+/** A family of models: those whose names contain `name`. */
 export interface Family extends Readonly<Record<keyof Worker.Limits, number>> {
   readonly name: string
   readonly capabilities: Capabilities
@@ -46,7 +46,7 @@ const family = (name: string, capabilities: Capabilities, contextTokens: number,
   maxOutputTokens
 })
 
-/** The known families; the first whose name fits counts. */
+/** The known families. The first match is used. */
 export const families: ReadonlyArray<Family> = [
   family("fable", always, 1_000_000, 128_000),
   family("mythos", always, 1_000_000, 128_000),
@@ -72,7 +72,7 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
   ...override
 })
 
-/** The token limits of a model; empty when they are unknown. */
+/** Returns the token limits of a model; empty if they are unknown. */
 export const limitsOf = (model: string): Worker.Limits => {
   const known = familyOf(model)
   if (known === undefined) return {}

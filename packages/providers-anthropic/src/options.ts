@@ -9,37 +9,39 @@ import type { Capabilities } from "./capabilities.ts"
 export type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "reasoning" | "stopSequences">
 
 /**
- * The options of a worker. Settings are defaults; those of a request win.
+ * The options of a worker. Settings are defaults; those of a request take precedence.
  *
- * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
- * variable.
+ * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
+ * the variable.
  */
 export interface AnthropicOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
-  /** `ANTHROPIC_API_KEY` of the environment by default. */
+  /** The API key. Default: the environment variable `ANTHROPIC_API_KEY`. */
   readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
-  /** The address of the API, without a version: `ANTHROPIC_BASE_URL`, else Anthropic's own. */
+  /** The base URL of the API, without a version. Default: `ANTHROPIC_BASE_URL`, otherwise Anthropic's own. */
   readonly baseURL?: string | undefined
-  /** Unique within a pool; `anthropic:` and the model by default. */
+  /** The id of the worker, unique within a pool. Default: `anthropic:` and the model. */
   readonly id?: string | undefined
-  /** The key under which rate limits are shared; `anthropic` by default. */
+  /** The key under which rate limits are shared. Default: `anthropic`. */
   readonly provider?: string | undefined
-  /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
+  /** Vendor-specific fields that are added to the body of every request, such as `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
   /**
-   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Concurrent calls
-   * are sent in one batch, so allow many concurrent calls. `true`, or settings of it; false by default.
+   * Whether calls are made in batches, which are answered within a day (usually much sooner) at half the price.
+   * Concurrent calls are sent in one batch, so allow many concurrent calls. `true`, or the settings of batches.
+   * Default: `false`.
    */
   readonly batch?: boolean | VendorBatch.Settings | undefined
-  /** Instead of the global `fetch`: for a proxy, or to look at headers. */
+  /** Replaces the global `fetch`, for example for a proxy or to inspect headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
-   * Which part of a prompt Anthropic caches: the system text (the default), the whole conversation before the last turn
-   * as well, or nothing. Writing costs 1.25 times the input price, reading a tenth of it or less. A prefix of less than
-   * some hundred tokens (thousands for older models) is not cached and costs nothing extra.
+   * The part of a prompt that Anthropic caches: the system text (the default), also the conversation before the last
+   * turn, or nothing. Writing costs 1.25 times the input price, reading a tenth of it or less. A prefix of less than a
+   * few hundred tokens (a few thousand for older models) is not cached and has no extra cost.
    */
   readonly promptCache?: "system" | "conversation" | "none" | undefined
   /**
-   * How long the cache lives after its last use; 5 minutes by default. Writing for an hour costs twice the input price.
+   * The TTL of the cache after its last use. Writing with a TTL of one hour costs twice the input price. Default: 5
+   * minutes.
    */
   readonly promptCacheFor?: "5m" | "1h" | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Anthropic's list prices, as data: those of the standard tier. A model that is not listed has an unknown price, which
- * is not 0. Give a worker `pricing` to say otherwise.
+ * Anthropic's list prices, as data: those of the standard tier. A model that is not listed has an unknown price, not a
+ * price of 0. Set `pricing` of a worker to override it.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
@@ -9,7 +9,7 @@ export interface Rates {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
   readonly cachedInputPerMillion: number
-  /** Tokens written to the cache for 5 minutes. */
+  /** The price of tokens that are written to the cache with a five-minute TTL. */
   readonly cacheWritePerMillion: number
   /** The price of tokens that are written to the cache with a one-hour TTL. */
   readonly hourCacheWritePerMillion: number
@@ -37,7 +37,7 @@ const rates = (input: number, output: number, cached: number): Rates => ({
 
 const price = (model: string, date: string, each: Rates): ListPrice => ({ model, ...each, source, date })
 
-/** Every model whose price is known. */
+/** The list prices of all known models. */
 export const prices: ReadonlyArray<ListPrice> = [
   price("claude-fable-5-2", "2026-11-10", rates(8, 40, 0.2)),
   price("claude-fable-5-1", "2026-10-10", rates(10, 50, 0.25)),
@@ -61,16 +61,16 @@ export const prices: ReadonlyArray<ListPrice> = [
   price("claude-haiku-4-5", "2026-10-10", rates(1, 5, 0.1))
 ]
 
-/** How a price is chosen. */
+/** Options for selecting a price. */
 export interface Choice {
-  /** How long the cache is paid for; 5 minutes by default. */
+  /** The TTL of cache writes. Default: 5 minutes. */
   readonly cacheFor?: "5m" | "1h" | undefined
   /** Whether to take the price for long prompts, if the model has one. */
   readonly longPrompts?: boolean | undefined
 }
 
 /**
- * The list price of a model, also by its dated name; `undefined` when it is unknown.
+ * Returns the list price of a model, also by its dated name; `undefined` if it is unknown.
  *
  * **Example**
  *

@@ -1,5 +1,5 @@
 /**
- * A Conductor as a `LanguageModel` of Effect: a program that uses that service uses a team by changing one layer.
+ * A Conductor as a `LanguageModel` of Effect: a program that uses this service can use a team by changing one layer.
  */
 
 import { AnswerText, Options as Tables } from "@divisi/core"
@@ -14,28 +14,29 @@ import * as Stream from "effect/Stream"
 import * as Answer from "./internal/answer.ts"
 import { taskOf } from "./internal/task.ts"
 
-/** How a Conductor appears as a model. */
+/** Options for a Conductor as a model. */
 export interface Options {
-  /** The model's name in responses; `conductor` by default. */
+  /** The model name in responses. Default: `conductor`. */
   readonly modelId?: string | undefined
-  /** Options of every run, e.g. a seed, or a ledger that limits all of them together. */
+  /** Options for every run, such as a seed, or a ledger that limits all of them together. */
   readonly run?: Omit<RunOptions, "runId"> | undefined
 }
 
 const table = { modelId: Tables.name, run: Tables.anObject } satisfies Tables.ShapeOf<Options>
 
 /**
- * A model that answers with runs of the `Conductor` in the context.
+ * Makes a model that answers with runs of the `Conductor` in the context.
  *
  * **Details**
  *
- * - `streamText` gives the text of the answering step as it is written, once nothing can replace it: with more
- *   than one round (recursion, a critic) that is at the end. If a call fails after some of its text was emitted and its
- *   retry answers differently, the stream fails.
- * - The finish part has the usage of the whole run, and `metadata.divisi` its id, ending, cost, calls, rounds and workers.
+ * - `streamText` streams the text of the answering step as it is written, but only once it can no longer be replaced.
+ *   With more than one round (recursion, a critic), this means at the end. If a call fails after some of its text was
+ *   emitted and its retry answers differently, the stream fails.
+ * - The finish part contains the usage of the whole run, and `metadata.divisi` contains its id, ending, cost, calls,
+ *   rounds and workers.
  * - Interrupting stops the run, and every call of a worker with it.
  * - A toolkit, a schema for the answer and files in the prompt fail with an `InvalidRequestError`; a run without an
- *   answer fails with an `UnknownError`, which is not retried: the run has retried what can be.
+ *   answer fails with an `UnknownError`, which is not retried, because the run has already retried.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options = {}

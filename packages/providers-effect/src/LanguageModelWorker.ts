@@ -1,8 +1,8 @@
 /**
- * Any `LanguageModel` of Effect (`effect/ai`) as a worker: Effect's providers, and models that are made by hand.
+ * Makes workers from any Effect `LanguageModel` (`effect/ai`): Effect's providers and custom models.
  *
- * A `LanguageModel` does not know its name, prices and settings, so give them here. A request with a setting that no
- * adapter passes on fails; no setting is dropped silently.
+ * A `LanguageModel` does not expose its name, prices and settings, so pass them here. A request fails if it has a
+ * setting that the adapter does not pass on; no setting is dropped silently.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -46,8 +46,8 @@ export type Answer = Stream.Stream<Parts.Part, AiError.AiError>
 /** Passes settings on to a model. */
 export interface SettingsAdapter {
   /**
-   * The settings that `apply` knows; a request that sets another one fails. Without `seed` runs ask without one, and
-   * without `output` the worker is asked in words for JSON of a schema.
+   * The settings that `apply` supports. A request with any other setting fails. Without `seed`, requests have no seed;
+   * without `output`, the schema is sent as an instruction.
    */
   readonly names: ReadonlyArray<keyof Settings>
   /** Runs an answer with settings, e.g. by providing the configuration of the model's package to it. */
@@ -58,23 +58,26 @@ export interface SettingsAdapter {
 export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature" | "reasoning"> {
   readonly id: string
   readonly description?: string | undefined
-  /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
+  /**
+   * A system prompt that is sent before all other messages. Two workers can be the same model with different
+   * instructions.
+   */
   readonly instructions?: string | undefined
   /**
    * Capabilities of the model. A `LanguageModel` does not expose them: tools, images and files are sent unless they are
    * false here, and JSON Schemas if `settings` names `output`. Calls with unsupported content fail.
    */
   readonly capabilities?: Capabilities | undefined
-  /** The key under which rate limits are shared; the id when absent. */
+  /** The key under which rate limits are shared. Default: the id. */
   readonly provider?: string | undefined
-  /** Unknown when absent, which does not mean free. */
+  /** The list price. If absent, the price is unknown, not free. */
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
-  /** Passes settings on to the model; without it, a request that sets any fails. */
+  /** Passes settings on to the model. Without it, a request with settings fails. */
   readonly settings?: SettingsAdapter | undefined
-  /** The longest silence in milliseconds, before and within an answer; no limit by default. */
+  /** The maximum time without data before and within an answer, in milliseconds. Default: unlimited. */
   readonly timeoutMillis?: number | undefined
-  /** Texts that no error may show, such as the API key. Anything that looks like a key is also hidden. */
+  /** Strings that must not appear in errors, such as the API key. Anything that looks like a key is also redacted. */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
 
@@ -104,7 +107,7 @@ const table = Tables.table(
 const passes = ({ settings }: Options, name: keyof Settings): boolean => settings?.names.includes(name) === true
 
 /**
- * A worker from a given `LanguageModel`.
+ * Makes a worker from a given `LanguageModel`.
  *
  * **Gotchas**
  *
@@ -178,7 +181,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
 }
 
 /**
- * A worker from the `LanguageModel` in the context, e.g. of a provider's layer.
+ * Makes a worker from the `LanguageModel` in the context, for example from a provider's layer.
  *
  * **Example**
  *

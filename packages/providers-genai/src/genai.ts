@@ -1,4 +1,4 @@
-/** A model of Google as a worker, through `@google/genai`. */
+/** Makes workers from Google's models, through `@google/genai`. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -10,7 +10,7 @@ import { transport } from "./internal/transport.ts"
 
 /** The options of a worker. */
 export interface GenaiOptions extends GeminiOptions {
-  /** Settings of the vendor's own that are added to every request, e.g. `safetySettings` or `cachedContent`. */
+  /** Vendor-specific settings that are added to every request, such as `safetySettings` or `cachedContent`. */
   readonly config?:
     | Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "automaticFunctionCalling" | "httpOptions">
     | undefined
@@ -19,13 +19,13 @@ export interface GenaiOptions extends GeminiOptions {
 const genaiShape = { ...ProviderOptions.shape, config: Options.anObject } satisfies Options.ShapeOf<GenaiOptions>
 
 /**
- * A model of Google, through the Gemini API.
+ * Makes a worker from a model of Google, through the Gemini API.
  *
  * **Details**
  *
  * Its id is `genai:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
- * A setting that a model does not have (an effort, a budget out of its range, no thinking) fails with an
- * `InvalidRequest` that names it. When reasoning is set, thoughts come as reasoning parts.
+ * A setting that a model does not support (an effort, a budget out of range, no thinking) fails with an
+ * `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning parts.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** A worker from a model of Google's former SDK, `@google/generative-ai`, for code that has one. */
+/** Makes workers from models of Google's former SDK, `@google/generative-ai`, for code that uses it. */
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import { VendorJson as Json, ProviderOptions } from "@divisi/provider-kit"
@@ -6,10 +6,10 @@ import type { Body, WorkerOptions } from "@divisi/provider-kit/Gemini"
 import { overConnection, withTools } from "@divisi/provider-kit/Gemini"
 import { reasonOf } from "./internal/sdkErrors.ts"
 
-/** As much of the SDK's `GenerativeModel` as a worker needs. */
+/** The part of the SDK's `GenerativeModel` that a worker needs. */
 export interface GenerativeModel {
   readonly apiKey: string
-  /** With its folder, e.g. `models/gemini-2.5-flash`. */
+  /** The name with its prefix, such as `models/gemini-2.5-flash`. */
   readonly model: string
   readonly generationConfig?: object | undefined
   readonly safetySettings?: ReadonlyArray<unknown> | undefined
@@ -47,13 +47,12 @@ const open = async (model: GenerativeModel, body: Body, signal: AbortSignal) => 
 }
 
 /**
- * A worker from a `GenerativeModel` of `@google/generative-ai`, Google's former SDK, with the settings that it was made
- * with.
+ * Makes a worker from a `GenerativeModel` of `@google/generative-ai`, Google's former SDK, with the model's settings.
  *
  * **When to use**
  *
- * Your code has such a model and should not have to leave its SDK. New code uses `google` of this package, which needs
- * no SDK, or `@divisi/providers-genai`.
+ * Use it if your code already has such a model. New code should use `google` of this package, which needs no SDK, or
+ * `@divisi/providers-genai`.
  *
  * **Details**
  *

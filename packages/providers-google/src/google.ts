@@ -1,4 +1,4 @@
-/** A model of Google as a worker, over the Gemini API alone. */
+/** Makes workers from Google's models, through the Gemini API without an SDK. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -9,20 +9,23 @@ import { transport } from "./internal/transport.ts"
 
 /** The options of a worker. */
 export interface GoogleOptions extends GeminiOptions {
-  /** Fields of the vendor's own that are added to every request's body, e.g. `safetySettings` or `cachedContent`. */
+  /**
+   * Vendor-specific fields that are added to the body of every request, such as `safetySettings` or `cachedContent`.
+   */
   readonly body?: Readonly<Record<string, unknown>> | undefined
 }
 
 const googleShape = { ...ProviderOptions.shape, body: Options.anObject } satisfies Options.ShapeOf<GoogleOptions>
 
 /**
- * A model of Google, through the Gemini API without an SDK; `@divisi/providers-genai` is the same over Google's.
+ * Makes a worker from a model of Google, through the Gemini API without an SDK. `@divisi/providers-genai` does the same
+ * with Google's SDK.
  *
  * **Details**
  *
  * Its id is `google:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
- * A setting that a model does not have (an effort, a budget out of its range, no thinking) fails with an
- * `InvalidRequest` that names it. When reasoning is set, thoughts come as reasoning parts.
+ * A setting that a model does not support (an effort, a budget out of range, no thinking) fails with an
+ * `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning parts.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
  * Capabilities of OpenAI's models, as data: supported settings, inputs and outputs, and limits.
  *
- * A model that is not in the table is assumed to support everything; OpenAI then refuses what it does not. Sources: the
- * pages of the models under https://developers.openai.com/api/docs/models, the guide
+ * A model that is not in the table is assumed to support everything; OpenAI then rejects unsupported settings. Sources:
+ * the pages of the models under https://developers.openai.com/api/docs/models, the guide
  * https://developers.openai.com/api/docs/guides/reasoning, and the published description
  * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). If the sources are unclear,
  * a capability is assumed.
@@ -11,21 +11,21 @@ import type * as Worker from "@divisi/core/Worker"
 
 /** Capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
-  /** Whether it takes a temperature other than 1: always, never, or only with reasoning off. */
+  /** Whether it supports a temperature other than 1: always, never, or only with reasoning off. */
   readonly temperature: "always" | "never" | "without-reasoning"
-  /** The efforts that it accepts; none for a model that does not reason. */
+  /** The efforts that it accepts; empty for a model without reasoning. */
   readonly efforts: ReadonlyArray<"minimal" | "low" | "medium" | "high">
   /** Whether reasoning cannot be turned off. */
   readonly isReasoningFixed: boolean
-  /** Whether it takes a seed. */
+  /** Whether it supports a seed. */
   readonly seed: boolean
-  /** How many stop sequences it takes; 0 for none. */
+  /** The maximum number of stop sequences. */
   readonly maxStopSequences: number
-  /** Whether the Responses API gives its reasoning encrypted, and takes it back with the results of tools. */
+  /** Whether the Responses API returns its reasoning encrypted and accepts it back with tool results. */
   readonly encryptedReasoning: boolean
 }
 
-/** A family of models: those whose name is `prefix`, or begins with it and a hyphen. */
+/** A family of models: those whose name is `prefix`, or starts with it and a hyphen. */
 export interface Family extends Worker.Limits {
   readonly prefix: string
   readonly capabilities: Partial<Capabilities>
@@ -71,7 +71,7 @@ const optionalReasoning = {
 const k = 1000
 const large = { contextTokens: 1_050_000, maxOutputTokens: 128 * k } as const
 
-/** The known families; the longest prefix counts. */
+/** The known families. The longest matching prefix is used. */
 export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-4o", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
   { prefix: "gpt-4.1", capabilities: chat, contextTokens: 1_047_576, maxOutputTokens: 32_768 },
@@ -139,7 +139,7 @@ export const ofWorker = ({
   tools
 }: Capabilities): Worker.Capabilities => ({ tools, images, files, jsonSchema, json, shapesWithTools })
 
-/** The token limits of a model; absent when they are unknown. */
+/** Returns the token limits of a model; `undefined` if they are unknown. */
 export const limitsOf = (model: string): Worker.Limits | undefined => {
   const family = familyOf(model)
   if (family === undefined) return undefined

@@ -1,4 +1,4 @@
-/** A model of OpenAI as a worker, through the Responses API. */
+/** Makes workers from OpenAI's models, through the Responses API. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -12,25 +12,26 @@ import { overSdk } from "./internal/sdk.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
-/** The options of a worker over the Responses API. */
+/** The options of a worker that uses the Responses API. */
 export interface ResponsesOptions extends OpenAiOptions {
-  /** Asks for a summary of the reasoning, sent as reasoning parts; none by default. */
+  /** Requests a summary of the reasoning, which is emitted as reasoning parts. Default: no summary. */
   readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
   /**
-   * Whether OpenAI continues an answer whose process ends; false by default. It stores the answer (`store`), so that a
-   * run with a journal fetches it again instead of paying for another. A call that is stopped on purpose also continues
-   * at OpenAI, and is charged there.
+   * Whether OpenAI continues an answer if this process ends. OpenAI stores the answer (`store`), so that a run with a
+   * journal fetches it instead of paying for a new one. An intentionally stopped call also continues at OpenAI, and is
+   * charged. Default: `false`.
    */
   readonly background?: boolean | undefined
 }
 
 /**
- * A model of OpenAI, through the Responses API. Prefer it to `openaiChat`.
+ * Makes a worker from a model of OpenAI, through the Responses API. Prefer it to `openaiChat`.
  *
  * **Details**
  *
- * Its id is `openai:<model>`. The Responses API has no seed and no stop sequences: a request that sets one fails with
- * `InvalidRequest`; use `openaiChat` where you need them. Reasoning is set by effort, not by a number of tokens.
+ * Its id is `openai:<model>`. The Responses API does not support seeds and stop sequences: a request that sets one
+ * fails with `InvalidRequest`. Use `openaiChat` if you need them. Reasoning is set by effort, not by a number of
+ * tokens.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** A model of OpenAI as a worker, through Chat Completions. */
+/** Makes workers from OpenAI's models, through Chat Completions. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -19,7 +19,8 @@ const dialect: Dialect = {
 }
 
 /**
- * A model of OpenAI, through Chat Completions: for seeds and stop sequences, which the Responses API does not have.
+ * Makes a worker from a model of OpenAI, through Chat Completions. Use it for seeds and stop sequences, which the
+ * Responses API does not support.
  *
  * **Details**
  *

@@ -1,4 +1,4 @@
-/** A model behind any server that speaks Chat Completions, as a worker. */
+/** Makes workers from models behind any server with a Chat Completions API. */
 
 import { type Allowance, Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -14,16 +14,16 @@ export type { Dialect, ReasoningFields } from "./internal/chatRequest.ts"
 type Optional<A> = { readonly [K in keyof A]?: A[K] | undefined }
 
 /**
- * A server, and how it differs from most; `presets` has well-known ones. By default it is asked for its usage in the last
- * chunk of a stream, system text has the role `system`, and the output limit is `max_tokens`.
+ * The options of a server; `presets` contains well-known ones. By default, usage is requested in the last chunk of a
+ * stream, system text has the role `system`, and the output limit is `max_tokens`.
  */
 export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Optional<Dialect> {
-  /** With the version, e.g. `http://localhost:8000/v1`. */
+  /** The base URL with the version, such as `http://localhost:8000/v1`. */
   readonly baseURL: string
   readonly model: string
-  /** The headers that report what is left of the server's rate limits; not read when absent. */
+  /** The headers with the remaining rate limits of the server. Default: not read. */
   readonly rateLimitHeaders?: Allowance.HeaderNames | undefined
-  /** The first half of the worker's id; the host of `baseURL` when absent. */
+  /** The first half of the worker's id. Default: the host of `baseURL`. */
   readonly name?: string | undefined
 }
 
@@ -53,18 +53,19 @@ const table = Options.table(compatibleShape, { required: ["baseURL", "model"] })
 const ofServers = { images: false, files: false, maxStopSequences: Number.POSITIVE_INFINITY }
 
 /**
- * A model behind a server that speaks Chat Completions.
+ * Makes a worker from a model behind a server with a Chat Completions API.
  *
  * **Details**
  *
- * An address and a model are enough for most servers. Settings say how another differs; nothing is detected: how it
- * reports usage (`usage`), where it puts reasoning (`reasoningField`), where it wants it back (`reasoningEcho`), which
- * role (`systemRole`) and which output limit (`outputLimit`) it knows. `presets` has the settings of vLLM, SGLang,
- * llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey` neither a key nor the
- * environment's OpenAI account is sent. The price is unknown unless `pricing` sets it: for a server of your own that may be `Usage.free`.
+ * For most servers, the base URL and the model are sufficient. Differences are not detected but set by options: how
+ * usage is reported (`usage`), the fields of reasoning in answers (`reasoningField`) and requests (`reasoningEcho`),
+ * the role of system text (`systemRole`), and the field of the output limit (`outputLimit`). `presets` has the settings
+ * of vLLM, SGLang, llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey` neither a key
+ * nor the environment's OpenAI account is sent. The price is unknown unless `pricing` sets it: for a server of your own
+ * that may be `Usage.free`.
  *
- * It is assumed that the model calls tools and knows JSON Schemas, but sees no pictures and reads no files;
- * `capabilities` says otherwise.
+ * By default, the model is assumed to support tools and JSON Schemas, but not pictures and files; `capabilities`
+ * overrides this.
  *
  * Creates a worker for a compatible server. Calls are sent over undici, without the SDK; connections are reused, and
  * shared by all workers. If `fetch` is set, or a proxy of the environment or a custom dispatcher applies, calls are

@@ -1,4 +1,4 @@
-/** Embeds texts with a model of OpenAI, or of any server that has its embeddings endpoint. */
+/** Embeds texts with a model of OpenAI, or of any server with a compatible embeddings endpoint. */
 
 import { Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -10,7 +10,7 @@ import { connect, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
 import type { OpenAiOptions } from "./options.ts"
 
-/** Which server to call, and how its model embeds. */
+/** The server and the embedding options. */
 export interface EmbeddingsOptions
   extends Pick<
     OpenAiOptions,
@@ -18,13 +18,16 @@ export interface EmbeddingsOptions
   > {
   /** The length of each vector, for models that can shorten it. */
   readonly dimensions?: number | undefined
-  /** How often a failed call is retried; 3 by default. */
+  /** The maximum number of retries of a failed call. Default: 3. */
   readonly maxRetries?: number | undefined
-  /** Longer texts are cut, as models refuse more than about 8,000 tokens; 16,000 by default. */
+  /**
+   * The maximum length of a text in characters. Longer texts are truncated, because models reject more than about 8,000
+   * tokens. Default: 16,000.
+   */
   readonly maxCharacters?: number | undefined
 }
 
-/** Gives each text its vector, in order. */
+/** Returns the vector of each text, in order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
@@ -59,13 +62,13 @@ const table = {
 } satisfies Tables.ShapeOf<EmbeddingsOptions>
 
 /**
- * Embeddings of a model of OpenAI, or of a server that speaks its API: vLLM, Ollama, llama-server, Together and others.
+ * Makes an embedding function for a model of OpenAI or of a compatible server: vLLM, Ollama, llama-server, Together and
+ * others.
  *
  * **Details**
  *
- * The key is `OPENAI_API_KEY` by default. With a `baseURL`, which is not OpenAI's server, a key is sent only if
- * `apiKey` gives one. One call is one request; `Embedder.fromPromise` of `@divisi/core` makes batches. Failures are
- * thrown as `WorkerError`s.
+ * The default key is `OPENAI_API_KEY`. With a `baseURL` of another server, a key is sent only if `apiKey` is set. One
+ * call is one request; `Embedder.fromPromise` of `@divisi/core` makes batches. Failures are thrown as `WorkerError`s.
  *
  * **Example**
  *

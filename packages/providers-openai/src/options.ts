@@ -6,36 +6,37 @@ import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
 
 /**
- * The options that all workers of this package share. Settings are defaults; those of a request win.
+ * The options that all workers of this package share. Settings are defaults; those of a request take precedence.
  *
- * The key is read when the worker is made. Without one, each call fails with an `Authentication` error that names the
- * variable.
+ * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
+ * the variable.
  */
 export interface WorkerOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
-  /** `OPENAI_API_KEY` of the environment by default. */
+  /** The API key. Default: the environment variable `OPENAI_API_KEY`. */
   readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
-  /** The address of the API, with its version: `OPENAI_BASE_URL`, else OpenAI's own. */
+  /** The base URL of the API, with its version. Default: `OPENAI_BASE_URL`, otherwise OpenAI's own. */
   readonly baseURL?: string | undefined
-  /** Fields of the vendor's own that are added to every request's body, e.g. `service_tier`. */
+  /** Vendor-specific fields that are added to the body of every request, such as `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
-  /** Instead of the global `fetch`, or of undici with `openaiCompatible`: for a proxy, or to look at headers. */
+  /** Replaces the global `fetch`, or undici with `openaiCompatible`, for example for a proxy or to inspect headers. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The further options of a worker over OpenAI's own APIs. */
+/** The additional options of a worker that uses OpenAI's own APIs. */
 export interface OpenAiOptions extends WorkerOptions {
-  /** The organization that pays: `OPENAI_ORG_ID` by default. */
+  /** The organization that is charged. Default: `OPENAI_ORG_ID`. */
   readonly organization?: string | undefined
-  /** The project that is charged; `OPENAI_PROJECT_ID` by default. */
+  /** The project that is charged. Default: `OPENAI_PROJECT_ID`. */
   readonly project?: string | undefined
-  /** Whether OpenAI stores the answer for later requests; false by default. */
+  /** Whether OpenAI stores the answer for later requests. Default: `false`. */
   readonly store?: boolean | undefined
   /**
-   * Whether calls are made in batches: answered within a day, mostly much sooner, for half the price. Concurrent calls
-   * are sent in one batch, so allow many concurrent calls. `true`, or settings of it; false by default.
+   * Whether calls are made in batches, which are answered within a day (usually much sooner) at half the price.
+   * Concurrent calls are sent in one batch, so allow many concurrent calls. `true`, or the settings of batches.
+   * Default: `false`.
    */
   readonly batch?: boolean | VendorBatch.Settings | undefined
-  /** The role of system text; `developer` by default. */
+  /** The role of system text. Default: `developer`. */
   readonly systemRole?: "system" | "developer" | undefined
 }
 

@@ -1,11 +1,11 @@
 /**
- * How well-known servers differ from OpenAI, as data for `openaiCompatible`. Each names the page that documents it;
- * those of vLLM, OpenRouter and DeepSeek were read in November 2026. If a server has changed since, override the
+ * The differences of well-known servers from OpenAI, as data for `openaiCompatible`. Each names the page that documents
+ * it; those of vLLM, OpenRouter and DeepSeek were read in November 2026. If a server has changed since, override the
  * setting that differs.
  */
 import type { CompatibleOptions } from "./openaiCompatible.ts"
 
-/** The settings of a server. Add a model, and whatever differs for you. */
+/** The settings of a server. Add a model, and any settings that differ for you. */
 export interface Preset extends Omit<CompatibleOptions, "model"> {
   readonly name: string
   /** The documentation page. */

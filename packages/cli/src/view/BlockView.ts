@@ -1,6 +1,6 @@
 /**
- * The view of a run for a terminal: a function of a transcript, a width and a time. The live one fits the screen and
- * leaves out what does not; the final one holds everything.
+ * The view of a run for a terminal: a function of a transcript, a width and a time. The live view fits the screen and
+ * omits the rest; the final view contains everything.
  */
 
 import type { Transcript, Workflow } from "@divisi/core"
@@ -17,9 +17,9 @@ import * as Totals from "./Totals.ts"
 
 /** The screen at one moment. */
 export interface Screen {
-  /** Columns. */
+  /** The number of columns. */
   readonly width: number
-  /** Rows; lines beyond are left out. As many as it takes when absent. */
+  /** The number of rows. Further lines are omitted. Default: unlimited. */
   readonly height?: number | undefined
   /** The time in milliseconds since 1970, on the clock of the events. */
   readonly now: number
@@ -319,7 +319,7 @@ const draw = (run: Transcript.Transcript, screen: Screen, detail: Detail): Reado
 }
 
 /**
- * The view as it changes: of the details as much as fits the height, and where even the least is too much, its end.
+ * Returns the live view: as many details as fit the height. If even the shortest view is too long, only its end.
  *
  * **Example**
  *
@@ -352,9 +352,9 @@ export const live = (run: Transcript.Transcript, screen: Screen): ReadonlyArray<
   return []
 }
 
-/** The view that stays: everything, however long. */
+/** Returns the final view with everything, regardless of its length. */
 export const final = (run: Transcript.Transcript, width: number): ReadonlyArray<Line> =>
   draw(run, { width, now: run.startedAt + (run.durationMillis ?? 0) }, 3)
 
-/** The view as plain text. */
+/** Returns the view as plain text. */
 export const toPlainText = (lines: ReadonlyArray<Line>): string => lines.map(toText).join("\n")

@@ -1,6 +1,4 @@
-/**
- * Lines of a terminal as plain data: spans of text with a style each. Views are folds to lines; colour is added last.
- */
+/** Terminal lines as plain data: spans of text with a style. Views produce lines; colors are added last. */
 import { styleText } from "node:util"
 import stringWidth from "string-width"
 import wrapAnsi from "wrap-ansi"
@@ -8,7 +6,7 @@ import wrapAnsi from "wrap-ansi"
 /** The style of a span if colors are used. */
 export type Style = "plain" | "dim" | "bold" | "good" | "bad" | "busy" | "name"
 
-/** A piece of a line in one style. */
+/** A part of a line with one style. */
 export interface Span {
   readonly text: string
   readonly style: Style
@@ -26,21 +24,21 @@ const formats = {
   name: "cyan"
 } as const satisfies Record<Exclude<Style, "plain">, Parameters<typeof styleText>[0]>
 
-/** A span of clean text without a line break; `plain` when no style is given. */
+/** Makes a span from clean text without a line break. Default style: `plain`. */
 export const span = (text: string, style: Style = "plain"): Span => ({ text: clean(text).replaceAll("\n", " "), style })
 
-/** A line of one span. */
+/** Makes a line with one span. */
 export const line = (text: string, style: Style = "plain"): Line => [span(text, style)]
 
-/** The line without anything in it. */
+/** The empty line. */
 export const blank: Line = []
 
-/** How many columns a text takes. */
+/** Returns the number of columns of a text. */
 export const widthOf = (text: string): number => stringWidth(text)
 
 /**
  * Characters that would act on a display: control characters, including those above 127, except tabs and line feeds;
- * line separators that only some programs know; marks of writing direction.
+ * line separators that only some programs recognize; bidirectional marks.
  */
 export const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -55,8 +53,8 @@ const sequences =
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\n\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g
 
 /**
- * Makes external text safe to show: a model's answer must not move the cursor, change colours, write the clipboard, or
- * reorder the text next to it. Line breaks remain; tabs become spaces.
+ * Makes external text safe to show: a model's answer must not move the cursor, change colors, write to the clipboard,
+ * or reorder adjacent text. Line breaks remain; tabs become spaces.
  */
 export const clean = (text: string): string =>
   text
@@ -65,7 +63,7 @@ export const clean = (text: string): string =>
     .replace(/\t/g, "  ")
     .replace(acting, "")
 
-/** Clean text on one line. */
+/** Returns clean text on one line. */
 export const oneLine = (text: string): string => clean(text).replace(/\s+/g, " ").trim()
 
 /**
@@ -86,7 +84,7 @@ export const wrap = (text: string, width: number, most = Number.POSITIVE_INFINIT
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
 
-/** The text cut to `width` columns; a cut shows as `…`. */
+/** Truncates a text to `width` columns, with `…` at the end. */
 export const cut = (text: string, width: number): string => {
   if (text.length <= width && widthOf(text) <= width) return text
   if (width < 1) return ""
@@ -100,7 +98,7 @@ export const cut = (text: string, width: number): string => {
   return `${taken}…`
 }
 
-/** The line cut to `width` columns. */
+/** Truncates a line to `width` columns. */
 export const fit = (line: Line, width: number): Line => {
   const fitted: Array<Span> = []
   let left = width
@@ -114,14 +112,14 @@ export const fit = (line: Line, width: number): Line => {
   return fitted
 }
 
-/** The text of a line, without colors. */
+/** Returns the text of a line without colors. */
 export const toText = (line: Line): string =>
   line
     .map((span) => span.text)
     .join("")
     .trimEnd()
 
-/** The text of a line, with the escape sequences of its colours. */
+/** Returns the text of a line with escape sequences for its colors. */
 export const toAnsi = (line: Line): string =>
   line
     .map(({ style, text }) =>

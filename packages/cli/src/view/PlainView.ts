@@ -1,6 +1,4 @@
-/**
- * The view of a run for a pipe or a log: one line, or a few, for each thing that happened, never redrawn.
- */
+/** The view of a run for a pipe or a log: one or more lines per event, never redrawn. */
 
 import { Transcript, type Workflow } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -12,9 +10,9 @@ import * as Totals from "./Totals.ts"
 
 /** Something that happened in a run. */
 export interface Entry {
-  /** Tells it from all others of the run, and is the same in every later transcript. */
+  /** A unique key within the run, which is the same in later transcripts. */
   readonly key: string
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly at: number
   readonly lines: ReadonlyArray<string>
 }
@@ -42,7 +40,7 @@ const paidFacts = ({ costUsd, usage }: Paid, isPlay: boolean): ReadonlyArray<str
   ...(costUsd === undefined ? [] : [Format.cost(costUsd, isPlay)])
 ]
 
-/** The beginning of a line: what it is about. */
+/** Returns the label at the start of a line. */
 export const label = (text: string): string => text.padEnd(9)
 
 type Run = Transcript.Transcript
@@ -211,10 +209,10 @@ const ending = (run: Run): ReadonlyArray<Entry> => {
   ]
 }
 
-/** The key of the entry that is a run's answer. */
+/** Returns the key of the entry with a run's answer. */
 export const answerKey = ({ runId }: Run): string => `${runId} answer`
 
-/** All that has happened in a run, in the order of time. */
+/** Returns all entries of a run in chronological order. */
 export const entries = (run: Transcript.Transcript): ReadonlyArray<Entry> => {
   const question = oneLine(Task.question(run.task))
   const why = run.reason === undefined ? [] : [`${label("policy")}${oneLine(run.policy)}: ${oneLine(run.reason)}`]

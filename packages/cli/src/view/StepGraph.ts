@@ -1,6 +1,6 @@
 /**
- * Draws the topology of a workflow in text, one row for each step, as version control draws its history: a step is a
- * dot, and the answers that later steps still need are rails next to it.
+ * Draws the topology of a workflow in text, one row per step, like the history of a version control system: a step is a
+ * dot, and answers that later steps still need are lines next to it.
  *
  * ```
  * ●      0
@@ -11,21 +11,21 @@
  */
 import { Topology, type Workflow } from "@divisi/core"
 
-/** The drawing next to one step. All texts of a drawing are equally wide. */
+/** The drawing next to one step. All texts of a drawing have the same width. */
 export interface Row {
-  /** Left of the step's own line; `●` stands for the step. */
+  /** The text to the left of the step's line. `●` represents the step. */
   readonly node: string
-  /** Left of what follows until the next step. */
+  /** The text to the left of the following lines, up to the next step. */
   readonly below: string
 }
 
-/** A drawing. `vote` is the last row of a workflow whose answer is what most steps agree on. */
+/** A drawing. `vote` is the last row of a workflow with a majority vote. */
 export interface StepGraph {
   readonly rows: ReadonlyArray<Row>
   readonly vote?: Row | undefined
 }
 
-/** The sign of a step in a row. */
+/** The symbol of a step in a row. */
 export const dot = "●"
 
 /** Returns the inputs of each node. A vote is an additional node with all steps as inputs. */

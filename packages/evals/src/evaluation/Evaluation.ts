@@ -186,7 +186,7 @@ interface State extends Job.Shared {
   broken: Journal.JournalError | undefined
   /** Whether a write has failed before. */
   isTroubled: boolean
-  /** The samples of policies of which each was lost because a vendor refuses the key or the account. */
+  /** The samples of policies whose samples were all lost because a vendor rejects the key or the account. */
   readonly refused: Map<Entry, ReadonlyArray<Report.Sample>>
 }
 

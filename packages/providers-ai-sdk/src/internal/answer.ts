@@ -1,4 +1,4 @@
-/** Turns the events of a run into the parts of a model's stream: one step of a fold, without side effects. */
+/** Converts the events of a run to the parts of a model's stream, as a pure fold. */
 
 import {
   AISDKError,
@@ -23,11 +23,11 @@ import { progressOf } from "./progress.ts"
 /** The state of the fold. */
 export interface State {
   readonly answer: AnswerText.AnswerText
-  /** The block that is open now. */
+  /** The currently open block. */
   readonly open: "reasoning" | "text" | undefined
 }
 
-/** Facts about the call besides the run. */
+/** Information about the call. */
 export interface CallInfo {
   readonly modelId: string
   readonly warnings: Array<SharedV4Warning>
@@ -40,7 +40,7 @@ export interface CallInfo {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run that has no answer to give. */
+/** The run ended without an answer. */
 export class ConductorModelError extends AISDKError {
   readonly runId: string
   readonly ending: RunEvent.Ending
@@ -84,7 +84,7 @@ const append = (state: State, kind: "reasoning" | "text", delta: string): readon
   return [{ ...state, open: kind }, [...opening, { type: `${kind}-delta`, id, delta }]]
 }
 
-/** Takes one event of a run; fails when the run has no answer, or one that differs from the emitted text. */
+/** Processes one event of a run. Fails if the run has no answer, or an answer that differs from the emitted text. */
 export const next = (
   before: State,
   event: RunEvent.RunEvent,
@@ -166,7 +166,7 @@ const finish = (state: State, event: RunEvent.Of<"run-finished">): LanguageModel
   providerMetadata: { divisi: AnswerText.summary(state.answer, event) }
 })
 
-/** The end of a failed stream: the AI SDK wants the error as a part, followed by a finish. */
+/** Returns the end of a failed stream: the AI SDK expects the error as a part, followed by a finish part. */
 export const broken = (error: unknown): Parts => [
   { type: "error", error },
   {

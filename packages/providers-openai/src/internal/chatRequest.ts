@@ -1,4 +1,4 @@
-/** A request as a body of Chat Completions, in a server's dialect. */
+/** Converts a request to a body of Chat Completions, in a server's dialect. */
 
 import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -12,43 +12,43 @@ import { checkAbilities } from "./abilities.ts"
 import { messagesOf } from "./chatMessages.ts"
 import { check, type Defaults, merge } from "./settings.ts"
 
-/** The ways in which servers differ. */
+/** The differences between servers. */
 export interface Dialect {
   /**
-   * How usage is reported: in a last chunk when the request asks for it (`stream-options`), without asking (`final`),
-   * or not at all (`none`): then it is estimated.
+   * How usage is reported: in a last chunk if requested (`stream-options`), always (`final`), or never (`none`), in
+   * which case it is estimated.
    */
   readonly usage: "stream-options" | "final" | "none"
-  /** The field of a delta that holds reasoning, where the server sends several; the first that says something when absent. */
+  /** The field of a delta with the reasoning, if the server sends several. Default: the first one that is not empty. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
   /**
-   * Whether reasoning that a model writes between `<think>` and `</think>` is taken out of its text; false by default. For
-   * servers that do not parse it.
+   * Whether reasoning between `<think>` and `</think>` is removed from the text, for servers that do not parse it.
+   * Default: `false`.
    */
   readonly thinkTags?: boolean | undefined
-  /** Whether the server ends answers with `[DONE]` alone, without a `finish_reason`; false by default. */
+  /** Whether the server ends answers with only `[DONE]`, without a `finish_reason`. Default: `false`. */
   readonly endsWithDone?: boolean | undefined
   /**
-   * The field in which the server wants its reasoning back with a turn that called tools: as text (DeepSeek), or as the
-   * details in which it sent it (OpenRouter). None when absent.
+   * The field in which the server expects its reasoning back with a turn that called tools: as text (DeepSeek), or as
+   * the details that it sent (OpenRouter). Default: not sent back.
    */
   readonly reasoningEcho?: "reasoning_content" | "reasoning_details" | undefined
   /** The role of system text. */
   readonly systemRole: "system" | "developer"
   /** The field of the output limit. */
   readonly outputLimit: "max_tokens" | "max_completion_tokens"
-  /** How reasoning is set; settings without a field here are rejected. */
+  /** The fields for reasoning settings. Settings without a field here are rejected. */
   readonly reasoningFields?: ReasoningFields | undefined
 }
 
-/** How a server's reasoning is set: by `reasoning_effort`, by OpenRouter's `reasoning`, or by a switch. */
+/** The field for a server's reasoning: `reasoning_effort`, OpenRouter's `reasoning`, or a switch. */
 export interface ReasoningFields {
   readonly effort?: "reasoning_effort" | "reasoning" | undefined
   readonly budget?: "reasoning" | undefined
   readonly off?: "reasoning_effort" | "reasoning" | "enable_thinking" | "thinking" | undefined
 }
 
-/** How a server's answers are read. */
+/** Returns the options for reading a server's answers. */
 export const readingOf = (
   { endsWithDone, reasoningEcho, reasoningField, thinkTags, usage }: Dialect,
   model: string
@@ -121,7 +121,7 @@ const formatOf = (output: Tool.OutputFormat | undefined): unknown => {
 
 const takesNoUrl = "Chat Completions requires the bytes of a file"
 
-/** The body for the server, or the setting that it does not have. */
+/** Returns the body for the server, or an unsupported setting. */
 export const toBody = (
   model: string,
   request: WorkerRequest,
