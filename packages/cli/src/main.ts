@@ -1,4 +1,4 @@
-/** The `divisi` process: runs the command line, and turns how it ended into an exit code. */
+/** The `divisi` process: runs the command line and converts its result to an exit code. */
 
 import { Report } from "@divisi/files/FileError"
 import { read } from "@divisi/recipes/Environment"
@@ -18,7 +18,7 @@ import * as HangUp from "./invocation/HangUp.ts"
 import * as Output from "./invocation/Output.ts"
 import { clean } from "./view/Line.ts"
 
-/** Why this process was asked to stop, once it was. */
+/** The signal that stopped this process, if any. */
 let stoppedBy: keyof typeof signals | undefined
 
 /** Whether an unexpected error is reported with its stack. */
@@ -51,7 +51,7 @@ const report = (exit: Exit.Exit<unknown, unknown>): number => {
   return exitCodes.failed
 }
 
-/** Ends the process once everything that was written has left it. */
+/** Ends the process after all output has been flushed. */
 const leave = (code: number): void => {
   process.exitCode = code
   Output.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
@@ -59,8 +59,8 @@ const leave = (code: number): void => {
 
 /**
  * Runs an effect as this process. A signal interrupts it, so that it can still report its work; a second one ends the
- * process immediately. A closed output also ends it, silently, since later output has no reader; so does an output that
- * cannot be written, such as a file on a full disk. Failures of the error output alone do not end it.
+ * process immediately. A closed output also ends it silently, because nothing reads later output; so does an unwritable
+ * output, such as a file on a full disk. Failures of the error output alone do not end it.
  */
 const runMain = Runtime.makeRunMain(({ fiber }) => {
   const stop = (reason: keyof typeof signals) => {
@@ -93,8 +93,7 @@ const divisi = Effect.gen(function* () {
 })
 
 /**
- * Node services of a command line. The package that provides them in one layer adds a client for Redis and one for
- * HTTP.
+ * Node services of a command line. The package that provides them in one layer also includes Redis and HTTP clients.
  */
 const services = Layer.provideMerge(
   NodeChildProcessSpawner.layer,

@@ -26,7 +26,7 @@ const operator = (): string => {
   return `${name()}@${os.hostname()}`
 }
 
-/** An amount of USD as it is stored: without the noise of binary fractions. */
+/** Formats an amount in USD for storage, without floating-point noise. */
 const usd = (value: number): string => `${Number(value.toFixed(9))}`
 
 const signed = (value: number): string => (value > 0 ? `+${usd(value)}` : usd(value))
@@ -39,14 +39,14 @@ const changeOf = ({ by, to }: AdjustInput): Effect.Effect<Account.Change, Failur
 const changeText = (change: Account.Change): string =>
   "addUsd" in change ? signed(change.addUsd) : `set to ${usd(change.setUsd)}`
 
-/** An adjustment of a key for programs. */
+/** Converts an adjustment of a key to JSON. */
 const jsonOf = ({ accounts, ...made }: Account.Adjustment) => {
   const topmost = accounts.at(-1)
   const { afterUsd = 0, beforeUsd = 0, name = "" } = topmost ?? {}
   return { ...made, key: KeyAccounts.keyOf(name), beforeUsd, afterUsd, accounts }
 }
 
-/** Corrects what a key has spent, once for each name of an adjustment. */
+/** Corrects the spend of a key, once per adjustment name. */
 export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.fn.Return<void, Failure> {
   const change = yield* changeOf(input)
   const id = Option.getOrElse(input.once, () => randomUUID())
@@ -77,7 +77,7 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   print(`Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}: divisi key audit lists all.`)
 })
 
-/** Lists the adjustments of all keys, or of one. */
+/** Lists the adjustments of all keys or of one key. */
 export const audit = Effect.fnUntraced(function* (input: AuditInput): Effect.fn.Return<void, Failure> {
   const all = yield* KeyPlace.within(input, ({ accounts }) =>
     Effect.mapError(

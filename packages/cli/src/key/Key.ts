@@ -1,4 +1,4 @@
-/** `divisi key`: makes, lists and revokes the keys of a server. */
+/** `divisi key`: creates, lists and revokes the keys of a server. */
 import type { Keys } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import * as KeyPlace from "./KeyPlace.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** The fields of an object that have a value. */
+/** Returns the fields of an object that have a value. */
 const given = <A extends object>(fields: A) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined>
@@ -50,7 +50,7 @@ const allowedOf = (input: MakeInput, now: number): Keys.Allowed => {
   }
 }
 
-/** Makes a key, and prints its secret. */
+/** Creates a key and prints its secret. */
 export const make = Effect.fnUntraced(function* (input: MakeInput): Effect.fn.Return<void, Failure> {
   const { Keys, Rights } = yield* KeyFile.server
   const problem = Rights.problemOf(Option.getOrElse(input.rights, () => []))

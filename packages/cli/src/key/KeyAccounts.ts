@@ -1,4 +1,4 @@
-/** Spending of keys: the account of a day within that of the month, within the total. */
+/** The accounts of keys: the account of a day is below that of its month, which is below the total. */
 import { Account } from "@divisi/core"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
@@ -11,26 +11,26 @@ const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)
 
 const monthName = (id: string, now: number): string => `${totalName(id)}/${monthOf(now)}`
 
-/** Each day has a new account. */
+/** Returns the account of a day. */
 const daily = (id: string) => ({ name: `${totalName(id)}/day`, per: "day" }) as const
 
-/** The names of a key's accounts of a day, its month and all time, in this order. */
+/** Returns the names of a key's accounts for a day, its month and all time, in this order. */
 export const namesOf = (id: string, now: number): ReadonlyArray<string> => [
   Account.nameAt(daily(id), now),
   monthName(id, now),
   totalName(id)
 ]
 
-/** The id of the key of an account. */
+/** Returns the id of an account's key. */
 export const keyOf = (name: string): string => name.replace(/^key\//, "").replace(/\/.*$/s, "")
 
-/** The accounts of a key by the one that its runs are charged to: of the day, the month and all time. */
+/** The accounts of a key (day, month and all time), by the account that its runs are charged to. */
 const chains = new WeakMap<object, ReadonlyArray<Account.Account>>()
 
-/** An account of a key and those above it. */
+/** Returns an account of a key with its ancestors. */
 export const chainOf = (account: object): ReadonlyArray<Account.Account> => chains.get(account) ?? []
 
-/** The account that a key's runs are charged to now. */
+/** Opens the account that a key's runs are currently charged to. */
 export const open = Effect.fnUntraced(function* (
   accounts: Account.Accounts,
   { id, limits: { dayUsd, monthUsd, totalUsd } }: Keys.Key
@@ -42,7 +42,7 @@ export const open = Effect.fnUntraced(function* (
   return day
 })
 
-/** Opens the accounts of keys, each once for its limits and its month in UTC, by the clock of the accounts. */
+/** Opens the accounts of keys, each once per limits and UTC month, by the clock of the accounts. */
 export const opener = (accounts: Account.Accounts) => {
   const known = new Map<string, { readonly of: string; readonly account: Account.Account }>()
   return (key: Keys.Key): Effect.Effect<Account.Account, Account.AccountsError> =>

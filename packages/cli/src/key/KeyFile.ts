@@ -12,13 +12,13 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 import { explain } from "../invocation/OptionalPackage.ts"
 import type { KeyStore } from "../stores/KeyStore.ts"
 
-/** The package that knows keys. */
+/** The package that implements keys. */
 export const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
   catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
-/** The file that is named, or that of this user. */
+/** Returns the given file, or this user's default file. */
 export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
   Option.match(named, {
     onNone: () => UserFolders.dataFile("keys.json", "DIVISI_KEYS"),
@@ -28,7 +28,7 @@ export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
 /** The version of the file. Keys of version 1 have no rights. */
 const version = 2
 
-/** How keys are read: the text of the file, as it is written. */
+/** Parses keys from the text of the file. */
 type Reader = (text: string) => ReadonlyArray<Keys.Key>
 
 const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Reader => {
@@ -55,7 +55,7 @@ const textOf = (file: string): string | undefined => {
   }
 }
 
-/** The keys of a file; none where there is no file. */
+/** Returns the keys in a file; empty if the file does not exist. */
 const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
   Effect.flatMap(server, (server) =>
     Effect.try({
@@ -67,7 +67,7 @@ const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
     })
   )
 
-/** Writes a key into a file, replacing the one with the same id: one change at a time. */
+/** Writes a key to a file, replacing the one with the same id. Changes are serialized. */
 const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -107,7 +107,7 @@ const finder = (file: string, reader: Reader) => {
   }
 }
 
-/** The keys of a file. */
+/** Opens the keys of a file. */
 export const store = (file: string): Effect.Effect<KeyStore, Failure> =>
   Effect.map(server, (server) => ({
     all: read(file),

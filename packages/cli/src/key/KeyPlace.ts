@@ -17,7 +17,7 @@ export interface KeyPlace {
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
 }
 
-/** Opens the place that flags, environment and config name, while it is used. */
+/** Opens the stores selected by flags, environment and config while they are used. */
 export const within = <A>(
   input: Pick<ListInput, "config" | "database" | "keys">,
   use: (place: KeyPlace) => Effect.Effect<A, Failure>
@@ -37,5 +37,5 @@ export const within = <A>(
     })
   )
 
-/** The failure for a key that is not stored. */
+/** Returns the failure for an unknown key. */
 export const unknown = (id: string): Failure => usage(`No key is called ${id}: \`divisi key list\` shows them.`)

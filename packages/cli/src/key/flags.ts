@@ -5,10 +5,10 @@ import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
-/** The file of the keys; `divisi serve` has it, too. */
+/** The file of the keys, also a flag of `divisi serve`. */
 export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KEYS, or keys.json in your data folder)")
 
-/** The database of the keys, and of all that several servers share; `divisi serve` has it, too. */
+/** The database of the keys and of other shared data, also a flag of `divisi serve`. */
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
@@ -17,7 +17,7 @@ export const database = Flag.Redacted("database").pipe(
   Flag.optional
 )
 
-/** The config may name the database. */
+/** `--config`, because the config may define the database. */
 const config = configFlag("Config with the database that stores the keys")
 
 const names = (name: string, description: string) =>
@@ -81,17 +81,17 @@ export const revokeFlags = {
   config
 }
 
-/** An amount of USD that may be negative. */
+/** A flag for an amount in USD, which may be negative. */
 const amount = (name: string, description: string) =>
   Flag.Finite(name).pipe(Flag.withMetavar("<usd>"), Flag.withDescription(description), Flag.optional)
 
-/** The start of a day in UTC such as 2026-11-28, in milliseconds since 1970; `undefined` for any other text. */
+/** Parses a UTC day such as 2026-11-28 to its start in milliseconds since 1970; `undefined` if it is invalid. */
 const dayAt = (text: string): number | undefined => {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
 }
 
-/** A text of people that is stored: not empty, and at most so many characters. */
+/** A flag for a stored text: not empty, and of limited length. */
 const short = (name: string, most: number) =>
   Flag.String(name).pipe(
     Flag.filter(

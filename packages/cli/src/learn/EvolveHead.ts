@@ -19,13 +19,13 @@ export interface Options {
   /** The benchmark, or a file of questions with answers. */
   readonly benchmark: string
   readonly maxCostUsd: number
-  /** The flags that say who answers. */
+  /** The flags that select the workers. */
   readonly flags: Pick<LearnInput, "config" | "price">
   /** The file for the state of the search between generations. */
   readonly file: string
 }
 
-/** Of the questions, the share that decides whether it has learned. */
+/** The share of the questions that is used for validation. */
 const validationShare = 0.3
 
 const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): void =>
@@ -33,7 +33,7 @@ const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): voi
     `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)} % right on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
   )
 
-/** Evolves it, telling how far it is. */
+/** Evolves a head and reports the progress. */
 export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, Failure> =>
   Effect.gen(function* () {
     const { benchmark, embedder, file, head, maxCostUsd } = options
@@ -67,7 +67,7 @@ export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, F
     return evolved
   }).pipe(Effect.scoped)
 
-/** Returns the result in a sentence. */
+/** Returns the result as a sentence. */
 export const evolvedText = (evolved: Evolution.Evolved): string => {
   const percent = (value: number) => (100 * value).toFixed(1)
   const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved

@@ -11,7 +11,7 @@ import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
 
-/** The day of a time, as people write it. */
+/** Formats the day of a time. */
 export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
@@ -42,7 +42,7 @@ const ownQuestions = Effect.fnUntraced(function* (input: LearnInput) {
   return Outcomes.fromOutcomes(outcomes)
 })
 
-/** All graded questions, each at its place by an embedder; hashed words by default. */
+/** Returns all graded questions with their embeddings. Default embedder: hashed words. */
 export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
   Effect.gen(function* () {
     const files = Option.getOrElse(input.from, () => "")
@@ -52,7 +52,7 @@ export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
     return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions(input))]), embedder)
   })
 
-/** The rated answers of each worker and team, the most first. */
+/** Returns the number of rated answers of each worker and team, highest first. */
 const ratedBy = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<readonly [string, number]> => {
   const counts = new Map<string, number>()
   for (const { scores } of examples) for (const id of scores.keys()) counts.set(id, (counts.get(id) ?? 0) + 1)
@@ -63,7 +63,7 @@ const nameOf = (id: string): string => (Table.isWorker(id) ? id : `the team ${id
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
-/** Returns sentences about the rated runs and the missing ones; empty once there are enough ratings of two workers. */
+/** Returns sentences about the rated runs and the missing ratings; empty if two workers have enough ratings. */
 export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<string> => {
   const rated = ratedBy(examples)
   const workers = rated.filter(([id]) => Table.isWorker(id))
@@ -86,7 +86,7 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
   ]
 }
 
-/** Nothing can be learned from these. */
+/** Returns the error for examples from which nothing can be learned. */
 export const nothingRated = (examples: ReadonlyArray<Outcomes.GradedQuestion>) =>
   usage(
     examples.length === 0

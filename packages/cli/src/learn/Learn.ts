@@ -146,7 +146,7 @@ const revert = (input: LearnInput, file: string) =>
     yield* show(input, Learned.current(yield* Learned.read(file)))
   })
 
-/** Learns, shows, or goes back. */
+/** Learns, shows the results, or reverts them. */
 export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     if (input.show && input.revert) return yield* usage("Give --show or --revert, not both.")

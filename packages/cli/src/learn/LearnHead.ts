@@ -12,10 +12,10 @@ import type { LearnInput } from "./command.ts"
 import { type Options as EvolveOptions, evolvedText, evolveHead } from "./EvolveHead.ts"
 import { examplesOf, nothingRated } from "./Examples.ts"
 
-/** So many questions are read between two words of how far it is. */
+/** The number of questions between progress reports. */
 const batch = 32
 
-/** Says on a terminal how many questions are read: a large model takes its time. */
+/** Shows the number of embedded questions on a terminal, because a large model is slow. */
 const telling = ({ embed, name }: Embedder.Embedder): Embedder.Embedder => ({
   name,
   embed: Effect.fnUntraced(function* (texts: ReadonlyArray<string>) {
@@ -29,7 +29,7 @@ const telling = ({ embed, name }: Embedder.Embedder): Embedder.Embedder => ({
   })
 })
 
-/** Evolves it where that is wanted: runs of real workers cost money, so that a limit has to be given. */
+/** Evolves the head if requested. Runs of real workers cost money, so a cost limit is required. */
 const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "embedder" | "file">) =>
   Effect.gen(function* () {
     const [benchmark, maxCostUsd] = [Option.getOrUndefined(input.evolve), Option.getOrUndefined(input.maxCost)]
@@ -37,7 +37,7 @@ const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "emb
     return yield* evolveHead({ ...options, benchmark, maxCostUsd, flags: input })
   })
 
-/** Learns it, judges it, and keeps it for `--policy head`. */
+/** Trains and evaluates a head, and stores it for `--policy head`. */
 export const learnHead = (input: LearnInput) =>
   Effect.gen(function* () {
     if (Option.isSome(input.evolve) !== Option.isSome(input.maxCost)) {

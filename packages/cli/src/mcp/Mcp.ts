@@ -13,7 +13,7 @@ import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import type { McpInput } from "./flags.ts"
 
-/** A Conductor whose runs share an account. */
+/** Returns a Conductor whose runs share an account. */
 const onAccount = (conductor: Conductor.Conductor["Service"], ledger: Budget.Ledger) =>
   Conductor.Conductor.of({ ...conductor, run: (task, options) => conductor.run(task, { ...options, ledger }) })
 
@@ -36,5 +36,5 @@ const serve = Effect.fnUntraced(function* (input: McpInput): Effect.fn.Return<vo
   yield* Services.provide(serving, { ...Services.of(config, input), isGym })
 })
 
-/** Serves until the client goes away. */
+/** Serves until the client disconnects. */
 export const mcp = (input: McpInput): Effect.Effect<void, Failure> => Effect.scoped(serve(input))

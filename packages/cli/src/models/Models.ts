@@ -1,4 +1,4 @@
-/** `divisi models`: the local models that are here, and those that can be. */
+/** `divisi models`: lists installed and available local models. */
 import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
@@ -35,7 +35,7 @@ export const list = Effect.fnUntraced(function* (input: { readonly json: boolean
   )
 })
 
-/** Brings a model here. */
+/** Downloads a model. */
 export const download = Effect.fnUntraced(function* (model: string): Effect.fn.Return<void, Failure> {
   const { ModelStore } = yield* LocalModels.loaded
   yield* print(yield* orFail(ModelStore.resolve(model, LocalModels.downloading())))
@@ -71,7 +71,7 @@ const describe = (
   ]
 }
 
-/** Says what a model is and what it takes. */
+/** Prints a model's properties and requirements. */
 export const inspect = Effect.fnUntraced(function* (
   model: string,
   input: { readonly json: boolean }

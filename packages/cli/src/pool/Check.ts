@@ -1,4 +1,4 @@
-/** `divisi pool check`: whether each worker answers, how fast and at what price. */
+/** `divisi pool check`: checks whether each worker answers, how fast, and at which price. */
 
 import { Elapsed } from "@divisi/core"
 import { WorkerStream } from "@divisi/core/streams"
@@ -20,24 +20,24 @@ import type { CheckInput } from "./flags.ts"
 export interface Checked {
   readonly worker: string
   readonly reachable: boolean
-  /** Until the first piece of the answer, reasoning included. */
+  /** The time until the first chunk of the answer, including reasoning, in milliseconds. */
   readonly latencyMillis?: number | undefined
   readonly durationMillis?: number | undefined
-  /** Over the whole call, so that what a model thinks in silence counts. */
+  /** The output tokens per second over the whole call, including hidden reasoning. */
   readonly tokensPerSecond?: number | undefined
   readonly usage?: Usage | undefined
   /** The cost of the check itself; absent if the price is unknown. */
   readonly costUsd?: number | undefined
   readonly pricing?: Pricing | undefined
-  /** In one line. */
+  /** The error, on one line. */
   readonly error?: string | undefined
-  /** How long no calls are sent to its provider, and why; absent if calls are sent. */
+  /** The cooldown of its provider; absent if calls are sent. */
   readonly cooldown?: Cooldowns.Cooldown | undefined
 }
 
 const messages = [{ role: "user", content: "Write the numbers from 1 to 20, separated by spaces." }] as const
 
-/** Enough for the answer and for what some models think before any. */
+/** The output limit: enough for the answer and for the reasoning of some models. */
 const maxOutputTokens = 512
 
 const failed = (worker: Worker, error: string): Checked => ({
@@ -47,11 +47,11 @@ const failed = (worker: Worker, error: string): Checked => ({
   error: error.replaceAll(/\s+/g, " ").trim()
 })
 
-/** The failure of a worker whose own code is wrong. */
+/** Returns the failure of a worker with a bug in its code. */
 const defective = (worker: Worker, detail: string) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail } })
 
-/** Calls a worker once. It counts as reachable when its answer ends, whatever the answer is. */
+/** Calls a worker once. It counts as reachable if its answer completes, regardless of the content. */
 export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -99,7 +99,7 @@ export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effec
     )
   )
 
-/** A result with the cooldown of a server, which counts before that of a vendor. */
+/** Adds the cooldown of a server to a result. It takes precedence over a vendor's. */
 const withCooldown =
   (workers: ReadonlyArray<Worker>, cooldowns: ReadonlyArray<Cooldowns.Cooldown>) =>
   (result: Checked, at: number): Checked => {
@@ -107,7 +107,7 @@ const withCooldown =
     return { ...result, cooldown: cooldowns.find((one) => one.provider === provider) ?? result.cooldown }
   }
 
-/** Checks all workers of the pool at once, and prints what was found. It fails when a worker does not answer. */
+/** Checks all workers of the pool concurrently and prints the results. Fails if a worker does not answer. */
 export const check = Effect.fnUntraced(function* (input: CheckInput): Effect.fn.Return<void, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const pool = yield* RunOptions.resolvePool(config, input)

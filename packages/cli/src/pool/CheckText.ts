@@ -1,4 +1,4 @@
-/** Formats the results for a pool's workers, for people. */
+/** Formats the results of a pool's workers for display. */
 import type { Pricing } from "@divisi/core/Usage"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
@@ -6,7 +6,7 @@ import { table } from "../view/Table.ts"
 import type { Checked } from "./Check.ts"
 import type { Cooldown } from "./Cooldowns.ts"
 
-/** USD per million tokens: input and output. */
+/** Formats a price: USD per million input and output tokens. */
 export const price = (pricing: Pricing | undefined): string => {
   if (pricing === undefined) return "unknown"
   const { inputPerMillion, isPlay, outputPerMillion, perCall = 0 } = pricing
@@ -36,7 +36,7 @@ const total = (results: ReadonlyArray<Checked>): string => {
 
 const reasons = { "rate-limited": "rate limited", failing: "failing" } as const
 
-/** Why and how long no calls are sent to a provider, and when the next one is. */
+/** Describes a cooldown: its reason, its duration, and the time of the next call. */
 const waiting = ({ because, by, millis, provider, until }: Cooldown): string => {
   const next = `for ${Format.duration(millis)}; the next call tries at ${until}`
   return by === "server"
@@ -44,7 +44,7 @@ const waiting = ({ because, by, millis, provider, until }: Cooldown): string => 
     : `⏸ ${clean(provider)} is ${reasons[because]}: its vendor asks to wait ${next}`
 }
 
-/** A table with a line for each worker, the failures and the cooldowns below it, and the sum. */
+/** Returns a table with a line per worker, followed by failures, cooldowns and the total. */
 export const text = (results: ReadonlyArray<Checked>, others: ReadonlyArray<Cooldown> = []): string => {
   const rows = [["  worker", "first piece", "tokens/s", "price in / out per million"], ...results.map(row)]
   const isRight = (column: number) => column === 1 || column === 2

@@ -1,25 +1,25 @@
-/** Which providers get no calls at present, and until when: as a running server reports it, or as a vendor has asked. */
+/** The cooldowns of providers, as reported by a running server or requested by a vendor. */
 import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
-/** A provider that gets no calls for a while. */
+/** A provider that temporarily receives no calls. */
 export interface Cooldown {
-  /** The provider of a worker, or its id without a provider. */
+  /** The provider of a worker, or the worker's id if it has no provider. */
   readonly provider: string
   readonly because: "rate-limited" | "failing"
-  /** When one call tries again, as a date of ISO 8601. */
+  /** The time of the next trial call, in ISO 8601. */
   readonly until: string
   /** The time until then, in milliseconds. */
   readonly millis: number
-  /** `server`: a running server sends no calls. `vendor`: this check was asked to wait. */
+  /** `server`: a running server sends no calls. `vendor`: the vendor asked this check to wait. */
   readonly by: "server" | "vendor"
 }
 
-/** The provider of a worker. */
+/** Returns the provider of a worker. */
 export const providerOf = ({ id, provider = id }: Worker): string => provider
 
-/** The cooldown that a failed call asks for; nothing if its vendor has named no time. */
+/** Returns the cooldown that a failed call requests; `undefined` if the vendor did not specify a time. */
 export const asked = (worker: Worker, reason: WorkerErrorReason, nowMillis: number): Cooldown | undefined => {
   if (reason._tag !== "RateLimited" && reason._tag !== "Overloaded") return undefined
   const { retryAfterMillis: millis } = reason
@@ -52,7 +52,7 @@ const addressOf = (server: string): URL | undefined => {
   return /^https?:/.test(text) && URL.canParse(text) ? new URL("/health/ready", text) : undefined
 }
 
-/** The cooldowns of a running `divisi serve`. Fails if no such server answers there. */
+/** Returns the cooldowns of a running `divisi serve`. Fails if the server does not answer. */
 export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>, Failure> => {
   const url = addressOf(server)
   if (url === undefined)

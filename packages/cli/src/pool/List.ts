@@ -1,4 +1,7 @@
-/** `divisi pool list`: who could be in a pool: vendors and their keys, servers on this machine, the config's workers. */
+/**
+ * `divisi pool list`: lists possible members of a pool: vendors with keys, servers on this machine, and the config's
+ * workers.
+ */
 
 import type { Pricing } from "@divisi/core/Usage"
 import * as Vendor from "@divisi/recipes/Vendor"
@@ -17,11 +20,11 @@ import * as ListText from "./ListText.ts"
 /** A vendor, and whether it is usable. Of a key, only its variable is shown. */
 export interface ListedVendor {
   readonly name: string
-  /** The variables that may hold its key, and the one that does. */
+  /** The environment variables for its key, and the one that is set. */
   readonly keys: ReadonlyArray<string>
   readonly keySet: string | undefined
   readonly needsKey: boolean
-  /** Whether there is a base URL of one's own in the environment. */
+  /** The environment variable with the user's own base URL, if set. */
   readonly baseUrlSet: string | undefined
 }
 
@@ -32,7 +35,7 @@ export interface ListedWorker {
   readonly pricing: Pricing | undefined
 }
 
-/** All that is found. */
+/** All possible members. */
 export interface Listing {
   readonly config: {
     readonly file: string | undefined
@@ -46,7 +49,7 @@ export interface Listing {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== ""
 
-/** Looks at the environment, this machine and the config. */
+/** Checks the environment, this machine and the config. */
 const look = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<Listing, Failure> {
   const { config, file } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const environment = yield* Vendor.environment(vendors)
@@ -68,7 +71,7 @@ const look = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<Li
   }
 })
 
-/** Prints what is found. */
+/** Prints the possible members. */
 export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
   const listing = yield* look(input)
   stdout.write(`${input.json ? JSON.stringify(listing) : ListText.text(listing)}\n`)

@@ -1,4 +1,4 @@
-/** Formats the possible members of a pool, for people. */
+/** Formats the possible members of a pool for display. */
 import * as Format from "../view/Format.ts"
 import { table, toLeft } from "../view/Table.ts"
 import { price } from "./CheckText.ts"
@@ -57,6 +57,6 @@ const configOf = ({ config: { file, policy, workers } }: Listing): string => {
   return `${table([[`worker of ${file}`, "in / out per million", ""], ...rows], toLeft)}${plan}`
 }
 
-/** Its parts, each a table. */
+/** Returns the parts of a listing, one table each. */
 export const text = (listing: Listing): string =>
   [configOf(listing), vendorsOf(listing), serversOf(listing), modelsOf(listing)].join("\n\n")

@@ -9,9 +9,9 @@ import { table } from "../view/Table.ts"
 export interface Estimate {
   readonly worker: string
   readonly calls: number
-  /** With answers of the usual length, 400 tokens or the limit. */
+  /** The likely cost, with answers of 400 tokens or the limit. */
   readonly likelyUsd: number | undefined
-  /** With the longest answers. */
+  /** The maximum cost, with the longest answers. */
   readonly mostUsd: number | undefined
 }
 
@@ -19,7 +19,7 @@ export interface Estimate {
 export interface Options {
   readonly pool: WorkerPool
   readonly tasks: ReadonlyArray<Task.Task>
-  /** Answers per question. */
+  /** The number of answers per question. */
   readonly samples: number
   readonly maxOutputTokens?: number | undefined
 }
@@ -27,7 +27,7 @@ export interface Options {
 const sum = (values: ReadonlyArray<number | undefined>): number | undefined =>
   values.includes(undefined) ? undefined : values.reduce<number>((all, value) => all + value!, 0)
 
-/** One estimate for each worker. */
+/** Returns one estimate per worker. */
 export const of = ({ maxOutputTokens, pool, samples, tasks }: Options): ReadonlyArray<Estimate> =>
   pool.workers.map(({ id }, worker) => {
     const prices = tasks.map((task) =>
@@ -51,7 +51,7 @@ export const of = ({ maxOutputTokens, pool, samples, tasks }: Options): Readonly
     }
   })
 
-/** The estimates of all workers together. */
+/** Returns the total of the workers' estimates. */
 export const total = (all: ReadonlyArray<Estimate>): Estimate => ({
   worker: "all",
   calls: all.reduce((calls, one) => calls + one.calls, 0),
@@ -61,7 +61,7 @@ export const total = (all: ReadonlyArray<Estimate>): Estimate => ({
 
 const usd = (value: number | undefined): string => (value === undefined ? "unknown" : Format.cost(value))
 
-/** The estimates as a table. */
+/** Formats the estimates as a table. */
 export const text = (all: ReadonlyArray<Estimate>): string =>
   table([
     ["worker", "calls", "likely", "at most"],

@@ -12,7 +12,7 @@ import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { RateInput } from "./command.ts"
 
-/** The run that is meant: the newest, or the one whose id begins so. */
+/** Returns the requested run: the newest, or the one whose id starts with the given text. */
 const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined): OutcomeLog.Run | string => {
   if (wanted === undefined)
     return runs[0] ?? "No run is logged yet. Runs of `divisi run` with your own workers are logged."

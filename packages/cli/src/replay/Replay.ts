@@ -1,4 +1,4 @@
-/** `divisi replay`: a recorded run, shown like one that happens. */
+/** `divisi replay`: shows a recorded run like a live one. */
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,9 +19,7 @@ const readText = (file: string): Effect.Effect<string, Failure> =>
         catch: (error) => usage(`Cannot read the recording: ${messageOf(error)}.`)
       })
 
-/**
- * Prints what happened, each thing when it is its turn: `speed` times as fast as it was, or at once where that is 0.
- */
+/** Prints the events at `speed` times their original speed, or all immediately if it is 0. */
 const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: number) {
   let shown = run.startedAt
   for (const { at, lines } of PlainView.entries(run)) {
@@ -33,7 +31,7 @@ const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: 
   }
 })
 
-/** Draws the run as it was, moment by moment; its end at once where the speed is 0. */
+/** Redraws the run over time, or only its end if the speed is 0. */
 const play = ({ at, endedAt, run }: Recording.Recording, speed: number): Effect.Effect<void> =>
   Effect.suspend(() => {
     const since = Date.now()

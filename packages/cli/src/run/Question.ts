@@ -16,7 +16,7 @@ export const builtIn = [
   "Give only the last answer."
 ].join("\n")
 
-/** How long a pipe that was not asked for may stay silent before the built-in question is asked, in milliseconds. */
+/** How long an implicit pipe may stay silent before the built-in question is used, in milliseconds. */
 const patienceMillis = 1_500
 
 const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> =>
@@ -37,7 +37,7 @@ const unasked = Effect.gen(function* () {
   return text?.trim() || builtIn
 })
 
-/** The question to ask. Words that were not quoted are put together again. */
+/** Returns the question. Unquoted words are joined. */
 export const resolve = (input: {
   readonly question: ReadonlyArray<string>
   readonly file: Option.Option<string>

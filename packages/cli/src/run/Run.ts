@@ -30,8 +30,8 @@ const codes: { readonly [O in RunEvent.Ending]: number } = {
 }
 
 /**
- * How a run is shown. On a terminal, there; where the output goes elsewhere, it gets the answer alone, and the error
- * output the rest. Events are plain JSON values, so what goes over the wire needs no schema.
+ * Creates the view of a run. If standard output is not a terminal, it receives only the answer, and standard error the
+ * rest. Events are plain JSON values, so `--json` output needs no schema.
  */
 const makeView = ({ json, quiet }: Pick<Input, "json" | "quiet">, run: View.Source): Effect.Effect<View.View> => {
   if (json) return Effect.succeed(View.json(Output.stdout, JSON.stringify))
@@ -44,7 +44,7 @@ const makeView = ({ json, quiet }: Pick<Input, "json" | "quiet">, run: View.Sour
   )
 }
 
-/** Whether a person can be asked: at a terminal, and not in continuous integration. */
+/** Whether a person can be asked: on a terminal, and not in continuous integration. */
 const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
   Effect.map(
     View.terminal,
@@ -52,7 +52,7 @@ const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
       !json && process.stdin.isTTY === true && Output.stdout.isTTY === true && ["", "0", "false"].includes(CI)
   )
 
-/** Asks below the view, which stands still until then. */
+/** Asks below the view, which pauses meanwhile. */
 const askBelow =
   (view: View.View): Approval.Ask =>
   (lines) =>
@@ -94,7 +94,10 @@ const realModels = [
   ""
 ].join("\n")
 
-/** Writes the transcript of a run to a file that is known to be writable; nothing without a file. */
+/**
+ * Returns a function that writes the transcript of a run to a file, which is checked for being writable; without a
+ * file, it does nothing.
+ */
 const transcriptWriter = Effect.fnUntraced(function* (
   file: string | undefined
 ): Effect.fn.Return<(transcript: Transcript.Transcript) => Effect.Effect<void, Failure>, Failure> {
@@ -114,14 +117,14 @@ const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Fai
       )
   })
 
-/** The config with what the question needs of the gym. */
+/** Adds the parts of the gym that the question needs to the config. */
 const equipped = (config: Config, question: string): Effect.Effect<Config> =>
   Effect.map(
     Effect.promise(() => import("../team/OfflineGym.ts")),
     (OfflineGym) => OfflineGym.configOf(config, question)
   )
 
-/** Notes a run in the log of outcomes, so that it can be rated. */
+/** Records a run in the log of outcomes, so that it can be rated. */
 const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<void> =>
   transcript === undefined
     ? Effect.void
@@ -137,7 +140,7 @@ type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal" | 
 interface Kept {
   readonly journal: Journal.Journal
   readonly runId: string
-  /** Whether it had ended permanently before: its result is given again. */
+  /** Whether it had already ended permanently, so that its stored result is returned. */
   readonly hasEnded: boolean
 }
 
@@ -148,8 +151,8 @@ const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): v
 }
 
 /**
- * Runs to the end what `begin` begins, and shows it. An interruption stops its calls; what was done and paid is shown and
- * written all the same.
+ * Runs what `begin` starts to its end and shows it. An interruption stops its calls; completed and paid work is still
+ * shown and written.
  */
 export const perform = Effect.fnUntraced(function* (
   config: Config,

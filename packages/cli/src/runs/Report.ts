@@ -1,4 +1,4 @@
-/** `divisi runs report`: what the runs of a journal cost, and who did what, as one page. */
+/** `divisi runs report`: a page with the cost of a journal's runs and the work of each worker. */
 import { Nearest, Transcript } from "@divisi/core"
 import { WholeFile } from "@divisi/files"
 import { SessionPage } from "@divisi/report"
@@ -16,7 +16,7 @@ import type { ReportInput } from "./flags.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** The runs of a journal that were changed since a time, in the order in which they began. */
+/** Returns the runs of a journal that have changed since a time, in the order of their start. */
 const runsOf = (
   file: Option.Option<string>,
   database: Option.Option<Redacted.Redacted>,

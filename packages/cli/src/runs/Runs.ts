@@ -118,7 +118,7 @@ const placeIn = ({ at }: ForkInput) => {
     : Effect.succeed(place)
 }
 
-/** The largest file that is read as an answer or as a plan, in bytes. */
+/** The maximum size of a file with an answer or a plan, in bytes. */
 const mostText = 10_000_000
 
 const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
@@ -164,7 +164,7 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
 const deleted = (runs: ReadonlyArray<string>, json: boolean): void =>
   print(json ? JSON.stringify(runs) : runs.length === 0 ? "No run was deleted." : `Deleted: ${runs.join(", ")}`)
 
-/** Deletes runs by their ids, by age, or by how much is left. */
+/** Deletes runs by id or by age, or the oldest until a size limit holds. */
 export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** The runs of a journal, for people. */
+/** Formats the runs of a journal for display. */
 import { Journal } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
@@ -6,7 +6,7 @@ import { table, toLeft } from "../view/Table.ts"
 
 const questionWidth = 40
 
-/** How long ago: 3 s, 12 min, 5 h, 9 d. */
+/** Formats an age: 3 s, 12 min, 5 h, 9 d. */
 const ago = (millis: number): string => {
   const seconds = Math.max(0, Math.round(millis / 1000))
   if (seconds < 60) return `${seconds} s`
@@ -25,7 +25,7 @@ export const state = (run: Journal.Summary): string => {
   return state === "running" ? `running in ${owner}` : state
 }
 
-/** One line for each run. */
+/** Returns one line per run. */
 export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
   if (runs.length === 0) return "There is no such run. Store a run with: divisi run --durable"
   const rows = runs.map((run) => [

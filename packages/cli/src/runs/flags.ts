@@ -8,7 +8,10 @@ import { flags as runFlags } from "../run/flags.ts"
 
 const { journal } = runFlags
 
-/** Named each time: what `run --durable` keeps is in a file wherever servers keep theirs. */
+/**
+ * `--database`. It is not taken from the environment, because `run --durable` stores its runs in a file even if servers
+ * use a database.
+ */
 const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription("Read from the servers' shared Postgres instead of a file: postgres://user@host/name"),

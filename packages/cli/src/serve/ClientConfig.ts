@@ -1,6 +1,6 @@
 /** Configuration of clients for a server: in each client's own format, as text to copy. */
 
-/** The clients that are known. */
+/** The supported clients. */
 export const clients = ["codex", "claude-code", "opencode", "continue", "open-webui", "langchain"] as const
 
 export type Client = (typeof clients)[number]
@@ -8,7 +8,7 @@ export type Client = (typeof clients)[number]
 /** The address of a server: the base URL of OpenAI's clients, e.g. `http://127.0.0.1:8080/v1`. */
 interface Place {
   readonly url: string
-  /** The same without `/v1`, for Anthropic's. */
+  /** The URL without `/v1`, for Anthropic's clients. */
   readonly root: string
 }
 
@@ -76,7 +76,7 @@ TASK_MODEL_EXTERNAL=divisi-fast`,
 model = ChatOpenAI(model="divisi", base_url="${url}", api_key="none")`
 }
 
-/** The configuration of a client. */
+/** Returns the configuration of a client. */
 export const textOf = (client: Client, host: string, port: number): string => {
   const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
   const root = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`

@@ -25,7 +25,7 @@ export interface Offer {
   readonly isGym: boolean
 }
 
-/** The names of `--alias`, and the models they stand for. */
+/** Parses `--alias`: names and their models. */
 const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
   const pairs = given.map((text) => /^([^=]+)=(.+)$/.exec(text.trim()))
   return pairs.some((pair) => pair === null)
@@ -33,7 +33,7 @@ const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<
     : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
 }
 
-/** A worker by its id, or a policy by its name, as the router. */
+/** Returns the fast policy: a worker by id, or a policy by name. */
 const fastOf = (
   pool: WorkerPool.WorkerPool,
   input: ServeInput,
@@ -54,7 +54,7 @@ const fastOf = (
   })
 }
 
-/** The policies that a request may name, by their names. */
+/** Returns the policies that a request may select, by name. */
 const policiesOf = Effect.fnUntraced(function* (
   pool: WorkerPool.WorkerPool,
   input: ServeInput,
@@ -85,7 +85,8 @@ const checked = (
 }
 
 /**
- * Reads an offer. Processes that it starts, such as tool servers, end with the scope; `version` counts the readings.
+ * Reads an offer. Processes that it starts, such as tool servers, end with the scope. `version` is the number of
+ * earlier reads.
  */
 export const read = Effect.fnUntraced(function* (
   { Models }: Pick<typeof import("@divisi/server"), "Models">,
@@ -121,13 +122,13 @@ const lastingOf = (config: Config, input: ServeInput): string => {
   return JSON.stringify([Services.of(config, input), serve?.content, retention, database && Redacted.value(database)])
 }
 
-/** The reason why a later offer cannot replace the first; `undefined` where it can. */
+/** Returns the reason why a later offer cannot replace the first; `undefined` if it can. */
 export const refusal = (first: Offer, next: Offer): string | undefined =>
   first.isGym === next.isGym
     ? undefined
     : "The server cannot switch between the offline gym and your own team while it runs. Restart it."
 
-/** Returns the changes of a later offer that need a restart, as a sentence; `undefined` if nothing does. */
+/** Returns the changes of a later offer that need a restart, as a sentence; `undefined` if no restart is needed. */
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined

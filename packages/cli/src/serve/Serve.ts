@@ -1,4 +1,4 @@
-/** `divisi serve`: one endpoint in front of the team, until it is stopped. */
+/** `divisi serve`: serves a team until it is stopped. */
 import { existsSync } from "node:fs"
 import { Budget, type Journal, Resilience, StepFailure } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -48,7 +48,10 @@ const secretOf = Effect.mapError(
 
 type Store = Database.Database | undefined
 
-/** Whether content is stored, of the flag or the config. The files that only store content cannot be named with `none`. */
+/**
+ * Returns whether content is stored, from the flag or the config. With `none`, files that only store content cannot be
+ * given.
+ */
 const contentOf = Effect.fnUntraced(function* (
   input: ServeInput,
   config: Offer.Offer["config"]
@@ -75,10 +78,13 @@ const journalOf = (
   database?.journal ??
   (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal))
 
-/** How long responses are stored without a retention period. */
+/** The default retention of responses, in milliseconds. */
 const responsesMillis = 30 * 86_400_000
 
-/** Responses are stored where runs are: in a file next to the journal that is named, or in one of your own. */
+/**
+ * Opens the store of responses, in the same location as runs: a file next to the given journal, or the user's default
+ * file.
+ */
 const responsesOf = Effect.fnUntraced(function* (
   { journal }: ServeInput,
   isGym: boolean,
@@ -99,8 +105,8 @@ const responsesOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes what is older than the retention period while it serves, also where content is not stored any more. The gym
- * uses no files of the user, unless a journal is named.
+ * Removes data older than the retention period while the server runs, even if content is no longer stored. The gym uses
+ * no files of the user unless a journal is given.
  */
 const retaining = Effect.fnUntraced(function* (
   input: ServeInput,
@@ -123,7 +129,7 @@ const retaining = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(keeping)
 })
 
-/** The pages that may use the server, of the flag and the config. */
+/** Returns the origins of allowed pages, from the flag and the config. */
 const originsOf = (
   { Origins }: typeof import("@divisi/server"),
   given: ReadonlyArray<string>,
@@ -137,7 +143,7 @@ const originsOf = (
   })
 
 interface Authenticating {
-  /** Whether there was no key when it was last looked. */
+  /** Whether no key existed at the last check. */
   readonly isKeyless: () => boolean
   readonly authenticate: Caller.Authenticate
   /** Returns the owner of a run, for a server that continues it. */
@@ -210,7 +216,7 @@ const authenticateOf = Effect.fnUntraced(function* (
   }
 })
 
-/** The account that all runs share: of this process, or of all servers of a database, where it stands for ever. */
+/** Opens the account that all runs share: in this process, or, with a database, permanently for all servers. */
 const totalOf = (
   { maxTotalCost }: ServeInput,
   database: Store
@@ -222,7 +228,10 @@ const totalOf = (
   return Effect.mapError(opened, ({ message }) => failed(message))
 }
 
-/** Keeps ratings where `divisi rate` does, or in the database. Nothing is learned of the gym's workers. */
+/**
+ * Stores ratings in the same file as `divisi rate`, or in the database. Ratings of the gym's workers are not used for
+ * learning.
+ */
 const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean, database: Store) =>
   Effect.gen(function* () {
     const file = yield* OwnOutcomes.file
@@ -263,7 +272,7 @@ const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number
 
 const shortTime = (at: number): string => new Date(at).toISOString().slice(11, 19)
 
-/** A request in a line. */
+/** Formats a request as a line. */
 const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
   const { at, calls, costUsd, durationMillis, ending, isCut, model, owner, providerMessage, status, wire } = entry
   const failed = StepFailure.summaryOf(entry.failedSteps ?? [])
@@ -284,7 +293,7 @@ const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
   )
 }
 
-/** Something that happened, as a line of JSON. */
+/** Formats an event as a line of JSON. */
 const eventOf = (event: string, more: object): string =>
   JSON.stringify({ time: new Date().toISOString(), event, ...more })
 
@@ -295,7 +304,7 @@ const jsonOf = ({ at, ...entry }: RequestLog.Entry): string =>
 // The server
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An offer with the scope of what was started for it, such as servers of tools. */
+/** An offer with the scope of its processes, such as tool servers. */
 interface Held {
   readonly offer: Offer.Offer
   readonly scope: Scope.Closeable
@@ -420,7 +429,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   return yield* Services.provide(OpenTelemetry.traced(serving), { ...Services.of(config, input), isGym })
 })
 
-/** Serves until it is stopped; or prints what a client needs. */
+/** Serves until it is stopped, or prints a client's configuration. */
 export const serve = (input: ServeInput): Effect.Effect<void, Failure> =>
   Option.match(input.printConfig, {
     onNone: () => Effect.scoped(listening(input)),

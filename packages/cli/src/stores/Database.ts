@@ -18,9 +18,9 @@ import type { Append } from "./OwnOutcomes.ts"
 
 /** An open database. Its stores are created on demand. */
 export interface Database {
-  /** Without user and password. */
+  /** The name of the database, without user and password. */
   readonly name: string
-  /** Whether it answers just now. */
+  /** Whether the database answers. */
   readonly isThere: Effect.Effect<boolean>
   readonly journal: Effect.Effect<Journal.Journal, Failure, Scope.Scope>
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
@@ -43,11 +43,11 @@ export interface Database {
     keepMillis: number,
     isDryRun: boolean
   ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, Failure>
-  /** Frees the space of what was removed. */
+  /** Frees the space of removed data. */
   readonly vacuum: Effect.Effect<void, Failure>
-  /** How fast keys may ask, on all servers together. */
+  /** The rate limits of keys, shared by all servers. */
   readonly paces: Effect.Effect<Pace.Paces, Failure>
-  /** The open database, and the package that stores in it. */
+  /** The open database, and the package that uses it. */
   readonly cluster: {
     readonly modules: typeof import("@divisi/cluster")
     readonly postgres: import("@divisi/cluster").Postgres.Postgres
@@ -63,7 +63,10 @@ const environment = (name: string) =>
 /** Size limit for stored responses, the same as in a file. */
 const ofResponses = { kind: "responses", maxBytes: 1024 ** 3 } as const
 
-/** The work of a database that background responses are. The number changes with the form of stored responses and runs. */
+/**
+ * The name of the shared work for background responses. Its number changes with the format of stored responses and
+ * runs.
+ */
 const ofClaims = "serve/responses/1"
 
 const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
@@ -76,7 +79,7 @@ const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
     })
 }
 
-/** A key of which the database holds a text that cannot be read: it is listed, and opens nothing. */
+/** A stored key that cannot be read. It is listed, but does not grant access. */
 const damaged = (id: string): StoredKey => ({
   id,
   name: "?",
@@ -86,7 +89,7 @@ const damaged = (id: string): StoredKey => ({
   damaged: "it cannot be read. Restore it from a backup, or create a new one"
 })
 
-/** The keys of a database: they are asked for at each request, those of requests at once together. */
+/** Opens the keys of a database. They are read for each request; concurrent reads are combined. */
 const keysIn = (
   records: import("@divisi/cluster").PostgresRecords.Records,
   { Keys }: typeof import("@divisi/server")
@@ -157,7 +160,7 @@ const server = Effect.tryPromise({
   catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
-/** The database of a config, as of now. */
+/** Returns the database of a config. */
 export const configured = ({ serve }: DivisiConfig.Config): Redacted.Redacted | undefined => {
   const database = serve?.database
   return typeof database === "string" ? Redacted.make(database) : database

@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Database from "./Database.ts"
 
-/** Opens the journal of a database that is named. */
+/** Opens the journal of the given database. */
 const shared = Effect.fnUntraced(function* (
   file: Option.Option<string>,
   url: Option.Option<Redacted.Redacted>
@@ -17,7 +17,7 @@ const shared = Effect.fnUntraced(function* (
   return yield* database.journal
 })
 
-/** The file that a journal is in: by default that of this user. */
+/** Returns the file of a journal. Default: this user's file. */
 export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
   Option.match(file, {
     onSome: (file) => Effect.succeed(file),
@@ -28,7 +28,7 @@ export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
       )
   })
 
-/** Opens a journal: by default that of this user; or that of a database. */
+/** Opens a journal: this user's by default, or the journal of a database. */
 export const open = (
   file: Option.Option<string>,
   database: Option.Option<Redacted.Redacted> = Option.none()
@@ -41,7 +41,7 @@ export const open = (
   )
 }
 
-/** The runs of a journal. */
+/** Returns the runs of a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
   Effect.mapError(journal.list(), ({ message }) => failed(message))
 
@@ -49,7 +49,7 @@ export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Jour
 export const named = (journal: Journal.Journal, run: string): Effect.Effect<Journal.Summary | undefined, Failure> =>
   Effect.mapError(journal.find(run), ({ message }) => failed(message))
 
-/** Finds a run by its id, or by the beginning of it that no other has. */
+/** Finds a run by its id or by a unique prefix of it. */
 export const find = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   name: string
@@ -65,7 +65,7 @@ export const find = Effect.fnUntraced(function* (
   )
 })
 
-/** The events of a run. */
+/** Returns the events of a run. */
 export const events = (journal: Journal.Journal, run: string) =>
   Effect.mapBoth(journal.read(run), {
     onSuccess: Journal.eventsOf,
