@@ -19,7 +19,7 @@ import { type Session, sessionOf } from "./session.ts"
 export const lockClass = 0x44697643
 
 /** The interval at which a process checks that it still has its lock. */
-const lookMillis = 1_000
+export const lookMillis = 1_000
 
 /** How long a process without its lock is waited for, in milliseconds: it reconnects within about a second. */
 export const reconnectMillis = 3_000
@@ -79,6 +79,13 @@ export interface Owner {
   readonly now: () => number
 }
 
+/** The statement with which a process reports that it lives. It returns the time by the clock of the database. */
+export const seen = (schema: string): string => `
+  INSERT INTO ${schema}.owners AS known (process, seen_at, since) VALUES ($1, ${databaseNow}, ${databaseNow})
+  ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, since =
+    CASE WHEN excluded.seen_at - known.seen_at > ${reconnectMillis} THEN excluded.seen_at ELSE known.since END
+  RETURNING seen_at`
+
 /** How long a process that was not seen is remembered, in milliseconds. */
 const rememberedMillis = 86_400_000
 
@@ -96,12 +103,8 @@ export const enter = Effect.fnUntraced(function* (
   /** The offset of the database's clock from the monotonic clock of this process. */
   let aheadMillis = 0
   const owners = `${schema}.owners`
-  const seen = `INSERT INTO ${owners} AS known (process, seen_at, since) VALUES ($1, ${databaseNow}, ${databaseNow})
-    ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, since =
-      CASE WHEN excluded.seen_at - known.seen_at > ${reconnectMillis} THEN excluded.seen_at ELSE known.since END
-    RETURNING seen_at`
   const report = (session: Session) =>
-    Effect.map(session.query(seen, [self]), ([row]) => {
+    Effect.map(session.query(seen(schema), [self]), ([row]) => {
       aheadMillis = Number(row?.[0]) - Elapsed.ticks(clock)
     })
   const look = Effect.gen(function* () {

@@ -5,13 +5,12 @@
  * the run, and moves it if its server drains, dies or freezes. The epoch of the journal enforces the decision, so an
  * answer that was received is never paid for twice.
  */
-import { Elapsed, Journal, type Tool } from "@divisi/core"
+import { Elapsed, type Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
 import * as Task from "@divisi/core/Task"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Entity from "effect/cluster/EntityId"
 import * as Sharding from "effect/cluster/Sharding"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -24,6 +23,7 @@ import { acquired, bounded } from "../internal/closing.ts"
 import * as Postgres from "../Postgres.ts"
 import * as PostgresJournal from "../PostgresJournal.ts"
 import * as Abandoned from "./abandoned.ts"
+import * as Body from "./body.ts"
 import * as Feeds from "./feed.ts"
 import * as Layers from "./layers.ts"
 import * as Leases from "./leases.ts"
@@ -101,66 +101,6 @@ export interface ClusterRuns {
 // Execution
 // -------------------------------------------------------------------------------------------------------------------
 
-const endedOf = ({ answer, detail, ending, error }: RunResult): Ended =>
-  new Ended({
-    ending,
-    ...(answer !== undefined && { answer }),
-    ...(detail !== undefined && { detail }),
-    ...(error instanceof Journal.JournalError && error.reason._tag === "Abandoned" && { reason: error.reason._tag })
-  })
-
-/** Whether another process has the run. */
-const isTaken = ({ error }: RunResult): boolean =>
-  error instanceof Journal.JournalError && (error.reason._tag === "Fenced" || error.reason._tag === "Held")
-
-/** Whether the journal could not be reached: the run stays here, and is tried again. */
-const isUnreachable = ({ error }: RunResult): boolean =>
-  error instanceof Journal.JournalError && error.reason._tag === "Unreachable"
-
-type Results = Readonly<Record<string, Tool.Given>>
-
-const againMillis = 1_000
-
-/** The body of a run's workflow. */
-const bodyOf = (
-  { conductor, optionsOf }: Worker,
-  owned: ReturnType<typeof Owned.make<RunResult>>,
-  isCancelled: (id: string) => Effect.Effect<boolean>,
-  sharding: Sharding.Sharding["Service"]
-) =>
-  Effect.fnUntraced(function* ({ id, task: text }: { readonly id: string; readonly task: string }, execution: string) {
-    const task: Task.Task = JSON.parse(text)
-    const shard = sharding.getShardId(Entity.make(execution), "default")
-    const place: Owned.Place = {
-      isOurs: () => sharding.hasShardId(shard)
-    }
-    let results: Results = {}
-    for (;;) {
-      const given = results
-      const outcome = yield* owned.execute(id, place, isCancelled(id), (journal, listener) => {
-        const options: RunOptions = { ...optionsOf?.(task), runId: id, journal, listener }
-        return Object.keys(given).length === 0
-          ? conductor.run(task, options)
-          : conductor.resume({ runId: id, results: given }, options)
-      })
-      if (outcome._tag === "HandedOver") {
-        if (!place.isOurs()) return yield* Owned.abandon
-        // The run came back before it was handed over. Abandoned, it would wait for ten minutes.
-        continue
-      }
-      if (outcome._tag === "Cancelled") return new Ended({ ending: "interrupted" })
-      const { result } = outcome
-      if (isTaken(result)) yield* Owned.whileDoubtful(sharding, shard)
-      else if (isUnreachable(result)) yield* Effect.sleep(againMillis)
-      else if (result.ending === "suspended") {
-        // Nothing of the run stays open in this process while it waits.
-        for (const { id } of result.waitingFor) {
-          results = { ...results, [id]: JSON.parse(yield* DurableDeferred.await(resultOf(id))) }
-        }
-      } else return endedOf(result)
-    }
-  })
-
 /** Fails with an error of the database, which the cluster's layers report as a defect in some places. */
 const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, SqlError.SqlError, R> =>
   Effect.catchCause(effect, (cause) => {
@@ -182,6 +122,9 @@ const waitingRuns = 500
 
 /** How long the feed of a run without readers stays in memory, in milliseconds. */
 const feedIdleMillis = 10_000
+
+/** The interval at which a server looks whether it was asked to drain, in milliseconds. */
+const lookMillis = 1_000
 
 /** The wait before another look at a run, or another attempt, in milliseconds. */
 const napMillis = 200
@@ -285,7 +228,7 @@ export const make = Effect.fnUntraced(function* (
   const drained = (address: string): Effect.Effect<void, Postgres.PostgresError> =>
     Effect.flatMap(
       query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1 RETURNING address`, [address])),
-      (rows) => (rows.length > 0 ? Effect.void : Effect.andThen(Effect.sleep(againMillis), drained(address)))
+      (rows) => (rows.length > 0 ? Effect.void : Effect.andThen(Effect.sleep(lookMillis), drained(address)))
     )
   // A request of before its start is for another process at this address.
   if (worker !== undefined) {
@@ -325,7 +268,7 @@ export const make = Effect.fnUntraced(function* (
       }),
       { concurrency: "unbounded", maxIdleTime: feedIdleMillis }
     )
-    const run = Run.toLayer(bodyOf(worker, owned, isCancelled, sharding))
+    const run = Run.toLayer(Body.make(worker, owned, isCancelled, sharding))
     yield* Effect.provideContext(Layer.buildWithScope(Layer.mergeAll(run, feed), entities), context)
   }
   const client = yield* Effect.provideContext(Feed.client, context)

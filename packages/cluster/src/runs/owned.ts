@@ -230,7 +230,10 @@ const doubtMillis = 15_000
  * Waits after a run was fenced: another process has it. A process that was frozen believes for a moment that it still has
  * its shards, and must not take the run back before its locks were checked.
  */
-export const whileDoubtful = (sharding: Sharding.Sharding["Service"], shard: ShardId.ShardId): Effect.Effect<void> => {
+export const whileDoubtful = (
+  sharding: Pick<Sharding.Sharding["Service"], "hasShardId">,
+  shard: ShardId.ShardId
+): Effect.Effect<void> => {
   const look = (left: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (!sharding.hasShardId(shard)) return abandon

@@ -1,0 +1,80 @@
+/** The body of a run's workflow: executes the run here, until it has ended or is handed over. */
+import { Journal, type Tool } from "@divisi/core"
+import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
+import type * as Task from "@divisi/core/Task"
+import * as Entity from "effect/cluster/EntityId"
+import type * as Sharding from "effect/cluster/Sharding"
+import * as Effect from "effect/Effect"
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import * as Owned from "./owned.ts"
+import { Ended, resultOf } from "./protocol.ts"
+
+/** What executes runs. */
+export interface Executor {
+  readonly conductor: Conductor["Service"]
+  /** Further options of each run, such as its account. */
+  readonly optionsOf?: ((task: Task.Task) => RunOptions) | undefined
+}
+
+const endedOf = ({ answer, detail, ending, error }: RunResult): Ended =>
+  new Ended({
+    ending,
+    ...(answer !== undefined && { answer }),
+    ...(detail !== undefined && { detail }),
+    ...(error instanceof Journal.JournalError && error.reason._tag === "Abandoned" && { reason: error.reason._tag })
+  })
+
+/** Whether another process has the run. */
+const isTaken = ({ error }: RunResult): boolean =>
+  error instanceof Journal.JournalError && (error.reason._tag === "Fenced" || error.reason._tag === "Held")
+
+/** Whether the journal could not be reached: the run stays here, and is tried again. */
+const isUnreachable = ({ error }: RunResult): boolean =>
+  error instanceof Journal.JournalError && error.reason._tag === "Unreachable"
+
+type Results = Readonly<Record<string, Tool.Given>>
+
+const againMillis = 1_000
+
+/** The cluster as a body asks it. */
+type Placement = Pick<Sharding.Sharding["Service"], "getShardId" | "hasShardId">
+
+/** Returns the body of workflows. */
+export const make = (
+  { conductor, optionsOf }: Executor,
+  owned: ReturnType<typeof Owned.make<RunResult>>,
+  isCancelled: (id: string) => Effect.Effect<boolean>,
+  sharding: Placement
+) =>
+  Effect.fnUntraced(function* ({ id, task: text }: { readonly id: string; readonly task: string }, execution: string) {
+    const task: Task.Task = JSON.parse(text)
+    const shard = sharding.getShardId(Entity.make(execution), "default")
+    const place: Owned.Place = {
+      isOurs: () => sharding.hasShardId(shard)
+    }
+    let results: Results = {}
+    for (;;) {
+      const given = results
+      const outcome = yield* owned.execute(id, place, isCancelled(id), (journal, listener) => {
+        const options: RunOptions = { ...optionsOf?.(task), runId: id, journal, listener }
+        return Object.keys(given).length === 0
+          ? conductor.run(task, options)
+          : conductor.resume({ runId: id, results: given }, options)
+      })
+      if (outcome._tag === "HandedOver") {
+        if (!place.isOurs()) return yield* Owned.abandon
+        // The run came back before it was handed over. Abandoned, it would wait for ten minutes.
+        continue
+      }
+      if (outcome._tag === "Cancelled") return new Ended({ ending: "interrupted" })
+      const { result } = outcome
+      if (isTaken(result)) yield* Owned.whileDoubtful(sharding, shard)
+      else if (isUnreachable(result)) yield* Effect.sleep(againMillis)
+      else if (result.ending === "suspended") {
+        // Nothing of the run stays open in this process while it waits.
+        for (const { id } of result.waitingFor) {
+          results = { ...results, [id]: JSON.parse(yield* DurableDeferred.await(resultOf(id))) }
+        }
+      } else return endedOf(result)
+    }
+  })
