@@ -489,9 +489,9 @@ export const mutants: Readonly<Record<string, Mutant>> = {
 }
 
 /** Plants a mutant into what this thread loads from now on. */
-export const plant = (name: string): void => {
-  const mutant = mutants[name]
-  if (mutant === undefined) throw new Error(`No mutant is called "${name}": ${Object.keys(mutants).join(", ")}.`)
+export const plant = (name: string, all: Readonly<Record<string, Mutant>> = mutants): void => {
+  const mutant = all[name]
+  if (mutant === undefined) throw new Error(`No mutant is called "${name}": ${Object.keys(all).join(", ")}.`)
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context)

@@ -44,11 +44,15 @@ export interface SeededScheduler {
     readonly promises: boolean
     /** Whether to leave it at that before time goes on. */
     readonly isEnough: () => boolean
+    /** Waits for work outside of the simulation, such as statements of a database, before the next timer. */
+    readonly outside?: (() => Promise<void>) | undefined
+    /** The most tasks of the whole simulation. Default: 300,000. */
+    readonly mostTasks?: number | undefined
   }) => Promise<void>
 }
 
 /** More tasks than any run of a simulation needs. */
-const mostTasks = 300_000
+const defaultMostTasks = 300_000
 
 /** The wall clock at the start. */
 const start = Date.UTC(2026, 0, 1)
@@ -95,7 +99,7 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
   const drawn = Seed.pick(draw, patience)
   const operations = haste === "never" ? 0 : haste === "often" ? 2 : drawn
   const tasks: Array<() => void> = []
-  let timers: Array<Timer> = []
+  const timers = new Set<Timer>()
   let now = 0
   let shift = 0
   let count = 0
@@ -126,10 +130,8 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
 
   const after: SeededScheduler["after"] = (millis, fire) => {
     const timer = { at: now + millis, fire }
-    timers.push(timer)
-    return () => {
-      timers = timers.filter((other) => other !== timer)
-    }
+    timers.add(timer)
+    return () => void timers.delete(timer)
   }
 
   const sleep = (millis: number, wake: () => void) => {
@@ -151,18 +153,29 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
 
   /** Time jumps to the next timer; all timers of that moment become tasks. */
   const jump = () => {
-    now = timers.reduce((least, { at }) => Math.min(least, at), Number.POSITIVE_INFINITY)
-    for (const timer of timers.filter(({ at }) => at === now)) {
+    now = Number.POSITIVE_INFINITY
+    let next: Array<Timer> = []
+    for (const timer of timers) {
+      if (timer.at > now) continue
+      if (timer.at < now) next = []
+      now = timer.at
+      next.push(timer)
+    }
+    for (const timer of next) {
       tasks.push(() => {
         // It may have been taken back since.
-        if (!timers.includes(timer)) return
-        timers = timers.filter((other) => other !== timer)
-        timer.fire()
+        if (timers.delete(timer)) timer.fire()
       })
     }
   }
 
-  const rest: SeededScheduler["rest"] = async ({ isEnough, onTask, promises }) => {
+  const rest: SeededScheduler["rest"] = async ({
+    isEnough,
+    mostTasks = defaultMostTasks,
+    onTask,
+    outside,
+    promises
+  }) => {
     for (;;) {
       while (tasks.length > 0) {
         count += 1
@@ -171,8 +184,9 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
         onTask()
       }
       if (promises) await turn()
+      await outside?.()
       if (tasks.length > 0) continue
-      if (timers.length === 0 || isEnough()) return
+      if (timers.size === 0 || isEnough()) return
       jump()
     }
   }
