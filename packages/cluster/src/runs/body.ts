@@ -9,7 +9,7 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Owned from "./owned.ts"
 import { Ended, resultOf } from "./protocol.ts"
 
-/** What executes runs. */
+/** The part of a server that executes runs. */
 export interface Executor {
   readonly conductor: Conductor["Service"]
   /** Further options of each run, such as its account. */

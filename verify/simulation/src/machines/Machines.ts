@@ -524,7 +524,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     return again
   }
   const callsAgain = check(calls, "call")
-  // A machine can stop between the last check and one call: it sends this one when it goes on, and no other.
+  // A machine can stop between the last check and one call: it sends this one when it continues, and no other.
   const late = new Map<unknown, number>()
   for (const all of calls.values()) {
     for (const { from, machine, sentAt } of all.length === 1 ? [] : all) {
