@@ -62,4 +62,25 @@ describe("a request that offers HTTP/2", () => {
       )
     })
   })
+
+  const orders = {
+    "before one without": [true, false],
+    "after one without": [false, true],
+    "one after another": [true, true, true]
+  }
+  it.each(Object.entries(orders))("is answered if it is pipelined: %s", (_, order) =>
+    serving(alone(worker("a", said("It is fine."))), async ({ port }) => {
+      const requests = order.map((isOffered) =>
+        ["GET /v1/models HTTP/1.1", "Host: localhost", ...(isOffered ? offer : []), "", ""].join("\r\n")
+      )
+      const socket = net.connect(port, "127.0.0.1")
+      let text = ""
+      socket.setEncoding("utf8").on("data", (piece: string) => {
+        text += piece
+      })
+      socket.write(requests.join(""))
+      while (text.split("HTTP/1.1 200 OK").length <= order.length) await once(socket, "data")
+      socket.destroy()
+    })
+  )
 })

@@ -22,11 +22,43 @@ const headOf = ({ httpVersion, method, rawHeaders, url }: Http.IncomingMessage):
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1")
 }
 
-/** Hands WebSockets to a handler. Any other request is read once more, as one without an offer. */
-export const webSocketsOnly =
-  (server: Http.Server, handler: Handler): Handler =>
-  (request, socket, head) => {
-    if (isWebSocket(request)) return handler(request, socket, head)
-    socket.unshift(Buffer.concat([headOf(request), head]))
-    server.emit("connection", socket)
+const ignored = (): void => {}
+
+/** The responses of each connection that are not complete, and what waits for them. */
+const pending = (server: Http.Server): ((socket: Duplex, next: () => void) => void) => {
+  const counts = new WeakMap<Duplex, number>()
+  const waiting = new WeakMap<Duplex, () => void>()
+  server.on("request", ({ socket }, response) => {
+    counts.set(socket, (counts.get(socket) ?? 0) + 1)
+    response.once("close", () => {
+      counts.set(socket, counts.get(socket)! - 1)
+      if (counts.get(socket) === 0) waiting.get(socket)?.()
+    })
+  })
+  return (socket, next) => {
+    if ((counts.get(socket) ?? 0) === 0) return next()
+    // Node no longer listens to the connection.
+    socket.pause().on("error", ignored)
+    waiting.set(socket, () => {
+      waiting.delete(socket)
+      socket.off("error", ignored)
+      if (socket.destroyed) return
+      next()
+      socket.resume()
+    })
   }
+}
+
+/**
+ * Hands WebSockets to a handler. Any other request is read once more, as one without an offer. Either waits for the
+ * responses to the requests that the client sent before it on the same connection.
+ */
+export const webSocketsOnly = (server: Http.Server, handler: Handler): Handler => {
+  const afterPending = pending(server)
+  return (request, socket, head) =>
+    afterPending(socket, () => {
+      if (isWebSocket(request)) return handler(request, socket, head)
+      socket.unshift(Buffer.concat([headOf(request), head]))
+      server.emit("connection", socket)
+    })
+}
