@@ -445,7 +445,7 @@ export const make = Effect.fnUntraced(function* (
     HttpRouter.route("POST", "/v1/embeddings", Passthrough.make(context, "embeddings")),
     HttpRouter.route("POST", "/v1/completions", Passthrough.make(context, "completions")),
     HttpRouter.route("GET", "/v1/models/*", models),
-    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate, content, heartbeatMillis })),
+    HttpRouter.route("GET", "/v1/runs/*", Runs.make({ journal, authenticate, content, defects, heartbeatMillis })),
     HttpRouter.route(
       "POST",
       "/v1/runs/:id/rating",

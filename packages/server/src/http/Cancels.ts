@@ -10,14 +10,13 @@ import type * as ContentSetting from "../ContentSetting.ts"
 import { abandon } from "../segment/Abandon.ts"
 import { ownerIn } from "../segment/Owner.ts"
 import { type ApiError, invalid } from "../wire/ApiError.ts"
-import * as OpenAi from "../wire/OpenAi.ts"
 import { idIn } from "./Background.ts"
 import type * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
 import * as Runs from "./Runs.ts"
 
 /** Dependencies of the endpoint. */
-export interface Context extends Pick<Endpoint.Context, "authenticate" | "segments"> {
+export interface Context extends Pick<Endpoint.Context, "authenticate" | "defects" | "segments"> {
   readonly journal: Journal.Journal
   readonly content?: ContentSetting.ContentSetting | undefined
 }
@@ -48,6 +47,4 @@ const cancel = Effect.fnUntraced(function* (
 export const make =
   (context: Context) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.catch(cancel(context, incoming), (error) =>
-      Effect.succeed(Respond.error({ error: OpenAi.errorBody }, error))
-    )
+    Effect.catch(cancel(context, incoming), Runs.refused(context, incoming))

@@ -344,6 +344,11 @@ export const make =
       const failed = (error: ApiError) => {
         logged.error = error.kind
         end(error.status, false)
+        const { cause, kind, status } = error
+        if (kind === "server" && cause !== undefined) {
+          const { method, url } = incoming
+          context.defects("request", { method, path: url.replace(/\?.*$/s, ""), owner: logged.owner, status }, cause)
+        }
         return Respond.error(wire, error)
       }
       const answered = (segment: Segment) => {

@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type { Authenticate, Caller } from "../Caller.ts"
 import * as ContentSetting from "../ContentSetting.ts"
+import type * as Defects from "../Defects.ts"
 import * as Rights from "../Rights.ts"
 import * as Failure from "../segment/Failure.ts"
 import { ownerIn } from "../segment/Owner.ts"
@@ -26,6 +27,7 @@ import * as RunItems from "./RunItems.ts"
 export interface Context {
   readonly journal: Journal.Journal
   readonly authenticate: Authenticate
+  readonly defects: Defects.Report
   /** `"none"` leaves questions and transcripts out. */
   readonly content?: ContentSetting.ContentSetting | undefined
   /** The interval of the comments that a stream of events sends, so that no proxy closes a quiet one. */
@@ -52,8 +54,19 @@ const everyone = "all"
 export const unknown = (id: string) =>
   new ApiError({ kind: "not-found", message: `Run "${id}" does not exist.`, field: "id" })
 
-export const unusable = (error: Journal.JournalError) =>
-  Failure.ofJournal(error) ?? new ApiError({ kind: "server", message: error.message })
+export const unusable = (error: Journal.JournalError) => Failure.ofJournal(error) ?? Failure.ofStore(error)
+
+/** Responds with an error, and reports the cause of one that is a mistake of this server. */
+export const refused =
+  ({ defects }: { readonly defects: Defects.Report }, { method, url }: HttpServerRequest.HttpServerRequest) =>
+  (error: ApiError): Effect.Effect<Response> =>
+    Effect.sync(() => {
+      const { cause, kind, status } = error
+      if (kind === "server" && cause !== undefined) {
+        defects("request", { method, path: url.replace(/\?.*$/s, ""), status }, cause)
+      }
+      return Respond.error({ error: OpenAi.errorBody }, error)
+    })
 
 export const summaryOf = ({ content }: Pick<Context, "content">, run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
   id: run.run,
@@ -230,8 +243,5 @@ export const make = (
   context: Context
 ): ((incoming: HttpServerRequest.HttpServerRequest) => Effect.Effect<Response>) => {
   const streams: Streams = new Map()
-  return (incoming) =>
-    Effect.catch(answer(context, streams, incoming), (error) =>
-      Effect.succeed(Respond.error({ error: OpenAi.errorBody }, error))
-    )
+  return (incoming) => Effect.catch(answer(context, streams, incoming), refused(context, incoming))
 }

@@ -146,6 +146,27 @@ export const ofJournal = (error: Journal.JournalError): ApiError | undefined => 
   }
 }
 
+const stores: ReadonlySet<unknown> = new Set([
+  "AccountsError",
+  "FileError",
+  "JournalError",
+  "PostgresError",
+  "RecordsError"
+])
+
+/** Whether an error or one of its causes is about a store of this server: its message has a path or an address. */
+const isAboutStore = (error: unknown): boolean => {
+  for (let at = error; at instanceof Error; at = at.cause) if (stores.has(tagOf(at))) return true
+  return false
+}
+
+/** The error of a store for clients. Its location is for the operator, in the log. */
+export const ofStore = (cause: unknown, runId?: string | undefined): ApiError => {
+  const what = runId === undefined ? "" : ` of run ${runId}`
+  const message = `Internal server error. The server log has the details${what}.`
+  return new ApiError({ kind: "server", message, cause })
+}
+
 /** Returns the error of a run that failed, was stopped or exceeded its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const message = detail ?? "The run ended without an answer."
@@ -164,10 +185,8 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const failed = workerErrorOf(error)
   if (failed !== undefined) return ofWorker(failed, message, runId)
   if (isUnreachable(error)) return unreachable
-  if (error instanceof Journal.JournalError) {
-    const words = `Internal server error. The server log has the details of run ${runId}.`
-    return ofJournal(error) ?? new ApiError({ kind: "server", message: words, cause: error })
-  }
+  if (error instanceof Journal.JournalError) return ofJournal(error) ?? ofStore(error, runId)
+  if (isAboutStore(error)) return ofStore(error, runId)
   // Two requests with one key came at the same time.
   if (error instanceof Journal.JournalMismatch && error.detail === Journal.otherQuestion) return usedKey
   if (isAboutAccount(error)) {

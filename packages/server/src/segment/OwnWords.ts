@@ -32,6 +32,12 @@ type WithoutProviderText =
 /** Replaces provider messages in the events of one run, in order. */
 export type OwnWords = (event: RunEvent.RunEvent) => RunEvent.RunEvent
 
+/** A message about a store of this server, which names its file or database. */
+const ofStore = /\bThe (?:accounts file|database|file|journal) (?:\/|\w:|~|\.|postgres|file:|memory|in |\()/
+
+/** This server's message for a store of its own. */
+const storeFailed = "A store of this server cannot be used. The server log has the details."
+
 /**
  * The maximum number of failure messages that later texts are searched for. Beyond it, such texts are replaced
  * completely.
@@ -108,7 +114,7 @@ export const make = (): OwnWords => {
         return {
           ...event,
           ...(failures === undefined ? {} : { failures: failures.map(ofStep) }),
-          ...(detail === undefined ? {} : { detail: own(detail) })
+          ...(detail === undefined ? {} : { detail: ofStore.test(detail) ? storeFailed : own(detail) })
         }
       }
       default:
