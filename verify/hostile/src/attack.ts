@@ -1,7 +1,7 @@
 /**
  * Attacks a server of this machine with one client's requests, and measures what another client has of it.
  *
- *     pnpm attack [--seconds 4] [--only gzip] [--json] [--short]
+ *     pnpm attack [--seconds 4] [--only gzip]... [--part 1/3] [--json] [--short]
  *
  * The server, the attacking client and the other client each have an event loop of their own. For each attack and wire
  * the other client sends small requests during the attack, and alone after it. Exits 1 where a result is not the
@@ -12,6 +12,7 @@
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"
+import os from "node:os"
 import path from "node:path"
 import { parseArgs } from "node:util"
 import { Worker } from "node:worker_threads"
@@ -21,7 +22,8 @@ import type { Work } from "./attacks/attacker.ts"
 const { values } = parseArgs({
   options: {
     seconds: { type: "string", default: "4" },
-    only: { type: "string", default: "" },
+    only: { type: "string", multiple: true, default: [""] },
+    part: { type: "string", default: "1/1" },
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false }
   }
@@ -123,8 +125,21 @@ const measure = async ({ expected, name }: Attack.Attack, wire: Attack.Wire) => 
   }
 }
 
-const chosen = Attack.all.filter(({ name }) => name.includes(values.only))
-if (chosen.length === 0) throw new Error(`--only ${values.only}: no attack has this in its name.`)
+const chosen = Attack.all.filter(({ name }) => values.only.some((text) => name.includes(text)))
+if (chosen.length === 0) throw new Error(`--only ${values.only.join(" ")}: no attack has this in its name.`)
+
+const [part = 0, parts = 0] = values.part.split("/").map(Number)
+if (!(Number.isInteger(part) && Number.isInteger(parts) && part >= 1 && part <= parts)) {
+  throw new Error("--part must be a part and the number of parts, as in 2/3.")
+}
+
+/** The attacks with their wires: every third one for a part of three. */
+const pairs = chosen
+  .flatMap((attack, index) => {
+    const wires = attack.wires ?? Attack.wires
+    return (values.short ? [wires[index % wires.length]!] : wires).map((wire) => ({ attack, wire }))
+  })
+  .filter((_, index) => index % parts === part - 1)
 
 await smallRequests(port, during(values.short ? 0 : 2_000))
 const rows: Array<Awaited<ReturnType<typeof measure>>> = []
@@ -132,25 +147,27 @@ if (!values.json) {
   console.log("| attack | wire | results | quiet p50 | quiet p99 | p99 | ratio | largest delay | its CPU | |")
   console.log("|---|---|---|---:|---:|---:|---:|---:|---:|---|")
 }
-for (const [index, attack] of chosen.entries()) {
-  const wires = attack.wires ?? Attack.wires
-  for (const wire of values.short ? [wires[index % wires.length]!] : wires) {
-    const row = await measure(attack, wire)
-    rows.push(row)
-    if (values.json) continue
-    const results = Object.entries(row.statuses).map(([result, count]) => `${result} × ${count}`)
-    const times = [row.quietP50, row.quietP99, row.p99].map((millis) => `${millis} ms`)
-    const cells = [
-      row.attack,
-      row.wire,
-      results.join(", "),
-      ...times,
-      row.ratio,
-      `${row.delayMillis} ms`,
-      `${row.busyMillis} ms`
-    ]
-    console.log(`| ${[...cells, row.problems.join("; ")].join(" | ")} |`)
-  }
+for (const { attack, wire } of pairs) {
+  const row = await measure(attack, wire)
+  rows.push(row)
+  if (values.json) continue
+  const results = Object.entries(row.statuses).map(([result, count]) => `${result} × ${count}`)
+  const times = [row.quietP50, row.quietP99, row.p99].map((millis) => `${millis} ms`)
+  const cells = [
+    row.attack,
+    row.wire,
+    results.join(", "),
+    ...times,
+    row.ratio,
+    `${row.delayMillis} ms`,
+    `${row.busyMillis} ms`
+  ]
+  console.log(`| ${[...cells, row.problems.join("; ")].join(" | ")} |`)
+}
+if (!values.json) {
+  const failed = rows.filter(({ problems }) => problems.length > 0).length
+  const load = os.loadavg()[0]!.toFixed(1)
+  console.log(`\n${failed} of ${rows.length} rows with a problem; load average of the last minute: ${load}`)
 }
 if (values.json) console.log(JSON.stringify(rows, null, 2))
 server.disconnect()
