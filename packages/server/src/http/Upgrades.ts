@@ -24,7 +24,7 @@ const headOf = ({ httpVersion, method, rawHeaders, url }: Http.IncomingMessage):
 
 const ignored = (): void => {}
 
-/** The responses of each connection that are not complete, and what waits for them. */
+/** Runs a function once the incomplete responses of a connection are complete. */
 const pending = (server: Http.Server): ((socket: Duplex, next: () => void) => void) => {
   const counts = new WeakMap<Duplex, number>()
   const waiting = new WeakMap<Duplex, () => void>()
