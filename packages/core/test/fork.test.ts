@@ -131,6 +131,22 @@ describe("fork", () => {
     assert.lengthOf(called, 0)
   })
 
+  it("refuses a wrong place by name", async () => {
+    const { member } = team()
+    const options = { pool: [member("a"), member("b")], policy: policy("chain", () => chain) }
+    const { transcript } = await conduct({ ...options, question })
+    for (const [at, words] of [
+      [{ round: 0, step: 1, item: 1 }, 'fork: "at.item" must be the name of an item, such as "3", not 1.'],
+      [{ round: 0, step: 1, itme: "1" }, 'fork: option "at.itme" does not exist. Did you mean "at.item"?'],
+      [{ round: 0, step: 1, nested: { round: 0, setp: 1 } }, 'option "at.nested.setp" does not exist.'],
+      [{ round: 0 }, 'fork: "at.step" is missing'],
+      ["0.1", 'fork: "at" must be the step to fork at, { round, step }.']
+    ] as const) {
+      const detail = await fork({ ...options, transcript, at: at as never }).then(String, String)
+      assert.include(detail, words)
+    }
+  })
+
   it("keeps the items that do not follow from an item", async () => {
     const { called, member } = team()
     const lister = member("lister", () => '["x", "y", "z"]')

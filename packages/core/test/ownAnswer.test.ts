@@ -52,7 +52,7 @@ describe("a policy that answers itself", () => {
   it("is refused with steps, without a text, and without the shape of the output", async () => {
     const output = { type: "json-schema", name: "sum", schema: { type: "object", required: ["sum"] } } as const
     const cases = [
-      [{ answer: "", steps: undefined }, undefined, /is not a text/],
+      [{ answer: "", steps: undefined }, undefined, /is empty/],
       [{ answer: "Four." }, output, /does not match the output schema/],
       [{ steps: [], answer: "Four." }, undefined, /its answer is string; omit it, or use "majority"/],
       [{ answer: "Four.", isLast: "yes" }, undefined, /its isLast is string/]

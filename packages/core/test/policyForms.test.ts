@@ -71,7 +71,7 @@ describe("a policy's own answer", () => {
   })
 
   const wrong: ReadonlyArray<readonly [proposal: object, words: string]> = [
-    [{ answer: "" }, "its own answer is not a text"],
+    [{ answer: "" }, "its own answer is empty"],
     [{ workflow: one, answer: "Paris." }, "it proposed both an answer and steps"],
     [{ answer: "Paris.", isLast: 1 }, "its isLast is number"],
     [{ answer: "Paris.", note: "" }, 'did you mean "notes"?']
@@ -158,6 +158,23 @@ describe("complete of the promise API", () => {
       notes
     )
     assert.strictEqual(calls(), 3)
+  })
+
+  it.each([
+    [{ mesages: asking }, 'complete: option "mesages" does not exist. Did you mean "messages"?'],
+    [{ messages: [] }, 'complete: "messages" must be a non-empty list of messages, not a list.'],
+    [{ messages: asking, model: "model" }, 'complete: "model" must be a worker, not "model".'],
+    [{ messages: asking, model: undefined }, 'complete: "model" is missing: a worker.']
+  ])("refuses %j by name, before a call is made", async (given, words) => {
+    const model = promise.worker({ id: "model", answer: () => "Paris." })
+    const policy = promise.policy("mistaken", async ({ complete }) => {
+      const { text } = await complete({ model, ...given } as never)
+      return { answer: text }
+    })
+    const result = await run(policy)
+    assert.strictEqual(result.ending, "failed")
+    assert.include(result.detail, words)
+    assert.strictEqual(result.spend.calls, 0)
   })
 
   it("is given to revise, too", async () => {

@@ -1,6 +1,6 @@
 /** Forks: runs that continue another run from one of its steps. */
 import * as Effect from "effect/Effect"
-import { OptionsError } from "../Options.ts"
+import * as Options from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
 import { withJournaledRun } from "../run/journaled.ts"
 import { type ConductOptions, type ConductResult, conduct } from "./runs.ts"
@@ -11,6 +11,19 @@ import { type ConductOptions, type ConductResult, conduct } from "./runs.ts"
  */
 export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> &
   Conductor.Fork & { readonly forkId?: string | undefined }
+
+/** The step to fork at. In a nested run, it is a step of a step. */
+const placeTable: Options.Table = Options.table(
+  {
+    round: Options.whole(0),
+    step: Options.whole(0),
+    item: Options.expects('the name of an item, such as "3"', (value) => typeof value === "string"),
+    get nested() {
+      return placeTable
+    }
+  } satisfies Options.ShapeOf<Conductor.Fork["at"]>,
+  { required: ["round", "step"] }
+)
 
 /**
  * Continues a run from one of its steps, as a new run: with another `answer` to the step, with changed fields of it
@@ -53,11 +66,15 @@ export const fork = async <A = unknown>({
   ...options
 }: ForkOptions<A>): Promise<ConductResult<A>> => {
   if (transcript === undefined && (runId === undefined || options.journal === undefined)) {
-    throw new OptionsError({ what: "fork", detail: `Give the "transcript" of the run, or its "runId" and "journal".` })
+    throw new Options.OptionsError({
+      what: "fork",
+      detail: `Give the "transcript" of the run, or its "runId" and "journal".`
+    })
   }
-  if (typeof at?.round !== "number" || typeof at.step !== "number") {
-    throw new OptionsError({ what: "fork", detail: `"at" must be the step to fork at, { round, step }.` })
+  if (typeof at !== "object" || at === null) {
+    throw new Options.OptionsError({ what: "fork", detail: `"at" must be the step to fork at, { round, step }.` })
   }
+  Options.check("fork", { at }, { at: placeTable })
   const from = transcript === undefined ? { runId: runId! } : { transcript }
   const ids = options.pool.map(({ id }) => id)
   const cut = await Effect.runPromise(

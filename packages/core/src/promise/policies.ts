@@ -139,6 +139,29 @@ export const policy = (
   }
 }
 
+/** The fields of a request to `complete`. */
+const completeTable = Options.table(
+  {
+    model: Options.madeBy("a worker", "generate"),
+    messages: Options.expects(
+      "a non-empty list of messages",
+      (messages) => Array.isArray(messages) && messages.length > 0
+    ),
+    maxOutputTokens: Options.whole(1),
+    temperature: Options.number(0),
+    seed: Options.anything,
+    stopSequences: Options.anything,
+    reasoning: Options.anObject,
+    tools: Options.expects("a list of tools", Array.isArray),
+    toolChoice: Options.anything,
+    parallelToolCalls: Options.flag,
+    output: Options.anObject,
+    format: Options.anything,
+    preferences: Options.oneOf("require", "omit")
+  } satisfies Options.ShapeOf<Parameters<PromiseComplete>[0]>,
+  { required: ["model", "messages"] }
+)
+
 const isWhole = (given: ProposalInput): given is WholeProposal | OwnAnswer =>
   typeof given === "object" &&
   given !== null &&
@@ -165,9 +188,11 @@ const completing = (
   problem: () => string | undefined
 ): Completing => {
   const inFlight = new Map<Promise<Said>, AbortController>()
-  const made = async ({ model, ...request }: Parameters<PromiseComplete>[0]): Promise<Said> => {
+  const made = async (given: Parameters<PromiseComplete>[0]): Promise<Said> => {
     const detail = problem()
     if (detail !== undefined) throw new Error(detail)
+    Options.check("complete", given, completeTable)
+    const { model, ...request } = given
     const stop = new AbortController()
     const asked = complete({ model, request, read: (_, said) => Result.succeed(said) })
     const said = Effect.map(asked, ({ said }) => said)

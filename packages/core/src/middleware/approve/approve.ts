@@ -110,7 +110,7 @@ export const approve =
       )
     const refuse = (reason: string | undefined): ReturnType<Carry> => {
       decided("refused", reason)
-      const detail = `the plan was refused${reason === undefined ? "" : `: ${reason}`}`
+      const detail = `the plan was refused${(reason ?? "") === "" ? "" : `: ${reason}`}`
       return Effect.fail(new PolicyError({ policy: policy.name, detail, isRefusal: true }))
     }
     const wait = (problem?: string): ReturnType<Carry> =>
