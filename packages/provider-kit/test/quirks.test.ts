@@ -135,7 +135,7 @@ describe("an answer of Messages", () => {
   })
 
   it("names blocks of an unknown kind and citations, and none of tools that the vendor runs itself", () => {
-    const { omitted } = read(
+    const { omitted, warnings } = read(
       opening(),
       start({ type: "server_tool_use" }),
       stop(),
@@ -143,7 +143,7 @@ describe("an answer of Messages", () => {
       stop(1),
       start({ type: "text", text: "Sunny.", citations: [{ type: "char_location" }] }, 2)
     )
-    assert.deepStrictEqual(omitted, ['content of type "hologram"', "citations"])
+    assert.deepStrictEqual([omitted, warnings], [["citations"], ['a block of type "hologram" is skipped']])
   })
 
   it.each([

@@ -5,7 +5,6 @@ import * as Json from "../../VendorJson.ts"
 import type { Protocol, Step } from "../../VendorStream.ts"
 import { type Ending, ending, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
-import * as Omitted from "../omitted.ts"
 import { content } from "../text.ts"
 import * as Blocks from "./blocks.ts"
 import { deltas, events } from "./events.ts"
@@ -56,6 +55,8 @@ const known = /^(?:tool_use|redacted_thinking|(?:server|mcp)_tool_use|\w+_tool_r
 /** Kinds of blocks of thinking: Anthropic's, and that of proxies. */
 const thoughts: ReadonlySet<unknown> = new Set(["thinking", "reasoning"])
 
+const skipped = (type: unknown): string => `a block of type "${String(type).slice(0, 40)}" is skipped`
+
 /** A text may have citations. */
 const withSources = (step: Step<State>, block: Json.Fields): Step<State> =>
   Json.items(block.citations).length === 0 ? step : { ...step, omitted: citations }
@@ -70,7 +71,7 @@ const begun = (state: State, event: Json.Fields): Step<State> => {
   if (block.type === undefined && typeof block.text === "string") return spoken(next, "text", block.text)
   if (thoughts.has(block.type))
     return spoken(next, "reasoning", Json.said(block.thinking ?? block.reasoning, "thinking"))
-  return known.test(String(block.type)) ? silent(next) : { ...silent(next), omitted: [Omitted.kindOf(block.type)] }
+  return known.test(String(block.type)) ? silent(next) : { ...silent(next), warning: skipped(block.type) }
 }
 
 /** The kind of a delta; some proxies leave out its type. */
@@ -168,14 +169,16 @@ const changed = (state: State, event: Json.Fields): Step<State> => {
 const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => {
   const parts: Array<WorkerPart> = []
   const omitted: Array<string> = []
+  let warning: string | undefined
   let step: Step<State> = silent(state)
   for (const event of events) {
     step = next(step.state, event)
     parts.push(...step.parts)
     omitted.push(...(step.omitted ?? []))
+    warning ??= step.warning
     if (step.failure !== undefined) break
   }
-  return { ...step, parts, omitted }
+  return { ...step, parts, omitted, warning }
 }
 
 /** Takes blocks that came within the message, if no others have come. */
