@@ -281,7 +281,7 @@ const withoutMistakes = ({ carriedDigits: _, partsRead: __, skills, ...profile }
 })
 
 /** The duration of an answer at a `pace` of 1, in milliseconds: long enough to watch a team at work. */
-export const defaultLatencyMillis = 250
+const defaultLatencyMillis = 250
 
 const table = {
   storekeeper: Tables.flag,

@@ -51,7 +51,7 @@ export interface Verdict {
 /** The minimum number of graded questions for a promotion. */
 export const leastQuestions = 30
 /** The minimum share of questions that would go to another worker and have a recorded answer from it. */
-export const leastKnown = 0.2
+const leastKnown = 0.2
 /** The lower bound: so many standard errors below the mean. */
 const errors = 1.64
 /** The amount by which the lower bound may be negative, in score. */

@@ -38,7 +38,7 @@ const closing = openingBias + inner
 const closingBias = closing + chances.length * inner
 
 /** The number of features for a part of a question and an earlier part. */
-export const needInputs = 7
+const needInputs = 7
 
 const need = closingBias + chances.length
 const needBias = need + needInputs

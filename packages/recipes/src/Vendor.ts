@@ -172,7 +172,7 @@ export const vendors: ReadonlyArray<Vendor> = [
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Converts a name to the form of an environment variable: `my-server` to `MY_SERVER`. */
-export const variableOf = (name: string): string => name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")
+const variableOf = (name: string): string => name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")
 
 /** Parses `vendor:model`. Returns `undefined` if the vendor or the model is missing. */
 export const parse = (text: string): Reference | undefined => {

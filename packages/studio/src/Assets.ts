@@ -23,7 +23,7 @@ const served = /^(?:index\.html|studio\.(?:js|css)|icon\.svg|page-[A-Z0-9]{1,16}
  * The content security policy: resources only from the page's own server, no inline scripts or styles, and no framing
  * by other sites.
  */
-export const contentSecurityPolicy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -9,7 +9,7 @@ import { Tokenizer } from "@divisi/gguf/browser"
 import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 
 /** The token that starts the model's turn in {@link lines}. */
-export const answerToken = "<|answer|>"
+const answerToken = "<|answer|>"
 
 /** The control tokens of {@link lines}: the end of a text and the start of the model's turn. */
 export const linesControlTokens: ReadonlyArray<string> = ["<|endoftext|>", answerToken]

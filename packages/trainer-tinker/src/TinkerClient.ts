@@ -130,7 +130,7 @@ export interface TinkerClient {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The URL of the hosted service. */
-export const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod"
+const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod"
 
 const dialectOf = (option: Options["dialect"]): Dialect.Dialect | undefined =>
   typeof option === "string" ? Dialect.dialects[option] : option

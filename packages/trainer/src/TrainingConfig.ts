@@ -296,7 +296,7 @@ export type Settings<A> = A extends ReadonlyArray<unknown> | { readonly type: st
     : A
 
 /** AdamW as in the paper. */
-export const defaultOptimizer: OptimizerConfig = {
+const defaultOptimizer: OptimizerConfig = {
   learningRate: 1e-6,
   schedule: { type: "cosine", warmUpRatio: 0.03, finalRatio: 0 },
   beta1: 0.9,
@@ -307,7 +307,7 @@ export const defaultOptimizer: OptimizerConfig = {
 }
 
 /** GRPO as in the paper: group mean and standard deviation; groups with equal rewards are dropped. */
-export const defaultAdvantage: AdvantageConfig = {
+const defaultAdvantage: AdvantageConfig = {
   baseline: "group",
   divideByStd: true,
   zeroVariance: { type: "drop" },

@@ -20,7 +20,7 @@ interface Timer {
 }
 
 /** What does not come to rest. */
-export class Endless extends Error {}
+class Endless extends Error {}
 
 /** A scheduler, its clock, and what drives both. */
 export interface SeededScheduler {

@@ -7,7 +7,7 @@ import fs from "node:fs"
 import path from "node:path"
 
 /** The parts of speech, as WordNet's files are named. */
-export const partsOfSpeech = ["noun", "verb", "adj", "adv"] as const
+const partsOfSpeech = ["noun", "verb", "adj", "adv"] as const
 
 /** A part of speech. */
 export type PartOfSpeech = (typeof partsOfSpeech)[number]

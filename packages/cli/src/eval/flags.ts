@@ -46,7 +46,7 @@ const grader = (description: string) =>
 const efforts = ["minimal", "low", "medium", "high"] as const
 
 /** Parses `--reasoning`; `undefined` if it is empty. */
-export const parseReasoning = (text: string): Reasoning | undefined => {
+const parseReasoning = (text: string): Reasoning | undefined => {
   if (text === "off") return { type: "off" }
   const effort = efforts.find((one) => one === text)
   if (effort !== undefined) return { type: "effort", effort }

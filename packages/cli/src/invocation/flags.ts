@@ -33,7 +33,7 @@ export const seed = whole("seed", 0).pipe(
 const units = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 } as const
 
 /** Parses a duration such as `500ms`, `30s`, `2m` or `1h` to milliseconds; `undefined` if it is invalid. */
-export const parseDuration = (text: string): number | undefined => {
+const parseDuration = (text: string): number | undefined => {
   const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)$/.exec(text.trim())
   const millis = match === null ? 0 : Number(match[1]) * units[match[2] as keyof typeof units]
   return millis > 0 && millis < 2 ** 31 ? millis : undefined

@@ -52,7 +52,7 @@ const defective = (worker: Worker, detail: string) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail } })
 
 /** Calls a worker once. It counts as reachable if its answer completes, regardless of the content. */
-export const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
+const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
     const started = Elapsed.ticks(clock)

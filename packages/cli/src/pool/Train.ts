@@ -79,7 +79,7 @@ export const notices = (recording: Recording): ReadonlyArray<string> => {
 }
 
 /** The workers that were recorded alone, by the name of their policy. */
-export const aloneIn = ({ config, pool }: Report): ReadonlyMap<string, string> => {
+const aloneIn = ({ config, pool }: Report): ReadonlyMap<string, string> => {
   const named = new Set(config.policies.map(({ name }) => name))
   return new Map(pool.map(({ id }) => [`single:${id}`, id] as const).filter(([name]) => named.has(name)))
 }

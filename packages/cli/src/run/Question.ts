@@ -9,7 +9,7 @@ import * as StandardInput from "../invocation/StandardInput.ts"
  * The default question: two independent parts, and a third that needs both. Its plan has concurrent steps, and a step
  * that depends on them.
  */
-export const builtIn = [
+const builtIn = [
   "1. How many minutes are there in 3 days and 4 hours?",
   "2. How many days pass from 20 July 1969 until 9 November 1989?",
   "3. Add the answer to part 1 to the answer to part 2. What is the total?",

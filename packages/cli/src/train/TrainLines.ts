@@ -75,7 +75,7 @@ const evaluation = ({ evaluation }: Metrics.Metrics): string | undefined =>
 const sparks = "▁▂▃▄▅▆▇█"
 
 /** Rewards from 0 to 1 as a row of small bars. */
-export const sparkline = (values: ReadonlyArray<number>): string =>
+const sparkline = (values: ReadonlyArray<number>): string =>
   values.map((value) => sparks[Math.min(7, Math.max(0, Math.floor(value * 8)))]).join("")
 
 const row = (label: string, ...texts: ReadonlyArray<string | undefined>): Line => [

@@ -109,7 +109,7 @@ export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed 
  * Returns the step at the end of the longest chain of answered steps (the last one on a tie), or `undefined` if no step
  * was answered.
  */
-export const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | undefined>): number | undefined => {
+const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | undefined>): number | undefined => {
   const lengths: Array<number> = []
   let furthest: number | undefined
   for (const [step, { access }] of steps.entries()) {

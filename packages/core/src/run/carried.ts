@@ -65,7 +65,7 @@ const carrierOf = (tracer: Tracer.Tracer, inner: Storage): Tracer.Tracer => {
 }
 
 /** Returns an effect whose code can look up its enclosing call, including in promises. */
-export const carrying = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+const carrying = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.tracer, (tracer) =>
     storage === undefined ? effect : Effect.provideService(effect, Tracer.Tracer, carrierOf(tracer, storage))
   )

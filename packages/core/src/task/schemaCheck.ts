@@ -15,7 +15,7 @@ import { kindOf } from "../Options.ts"
 export const maxSchemaNodes = 10_000
 
 /** The maximum nesting depth of a value, and of a schema with its references followed. */
-export const maxSchemaDepth = 200
+const maxSchemaDepth = 200
 
 /** The maximum number of JSON values in a schema, including the members of `enum`s and unknown keywords. */
 const maxSchemaValues = 100_000

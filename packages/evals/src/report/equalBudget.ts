@@ -167,7 +167,7 @@ const against = (
 }
 
 /** The difference, in score, up to which a policy is not worth it although it may be better. */
-export const equalBudgetMargin = 0.02
+const equalBudgetMargin = 0.02
 
 const verdictOf = (one: Uncorrected, pAdjusted: number | null): EqualBudget["verdict"] => {
   const { confidence, high, mean, paid, votes } = one

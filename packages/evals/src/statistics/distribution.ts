@@ -38,7 +38,7 @@ const betaFraction = (x: number, a: number, b: number): number => {
 }
 
 /** The regularised incomplete beta function. */
-export const incompleteBeta = (x: number, a: number, b: number): number => {
+const incompleteBeta = (x: number, a: number, b: number): number => {
   if (x <= 0) return 0
   if (x >= 1) return 1
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x))

@@ -12,7 +12,7 @@ export interface Statement {
 // -------------------------------------------------------------------------------------------------------------------
 
 /** Where the group that opens at `start` closes; `undefined` when it does not. */
-export const groupEnd = (text: string, start: number, limit = text.length): number | undefined => {
+const groupEnd = (text: string, start: number, limit = text.length): number | undefined => {
   let depth = 0
   for (let at = start; at < Math.min(limit, text.length); at++) {
     const character = text[at]

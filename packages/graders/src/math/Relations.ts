@@ -139,7 +139,7 @@ const isNumber = (expression: Expression): boolean =>
 export const unknownOf = (expression: Expression): string | undefined => nameOf(expression)?.replace(/_[\d,]+(?=")/, "")
 
 /** Equations that give one name several values: nobody can mean them all at once. */
-export const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {
+const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {
   const names = items.map(unknownOf)
   return names[0] !== undefined && names.every((name) => name === names[0])
 }

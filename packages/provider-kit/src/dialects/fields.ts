@@ -149,7 +149,7 @@ const google = (kind: Field["kind"], path: string, more: ReadonlyArray<string> =
 })
 
 /** The fields of `generateContent`. */
-export const generationFields: ReadonlyArray<Field> = [
+const generationFields: ReadonlyArray<Field> = [
   google("preference", "generationConfig.thinkingConfig", ["thinkingBudget", "thinkingLevel", "includeThoughts"]),
   google("preference", "generationConfig.temperature"),
   google("preference", "generationConfig.topP"),

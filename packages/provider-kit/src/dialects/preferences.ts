@@ -419,7 +419,7 @@ export const adapt = <Body extends object>(body: Body, { bounds, left, names }: 
 // -------------------------------------------------------------------------------------------------------------------
 
 /** The maximum number of rejected preferences per call. A server that rejects more is not understood. */
-export const mostRefusals = 16
+const mostRefusals = 16
 
 /** Sends requests to a server, with the known limits of the server. */
 export interface Sender<Body extends object, Sent> {

@@ -87,11 +87,7 @@ const stepsByLot = (
 }
 
 /** Samples a plan for a question of these parts. */
-export const planByLot = (
-  draw: Seed.Draw,
-  parts: ReadonlyArray<Gym.Part>,
-  pool: WorkerPool
-): Array<Plan.PlannedStep> => {
+const planByLot = (draw: Seed.Draw, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool): Array<Plan.PlannedStep> => {
   const steps: Array<Plan.PlannedStep> = []
   for (const [index, { family: kind }] of parts.entries()) {
     const access = index === 0 ? [] : "all"

@@ -204,7 +204,7 @@ export interface Keeping {
 }
 
 /** Stores nothing. */
-export const keepsNothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
+const keepsNothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
 
 /** A response that can have several segments, because the results of its tools arrive while it is open. */
 export interface Joining {

@@ -94,7 +94,7 @@ const seenBy = (
  * Returns the first messages of a step or item, without those of later turns. Empty if the round has no plan, or if the
  * step runs for items and no item is given.
  */
-export const firstMessages = (
+const firstMessages = (
   transcript: Transcript.Transcript,
   round: number,
   step: number,

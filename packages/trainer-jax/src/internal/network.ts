@@ -199,7 +199,7 @@ export const attendToSelf = (
  * Tokens of completions look at their prompt and at those before them, with one softmax over both: `[B * N, H * R *
  * K]`.
  */
-export const attendToBoth = (
+const attendToBoth = (
   jax: Library,
   queries_BGCHRK: Jax.Array,
   prompt: { readonly keys_BPHK: Jax.Array; readonly values_BPHK: Jax.Array; readonly mask_B111P: Jax.Array },

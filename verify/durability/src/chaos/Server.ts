@@ -14,7 +14,7 @@ const [main, clock, config] = [
 /** Compiled once, and not by every process. */
 const compiled = path.join(cli, "node_modules/.cache/compile")
 
-export const environmentOf = (database: string): NodeJS.ProcessEnv => {
+const environmentOf = (database: string): NodeJS.ProcessEnv => {
   const url = new URL(database)
   const PGPASSWORD = url.password
   url.password = ""

@@ -11,7 +11,7 @@ const height = 150
 const units = 1_000
 
 /** Formats a value of a chart. */
-export const valueText = (value: number, unit: Chart["unit"]): string => {
+const valueText = (value: number, unit: Chart["unit"]): string => {
   if (unit === "share") return Format.share(value)
   if (unit === "usd") return Format.money(value)
   const size = Math.abs(value)
