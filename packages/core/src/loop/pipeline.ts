@@ -182,7 +182,7 @@ export const rounding = (state: State): Effect.Effect<Round> => {
       )
       return roundOf(
         state,
-        compose([revise(state)], play(state, carried)),
+        compose([revise((asked) => withStepFeatures(({ decide }) => decide(state, asked)))], play(state, carried)),
         compose([judge && critic(state, judge)], close(state))
       )
     })

@@ -2,9 +2,7 @@
 import type { Policy } from "../policy/Policy.ts"
 import * as Resilience from "../run/Resilience.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
-
-/** The error detail of a call whose answer was lost with its process, if the call is not repeated. */
-export const lostDetail = "the process that made the call exited before the answer arrived"
+import { lostDetail } from "./reports.ts"
 
 const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
   reason._tag === "Timeout" && reason.detail === lostDetail

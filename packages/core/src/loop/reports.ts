@@ -16,6 +16,9 @@ import type { Running, StepAsk, StepError } from "./step.ts"
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
+/** The error detail of a call whose answer was lost with its process, if the call is not repeated. */
+export const lostDetail = "the process that made the call exited before the answer arrived"
+
 /** Returns the place of a call without an answer, for its events. */
 export const placeOf = ({ by, item, round, step, turn, worker }: Ask) => ({
   round,

@@ -10,11 +10,9 @@ import type { WaitingCall } from "../events/RunEvent.ts"
 import { inOrder } from "../events/StepFailure.ts"
 import type { PartialAnswer } from "../events/Transcript.ts"
 import { defined } from "../Fields.ts"
-import type { OptionsError } from "../Options.ts"
 import * as Policy from "../policy/Policy.ts"
 import type { Round, RunOptions, RunResult } from "../run/Conductor.ts"
 import { withToolbox } from "../run/Equipment.ts"
-import type { Broken } from "../run/Recording.ts"
 import type * as Toolbox from "../run/Toolbox.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import * as Usage from "../task/Usage.ts"
@@ -259,19 +257,3 @@ export const valued = (result: RunResult, output: RunOptions["output"]): Effect.
     })
   )
 }
-
-/** Returns the result of a run that cannot be resumed because of its journal or its options. */
-export const unusable = (runId: string, error: Broken | OptionsError): RunResult<never> => ({
-  runId,
-  ending: "failed",
-  answer: undefined,
-  partial: undefined,
-  detail: error.message,
-  error,
-  failures: [],
-  spend: Usage.noSpend,
-  durationMillis: 0,
-  rounds: [],
-  waitingFor: [],
-  value: undefined
-})

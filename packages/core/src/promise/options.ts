@@ -1,8 +1,8 @@
 /** Validates the options of a run. */
 
-import * as RunId from "../journal/RunId.ts"
 import * as Options from "../Options.ts"
 import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
+import { idRule, isRunId } from "../run/UnusableRun.ts"
 import * as Message from "../task/Message.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import type { ConductOptions } from "./runs.ts"
@@ -73,7 +73,7 @@ const shape = {
   approve: Options.aFunction,
   approvePlan: Options.aFunction,
   resume: Options.anObject,
-  runId: Options.expects(RunId.rule, RunId.isRunId),
+  runId: Options.expects(idRule, isRunId),
   ledger: Options.madeBy("a ledger, such as ledger({ costUsd })", "reserve"),
   payer: Options.anObject,
   cachedAnswers: Options.oneOf("free", "charged"),

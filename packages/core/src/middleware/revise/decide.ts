@@ -15,7 +15,7 @@ import type { PastRound } from "../../workflow/StepMessages.ts"
 import type * as Workflow from "../../workflow/Workflow.ts"
 
 /** A round in which answers failed checks. */
-interface Revising extends RoundAsk {
+export interface Revising extends RoundAsk {
   readonly index: number
   /** The policy that wrote its workflow. */
   readonly author: Policy.Policy
