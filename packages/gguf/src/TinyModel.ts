@@ -4,10 +4,11 @@
  * For tests of programs that load, serve or train models: such a model is created in milliseconds and is the same on
  * every machine. {@link forward} returns its logits, for verifying engines.
  */
+import { Options as Tables } from "@divisi/core"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import { forwardPass } from "./internal/forwardPass.ts"
 import { slots } from "./internal/layout.ts"
-import type { Architecture, Config, Model } from "./Model.ts"
+import { type Architecture, architectures, type Config, type Model } from "./Model.ts"
 import * as Tensor from "./Tensor.ts"
 import * as Tokenizer from "./Tokenizer.ts"
 
@@ -34,6 +35,27 @@ const normals = (seed: number) => {
   const uniform = () => ((generator.next() >>> 0) + 1) / 2 ** 32
   return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
 }
+
+const optionsTable = Tables.table(
+  {
+    architecture: Tables.oneOf(...architectures),
+    seed: Tables.whole(-Number.MAX_SAFE_INTEGER),
+    tokenizer: Tables.anObject,
+    spread: Tables.number(0),
+    vocabularySize: Tables.whole(1),
+    hiddenSize: Tables.whole(1),
+    layers: Tables.whole(1),
+    heads: Tables.whole(1),
+    keyValueHeads: Tables.whole(1),
+    headSize: Tables.whole(1),
+    feedForwardSize: Tables.whole(1),
+    contextLength: Tables.whole(1),
+    normEpsilon: Tables.number(0),
+    ropeTheta: Tables.number(0),
+    tiedEmbeddings: Tables.flag
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["architecture", "seed"] }
+)
 
 const configOf = (options: Options, tokens: number): Config => {
   const { seed: _seed, spread: _spread, tokenizer: _tokenizer, ...config } = options
@@ -68,6 +90,7 @@ const configOf = (options: Options, tokens: number): Config => {
  * ```
  */
 export const random = (options: Options): TinyModel => {
+  Tables.check("TinyModel.random", options, optionsTable)
   const { seed, spread = 1, tokenizer = Tokenizer.makeUnsafe({ chatTemplate: Tokenizer.chatMl }) } = options
   const config = configOf(options, tokenizer.tokens.length)
   const normal = normals(seed)

@@ -245,6 +245,7 @@ const rest = (position: Position): string => {
  */
 export const ending = (completion: string, options?: Options): string => {
   // A thought that breaks off becomes a plan: an answer is never made up.
+  if (options !== undefined) Tables.check("WorkflowGrammar.ending", options, grammarTable)
   const mayAnswer = options?.mayAnswer === true && hasAnswer(completion)
   if (options === undefined || (options.how === undefined && !mayAnswer)) return rest(positionOf(completion))
   return shortestEnding(make({ ...options, mayAnswer }), completion) ?? rest(positionOf(completion))

@@ -5,6 +5,7 @@
  * answer. {@link fromTranscript} combines the two.
  */
 import { defined } from "../Fields.ts"
+import * as Tables from "../Options.ts"
 import * as Task from "../task/Task.ts"
 import type { Usage } from "../task/Usage.ts"
 import { recordOf } from "./items.ts"
@@ -79,6 +80,21 @@ export interface Options {
   readonly place?: Place | undefined
 }
 
+const optionsTable = Tables.table(
+  {
+    score: Tables.number(0, 1),
+    source: Tables.oneOf(...sources),
+    at: Tables.number(0),
+    step: Tables.table(
+      { round: Tables.whole(0), step: Tables.whole(0), item: Tables.anything },
+      { required: ["round", "step"] }
+    ),
+    keepText: Tables.flag,
+    place: Tables.table({ embedder: Tables.name, point: Tables.text }, { required: ["embedder", "point"] })
+  } satisfies Tables.ShapeOf<Options>,
+  { required: ["score", "source", "at"] }
+)
+
 const kindOf = ({ task }: Transcript): string | undefined => {
   const { family, subject } = task.metadata ?? {}
   return typeof family === "string" ? family : typeof subject === "string" ? subject : undefined
@@ -113,6 +129,7 @@ export const teamPrefix = "policy:"
  * ```
  */
 export const fromTranscript = (transcript: Transcript, options: Options): Outcome | undefined => {
+  Tables.check("Outcome.fromTranscript", options, optionsTable)
   const { at, keepText = false, place, score, source, step } = options
   const text = Task.question(transcript.task)
   const common = {

@@ -13,6 +13,7 @@
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
+import * as Tables from "../Options.ts"
 import * as Clauses from "./clauses.ts"
 import { type Failure, strictReader } from "./reader/literalReader.ts"
 import { type OwnAnswer, readOwnAnswer } from "./reader/ownAnswer.ts"
@@ -44,6 +45,8 @@ export interface Options extends Workflow.Rules {
   /** Whether `answer = "Paris."` is allowed instead of the lists. Default: `false`. */
   readonly mayAnswer?: boolean | undefined
 }
+
+const writeTable = { how: Tables.flag, isSpread: Tables.flag } satisfies Tables.ShapeOf<WriteOptions>
 
 /** A workflow parsed from a text. */
 export interface Reading {
@@ -362,6 +365,7 @@ export interface WriteOptions {
  * ```
  */
 export const write = ({ steps }: Workflow.Workflow, options: WriteOptions = {}): string => {
+  Tables.check("WorkflowText.write", options, writeTable)
   const clauses = steps.map(Clauses.write)
   const hasClauses = clauses.some((clause) => clause !== "")
   const hasChecks = steps.some(({ check }) => check !== undefined)

@@ -140,9 +140,9 @@ const workerOf = (
   id: string,
   rating: Rating
 ): Effect.Effect<string, ApiError> => {
-  const { step } = rating
+  const { at, score, source, step } = rating
   const isAnswered = transcript?.answer !== undefined
-  const outcome = isAnswered ? Outcome.fromTranscript(transcript, rating) : undefined
+  const outcome = isAnswered ? Outcome.fromTranscript(transcript, { at, score, source, step }) : undefined
   if (outcome !== undefined) return Effect.succeed(outcome.worker)
   const outages = isAnswered && step === undefined ? StepFailure.outagesOf(transcript) : []
   if (outages.length > 0) {
