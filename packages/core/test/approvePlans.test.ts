@@ -112,7 +112,7 @@ describe("approvePlans", () => {
     if (suspended.ending !== "suspended") return assert.fail(suspended.ending)
     const result = await suspended.resume({ "0.plan": other })
     const [round] = result.transcript.rounds
-    assert.deepStrictEqual(round?.decision, { decision: "edited" })
+    assert.deepStrictEqual(round?.decision, { decision: "edited", text: other })
     assert.strictEqual(round?.workflow?.steps[0]?.subtask, "Solve it.")
     assert.lengthOf(round?.steps ?? [], 1)
     const { question: _, ...rest } = options
@@ -206,7 +206,7 @@ describe("approvePlans", () => {
       assert.strictEqual(result.answer, "answer of b")
       assert.deepStrictEqual(called, given === other ? ["b"] : ["a", "b"])
       const { decision } = result.transcript.rounds[0]!
-      assert.deepStrictEqual(decision, { decision: given === other ? "edited" : "approved" })
+      assert.deepStrictEqual(decision, given === other ? { decision: "edited", text: other } : { decision: "approved" })
       assert.deepStrictEqual(
         await conduct({ ...options, question, journal, runId: "run" }).then(
           ({ transcript }) => Transcript.endOf(transcript) > 0

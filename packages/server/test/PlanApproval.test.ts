@@ -54,6 +54,24 @@ describe("a plan that waits for approval, over Chat Completions", () => {
     })
   })
 
+  it("is decided once: equal decisions get one answer, others are refused", () => {
+    const { calls, options } = made()
+    const edited = (worker: number) => `model_id = [${worker}]\nsubtasks = ["Answer."]\naccess_list = [[]]\n`
+    return serving(options, async ({ client, url }) => {
+      const { run } = await proposed(client)
+      const outcomeOf = async (given: unknown) => {
+        const body = JSON.stringify({ results: { "0.plan": given } })
+        const response = await fetch(`${url}/runs/${run}/resume`, { method: "POST", body })
+        const { choices } = await response.json()
+        return response.ok ? choices[0].message.content : response.status
+      }
+      const given = [edited(1), edited(1), edited(2), edited(1), { approved: true }, { approved: false }]
+      assert.deepStrictEqual(await Promise.all(given.map(outcomeOf)), ["two", "two", 400, "two", 400, 400])
+      assert.deepStrictEqual(await Promise.all([edited(2), edited(1)].map(outcomeOf)), [400, "two"])
+      assert.deepStrictEqual(calls(), [0, 1, 0])
+    })
+  })
+
   it("ends the run without a call if it is refused", () => {
     const { calls, options } = made()
     return serving(options, async ({ client, url }) => {

@@ -171,7 +171,13 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
     planningMillis: Schema.optionalKey(Schema.Finite),
     workflow: Schema.optionalKey(Workflow),
     waitingFor: Schema.optionalKey(Schema.Array(WaitingCall)),
-    decision: Schema.optionalKey(Schema.Struct({ decision: planDecision, reason: Schema.optionalKey(Schema.String) })),
+    decision: Schema.optionalKey(
+      Schema.Struct({
+        decision: planDecision,
+        reason: Schema.optionalKey(Schema.String),
+        text: Schema.optionalKey(Schema.String)
+      })
+    ),
     notes: Schema.Array(Schema.String),
     probability: Schema.optionalKey(Schema.Finite),
     steps: Schema.Array(StepRecord),

@@ -249,7 +249,7 @@ export interface RoundRecord {
   /** The plan, while it waits for approval. */
   readonly waitingFor?: ReadonlyArray<WaitingCall>
   /** A person's decision on the plan; absent if it did not need approval. */
-  readonly decision?: { readonly decision: PlanDecision; readonly reason?: string }
+  readonly decision?: { readonly decision: PlanDecision; readonly reason?: string; readonly text?: string }
   readonly notes: ReadonlyArray<string>
   /** The probability of this plan, if its policy samples. */
   readonly probability?: number

@@ -14,5 +14,6 @@ export const planDecision = Schema.Literals(["approved", "refused", "edited"])
 export const PlanDecided = event("plan-decided", "A person approved, refused or replaced the round's plan.", {
   ...inRound,
   decision: planDecision,
-  reason: Schema.optionalKey(Schema.String)
+  reason: Schema.optionalKey(Schema.String),
+  text: Schema.optionalKey(Schema.String)
 })

@@ -1,4 +1,7 @@
 /** `plan-waiting` and `plan-decided`: a person decides whether the plan of a round may run. */
+import { defined } from "../Fields.ts"
+import { text as textOf } from "../task/Message.ts"
+import type { Given } from "../task/Tool.ts"
 import type { Attributes } from "./Attributes.ts"
 import { oneLine } from "./EventText.ts"
 import type { OpenRound } from "./OpenRecord.ts"
@@ -22,15 +25,17 @@ export interface PlanDecided {
   readonly decision: PlanDecision
   /** Why it was refused. */
   readonly reason?: string
+  /** The text of an edited plan, as it was given. Journals of version 0.1 do not have it. */
+  readonly text?: string
 }
 
 export const foldWaiting = (round: OpenRound, { call }: PlanWaiting): void => {
   round.waitingFor = [call]
 }
 
-export const foldDecided = (round: OpenRound, { decision, reason }: PlanDecided): void => {
+export const foldDecided = (round: OpenRound, { decision, reason, text }: PlanDecided): void => {
   delete round.waitingFor
-  round.decision = reason === undefined ? { decision } : { decision, reason }
+  round.decision = defined({ decision, reason, text })
 }
 
 /** Writes the attributes of the round's span. */
@@ -46,6 +51,31 @@ export const lineOfWaiting = (event: PlanWaiting): string => `The plan waits for
 export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   if (decision === "refused") return `The plan is refused${reason === undefined ? "" : `: ${oneLine(reason)}`}.`
   return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Parses an approval from JSON, for protocols whose tool results are text. */
+const approvalIn = (text: string): Approval | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isObject(value) || typeof value.approved !== "boolean") return undefined
+    const { approved, reason } = value
+    return typeof reason === "string" ? { approved, reason } : { approved }
+  } catch {
+    return undefined
+  }
+}
+
+/** A caller's approval or refusal. */
+type Approval = Extract<Given, { readonly approved: boolean }>
+
+/** Parses what a caller gave for a waiting plan: an approval, or the text of another plan. */
+export const submitted = (given: Given): Approval | { readonly text: string } => {
+  if (typeof given === "object" && "approved" in given) return given
+  const text = typeof given === "string" ? given : textOf(given.content)
+  return approvalIn(text) ?? { text }
 }
 
 /** Returns the id of a waiting plan. */

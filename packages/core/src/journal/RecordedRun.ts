@@ -3,7 +3,7 @@
  * instead of calling and paying again.
  */
 
-import { planId } from "../events/approval.ts"
+import { planId, submitted } from "../events/approval.ts"
 import { placeOf, recordOf, withItems } from "../events/items.ts"
 import type { Item } from "../events/RunEvent.ts"
 import type {
@@ -334,7 +334,11 @@ const responseOf = ({ content, isError = false, startedAt }: ToolRecord): Respon
 
 const decisionOf = (decision: RoundRecord["decision"]): Respondable["isSame"] =>
   decision &&
-  ((given) => typeof given === "string" || "content" in given || given.approved === (decision.decision !== "refused"))
+  ((given) => {
+    const other = submitted(given)
+    if ("text" in other) return decision.decision === "edited" && (decision.text ?? other.text) === other.text
+    return decision.decision === (other.approved ? "approved" : "refused")
+  })
 
 /** Yields all tool calls and plans of a run and its nested runs. */
 export const respondable = function* ({ rounds }: Transcript, path = ""): Generator<Respondable> {

@@ -3,14 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import { settle } from "../../Callback.ts"
-import { type PlanDecision, planId } from "../../events/approval.ts"
+import { type PlanDecided, type PlanDecision, planId, submitted } from "../../events/approval.ts"
 import type { WaitingCall } from "../../events/RunEvent.ts"
 import { defined } from "../../Fields.ts"
 import { admissionPrice, admitsPlans, priceOf, refusalByAccounts } from "../../loop/price.ts"
 import { held, rulesOf } from "../../loop/proposal.ts"
 import type { Carry, CarryMiddleware, Planned, State } from "../../loop/round.ts"
 import { PolicyError } from "../../policy/Policy.ts"
-import { text as textOf } from "../../task/Message.ts"
 import type { Given } from "../../task/Tool.ts"
 import { isEmpty, type Workflow } from "../../workflow/Workflow.ts"
 
@@ -18,38 +17,23 @@ import { isEmpty, type Workflow } from "../../workflow/Workflow.ts"
 type Decision =
   | { readonly type: "approved" }
   | { readonly type: "refused"; readonly reason?: string | undefined }
-  | { readonly type: "edited"; readonly workflow: Workflow }
+  | { readonly type: "edited"; readonly workflow: Workflow; readonly text?: string | undefined }
   | { readonly type: "unreadable"; readonly problem: string }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** Parses an approval from JSON, for protocols whose tool results are text. */
-const approvalIn = (text: string): Given | undefined => {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (!isObject(value) || typeof value.approved !== "boolean") return undefined
-    const { approved, reason } = value
-    return typeof reason === "string" ? { approved, reason } : { approved }
-  } catch {
-    return undefined
-  }
-}
 
 /** Parses a decision: an approval, or the text of another plan, which is parsed strictly. */
 const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effect.Effect<Decision> => {
-  const written = typeof given === "string" ? given : "content" in given ? textOf(given.content) : undefined
-  const approval = written === undefined ? (given as Extract<Given, { approved: boolean }>) : approvalIn(written)
-  if (approval !== undefined && typeof approval === "object" && "approved" in approval) {
-    return Effect.succeed(approval.approved ? { type: "approved" } : { type: "refused", reason: approval.reason })
+  const decision = submitted(given)
+  if ("approved" in decision) {
+    return Effect.succeed(decision.approved ? { type: "approved" } : { type: "refused", reason: decision.reason })
   }
+  const { text } = decision
   return Effect.map(
     // A run without approvals does not load the reader.
     Effect.promise(() => import("../../workflow/WorkflowText.ts")),
     ({ read }): Decision => {
-      const reading = read(written!, { ...rulesOf(state, author, ask.previous), mode: "strict", how: true })
+      const reading = read(text, { ...rulesOf(state, author, ask.previous), mode: "strict", how: true })
       if (Result.isFailure(reading)) return { type: "unreadable", problem: reading.failure.message }
-      return { type: "edited", workflow: reading.success.workflow }
+      return { type: "edited", workflow: reading.success.workflow, text }
     }
   )
 }
@@ -97,8 +81,8 @@ export const approve =
     const recorded = context.recorded?.plan(round)
     const shown = recorded?.workflow ?? workflow
 
-    const decided = (decision: PlanDecision, reason?: string) =>
-      context.emit?.(defined({ type: "plan-decided", round, decision, reason }))
+    const decided = (decision: PlanDecision, more?: Pick<PlanDecided, "reason" | "text">) =>
+      context.emit?.({ type: "plan-decided", round, decision, ...more })
     const replace = (plan: Workflow): ReturnType<Carry> =>
       Effect.flatMap(
         Effect.fromResult(held(state, { author, policy: author.name, workflow: plan }, ask.previous)),
@@ -109,7 +93,7 @@ export const approve =
         }
       )
     const refuse = (reason: string | undefined): ReturnType<Carry> => {
-      decided("refused", reason)
+      decided("refused", defined({ reason }))
       const detail = `the plan was refused${(reason ?? "") === "" ? "" : `: ${reason}`}`
       return Effect.fail(new PolicyError({ policy: policy.name, detail, isRefusal: true }))
     }
@@ -130,14 +114,16 @@ export const approve =
         case "unreadable":
           return wait(decision.problem)
         case "edited":
-          decided("edited")
+          decided("edited", defined({ text: decision.text }))
           return replace(decision.workflow)
       }
     }
     const known = recorded?.decision
     if (known !== undefined) {
       if (known.decision === "refused") return refuse(known.reason)
-      return apply(known.decision === "edited" ? { type: "edited", workflow: shown } : { type: "approved" })
+      return apply(
+        known.decision === "edited" ? { type: "edited", workflow: shown, text: known.text } : { type: "approved" }
+      )
     }
     const given = equipment.given[id]
     if (given !== undefined) return Effect.flatMap(decisionOf(state, planned, given), apply)
