@@ -11,7 +11,7 @@ import {
   revise
 } from "../policy/Policy.ts"
 import { describe, type KeysOf, unknownKeyIn, unknownKeyOf } from "../workflow/keys.ts"
-import type { Step, StepCheck } from "../workflow/Workflow.ts"
+import { malformation, type Step, type StepCheck } from "../workflow/Workflow.ts"
 
 const proposalKeys: KeysOf<Proposal> = {
   workflow: true,
@@ -43,10 +43,11 @@ const isCheck = (check: unknown): boolean => {
   )
 }
 
-const isStep = (step: unknown): boolean => {
-  const { access, check, earlier, subtask } = (step ?? {}) as Partial<Step>
-  const isPlain = typeof subtask === "string" && (access === "all" || Array.isArray(access))
-  return isPlain && (earlier === undefined || isEarlier(earlier)) && (check === undefined || isCheck(check))
+/** Describes the wrong check or list of earlier steps of a step. */
+const problemOfStep = ({ check, earlier }: Step, index: number): string | undefined => {
+  if (check !== undefined && !isCheck(check)) return `the check of step ${index} is not { by, onFailure }`
+  const isWrong = earlier !== undefined && !isEarlier(earlier)
+  return isWrong ? `the earlier of step ${index} is not a list of { round, step }` : undefined
 }
 
 const problemOf = (proposal: Proposal | undefined, keys: object): string | undefined => {
@@ -54,14 +55,8 @@ const problemOf = (proposal: Proposal | undefined, keys: object): string | undef
   const unknown = unknownIn(proposal, keys)
   if (unknown !== undefined) return unknown
   if (!Array.isArray(steps)) return "it returned no workflow; return { steps: [...] }"
-  const wrong = steps.findIndex((step) => !isStep(step))
-  if (wrong >= 0) {
-    const { check, earlier } = (steps[wrong] ?? {}) as Partial<Step>
-    if (check !== undefined && !isCheck(check)) return `the check of step ${wrong} is not { by, onFailure }`
-    if (earlier !== undefined && !isEarlier(earlier))
-      return `the earlier of step ${wrong} is not a list of { round, step }`
-    return `step ${wrong} is not { worker, subtask, access }`
-  }
+  const wrong = malformation(proposal!.workflow) ?? steps.map(problemOfStep).find((problem) => problem !== undefined)
+  if (wrong !== undefined) return wrong
   if (answer !== undefined && answer !== "majority") return `its answer is ${typeof answer}; omit it, or use "majority"`
   const { isLast, notes = [], probability = 1 } = proposal!
   if (isLast !== undefined && typeof isLast !== "boolean")

@@ -238,20 +238,34 @@ const problemOf = ({ check, earlier = [] }: Step, step: number, rules: Rules): W
   return isKnown ? undefined : { _tag: "UnknownCheck", step, check: by, known: checks }
 }
 
-const kindOf = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : typeof value
+/** Describes a wrong value in a few words. It never throws. */
+const kindOf = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
+  if (typeof value === "function") return "a function"
+  return Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "an object" : String(value)
+}
+
+/** Returns the wrong fields of a step with their values. A worker is a number here: ids are replaced before. */
+const wrongFields = (step: Partial<Step> | null | undefined, index: number): string | undefined => {
+  if (typeof step !== "object" || step === null)
+    return `step ${index} is ${kindOf(step)}, not { worker, subtask, access }`
+  const { access, subtask, worker } = step
+  const wrong = [
+    (typeof worker !== "number" || Number.isNaN(worker)) && `worker is ${kindOf(worker)}, not an id or a number`,
+    typeof subtask !== "string" && `subtask is ${kindOf(subtask)}, not a text`,
+    access !== "all" && !Array.isArray(access) && `access is ${kindOf(access)}, not "all" or a list of steps`
+  ].filter((one) => one !== false)
+  return wrong.length === 0 ? undefined : `in step ${index}, ${wrong.join("; ")}`
+}
 
 /** Returns why a value is not structured like a workflow, because policies in plain JavaScript may return anything. */
-const malformation = (workflow: unknown): string | undefined => {
+export const malformation = (workflow: unknown): string | undefined => {
   if (typeof workflow !== "object" || workflow === null) return `it is ${kindOf(workflow)}`
   const { steps } = workflow as { readonly steps?: unknown }
   if (!Array.isArray(steps)) return `its steps are ${kindOf(steps)}`
   for (let index = 0; index < steps.length; index++) {
-    const step: unknown = steps[index]
-    if (typeof step !== "object" || step === null) return `step ${index} is ${kindOf(step)}`
-    const { access, subtask } = step as { readonly access?: unknown; readonly subtask?: unknown }
-    if (typeof subtask !== "string") return `the subtask of step ${index} is ${kindOf(subtask)}`
-    if (access !== "all" && !Array.isArray(access)) return `the access list of step ${index} is ${kindOf(access)}`
+    const wrong = wrongFields(steps[index], index)
+    if (wrong !== undefined) return wrong
   }
   return undefined
 }
