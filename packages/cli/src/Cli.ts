@@ -16,16 +16,19 @@ import manifest from "../package.json" with { type: "json" }
 import { exitCodes, type Failure, usage } from "./invocation/Failure.ts"
 import { paragraphs } from "./invocation/flags.ts"
 import { drawing, stdout } from "./invocation/Output.ts"
+import * as ShortHelp from "./invocation/ShortHelp.ts"
 
-/** `divisi help train export` is `divisi train export --help`: {@link asHelp} rewrites it. */
+/** `divisi help train export` shows the full help of `divisi train export`: {@link asHelp} rewrites it. */
 const help = Command.make(
   "help",
   { command: Argument.String("command").pipe(Argument.variadic()) },
   () => Effect.void
 ).pipe(
-  Command.withDescription("Shows the help of a command, like --help after its name."),
+  Command.withDescription("Shows the full help of a command. With --help after its name, the help fits on a screen."),
   Command.withShortDescription("Show help for a command"),
-  Command.withExamples([{ command: "divisi help train export", description: "The same as divisi train export --help" }])
+  Command.withExamples([
+    { command: "divisi help train export", description: "All flags and examples of divisi train export" }
+  ])
 )
 
 const root = Command.make("divisi").pipe(
@@ -183,11 +186,15 @@ const commandLine = async (wanted: ReadonlyArray<string>) => {
 export const describe = async () => CommandCompletions.fromCommand(await commandLine(names))
 
 /** Prints help to standard output, and usage errors to standard error without the whole help. */
-const presenter = (formatter: CliOutput.Formatter): CliOutput.Presenter => ({
+const presenter = (formatter: CliOutput.Formatter, isFull: boolean): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
       case "Help":
-        return Effect.sync(() => drawing(stdout).write(`${formatter.formatHelpDoc(event.helpDoc)}\n`))
+        return Effect.sync(() => {
+          const doc = isFull ? event.helpDoc : ShortHelp.of(event.helpDoc)
+          const more = doc === event.helpDoc ? "" : `\n${ShortHelp.pointer(event.commandPath)}\n`
+          drawing(stdout).write(`${formatter.formatHelpDoc(doc)}\n${more}`)
+        })
       case "Version":
         return Effect.sync(() => void stdout.write(`${event.name} ${event.version}\n`))
       case "InvalidInvocation":
@@ -215,17 +222,18 @@ const completions = GlobalFlag.Action({
         )
 })
 
-const layer = Layer.unwrap(
-  Effect.map(read(["NO_COLOR", "TERM"]), ({ NO_COLOR, TERM }) => {
-    const colors = stdout.isTTY === true && NO_COLOR === undefined && TERM !== "dumb"
-    const formatter = CliOutput.defaultFormatter({ colors, globalFlags: "summary" })
-    return Layer.mergeAll(
-      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completions] }),
-      CliOutput.layer(formatter),
-      CliOutput.layerPresenter(presenter(formatter))
-    )
-  })
-)
+const layer = (isFullHelp: boolean) =>
+  Layer.unwrap(
+    Effect.map(read(["NO_COLOR", "TERM"]), ({ NO_COLOR, TERM }) => {
+      const colors = stdout.isTTY === true && NO_COLOR === undefined && TERM !== "dumb"
+      const formatter = CliOutput.defaultFormatter({ colors, globalFlags: "summary" })
+      return Layer.mergeAll(
+        CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completions] }),
+        CliOutput.layer(formatter),
+        CliOutput.layerPresenter(presenter(formatter, isFullHelp))
+      )
+    })
+  )
 
 /**
  * Joins `--pool` and a separate value that starts with a minus (workers to exclude), which would be parsed as flags
@@ -305,7 +313,7 @@ export const run = (args: ReadonlyArray<string>) =>
     const described = CommandCompletions.fromCommand(divisi)
     const whole = yield* withWholeFlags(described, args)
     yield* Command.runWith(divisi, { version: manifest.version })(asHelp(described, whole) ?? joinExclusions(whole))
-  }).pipe(Effect.provide(layer))
+  }).pipe(Effect.provide(layer(args[0] === "help")))
 
 /**
  * Returns the exit code of an error of the command line itself, which has already been printed; `undefined` for any

@@ -16,6 +16,12 @@ describe.concurrent("divisi", () => {
     const { code, output } = await divisi(["run", "--help"])
     assert.strictEqual(code, 0)
     for (const text of ["EXAMPLES", "--max-cost", "3 budget", "4 refused"]) assert.include(output, text)
+    assert.isBelow(output.indexOf("EXAMPLES"), output.indexOf("FLAGS"))
+    assert.include(output, "All details and examples: divisi help run")
+    const whole = await divisi(["help", "run"])
+    assert.include(whole.output, "best-of:<n>")
+    assert.notInclude(output, "best-of:<n>")
+    assert.isAbove(whole.output.length, output.length)
   })
 
   it("shows its help when it is called alone", async () => {
