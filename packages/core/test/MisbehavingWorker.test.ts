@@ -219,6 +219,20 @@ describe("an answer without an end", () => {
     )
   }
 
+  it.effect("is not requested again, because the next one would be as long and cost as much", () =>
+    Effect.gen(function* () {
+      const { result } = yield* run(endless({ type: "text", text: "a".repeat(10_000) }), {
+        retry: { maxAttempts: 3 },
+        worker: { maxOutputTokens: 100 }
+      })
+      assert.strictEqual(result.spend.calls, 1)
+      assert.strictEqual(
+        result.detail,
+        "Step 0, which answers, failed: a sent an unreadable answer (its answer is longer than 1048576 characters): lower the output limit of the call, or use another worker."
+      )
+    })
+  )
+
   it.effect("may be longer for a worker that may write more", () =>
     Effect.gen(function* () {
       const { lost } = yield* run(endless({ type: "text", text: "a".repeat(100_000) }), {

@@ -189,8 +189,19 @@ const hints: ReadonlyArray<Hint> = [
   }
 ]
 
-/** Returns a hint about the address of a request that got 404. */
-const hintOf = (url: string): string | undefined => {
+/** Returns the host and the path of a URL for display. The query and long parts of the path may be keys. */
+export const shownAddress = (url: string): string | undefined => {
+  if (!URL.canParse(url)) return undefined
+  const { host, pathname } = new URL(url)
+  const path = pathname.split("/").map((part) => (mayBeKey(part) ? "…" : part))
+  return `${host}${path.join("/")}`.slice(0, longestShown)
+}
+
+/** As much of an address as is shown. */
+const longestShown = 200
+
+/** Returns a hint about the address of a request that got 404, or a page instead of an answer. */
+export const hintOf = (url: string): string | undefined => {
   if (!URL.canParse(url)) return undefined
   const { hostname, pathname } = new URL(url)
   const place = `${hostname}${pathname}`.slice(0, longestAddress)

@@ -93,8 +93,12 @@ export class Failure extends Error {
   }
 }
 
-/** Returns the failure of an unreadable answer; `what` describes the problem without the vendor's text. */
-export const unreadable = (what: string): Failure => new Failure({ _tag: "Malformed", detail: what })
+/**
+ * Returns the failure of an unreadable answer; `what` describes the problem without the vendor's text. If `remedy` is
+ * set, the call is not retried, because a retry would fail in the same way.
+ */
+export const unreadable = (what: string, remedy?: string): Failure =>
+  new Failure({ _tag: "Malformed", detail: what, ...(remedy !== undefined && { remedy }) })
 
 const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "the response does not match this API" }
 

@@ -4,7 +4,8 @@
  * It replaces the parsers of vendors' SDKs, which take quadratic time in the packet size, can be blocked by a flood of
  * comments, and fail with JavaScript's own error messages.
  */
-import { unreadable } from "./VendorError.ts"
+import { hintOf, shownAddress } from "./Endpoint.ts"
+import { type Failure, unreadable } from "./VendorError.ts"
 import { trimmed } from "./VendorJson.ts"
 
 /** Characters shown of a text that is not an answer. */
@@ -47,8 +48,7 @@ abstract class LineSplitter implements Splitter {
   take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     const text = bytes === undefined ? `${this.#decoder.decode()}\n\n` : this.#decoder.decode(bytes, { stream: true })
     const events = this.#split(this.#withoutReturns(text))
-    if (this.#rest.length + this.pending > longestEvent)
-      throw unreadable("an event is larger than 32 million characters")
+    if (this.#rest.length + this.pending > longestEvent) throw tooLarge()
     return events
   }
 
@@ -160,7 +160,7 @@ class Whole implements Splitter {
     const piece = bytes === undefined ? this.#decoder.decode() : this.#decoder.decode(bytes, { stream: true })
     this.#pieces.push(piece)
     this.#length += piece.length
-    if (this.#length > longestEvent) throw unreadable("an event is larger than 32 million characters")
+    if (this.#length > longestEvent) throw tooLarge()
     if (bytes !== undefined) return []
     const text = this.#pieces.join("").trim()
     // JSON that is whole has its end.
@@ -177,6 +177,22 @@ const isJson = (text: string): boolean => {
   }
 }
 
+/** A retry would be as large, and would be paid for again. */
+const tooLarge = () => unreadable("an event is larger than 32 million characters", "lower the output limit of the call")
+
+/**
+ * A page that is sent with a success status comes from a website or a login page, not from an API in trouble: gateways
+ * send theirs with status 5xx. It stays until the base URL is fixed, so the call is not retried.
+ */
+const page = (beginning: string, url = ""): Failure => {
+  const from = shownAddress(url)
+  const hint = hintOf(url)
+  return unreadable(
+    `an HTML page${from === undefined ? "" : ` from ${from}`}${titleOf(beginning)}`,
+    `check the base URL${hint === undefined ? "" : ` (${hint})`}`
+  )
+}
+
 const titleOf = (page: string): string => {
   const title = /<title[^>]*>([^<]{1,200})<\/title>/i.exec(page)?.[1]?.trim()
   return title === undefined ? "" : `: ${title}`
@@ -185,6 +201,11 @@ const titleOf = (page: string): string => {
 /** Decides by the first non-space character, because servers label events as JSON, and JSON as events. */
 class Sniffing implements Splitter {
   #splitter: Splitter | undefined
+  readonly #url: string | undefined
+
+  constructor(url: string | undefined) {
+    this.#url = url
+  }
 
   take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
     this.#splitter ??= this.#choose(bytes)
@@ -196,7 +217,7 @@ class Sniffing implements Splitter {
     if (bytes !== undefined && (bytes[0] === 0x64 || bytes[0] === 0x65 || bytes[0] === 0x3a)) return new ServerSent()
     const beginning = trimmed(new TextDecoder().decode(bytes?.subarray(0, 2000)))
     if (beginning === "") return bytes === undefined ? new ServerSent() : undefined
-    if (beginning.startsWith("<")) throw unreadable(`the response is an HTML page${titleOf(beginning)}`)
+    if (beginning.startsWith("<")) throw page(beginning, this.#url)
     return /^[{[]/.test(beginning) ? new Whole() : new ServerSent()
   }
 }
@@ -209,18 +230,21 @@ class Sniffing implements Splitter {
 export interface Incoming {
   readonly status: number
   readonly contentType: string | undefined
+  /** The URL of the request, for errors. */
+  readonly url?: string | undefined
   /** Returns the next bytes, or `undefined` at the end. */
   readonly read: () => Promise<Uint8Array | undefined>
   /** Called when reading ends: after the last event, after a failure, or when the signal is aborted. */
   readonly cancel: () => void
 }
 
-const ofResponse = ({ body, headers, status }: Response): Incoming => {
+const ofResponse = ({ body, headers, status, url }: Response): Incoming => {
   if (body === null) throw withoutAnswer(status)
   const reader = body.getReader()
   return {
     status,
     contentType: headers.get("content-type") ?? undefined,
+    url,
     read: async () => (await reader.read()).value,
     cancel: () => {
       reader.cancel().catch(() => undefined)
@@ -395,7 +419,7 @@ const read = (response: Response | Incoming, signal: AbortSignal, splitter: Spli
  * ```
  */
 export const serverSent = (response: Response | Incoming, signal: AbortSignal, reading: Reading = {}): Events =>
-  read(response, signal, new Sniffing(), reading)
+  read(response, signal, new Sniffing(response.url), reading)
 
 /** Like {@link serverSent}, for newline-delimited JSON. */
 export const lines = (response: Response | Incoming, signal: AbortSignal): Events =>

@@ -85,7 +85,19 @@ describe("a stream of events", () => {
 
   it("cannot be read if it is invalid", async () => {
     const page = await failure(response(["<html>"], { "content-type": "text/html" }))
-    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "the response is an HTML page" })
+    assert.deepStrictEqual(page, { _tag: "Malformed", detail: "an HTML page", remedy: "check the base URL" })
+    const at = (url: string) =>
+      failure(Object.defineProperty(response(["<html><title>My App</title>"]), "url", { value: url }))
+    assert.deepStrictEqual(await at("http://localhost:8000/chat/completions?token=hunter2"), {
+      _tag: "Malformed",
+      detail: "an HTML page from localhost:8000/chat/completions: My App",
+      remedy: "check the base URL (the base URL has no version: if the API is under /v1, append /v1)"
+    })
+    assert.deepStrictEqual(await at("https://llm.example.org/sk4f8a9b7c6d5e4f3a2b1c/v1/messages"), {
+      _tag: "Malformed",
+      detail: "an HTML page from llm.example.org/…/v1/messages: My App",
+      remedy: "check the base URL"
+    })
     for (const status of [204, 205]) {
       const reason = await failure(new Response(null, { status }))
       assert.deepStrictEqual(reason, { _tag: "Malformed", detail: `status ${status} without a response` })
@@ -112,7 +124,8 @@ describe("a stream of events", () => {
     })
     assert.deepStrictEqual(await failure(new Response(body)), {
       _tag: "Malformed",
-      detail: "an event is larger than 32 million characters"
+      detail: "an event is larger than 32 million characters",
+      remedy: "lower the output limit of the call"
     })
     assert.isAtMost(given, 40)
   })

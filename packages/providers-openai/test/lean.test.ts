@@ -189,6 +189,21 @@ describe("a call of a compatible server", () => {
     }
   })
 
+  it("names the host and the path of a page instead of an answer, without the query", () =>
+    withServer(
+      (_, response) => response.end("<html><title>My App</title></html>"),
+      async (baseURL) => {
+        const { host } = new URL(baseURL)
+        for (const fetch of [undefined, globalThis.fetch]) {
+          const { message } = await failureOf({ baseURL: `http://${host}/?token=hunter2`, id: "m", fetch })
+          assert.strictEqual(
+            message,
+            `m sent an unreadable answer (an HTML page from ${host}/chat/completions: My App): check the base URL (the base URL has no version: if the API is under /v1, append /v1).`
+          )
+        }
+      }
+    ))
+
   it("passes over what a server says before its answer", async () => {
     const early: Handler = (request, response) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" })

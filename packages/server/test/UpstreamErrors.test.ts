@@ -18,7 +18,9 @@ const upstream = async <A>(
     request.resume()
     if (status === 0) return void response.destroy()
     if (status === 1) return
-    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body))
+    response
+      .writeHead(status, { "content-type": "application/json", ...headers })
+      .end(typeof body === "string" ? body : JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   try {
@@ -34,7 +36,7 @@ const says = (message: string, code?: string, type?: string) => ({ error: { mess
 /** An error of an upstream, and the response that each client gets. 0 cuts the connection, 1 never answers. */
 interface Class {
   readonly status: number
-  readonly body?: object
+  readonly body?: object | string
   readonly headers?: IncomingHttpHeaders
   readonly expected: number
   readonly openai: string
@@ -42,6 +44,8 @@ interface Class {
   /** Whether the vendor's words reach the client. */
   readonly isQuoted?: boolean
   readonly retryAfter?: string
+  /** Whether a header tells clients not to retry. */
+  readonly isFinal?: boolean
 }
 
 const account = { expected: 502, openai: "upstream_unavailable", anthropic: "api_error" } as const
@@ -111,6 +115,14 @@ const classes: Readonly<Record<string, Class>> = {
     openai: "upstream_error",
     anthropic: "api_error"
   },
+  "a page instead of an answer": {
+    status: 200,
+    body: "<html><title>secret-host</title></html>",
+    expected: 502,
+    openai: "upstream_error",
+    anthropic: "api_error",
+    isFinal: true
+  },
   "a conversation that is too long (400)": {
     status: 400,
     body: says("This model's maximum context length is 8192 tokens.", "context_length_exceeded"),
@@ -173,7 +185,7 @@ describe("of an upstream that answers with", () => {
                 assert.strictEqual(error.message.includes(words.slice(0, 20)), one.isQuoted === true, where)
               assert.notMatch(error.message, /API key|billing/)
               assert.strictEqual(response.headers.get("retry-after") ?? undefined, one.retryAfter, where)
-              const isFinal = one.openai === account.openai
+              const isFinal = one.isFinal ?? one.openai === account.openai
               assert.strictEqual(response.headers.get("x-should-retry"), isFinal ? "false" : null, where)
             }
           }

@@ -88,6 +88,13 @@ const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "lengt
 const malformed = (worker: Worker, detail: string, usage?: Usage.Usage) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Malformed", detail }, usage })
 
+/** The error for an answer that is too long. A retry would be as long, and would be paid for again. */
+const oversized = (call: Call) => {
+  const detail = `its answer is longer than ${bound(call)} characters`
+  const remedy = "lower the output limit of the call, or use another worker"
+  return new WorkerError({ worker: call.worker.id, reason: { _tag: "Malformed", detail, remedy } })
+}
+
 /** Returns the error for a worker object whose `generate` does not return a stream. */
 const noStream = (worker: Worker) =>
   new WorkerError({
@@ -198,8 +205,8 @@ const takeToolCall = (call: Call, received: Received, part: ToolCall): string | 
 /** Upper bound; a model that exceeds it is assumed to be in a loop. */
 const mostToolCalls = 128
 
-const tooLong = (call: Call, { size }: Received): string | undefined =>
-  size > leastCharacters && size > bound(call) ? `its answer is longer than ${bound(call)} characters` : undefined
+const tooLong = (call: Call, { size }: Received): WorkerError | undefined =>
+  size > leastCharacters && size > bound(call) ? oversized(call) : undefined
 
 /**
  * Merges deltas that arrive together, so that a listener receives one event per network packet instead of one per
@@ -235,21 +242,21 @@ const take = (
   if (part.type === "finish") {
     received.size += part.text?.length ?? 0
     const wrong = tooLong(call, received)
-    if (wrong !== undefined) return malformed(worker, wrong)
+    if (wrong !== undefined) return wrong
     takeFinish(call, received, part, isBounded)
     return undefined
   }
   if (part.type === "tool-call-delta") return undefined
   if (part.type === "tool-call") {
-    const wrong = takeToolCall(call, received, part) ?? tooLong(call, received)
-    return wrong === undefined ? undefined : malformed(worker, wrong)
+    const wrong = takeToolCall(call, received, part)
+    return wrong === undefined ? tooLong(call, received) : malformed(worker, wrong)
   }
   if (part.type !== "text" && part.type !== "reasoning") return malformed(worker, "it sent a part of an unknown type")
   const { text, type } = part
   if (typeof text !== "string") return malformed(worker, `a part of its text is not a string but ${typeof text}`)
   received.size += Math.max(1, text.length)
   const wrong = tooLong(call, received)
-  if (wrong !== undefined) return malformed(worker, wrong)
+  if (wrong !== undefined) return wrong
   received[type] += text
   onDelta(type, text)
   return undefined

@@ -307,7 +307,8 @@ export type WorkerErrorReason =
     }
   | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string }
   | { readonly _tag: "Network"; readonly detail?: string }
-  | { readonly _tag: "Malformed"; readonly detail?: string }
+  /** With a `remedy`, a retry would fail in the same way, so the call is not retried. */
+  | { readonly _tag: "Malformed"; readonly detail?: string; readonly remedy?: string }
   | { readonly _tag: "InvalidRequest"; readonly detail?: string }
   | { readonly _tag: "Authentication"; readonly detail?: string }
   | { readonly _tag: "Quota"; readonly detail?: string }
@@ -339,7 +340,7 @@ const explanations: {
 
 const measures = ["retryAfterMillis", "afterMillis", "contextTokens", "neededTokens"] as const
 
-type Said = { readonly [Name in "_tag" | "detail" | (typeof measures)[number]]?: unknown }
+type Said = { readonly [Name in "_tag" | "detail" | "remedy" | (typeof measures)[number]]?: unknown }
 
 const isMeasure = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0
 
@@ -349,13 +350,15 @@ const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   if (typeof said._tag !== "string" || !Object.hasOwn(explanations, said._tag)) {
     return { _tag: "Defect", detail: `it failed for an unknown reason: ${messageOf(said._tag ?? reason)}` }
   }
-  const { detail } = said
+  const { detail, remedy } = said
   const words = typeof detail === "string" ? plain(detail) : undefined
+  const todo = typeof remedy === "string" ? plain(remedy) : undefined
   const wrong = measures.filter((name) => said[name] !== undefined && !isMeasure(said[name]))
-  if (words === detail && wrong.length === 0) return reason
+  if (words === detail && todo === remedy && wrong.length === 0) return reason
   return defined({
     ...said,
     detail: words,
+    remedy: todo,
     ...Object.fromEntries(wrong.map((name) => [name, undefined]))
   }) as WorkerErrorReason
 }
@@ -381,6 +384,8 @@ const waiting = (reason: WorkerErrorReason): string | undefined => {
   const rounded = Math.ceil((10 * millis) / size) / 10
   return `wait ${rounded} ${unit}, or use another worker`
 }
+
+const remedyOf = (reason: WorkerErrorReason): string | undefined => ("remedy" in reason ? reason.remedy : undefined)
 
 /**
  * A failed call to a worker. `reason` is the cause; {@link isRetryable} returns whether a retry can help.
@@ -411,12 +416,14 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
   override get message(): string {
     const { what, todo } = explanations[this.reason._tag]
     const said = wordsOf(this)
-    return `${this.worker} ${what}${said === "" ? "" : ` (${said})`}: ${waiting(this.reason) ?? todo}.`
+    const own = waiting(this.reason) ?? remedyOf(this.reason) ?? todo
+    return `${this.worker} ${what}${said === "" ? "" : ` (${said})`}: ${own}.`
   }
 }
 
 /** Whether the same call may succeed on a retry. */
-export const isRetryable = (reason: WorkerErrorReason): boolean => explanations[reason._tag].retryable
+export const isRetryable = (reason: WorkerErrorReason): boolean =>
+  explanations[reason._tag].retryable && !(reason._tag === "Malformed" && reason.remedy !== undefined)
 
 /**
  * The error of a run that ended as `refused` because a worker declined to answer. The call itself did not fail, and a

@@ -78,6 +78,7 @@ const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
     status: answer.status,
     headers: answer.headers,
     contentType: answer.contentType,
+    url: answer.url,
     read: async () => {
       try {
         return (await bytes.next()).value

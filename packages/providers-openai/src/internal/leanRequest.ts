@@ -93,6 +93,7 @@ const failureOf = (error: unknown): VendorError.Failure => {
 
 /** A request on its way, and the answer to it. */
 class Exchange implements Dispatcher.DispatchHandler, Answer {
+  readonly url: string
   status = 0
   fields: Fields = {}
   #controller: Dispatcher.DispatchController | undefined
@@ -106,6 +107,10 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
   /** Bytes received since the answer lost its reader. */
   #discarded: number | undefined
   #timer: NodeJS.Timeout | undefined
+
+  constructor(url: string) {
+    this.url = url
+  }
 
   get contentType(): string | undefined {
     return this.headers.get("content-type") ?? undefined
@@ -208,7 +213,7 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
 /** Sends a body, and gives the answer once its head has come. Aborting `signal` closes the connection. */
 export const post = async ({ headers, origin, path }: Address, body: string, signal: AbortSignal): Promise<Answer> => {
   const agent = await agentOf()
-  const exchange = new Exchange()
+  const exchange = new Exchange(`${origin}${path}`)
   if (signal.aborted) exchange.abort()
   else signal.addEventListener("abort", exchange.abort, { once: true })
   agent.dispatch({ method: "POST", origin, path, headers: headers as Array<string>, body }, exchange)

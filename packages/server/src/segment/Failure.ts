@@ -13,6 +13,8 @@ interface Row {
   readonly words?: string
   /** The retry delay in milliseconds if the provider does not specify one. */
   readonly retryAfterMillis?: number
+  /** Whether a retry cannot help, although its kind of error is retried by default. */
+  readonly isFinal?: true
 }
 
 const forOperator = "Your own key and account are not affected; only the operator of this server can fix it."
@@ -53,12 +55,23 @@ const rows: { readonly [T in WorkerErrorReason["_tag"]]: Row } = {
   Defect: { kind: "server", words: "failed because of an error in this server's code or configuration." }
 }
 
+/** A retry would be paid for again and fail in the same way. */
+const unusable: Row = {
+  kind: "upstream",
+  words:
+    "sent a response that this server cannot use. A retry would fail in the same way: lower the output limit of the request, or use another model.",
+  isFinal: true
+}
+
 /** A model or deployment that the provider does not know: the operator named it, not the client. */
 const unknownModel =
   /\bmodel_not_found|not_found_error|DeploymentNotFound|(?:model|deployment)\b.{0,200}?(?:\bnot? (?:exist|found|available|supported)|\bdoes ?n[o']t exist|unknown|no longer|deprecated|decommissioned)|(?:unknown|no such|invalid|unsupported|not find).{0,20}(?:model|deployment)\b/is
 
-const rowOf = ({ _tag, detail = "" }: WorkerErrorReason): Row =>
-  _tag === "InvalidRequest" && unknownModel.test(detail) ? misconfigured : rows[_tag]
+const rowOf = (reason: WorkerErrorReason): Row => {
+  if (reason._tag === "Malformed" && reason.remedy !== undefined) return unusable
+  const { _tag, detail = "" } = reason
+  return _tag === "InvalidRequest" && unknownModel.test(detail) ? misconfigured : rows[_tag]
+}
 
 /**
  * Returns this server's message for a failed call; `undefined` if the provider's message is about the request itself.
@@ -80,13 +93,14 @@ export const isAboutAccount = (error: unknown): boolean => {
 /** Converts a failed call to an error for the client. `runId` is the id of the run, if any. */
 export const ofWorker = (error: WorkerError, message: string, runId?: string | undefined): ApiError => {
   const { reason, worker } = error
-  const { kind, retryAfterMillis } = rowOf(reason)
+  const { isFinal, kind, retryAfterMillis } = rowOf(reason)
   const words = ownWords(worker, reason)
   const said = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   return new ApiError({
     kind,
     message: words === undefined ? message : `${words}${runId === undefined ? "" : ` (run ${runId})`}`,
     retryAfterMillis: said ?? retryAfterMillis,
+    isFinal,
     providerMessage: words === undefined ? undefined : error.message,
     cause: error
   })

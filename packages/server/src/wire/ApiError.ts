@@ -20,6 +20,8 @@ interface Fields {
   readonly field?: string | undefined
   /** The delay after which a retry makes sense, in milliseconds. */
   readonly retryAfterMillis?: number | undefined
+  /** Whether a retry cannot help. Default: according to the kind. */
+  readonly isFinal?: boolean | undefined
   /** The provider's message, for the operator's log. Never sent to the client. */
   readonly providerMessage?: string | undefined
   /** The cause of a server error, for the operator's log. Never sent to the client. */
@@ -46,7 +48,7 @@ export const invalid = (field: string, message: string): ApiError =>
 const final: ReadonlySet<Kind> = new Set(["upstream-account"])
 
 /** Returns the headers of an error response. */
-export const headers = ({ kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
+export const headers = ({ isFinal, kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
   ...(retryAfterMillis !== undefined && { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }),
-  ...(final.has(kind) && { "x-should-retry": "false" })
+  ...((isFinal ?? final.has(kind)) && { "x-should-retry": "false" })
 })

@@ -32,11 +32,13 @@ const ofCode =
 const acting = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/
 
 const assertPresentable = (reason: WorkerErrorReason) => {
-  const { detail = "" } = reason
-  assert.doesNotMatch(detail, ofCode, `The error is told in words about code: ${detail}`)
-  assert.doesNotMatch(detail, acting, "The error has characters that act on a terminal.")
+  const remedy = "remedy" in reason ? reason.remedy : undefined
+  for (const text of [reason.detail ?? "", remedy ?? ""]) {
+    assert.doesNotMatch(text, ofCode, `The error is told in words about code: ${text}`)
+    assert.doesNotMatch(text, acting, "The error has characters that act on a terminal.")
+  }
   const others = Object.entries(reason).filter(
-    ([name, value]) => value !== undefined && !/^(?:_tag|detail)$/.test(name)
+    ([name, value]) => value !== undefined && !/^(?:_tag|detail|remedy)$/.test(name)
   )
   for (const [name, value] of others) assert.ok(Number.isFinite(value), `${name} is ${value}, which is no number.`)
 }
