@@ -199,6 +199,17 @@ describe("of an upstream that answers with", () => {
       }))
   }
 
+  it("a limit of the request that is too small, each wire says that a retry cannot help", () =>
+    serving({ ...alone(workerAt("http://127.0.0.1:1/v1")), settings }, async ({ url }) => {
+      for (const [path, body] of wires) {
+        const sent = JSON.stringify({ model: "divisi", ...body })
+        const headers = { "x-divisi-max-cost": "0.000000001" }
+        const response = await fetch(`${url}/${path}`, { method: "POST", headers, body: sent })
+        assert.deepStrictEqual([response.status, response.headers.get("x-should-retry")], [429, "false"], path)
+        await response.text()
+      }
+    }))
+
   it("a wrong key of a model that only the policy asks, each wire says 502 in its own words", () => {
     const refused = (): never => {
       throw new Error("embedder: 401 Incorrect API key provided: ab***cd")

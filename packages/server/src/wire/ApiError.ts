@@ -44,8 +44,8 @@ export class ApiError extends Data.TaggedError("ApiError")<Fields> {
 export const invalid = (field: string, message: string): ApiError =>
   new ApiError({ kind: "invalid-request", message, field })
 
-/** A retry cannot help: SDKs of OpenAI and Anthropic, which retry every status of 500 and above, read this header. */
-const final: ReadonlySet<Kind> = new Set(["upstream-account"])
+/** A retry cannot help: SDKs of OpenAI and Anthropic, which retry 429 and every status from 500, read this header. */
+const final: ReadonlySet<Kind> = new Set(["upstream-account", "quota"])
 
 /** Returns the headers of an error response. */
 export const headers = ({ isFinal, kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
