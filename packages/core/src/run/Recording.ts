@@ -469,7 +469,8 @@ const recordOf = (run: string, written: ReadonlyArray<Journal.Entry>, at: number
   const past = pastOf(entries, supersededIn(entries))
   const heads = heading()
   for (const entry of written) heads.take(entry, run)
-  return { _tag: "Going" as const, entries, past, heads, resumed, before: fromEvents(Journal.eventsOf(entries)) }
+  const before = fromEvents(Journal.eventsOf(entries))
+  return { _tag: "Going" as const, entries, past, claiming: claims(past.calls), heads, resumed, before }
 }
 
 /** Opens a run in a journal: claims it, and reads its record. */
@@ -495,7 +496,7 @@ export const open = Effect.fnUntraced(function* (
     yield* release(journal, run, claim.epoch)
     return record
   }
-  const { before, entries, heads, past, resumed } = record
+  const { before, claiming, entries, heads, past, resumed } = record
   const writer = writing(journal, run, claim, heads, yield* Effect.withFiberSucceed((fiber) => fiber))
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools })
   else if (resumed !== undefined) writer.add(resumed)
@@ -506,7 +507,6 @@ export const open = Effect.fnUntraced(function* (
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
     )
   const admitted = admit === undefined ? Effect.void : passed(() => admit(run))
-  const claiming = claims(past.calls)
   const visited = new Set<string>()
   /** The rounds reported since the resume, with their steps. A new run does not need them. */
   const rounds = new Map<string, number>()
