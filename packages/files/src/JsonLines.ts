@@ -182,7 +182,7 @@ export async function* textsOf(file: string, pieces: AsyncIterable<string>): Asy
 
 /**
  * Returns the values of a file's lines, one at a time. Empty lines are skipped. A file whose name ends in `.gz` is
- * decompressed; if it may be incomplete, as far as possible.
+ * decompressed; a file that may be incomplete is decompressed as far as possible.
  *
  * **Details**
  *

@@ -54,7 +54,7 @@ const ends = ["", "-wal", "-shm", "-owners"]
  *
  * **Details**
  *
- * `isOver` reports the runs whose results are stored elsewhere; these only need to be removed.
+ * `isOver` returns true for runs whose results are stored elsewhere; these only need to be removed.
  *
  * **Example**
  *

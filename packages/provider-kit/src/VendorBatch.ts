@@ -221,7 +221,7 @@ const unknownHandle: WorkerErrorReason = {
  *
  * A batch is sent when its window has passed since the first call, or when it is full. A call emits one handle before
  * it is sent and another one afterwards, and then its complete answer at once. If the vendor rejects a preference, the
- * call is repeated in a later batch, adapted to the rejection. An interrupted call leaves its batch; the batch is
+ * call is repeated in a later batch, without that preference. An interrupted call leaves its batch; the batch is
  * cancelled when no call waits for it any more, unless another process sent it. Requests that a vendor cancelled, or
  * did not process within its day, fail without usage; answers that arrived by then are emitted.
  *

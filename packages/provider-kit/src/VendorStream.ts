@@ -406,8 +406,8 @@ class Reader<Event, State> {
  * **Details**
  *
  * Each execution of the stream makes a new call. At most 256 parts are buffered; then reading from the vendor pauses.
- * Interrupting the stream aborts the signal of `open`. A failure is emitted after the parts before it, as one short
- * line without secrets, with the usage so far.
+ * Interrupting the stream aborts the signal of `open`. A failure is emitted after the parts already received: one
+ * short line without secrets, and the usage so far.
  *
  * **Gotchas**
  *

@@ -122,7 +122,7 @@ const reading: typeof fetch = async (input, init) => {
   })
 }
 
-/** The transport of a server that is reached. */
+/** The transport for a server at a URL. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   constructor({ headers, url }: HttpServer) {
     super(new URL(url), { requestInit: { headers: revealed(headers) }, fetch: reading })

@@ -12,7 +12,7 @@ export interface Cooldown {
   readonly until: string
   /** The time until then, in milliseconds. */
   readonly millis: number
-  /** `server`: a running server sends no calls. `vendor`: the vendor asked this check to wait. */
+  /** `server`: a server is running, but is not making any calls. `vendor`: the vendor asked this check to wait. */
   readonly by: "server" | "vendor"
 }
 

@@ -3,7 +3,7 @@ import type { Keys } from "@divisi/server"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../invocation/Failure.ts"
 
-/** A key, or the place of one that cannot be read. */
+/** A key; with `damaged`, an entry that cannot be read as one. */
 export type StoredKey = Keys.Key & { readonly damaged?: string }
 
 /** Keys that may change at any time. */

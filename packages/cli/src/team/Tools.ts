@@ -113,7 +113,7 @@ const wantedOf = (servers: Servers, names: ReadonlyArray<string> | undefined): S
 // The tools of a run
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a run that are about tools. Servers that are started for it end with the scope. */
+/** The settings of a run that are about tools. Servers started for it are stopped when the scope closes. */
 export const resolve = Effect.fnUntraced(function* (
   config: Config,
   flags: Flags

@@ -21,7 +21,7 @@ export interface Screen {
   readonly width: number
   /** The number of rows. Further lines are omitted. Default: unlimited. */
   readonly height?: number | undefined
-  /** The time in milliseconds since 1970, on the clock of the events. */
+  /** The time in milliseconds since the Unix epoch, on the same clock as the events. */
   readonly now: number
 }
 

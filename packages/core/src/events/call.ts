@@ -36,8 +36,8 @@ export interface CallInterrupted extends OfCall {
 }
 
 /**
- * The process that made a call ended before its answer arrived. The call is charged at its worst case, because its
- * outcome is unknown.
+ * The process that made a call ended before its answer arrived. The call is charged at its worst-case cost, because
+ * its outcome is unknown.
  */
 export interface CallLost extends OfCall {
   readonly type: "call-lost"

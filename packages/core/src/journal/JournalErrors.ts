@@ -49,7 +49,7 @@ const explain = (reason: JournalErrorReason): string => {
   }
 }
 
-/** The error for a journal that cannot be used. `reason` is the cause. */
+/** The error for a journal that cannot be used. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly journal: string
   readonly reason: JournalErrorReason

@@ -113,8 +113,8 @@ export interface Template {
       }
     | undefined
   /**
-   * How the Conductor answers directly, and its role, used with the option `mayAnswer`. If absent, such answers are not
-   * mentioned and not parsed.
+   * The role and the instructions for a direct answer by the Conductor, used with the option `mayAnswer`. If absent,
+   * such answers are neither mentioned nor parsed.
    */
   readonly answer?: { readonly role: string; readonly text: string } | undefined
   /**

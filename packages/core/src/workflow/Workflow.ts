@@ -129,7 +129,7 @@ export interface Rules {
   readonly maxSteps?: number | undefined
   /** Whether a workflow may be empty, which confirms the previous answer. Only for recursive rounds. */
   readonly allowEmpty?: boolean | undefined
-  /** The number of steps of each earlier round whose steps may be seen. Default: none. */
+  /** The number of steps in each earlier round that steps may read. Default: no earlier rounds. */
   readonly earlier?: ReadonlyArray<number> | undefined
   /** The names of the available checks. Default: none. */
   readonly checks?: ReadonlyArray<string> | undefined

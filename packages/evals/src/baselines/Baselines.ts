@@ -89,7 +89,7 @@ export interface Entry {
   readonly description: string
   /** The meaning of the baseline's number, and its default. Absent if the baseline takes no number. */
   readonly number?: { readonly meaning: string; readonly default: number } | undefined
-  /** Whether a worker may be named. */
+  /** Whether the baseline takes the id of a worker. */
   readonly takesWorker: boolean
   /** Whether it requires recorded samples. */
   readonly learns: boolean

@@ -367,7 +367,7 @@ export interface Report extends Plan {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes the report of samples. The order of the samples does not matter.
+ * Builds a report from samples. The order of the samples does not matter.
  *
  * **Details**
  *

@@ -382,7 +382,7 @@ const logTo = (of: Expression, base: Expression, bindings: Bindings): Value =>
     return top === undefined || bottom === undefined ? undefined : quotient(top, bottom)
   })
 
-/** Whether two values agree in all the digits that can be known. */
+/** Whether two values agree in all significant digits. */
 export const agree = (a: Approximate, b: Approximate): boolean => {
   const difference = size({ re: a.re.minus(b.re), im: a.im.minus(b.im), spread: zero })
   if (difference.isZero()) return true

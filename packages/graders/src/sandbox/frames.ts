@@ -21,7 +21,7 @@ export type Reply =
       readonly exitCode: number
       /** Whether the process can take another command of the same program. */
       readonly isReusable: boolean
-      /** Whether the limit refused it memory. */
+      /** Whether an allocation failed because of the memory limit. */
       readonly isStarved: boolean
     }
   | { readonly type: "output-too-large" }

@@ -2,7 +2,7 @@
 import type { Seed } from "@divisi/core"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
-/** Draws for a place of a source, the same for the same seed and place. */
+/** Returns a generator of random numbers. The same seed and index always give the same numbers. */
 export const make = (seed: number, index: number): Seed.Draw => {
   const generator = xoroshiro128plus(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
   const draw = () => (generator.next() >>> 0) / 2 ** 32

@@ -192,7 +192,7 @@ export const anyTask = (draw: Seed.Draw, composites: number): Task =>
 
 /**
  * Exercises in finding: a list of workers and a question, then line after line of a word, the title of a worker that is
- * found by it, and that worker's ordinal. They end with the list of the ordinals.
+ * found by it, and that worker's ordinal. They end with a list of ordinals.
  */
 export const exercises = (
   name: string,

@@ -52,7 +52,7 @@ export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<str
 /** Single workers that have a row each; of more, the best so many, and the others share one. */
 const mostSingles = 3
 
-/** Whether a policy is a baseline of one worker. */
+/** Whether a policy is a single-worker baseline. */
 export const isSingle = (policy: string): boolean => policy.startsWith("single:")
 
 /** Returns the single workers that share a row: all except the best. */

@@ -112,7 +112,7 @@ ${answered(sample)}
 </article>`
 }
 
-/** The section; nothing where no rollouts were recorded. */
+/** The section, or an empty string if no rollouts were recorded. */
 export const samples = (rollouts: ReadonlyArray<RolloutRecord>, { early, late }: Compared): Html | undefined => {
   const [first, second] = [drawn(rollouts, early), drawn(rollouts, late)]
   const kinds = [...new Set([...first.keys(), ...second.keys()])].sort()

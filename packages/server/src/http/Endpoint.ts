@@ -226,7 +226,7 @@ export interface Asked {
   readonly join?: ((joining: Joining) => Turn.Prepared["run"]) | undefined
 }
 
-/** Finds or begins the segment of a request. */
+/** Finds or creates the segment for a request. */
 export const open = Effect.fnUntraced(function* <State>(
   context: Context,
   wire: Wire<State>,

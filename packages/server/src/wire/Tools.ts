@@ -20,7 +20,7 @@ import { bracketed, make, type Reading } from "./Reading.ts"
 
 /** A tool that a client offers, and how its calls are written back. */
 export interface Offered {
-  /** As workers know it. */
+  /** In the form that workers are shown. */
   readonly definition: Tool.ToolDefinition
   /** `custom` takes any text instead of arguments. */
   readonly type: "function" | "custom"
