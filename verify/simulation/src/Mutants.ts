@@ -135,7 +135,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
-    seed: 41,
+    seed: 284,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
@@ -184,7 +184,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A lookup that begins to wait as the answer comes is never told.
   "joins-late": {
-    seed: 146,
+    seed: 267,
     file: "core/src/run/ResponseCache.ts",
     edits: [
       { from: "        flight.add(waiter)\n", to: "" },

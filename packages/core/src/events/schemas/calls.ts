@@ -35,7 +35,7 @@ const reasons = [
   reason("Overloaded", retryAfter),
   reason("Timeout", { afterMillis: Schema.optionalKey(Schema.Finite), ...detail }),
   reason("Network", detail),
-  reason("Malformed", { remedy: Schema.optionalKey(Schema.String), ...detail }),
+  reason("Malformed", { ...detail, remedy: Schema.optionalKey(Schema.String) }),
   reason("InvalidRequest", detail),
   reason("Authentication", detail),
   reason("Quota", detail),
