@@ -23,7 +23,8 @@ import type Anthropic from "@anthropic-ai/sdk"`,
     MessagesError: "Anthropic.ErrorResponse"
   },
   // The text of all items.
-  new Set(["output_text"])
+  // Anthropic leaves `citations` out of text without citations, and clients that check the form refuse `null`.
+  new Set(["output_text", "citations"])
 )
 
 const usage: SegmentUsage = {

@@ -84,7 +84,7 @@ const carried = (state: string): JsonObject => ({ type: "redacted_thinking", dat
 /** Clients send thinking back with its signature. This one names the run; it is never read. */
 const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`).toString("base64")
 
-const text = (said: string): JsonObject => ({ type: "text", text: said, citations: null })
+const text = (said: string): JsonObject => ({ type: "text", text: said })
 
 const toolUse = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>, input: unknown): JsonObject => ({
   type: "tool_use",
