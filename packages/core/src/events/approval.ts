@@ -25,7 +25,7 @@ export interface PlanDecided {
   readonly decision: PlanDecision
   /** Why it was refused. */
   readonly reason?: string
-  /** The text of an edited plan, as it was given. Journals of version 0.1 do not have it. */
+  /** The text of an edited plan, as it was given. Older journals do not have it. */
   readonly text?: string
 }
 
@@ -53,23 +53,20 @@ export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
+/** A caller's approval or refusal. */
+type Approval = Extract<Given, { readonly approved: boolean }>
 
 /** Parses an approval from JSON, for protocols whose tool results are text. */
 const approvalIn = (text: string): Approval | undefined => {
   try {
-    const value: unknown = JSON.parse(text)
-    if (!isObject(value) || typeof value.approved !== "boolean") return undefined
+    const value = JSON.parse(text)
+    if (typeof value?.approved !== "boolean") return undefined
     const { approved, reason } = value
     return typeof reason === "string" ? { approved, reason } : { approved }
   } catch {
     return undefined
   }
 }
-
-/** A caller's approval or refusal. */
-type Approval = Extract<Given, { readonly approved: boolean }>
 
 /** Parses what a caller gave for a waiting plan: an approval, or the text of another plan. */
 export const submitted = (given: Given): Approval | { readonly text: string } => {
