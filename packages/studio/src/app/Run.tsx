@@ -48,7 +48,7 @@ const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf
     <p class="dim">
       Forked from step {last.step} of {within !== "" && "a nested run of "}
       <a class="link" href={href(["runs", of.runId], query)}>
-        {of.runId.slice(0, 12)}
+        {Format.runId(of.runId)}
       </a>
     </p>
   )
@@ -185,10 +185,10 @@ const View = ({
           <a href={href(["runs"])}>Runs</a> /
         </span>
         {within === "" ? (
-          <code class="id">{run.transcript.runId.slice(0, 12)}</code>
+          <code class="id">{Format.runId(run.transcript.runId)}</code>
         ) : (
           <a class="crumb" href={href(["runs", summary.id])}>
-            {run.transcript.runId.slice(0, 12)} / nested
+            {Format.runId(run.transcript.runId)} / nested
           </a>
         )}
         <State state={state} />

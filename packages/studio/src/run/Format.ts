@@ -67,6 +67,9 @@ export const oneLine = (text: string, most = 300): string => {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
+/** Returns the start of a run's id, for display. */
+export const runId = (id: string): string => id.slice(0, 12)
+
 /** Formats the place of a step or of one of its items: `0.2`, `0.2[3]`. */
 export const place = ({
   item,

@@ -45,16 +45,13 @@ const useTranscripts = (ids: ReadonlyArray<string>) => {
 const isPlayIn = ({ pool }: Transcript.Transcript): boolean =>
   pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
 
-/** The start of a run's id. */
-const shortId = ({ runId }: { readonly runId: string }): string => runId.slice(0, 12)
-
 const RunCard = ({ letter, transcript }: { readonly letter: string; readonly transcript: Transcript.Transcript }) => (
   <section class="card" aria-label={`Run ${letter}`}>
     <header>
       <span class="letter">{letter}</span>
       <h2>{Format.oneLine(transcript.policy, 60)}</h2>
       <a class="link" href={href(["runs", transcript.runId])}>
-        <code>{shortId(transcript)}</code>
+        <code>{Format.runId(transcript.runId)}</code>
       </a>
       <span class="grow" />
       <State state={fromTranscript(transcript).state} />
@@ -358,18 +355,18 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
                   <td>
                     <input
                       type="checkbox"
-                      aria-label={`Select run ${shortId(transcript)} of ${transcript.policy}`}
+                      aria-label={`Select run ${Format.runId(transcript.runId)} of ${transcript.policy}`}
                       checked={picked.value.includes(transcript.runId)}
                       onChange={() => toggle(transcript.runId)}
                     />
                   </td>
                   <th scope="row">
                     <a class="link" href={href(["runs", transcript.runId])}>
-                      {Format.oneLine(transcript.policy, 60)} <code>{shortId(transcript)}</code>
+                      {Format.oneLine(transcript.policy, 60)} <code>{Format.runId(transcript.runId)}</code>
                     </a>
                     <span class="why">
                       {Format.exactly(transcript.startedAt)}
-                      {transcript.forkOf !== undefined && `, fork of ${shortId(transcript.forkOf)}`}
+                      {transcript.forkOf !== undefined && `, fork of ${Format.runId(transcript.forkOf.runId)}`}
                     </span>
                   </th>
                   <td>
