@@ -77,6 +77,13 @@ describe("a call that sends nothing", () => {
     )
   }
 
+  it.live("is named with a rounded duration", () =>
+    Effect.gen(function* () {
+      const { detail } = yield* run(hanging(9, 0).worker, { worker: { silenceMillis: 10 / 3 } })
+      assert.include(detail, "no data for 0.003 s")
+    })
+  )
+
   it.effect("does not apply to a stream that keeps sending, however long that takes, or if it is turned off", () =>
     Effect.gen(function* () {
       for (const settings of [{ worker: { silenceMillis: 5_000 } }, { worker: { silenceMillis: 0 } }]) {

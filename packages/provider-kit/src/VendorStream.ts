@@ -337,7 +337,11 @@ class Reader<Event, State> {
       this.#finish()
       return this.#controller.abort()
     }
-    this.#refuse({ _tag: "Timeout", afterMillis: timeoutMillis, detail: `no data for ${timeoutMillis / 1000} s` })
+    this.#refuse({
+      _tag: "Timeout",
+      afterMillis: timeoutMillis,
+      detail: `no data for ${Math.round(timeoutMillis) / 1000} s`
+    })
   }
 
   /** Whether the vendor has said how the answer ends. */

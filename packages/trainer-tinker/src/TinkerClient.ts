@@ -190,7 +190,9 @@ const heartbeats = (connection: Connection, everyMillis: number, onNotice: (noti
         heard = now
         isTold = false
       } else if (!isTold && now - heard >= silenceMillis) {
-        onNotice(`${connection.settings.baseUrl} has received nothing from this session for ${(now - heard) / 1000} s.`)
+        onNotice(
+          `${connection.settings.baseUrl} has received nothing from this session for ${Math.round(now - heard) / 1000} s.`
+        )
         isTold = true
       }
     }

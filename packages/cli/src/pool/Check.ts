@@ -89,7 +89,8 @@ const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Check
     Effect.catchDefect((defect) => defective(worker, messageOf(defect))),
     Effect.timeoutOrElse({
       duration: timeoutMillis,
-      orElse: () => Effect.succeed(failed(worker, `${worker.id} did not answer within ${timeoutMillis / 1_000} s.`))
+      orElse: () =>
+        Effect.succeed(failed(worker, `${worker.id} did not answer within ${Math.round(timeoutMillis) / 1_000} s.`))
     }),
     Effect.catch((error: WorkerError) =>
       Effect.map(Clock.currentTimeMillis, (now) => ({

@@ -37,7 +37,7 @@ const byCommand =
       timeoutMillis,
       maxCharacters: maxShown
     })
-    if (isTimedOut) return `\`${command}\` did not finish within ${timeoutMillis / 1000} s.`
+    if (isTimedOut) return `\`${command}\` did not finish within ${Math.round(timeoutMillis) / 1000} s.`
     return code === 0 ? true : output.trim() || `\`${command}\` ended with ${ending ?? code}.`
   }
 

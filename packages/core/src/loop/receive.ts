@@ -110,7 +110,7 @@ const noStream = (worker: Worker) =>
 export const timeoutError = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
-    reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${afterMillis / 1000} s` }
+    reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${Math.round(afterMillis) / 1000} s` }
   })
 
 /** The maximum time without output from a call, in milliseconds. If absent, there is no limit. */
@@ -134,7 +134,7 @@ export const silenceOf = ({ budget, worker }: Pick<RunSettings, "budget" | "work
 const silent = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
-    reason: { _tag: "Timeout", afterMillis, detail: `no data for ${afterMillis / 1000} s` }
+    reason: { _tag: "Timeout", afterMillis, detail: `no data for ${Math.round(afterMillis) / 1000} s` }
   })
 
 const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: Received) => {

@@ -239,7 +239,10 @@ const execute = ({ readResult, tool }: Ready, input: unknown, context: ToolCallC
       settle<unknown>(() => tool.execute!(input, context)),
       readResult
     ),
-    { duration: timeoutMillis, orElse: () => Effect.fail(`it did not finish within ${timeoutMillis / 1000} s`) }
+    {
+      duration: timeoutMillis,
+      orElse: () => Effect.fail(`it did not finish within ${Math.round(timeoutMillis) / 1000} s`)
+    }
   )
   return Effect.matchCauseEffect(running, {
     onSuccess: (result) => Effect.succeed(limited(result, maxResultCharacters)),

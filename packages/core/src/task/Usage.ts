@@ -134,7 +134,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 
   override get message(): string {
     const { allowed, limit, needed, plan, spent, worker } = this
-    if (limit === "durationMillis") return `The time limit of ${allowed / 1000} s is reached.`
+    if (limit === "durationMillis") return `The time limit of ${Math.round(allowed) / 1000} s is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
     if (plan !== undefined) {

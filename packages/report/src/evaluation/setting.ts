@@ -11,7 +11,7 @@ const limits = ({ calls, costUsd, durationMillis, tokens }: Budget.Limits): stri
     costUsd === undefined ? [] : usd(costUsd),
     tokens === undefined ? [] : `${count(tokens)} tokens`,
     calls === undefined ? [] : `${count(calls)} calls`,
-    durationMillis === undefined ? [] : `${durationMillis / 1000} s`
+    durationMillis === undefined ? [] : `${Math.round(durationMillis) / 1000} s`
   ].flat()
   return said.length === 0 ? "none" : said.join(", ")
 }

@@ -122,7 +122,8 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
     }).pipe(
       Effect.timeoutOrElse({
         duration: timeoutMillis,
-        orElse: () => Effect.fail(unreachable(`${settings.baseUrl} gave no answer in ${timeoutMillis / 1000} s.`))
+        orElse: () =>
+          Effect.fail(unreachable(`${settings.baseUrl} gave no answer in ${Math.round(timeoutMillis) / 1000} s.`))
       })
     )
   })
