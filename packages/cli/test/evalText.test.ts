@@ -81,6 +81,8 @@ describe("a report on a terminal", () => {
 
   it("says that a few questions find no difference", () => {
     expect(ReportText.text(report({ lexical: 1 }, 2))).toContain("gym: 2 questions, too few to find a difference")
-    expect(ReportText.text(report({ lexical: 1 }))).toContain("detects differences of 30.0 points")
+    expect(ReportText.text(report({ lexical: 1 }))).toContain(
+      "detects differences of 30.0 points between lexical and another policy, with 80% power"
+    )
   })
 })

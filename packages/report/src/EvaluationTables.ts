@@ -129,8 +129,11 @@ export const verdicts = (evaluation: Evaluation): ReadonlyArray<string> =>
       const needed = Math.ceil(paid)
       return `${policy} is not decidable${place} at equal tokens: they pay for ${answersOf(paid)} answers of ${worker} per question, and there are ${answersOf(votes)}. Add --samples ${needed}, or --baselines self-consistency:${needed}@${worker}.`
     }
-    const least = minimumDetectable === null ? "" : `, which detect ${inPercent(minimumDetectable)} points`
-    return `${policy} is not decidable${place} with ${counted(questions, "question")}${least}: ${difference}.`
+    const least =
+      minimumDetectable === null
+        ? ""
+        : ` This comparison detects differences of ${inPercent(minimumDetectable)} points with 80% power.`
+    return `${policy} is not decidable${place} with ${counted(questions, "question")}: ${difference}.${least}`
   })
 
 const equalBudget = (evaluation: Evaluation): ReadonlyArray<string> => {

@@ -50,7 +50,7 @@ describe("EvaluationPage", () => {
   it("says where a vendor reported usage that cannot be, and nothing of it elsewhere", () => {
     const samples = grid({ first: [1, 0] })
     const odd = samples.map((one) => ({ ...one, misreported: "outputTokens: -90" }))
-    const said = "2 runs with usage that cannot be (outputTokens: -90): estimates are used instead."
+    const said = "2 samples with usage that cannot be (outputTokens: -90): estimates are used instead."
     assert.include(EvaluationPage.render(report(odd), { samples: odd }), said)
     assert.notInclude(EvaluationPage.render(report(samples), { samples }), "usage that cannot be")
   })
@@ -224,7 +224,10 @@ describe("EvaluationTables", () => {
       /they pay for 2\.4 answers of a per question, and there are 1\. Add --samples 3, or --baselines self-consistency:3@a/
     )
     assert.match(sentence({ votes: 3 })!, /they pay for 5 answers of a per question, and there are 3\. Add --samples 5/)
-    assert.match(sentence({})!, /^team is not decidable with 50 questions, which detect 6\.0 points: \+5\.0/)
+    assert.strictEqual(
+      sentence({}),
+      "team is not decidable with 50 questions: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a. This comparison detects differences of 6.0 points with 80% power."
+    )
     assert.include(EvaluationTables.markdown(given({})), "## Verdict at equal tokens\n\n- team is not decidable")
     assert.include(EvaluationPage.render(given({})), "<p>team is not decidable with 50 questions")
     assert.deepStrictEqual(EvaluationTables.verdicts(report(grid({ first: [1, 0] }))), [])

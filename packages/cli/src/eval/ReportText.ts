@@ -82,7 +82,7 @@ const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
       score.minimumDetectable === null
         ? [`${benchmark}: ${Format.count(score.questions, "question")}, too few to find a difference`]
         : [
-            `${benchmark}: ${Format.count(score.questions, "question")}; detects differences of ${percent(score.minimumDetectable)} points with 80% power`
+            `${benchmark}: ${Format.count(score.questions, "question")}; detects differences of ${percent(score.minimumDetectable)} points between ${reference} and another policy, with 80% power`
           ]
     )
 }

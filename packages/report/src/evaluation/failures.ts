@@ -22,7 +22,7 @@ const misreported = (evaluation: Evaluation): ReadonlyArray<string> => {
   const runs = sum(evaluation, ({ misreported }) => misreported?.runs ?? 0)
   return found.length === 0
     ? []
-    : [`${counted(runs, "run")} with usage that cannot be (${found[0]!.first}): estimates are used instead`]
+    : [`${counted(runs, "sample")} with usage that cannot be (${found[0]!.first}): estimates are used instead`]
 }
 
 /** Returns the sentences without full stops. `remedy` follows the sentence about missing samples. */
@@ -35,7 +35,7 @@ export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<str
   const by = reasons(evaluation)
   return [
     ...(unparsed === 0 ? [] : [`${counted(unparsed, "answer")} unreadable, counted as wrong`]),
-    ...(unanswered === 0 ? [] : [`${counted(unanswered, "run")} without an answer, counted as wrong`]),
+    ...(unanswered === 0 ? [] : [`${counted(unanswered, "sample")} without an answer, counted as wrong`]),
     ...(missing === 0
       ? []
       : [`${counted(missing, "sample")} not measured, excluded from means${by === "" ? "" : ` (${by})`}${remedy}`]),
