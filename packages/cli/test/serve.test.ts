@@ -29,7 +29,7 @@ const answerIn = (body: string): string => JSON.parse(body).choices[0].message.c
 
 describe("divisi serve", () => {
   it("serves the offline gym without a config, says what to type next, and a line of each request", async () => {
-    const { code, output, value } = await served(["--config", "none"], async (url) => {
+    const { code, errors, output, value } = await served(["--config", "none"], async (url) => {
       const { body, status } = await ask(url, "How many minutes are there in 3 days?")
       return { status, answer: answerIn(body), models: await (await fetch(`${url}/models`)).json() }
     })
@@ -44,6 +44,7 @@ describe("divisi serve", () => {
     expect(output).toMatch(/\n\d\d:\d\d:\d\d chat divisi 200 stop .+ USD of play money local\n/)
     assert.notInclude(output, "\u001b")
     assert.strictEqual(code, 143)
+    assert.isTrue(errors.endsWith("Stopped.\n"), errors)
   })
 
   it("logs requests as JSON without what was asked or answered, and keeps the limits of all runs together", async () => {

@@ -421,7 +421,8 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
       const end = Effect.suspend(() => {
         const count = server.running()
         if (count > 0) process.stderr.write(`divisi: waiting for ${count} run${count === 1 ? "" : "s"} to finish\n`)
-        return server.drain(drainMillis)
+        const stopped = Effect.sync(() => void process.stderr.write("Stopped.\n"))
+        return Effect.andThen(server.drain(drainMillis), stopped)
       })
       return yield* Effect.onInterrupt(Effect.never, () => end)
     })

@@ -187,6 +187,6 @@ export const studio = (input: Input): Effect.Effect<void, Failure> =>
       })
       const { url } = yield* Effect.acquireRelease(listening, ({ close }) => Effect.promise(close))
       write(input.json ? JSON.stringify({ event: "listening", url }) : `Studio: ${url}\nCtrl-C stops it.`)
-      return yield* Effect.never
+      return yield* Effect.onInterrupt(Effect.never, () => Effect.sync(() => void process.stderr.write("Stopped.\n")))
     })
   )
