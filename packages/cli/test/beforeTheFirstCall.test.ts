@@ -39,6 +39,24 @@ describe("a run that ends before its first call", { concurrent: true }, () => {
       assert.match(errors, /worker "judge" has no known price\. Set `pricing`/)
     }))
 
+  const below = path.join("file", "it")
+  for (const flags of [
+    ["--transcript", below],
+    ["--transcript", path.join(below, "deeper")],
+    ["--transcript", "folder"],
+    ["--durable", "--journal", below],
+    ["--cache", below]
+  ]) {
+    it(`is refused if an output file cannot be written: ${flags.join(" ")}`, () =>
+      inProject(async (cwd) => {
+        fs.writeFileSync(path.join(cwd, "file"), "")
+        fs.mkdirSync(path.join(cwd, "folder"))
+        const { code, errors, output } = await divisi(["run", "Why?", ...flags], { cwd })
+        assert.deepStrictEqual([code, output], [2, ""], errors)
+        assert.include(errors, flags.at(-1)!.split(path.sep)[0]!)
+      }))
+  }
+
   for (const STOP of ["config", "policy"]) {
     it(`is stopped by Ctrl-C in its ${STOP}`, { timeout: 60_000 }, () =>
       inProject(async (cwd) => {
@@ -54,3 +72,11 @@ describe("a run that ends before its first call", { concurrent: true }, () => {
     )
   }
 })
+
+it("refuses a training whose folder cannot be written", () =>
+  inFolder(async (cwd) => {
+    fs.writeFileSync(path.join(cwd, "file"), "")
+    const { code, errors } = await divisi(["train", "--recipe", "gym", "--out", path.join("file", "it")], { cwd })
+    assert.strictEqual(code, 2, errors)
+    assert.include(errors, "The run cannot start.")
+  }))

@@ -53,7 +53,7 @@ describe("a journal that cannot be opened", () => {
         refusal("runs", text),
         refusal("serve", path.join(text, "runs.sqlite"))
       ])
-      for (const { code, output } of [inFolder, ofText, serving]) assert.deepStrictEqual([code, output], [1, ""])
+      for (const { code, output } of [inFolder, ofText, serving]) assert.deepStrictEqual([code, output], [2, ""])
       const why = ". Check the path, its permissions and the free space.\n"
       assert.strictEqual(inFolder.errors, `divisi: The journal ${folder} cannot be written (it is a folder)${why}`)
       assert.match(ofText.errors, /^divisi: The journal .*text is not a Divisi journal, .*Choose another file\.\n$/)
@@ -67,7 +67,7 @@ describe("a journal that cannot be opened", () => {
     const file = "/proc/nope/x.sqlite"
     const ended = await Promise.all([refusal("runs", file), refusal("serve", file)])
     for (const { code, errors } of ended) {
-      assert.strictEqual(code, 1)
+      assert.strictEqual(code, 2)
       assert.match(
         errors,
         /^divisi: The journal \/proc\/nope\/x\.sqlite cannot be written \(.*the file or folder does not exist.*\n$/

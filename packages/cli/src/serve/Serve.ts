@@ -95,7 +95,7 @@ const responsesOf = Effect.fnUntraced(function* (
   if (isGym && Option.isNone(journal)) return undefined
   const file = yield* ResponseFile.of(journal)
   const records = yield* Effect.mapError(DiskRecords.make({ file, timeToLive: keepMillis }), ({ message }) =>
-    failed(message)
+    usage(message)
   )
   return {
     get: (name) => Effect.sync(() => records.get(name)),

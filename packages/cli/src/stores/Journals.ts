@@ -37,7 +37,7 @@ export const open = (
   return Effect.flatMap(
     Effect.promise(() => import("@divisi/files").then(({ DiskJournal }) => DiskJournal)),
     (DiskJournal) =>
-      Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => failed(message))
+      Effect.mapError(DiskJournal.make({ file: Option.getOrUndefined(file) }), ({ message }) => usage(message))
   )
 }
 

@@ -10,7 +10,9 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 export const prepare = (file: string): Effect.Effect<void, Failure> =>
   Effect.try({
     try: () => {
-      accessSync(path.dirname(path.resolve(file)), constants.W_OK)
+      const folder = path.dirname(path.resolve(file))
+      accessSync(folder, constants.W_OK)
+      if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`)
       if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${file} is a folder`)
     },
     catch: (error) => usage(`Cannot write the transcript: ${messageOf(error)}.`)

@@ -4,7 +4,7 @@ import path from "node:path"
 import { WholeFile } from "@divisi/files"
 import { RunLayout } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
-import { type Failure, failed, usage } from "../invocation/Failure.ts"
+import { type Failure, usage } from "../invocation/Failure.ts"
 
 /** The recipe and its settings. */
 export interface Asked {
@@ -23,7 +23,7 @@ export const isRun = (folder: string): boolean => existsSync(path.join(folder, R
 export const write = (folder: string, asked: Asked): Effect.Effect<void, Failure> =>
   WholeFile.makeFolder(folder).pipe(
     Effect.andThen(WholeFile.writeJson(path.join(folder, name), asked)),
-    Effect.mapError(({ message }) => failed(`The run cannot start. ${message}`))
+    Effect.mapError(({ message }) => usage(`The run cannot start. ${message}`))
   )
 
 const isAsked = (value: unknown): value is Asked =>
