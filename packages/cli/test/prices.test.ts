@@ -102,6 +102,9 @@ describe.concurrent("a wrong name", () => {
     [["--price", "profesor=0"], "--price: profesor is not a worker of this run (did you mean professor?)."],
     [["--price", "cheap"], "Expected a price such as"],
     [["--policy", "lexicl"], 'There is no policy "lexicl": did you mean lexical?'],
+    [["--policy", "sinlge:0"], 'There is no policy "sinlge:0": did you mean single:0?'],
+    [["--policy", "bestof:3"], 'There is no policy "bestof:3": did you mean best-of:3?'],
+    [["--policy", "lexicl:2"], 'There is no policy "lexicl:2": did you mean lexical?'],
     [["--policy", "gpt-5-mini"], 'There is no policy "gpt-5-mini": did you mean openai:gpt-5-mini?'],
     [["--pool", "opnai:gpt-5"], "Did you mean openai:gpt-5?"]
   ] as const) {

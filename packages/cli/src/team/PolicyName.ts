@@ -50,9 +50,17 @@ export const known = [
   "./<file>.ts"
 ] as const
 
+const names = [...new Set(known.map((one) => one.replace(/[:<.].*/, "")).filter((one) => one !== ""))]
+
+/** Returns the policy that a misspelt name may mean, with the text after its colon if the policy takes one. */
+const nearest = (name: string): string | undefined => {
+  const [kind = "", ...rest] = name.split(":")
+  const found = Nearest.nearest(kind, names)
+  return found === undefined || isUncounted(found) || rest.length === 0 ? found : [found, ...rest].join(":")
+}
+
 const unknown = (name: string) => {
-  const names = known.map((one) => one.replace(/[:<.].*/, "")).filter((one) => one !== "")
-  const meant = KnownModels.fullName(name) ?? Nearest.nearest(name.split(":")[0]!, names)
+  const meant = KnownModels.fullName(name) ?? nearest(name)
   return usage(
     `There is no policy "${name}"${meant === undefined ? "." : `: did you mean ${meant}?`} Known: ${known.join(", ")}.`
   )
@@ -151,6 +159,7 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
 const planner = (name: string, { limitUsd, prices = {} }: Options): Effect.Effect<Worker, Failure> =>
   Effect.gen(function* () {
     const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
+    if (nearest(name) !== undefined && !(yield* WorkerName.hasVendor(name))) return yield* unknown(name)
     const [made] = yield* WorkerName.workers([name])
     const model = Prices.priced(prices)(made![0]!)
     yield* Prices.checkLimit([model], limitUsd)

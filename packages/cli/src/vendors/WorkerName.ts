@@ -31,6 +31,16 @@ const makePaperPool = (
 
 const vendorNames = vendors.map(({ name }) => name)
 
+/** Whether a name starts with a vendor, or with a server whose base URL is set. */
+export const hasVendor = (name: string): Effect.Effect<boolean> => {
+  const vendor = Vendor.parse(name)?.vendor
+  if (vendor === undefined) return Effect.succeed(false)
+  return Effect.map(
+    Vendor.environment(vendors, [vendor]),
+    (environment) => vendor === paper || Vendor.find(vendors, vendor, environment) !== undefined
+  )
+}
+
 /** Returns the problem with a name, if it has one. */
 const problemOf = (name: string, environment: Environment): string | undefined => {
   const reference = Vendor.parse(name)
