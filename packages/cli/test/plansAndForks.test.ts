@@ -23,7 +23,7 @@ describe("divisi run --approve-plans", () => {
     inFolder(async ({ asked, run }) => {
       const waiting = await run(["run", "Which?", "--run-id", "run-1", "--approve-plans"])
       assert.strictEqual(waiting.code, 5)
-      assert.include(waiting.errors, "divisi runs resume run-1 --approve 0.plan")
+      assert.match(waiting.errors, /divisi runs resume run-1 --config \S+ --approve 0\.plan/)
       await run(["run", "Which?", "--run-id", "run-2", "--approve-plans"])
       const refused = await run(["runs", "resume", "run-2", "--decline", "0.plan"])
       assert.strictEqual(refused.code, 4)

@@ -11,6 +11,7 @@ import type { Config } from "../config.ts"
 import { exitCodes, type Failure, failed, silent, usage } from "../invocation/Failure.ts"
 import * as Output from "../invocation/Output.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
+import * as ResumeCommand from "../runs/ResumeCommand.ts"
 import * as Services from "../stores/Services.ts"
 import type { Profiles } from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
@@ -65,11 +66,10 @@ const askBelow =
     )
 
 /** Returns the way to resume a suspended run. */
-const waits = ({ runId, waitingFor }: Conductor.RunResult, isKept: boolean): string => {
+const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined): string => {
   const plan = waitingFor.find((waiting) => waiting.for === "plan")
-  const how = isKept
-    ? `Approve it with: divisi runs resume ${runId} --approve ${plan?.id}`
-    : "Run on a terminal, or with --durable."
+  const how =
+    resume === undefined ? "Run on a terminal, or with --durable." : `Approve it with: ${resume} --approve ${plan?.id}`
   const names = (what: "approval" | "result") => [
     ...new Set(waitingFor.flatMap((waiting) => (waiting.for === what ? oneLine(waiting.call.name) : [])))
   ]
@@ -142,12 +142,16 @@ interface Kept {
   readonly runId: string
   /** Whether it had already ended permanently, so that its stored result is returned. */
   readonly hasEnded: boolean
+  /** The place where it is stored. */
+  readonly place: Pick<ResumeCommand.Flags, "journal" | "database">
 }
 
-/** Returns the way to resume a durable run that has not ended. */
-const hint = ({ runId }: Kept, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
-  const hasEnded = Exit.isSuccess(exit) && (exit.value.ending === "answered" || exit.value.ending === "refused")
-  if (!hasEnded) process.stderr.write(`divisi: run saved. Resume it with: divisi runs resume ${runId}\n`)
+/** Prints the way to resume a durable run that has not ended. */
+const hint = (runId: string, flags: ResumeCommand.Flags, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
+  const ending = Exit.isSuccess(exit) ? exit.value.ending : undefined
+  if (ending === "answered" || ending === "refused") return
+  const command = ResumeCommand.text(runId, flags, { isOverBudget: ending === "budget" })
+  process.stderr.write(`divisi: run saved. Resume it with: ${command}\n`)
 }
 
 /**
@@ -181,7 +185,7 @@ export const perform = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       view.close()
       const transcript = recorder.transcript()
-      if (kept !== undefined && transcript !== undefined) hint(kept, exit)
+      if (kept !== undefined && transcript !== undefined) hint(kept.runId, { ...input, ...kept.place }, exit)
       return transcript === undefined ? Effect.void : writeTranscript(transcript)
     })
   const ask = (yield* isSomebodyThere(input.json)) ? askBelow(view) : undefined
@@ -202,7 +206,8 @@ export const perform = Effect.fnUntraced(function* (
   if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
   const isPlanRefused = recorder.transcript()?.rounds.at(-1)?.decision?.decision === "refused"
   if (result.ending === "refused" && isGym && !isPlanRefused) process.stderr.write(realModels)
-  if (result.ending === "suspended") process.stderr.write(waits(result, kept !== undefined))
+  if (result.ending === "suspended")
+    process.stderr.write(waits(result, kept && ResumeCommand.text(kept.runId, { ...input, ...kept.place })))
   const code = codes[result.ending]
   if (code !== exitCodes.answered) return yield* silent(code)
 })
@@ -232,7 +237,8 @@ const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undef
     const opened = yield* Journals.open(journal)
     const id = Option.getOrElse(runId, () => randomUUID())
     const known = yield* Journals.named(opened, id)
-    return { journal: opened, runId: id, hasEnded: known?.ending !== undefined && Journal.isFinal(known.ending) }
+    const hasEnded = known?.ending !== undefined && Journal.isFinal(known.ending)
+    return { journal: opened, runId: id, hasEnded, place: { journal } }
   })
 }
 

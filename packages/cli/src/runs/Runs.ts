@@ -3,15 +3,18 @@ import { randomUUID } from "node:crypto"
 import fs from "node:fs"
 import { Journal, type Tool, Transcript } from "@divisi/core"
 import { question } from "@divisi/core/Task"
+import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as ConfigFile from "../config/ConfigFile.ts"
+import type { Config } from "../config.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as Run from "../run/Run.ts"
 import * as Journals from "../stores/Journals.ts"
+import * as RunOptions from "../team/RunOptions.ts"
 import * as PlainView from "../view/PlainView.ts"
 import type { DeleteInput, ForkInput, ListInput, ResumeInput, ShowInput } from "./flags.ts"
 import * as RunsText from "./RunsText.ts"
@@ -56,7 +59,7 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
       if (input.json) return print(events.map((event) => JSON.stringify(event)).join("\n"))
       const transcript = Transcript.fromEvents(events)!
       for (const { lines } of PlainView.entries(transcript)) print(lines.join("\n"))
-      print(RunsText.state(summary))
+      print(RunsText.state(summary, input))
     })
   )
 
@@ -89,6 +92,23 @@ const given = ({
   return Effect.succeed(Object.fromEntries(results))
 }
 
+/** Fails if neither the config nor a known vendor has a worker of a run. */
+const checkWorkers = Effect.fnUntraced(function* (
+  config: Config,
+  workers: ReadonlyArray<string>
+): Effect.fn.Return<void, Failure> {
+  const own = WorkerPool.ids(yield* RunOptions.basePool(config))
+  const others = workers.filter((id) => !own.includes(id))
+  if (others.length === 0) return
+  const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
+  const missing = yield* Effect.filter(others, (id) => Effect.map(WorkerName.hasVendor(id), (has) => !has))
+  if (missing.length === 0) return
+  const [used, are] = missing.length === 1 ? ["the worker", "is"] : ["the workers", "are"]
+  return yield* usage(
+    `The run used ${used} ${missing.join(", ")}, which ${are} not in the present config. Pass the config of the run with --config, or other workers with --pool.`
+  )
+})
+
 /** Resumes a run. Without `--pool`, it uses the run's own workers. */
 export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
@@ -97,11 +117,12 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
       const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
       const journal = yield* Journals.open(input.journal, input.database)
       const { ending, run, workers } = yield* Journals.find(journal, input.id)
+      if (Option.isNone(input.pool)) yield* checkWorkers(config, workers)
       const pool = Option.orElse(input.pool, () => Option.some(workers.join(",")))
       const team = { ...input, pool, seed: Option.none<number>(), approve: approved(input.approve).tools }
       const [begun] = yield* Journals.events(journal, run)
       const asked = begun?.type === "run-started" ? question(begun.task) : ""
-      const kept = { journal, runId: run, hasEnded: ending !== undefined && Journal.isFinal(ending) }
+      const kept = { journal, runId: run, hasEnded: ending !== undefined && Journal.isFinal(ending), place: input }
       yield* Run.perform(config, team, asked, kept, (conductor, options) =>
         conductor.resume({ runId: run, results }, options)
       )
@@ -148,11 +169,12 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
       const { run, workers } = yield* Journals.find(journal, input.id)
       const worker = Option.getOrUndefined(input.worker)
       const members = worker === undefined || workers.includes(worker) ? workers : [...workers, worker]
+      if (Option.isNone(input.pool)) yield* checkWorkers(config, workers)
       const pool = Option.orElse(input.pool, () => Option.some(members.join(",")))
       const team = { ...input, pool, seed: Option.none<number>() }
       const [begun] = yield* Journals.events(journal, run)
       const asked = begun?.type === "run-started" ? question(begun.task) : ""
-      const kept = { journal, runId: randomUUID(), hasEnded: false }
+      const kept = { journal, runId: randomUUID(), hasEnded: false, place: input }
       const subtask = Option.getOrUndefined(input.subtask)
       const change = { ...(worker !== undefined && { worker }), ...(subtask !== undefined && { subtask }) }
       yield* Run.perform(config, team, asked, kept, (conductor, options) =>

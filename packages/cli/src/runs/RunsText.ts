@@ -3,6 +3,7 @@ import { Journal } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
 import { table, toLeft } from "../view/Table.ts"
+import * as ResumeCommand from "./ResumeCommand.ts"
 
 const questionWidth = 40
 
@@ -15,13 +16,14 @@ const ago = (millis: number): string => {
 }
 
 /** Returns the state of a run, and the next action. */
-export const state = (run: Journal.Summary): string => {
+export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string => {
+  const resume = ResumeCommand.text(run.run, place)
   const { owner, waitsFor = [] } = run
   const state = Journal.stateOf(run)
-  if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: divisi runs resume ${run.run}`
-  if (state === "stopped") return `stopped: divisi runs resume ${run.run}`
+  if (state === "waiting") return `waiting for ${waitsFor.join(", ")}: ${resume}`
+  if (state === "stopped") return `stopped: ${resume}`
   if (state === "damaged") return `damaged: ${run.damaged}`
-  if (state === "failed" || state === "budget") return `${state}: divisi runs resume ${run.run}`
+  if (state === "failed" || state === "budget") return `${state}: ${resume}`
   return state === "running" ? `running in ${owner}` : state
 }
 

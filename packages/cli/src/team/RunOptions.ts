@@ -75,7 +75,7 @@ const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
 const isPool = (pool: NonNullable<Config["pool"]>): pool is WorkerPool.WorkerPool => "workers" in pool
 
 /** The pool of the config, or else that of the gym. */
-const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
+export const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
   const { pool } = config
   if (pool === undefined) {
     return Effect.map(
