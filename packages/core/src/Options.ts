@@ -10,6 +10,13 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { isSame, nearest } from "./Nearest.ts"
 
+// Every entry point for runs loads this module. Without this, an old runtime fails later, with an error that does not
+// name the reason.
+if (typeof Promise.withResolvers !== "function") {
+  const version = globalThis.process?.version ?? "an older runtime"
+  throw new Error(`Divisi needs Node 22.19 or newer, and this is ${version}. Install it from https://nodejs.org`)
+}
+
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
