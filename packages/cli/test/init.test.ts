@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Found from "../src/init/Found.ts"
 import * as Project from "../src/init/Project.ts"
 import * as Team from "../src/init/Team.ts"
+import * as Clone from "../src/invocation/Clone.ts"
 import { divisi, inFolder } from "./process.ts"
 
 /** A folder in which the packages of this workspace are found. */
@@ -47,6 +48,14 @@ const played = (models: ReadonlyArray<Team.Model>, language: Team.Language) =>
     fs.writeFileSync(path.join(folder, names.scriptFile), team.script)
     return node(folder, names.scriptFile)
   })
+
+it("names the Node of the clone if the user's own is too old", () => {
+  const brought = path.resolve("/clone/.divisi/node24/node_modules/node/bin/node")
+  const folder = path.resolve("/clone/app")
+  assert.strictEqual(Clone.nodeFor(folder, brought), path.join("..", ".divisi/node24/node_modules/node/bin/node"))
+  assert.match(Clone.nodeFor(path.resolve("/app"), brought.replace("clone", "my clone")), /^".+"$/)
+  assert.strictEqual(Clone.nodeFor(folder, path.resolve("/usr/bin/node")), "node")
+})
 
 describe("what divisi init writes", () => {
   it.each(["typescript", "javascript"] as const)("answers in the gym, in %s", async (language) => {

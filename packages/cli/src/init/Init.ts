@@ -221,7 +221,8 @@ export const init = Effect.fnUntraced(function* (
   const divisi = Clone.isThere() ? `node ${path.relative(folder, process.argv[1] ?? "divisi")}` : "npx divisi"
   const names = models.map(nameOf)
   const written = [...files, ...own].map(({ name }) => name)
-  const next = [`node ${scriptFile}`, `${divisi} run "a question"`, `${divisi} chat`]
+  const node = Clone.nodeFor(folder)
+  const next = [`${node} ${scriptFile}`, `${divisi} run "a question"`, `${divisi} chat`]
   if (input.json) {
     const facts = { found, models: names, files: written, install: command, isInstalled: isInstalling, next }
     return say(JSON.stringify(facts))
@@ -234,6 +235,9 @@ export const init = Effect.fnUntraced(function* (
         ]
       : []),
     ...(isInstalling ? [] : ["Install the packages:", `  ${command.join(" ")}`]),
+    ...(node === "node"
+      ? []
+      : ["The script needs Node 22.19 or newer, and yours is older. The command below uses the Node of this clone."]),
     "Then:",
     ...next.map((line) => `  ${line}`)
   )

@@ -14,6 +14,16 @@ const script = (): string | undefined => {
 /** Whether this command line belongs to a clone. */
 export const isThere = (): boolean => script() !== undefined
 
+/**
+ * Returns the program that runs a user's scripts from a folder: `node`, or the path of the Node that a clone has
+ * installed for itself because the user's own is too old.
+ */
+export const nodeFor = (folder: string, program = process.execPath): string => {
+  if (!/[/\\]\.divisi[/\\]node24[/\\]/.test(program)) return "node"
+  const relative = path.relative(folder, program)
+  return /\s/.test(relative) ? `"${relative}"` : relative
+}
+
 /** Packs packages of the clone with their dependencies into a folder. Returns the file names by package name. */
 export const pack = (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> =>
   new Promise((resolve, reject) => {
