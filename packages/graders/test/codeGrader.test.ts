@@ -47,6 +47,23 @@ describe("the program of an answer", () => {
       [`Here:\n\`\`\`python\n${code}`, "tests"],
       [code, "tests"],
       ["I add both numbers of the line.", "unparsed"],
+      [
+        `<pre><code class="language-python">\nn = input()\nif n &gt; &quot;&quot;:\n    print(sum(map(int, n.split())))\n</code></pre>`,
+        "tests"
+      ],
+      [`\`\`\`json\n${JSON.stringify({ solution: { language: "python", source: code } })}\n\`\`\``, "tests"],
+      [JSON.stringify({ answer: `\`\`\`python\n${code}\n\`\`\`` }), "tests"],
+      [`Read the line and add both numbers:\n\n${code}\n\nThis takes constant time.`, "tests"],
+      [
+        `The plan is simple: split it.\nimport sys\n\na, b = sys.stdin.read().split()\nprint(int(a) + int(b))\nDone!`,
+        "tests"
+      ],
+      [
+        `\`\`\`pycon\n>>> def add(line):\n...     return sum(map(int, line.split()))\n>>> print(add(input()))\n5\n\`\`\``,
+        "tests"
+      ],
+      [`Bad idea:\n<code>print(len(input()))</code>\nGood:\n<code>${code}</code>`, "tests"],
+      ["First read the input, then (maybe) print the sum.", "unparsed"],
       [`\`\`\`python\n${code}\n\`\`\`\nBetter:\n\`\`\`python\nprint(len(input()))\n\`\`\``, "wrong-answer"]
     ]
     for (const [answer, rung] of tests) assert.strictEqual(await grade(answer), rung, answer)

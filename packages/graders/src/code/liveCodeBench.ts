@@ -12,7 +12,7 @@ import * as LiveCodeBenchProblem from "./LiveCodeBenchProblem.ts"
 import * as PythonValue from "./PythonValue.ts"
 import { prelude } from "./prelude.ts"
 import * as Printed from "./printed.ts"
-import { blocks, chooser } from "./programText.ts"
+import { blocks, candidates, chooser } from "./programText.ts"
 
 const passed: Finding = { passed: true, rung: "tests", explanation: "passes" }
 
@@ -86,16 +86,17 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
   )
 }
 
-/** The program of an answer: its one fenced block; of several blocks, or without a closed fence, what parses. */
+/** The program of an answer: its only fenced block if that is closed, otherwise the candidate that fits the task. */
 const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | undefined) => {
-  const found = blocks(answer)
-  if (found.length === 1 && found[0]!.isClosed) return Effect.succeed(found[0]!.code)
-  const texts = found.length === 0 ? [answer] : found.map(({ code }) => code)
-  const order = JSON.stringify({ texts, function: name })
+  const [only, ...others] = blocks(answer)
+  if (others.length === 0 && only?.isClosed === true) return Effect.succeed(only.code)
+  const order = JSON.stringify({ texts: candidates(answer), function: name })
   const program = { code: chooser, order, limits: { wallMillis: 60_000 } }
-  return Effect.map(Sandbox.run(sandbox, program), (execution) =>
-    execution.type === "finished" && execution.exitCode === 0 ? texts[Number(execution.stdout.trim())] : undefined
-  )
+  return Effect.map(Sandbox.run(sandbox, program), (execution) => {
+    if (execution.type !== "finished" || execution.exitCode !== 0) return undefined
+    const chosen: unknown = JSON.parse(execution.stdout)
+    return typeof chosen === "string" ? chosen : undefined
+  })
 }
 
 /**

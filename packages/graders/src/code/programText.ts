@@ -1,9 +1,13 @@
-/** Finds the program in an answer: its fenced blocks, or all of it, and which of them to run. */
+/**
+ * Finds the program in an answer. Candidates are its fenced blocks; if it has none, the whole answer, its tags and its
+ * JSON strings. A Python program then chooses one of them.
+ */
 
 const fence = /^(\s*(?:>\s?)?)(?:[-*]\s+)?(```+|~~~+)\s*([\w+#.-]*)/
 
 /** Languages of a fence whose block may be Python. */
-const isPython = (language: string): boolean => /^(?:|py|python|python[23]|py3|code|solution)$/i.test(language)
+const isPython = (language: string): boolean =>
+  /^(?:|i?py(?:thon)?(?:[23](?:\.\d+)?)?|pycon|code|solution)$/i.test(language)
 
 /** More blocks than this are not looked at: the last ones count. */
 const maxBlocks = 20
@@ -14,6 +18,12 @@ export interface Block {
   readonly isClosed: boolean
 }
 
+/** Returns the code of a block. Of an interactive session, these are the lines with a prompt, without it. */
+const withoutPrompts = (lines: ReadonlyArray<string>): string =>
+  lines.some((line) => line.startsWith(">>> "))
+    ? lines.flatMap((line) => /^(?:>>>|\.\.\.)(?: (.*))?$/.exec(line)?.slice(1) ?? []).join("\n")
+    : lines.join("\n")
+
 /** The fenced blocks of an answer that may be Python; the last one may lack its closing fence. */
 export const blocks = (answer: string): ReadonlyArray<Block> => {
   const found: Array<Block> = []
@@ -21,7 +31,7 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
     | { readonly margin: string; readonly mark: string; readonly language: string; readonly lines: Array<string> }
     | undefined
   const add = (isClosed: boolean) => {
-    if (open !== undefined && isPython(open.language)) found.push({ code: open.lines.join("\n"), isClosed })
+    if (open !== undefined && isPython(open.language)) found.push({ code: withoutPrompts(open.lines), isClosed })
     open = undefined
   }
   for (const line of answer.split("\n")) {
@@ -35,13 +45,63 @@ export const blocks = (answer: string): ReadonlyArray<Block> => {
   return found.filter(({ code }) => code.trim() !== "").slice(-maxBlocks)
 }
 
+const tagged = /<(code|pre|solution|program|python|answer|final_answer)(?:\s[^<>]{0,80})?>([\s\S]*?)<\/\1>/gi
+
+const entities: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&nbsp;": " ",
+  "&amp;": "&"
+}
+
+/** The content of a tag: as it is, and as HTML. */
+const contents = (content: string): ReadonlyArray<string> => {
+  const html = content
+    .replace(/<\/?(?:code|pre|span|br|div|p)(?:\s[^<>]{0,80})?\/?>/gi, "")
+    .replace(/&(?:lt|gt|quot|#39|nbsp|amp);/g, (entity) => entities[entity]!)
+  return html === content ? [content] : [content, html]
+}
+
+/** The longest answer whose JSON is parsed, in characters. */
+const maxJson = 200_000
+
+/** The strings in the JSON of an answer, down to three levels. */
+const stringsIn = (answer: string): ReadonlyArray<string> => {
+  const json = /[[{][\s\S]*[\]}]/.exec(answer.slice(0, maxJson))?.[0]
+  const walk = (value: unknown, levels: number): ReadonlyArray<string> => {
+    if (typeof value === "string") return [value]
+    if (typeof value !== "object" || value === null || levels === 0) return []
+    return Object.values(value).flatMap((one) => walk(one, levels - 1))
+  }
+  try {
+    return json === undefined ? [] : walk(JSON.parse(json), 3)
+  } catch {
+    return []
+  }
+}
+
+/** The texts of an answer that may be its program, in order. The last one may contain prose around the program. */
+export const candidates = (answer: string): ReadonlyArray<string> => {
+  const fenced = blocks(answer)
+  if (fenced.length > 0) return fenced.map(({ code }) => code)
+  const strings = stringsIn(answer).flatMap((text) => {
+    const inner = blocks(text)
+    return inner.length === 0 ? [text] : inner.map(({ code }) => code)
+  })
+  const tags = [...answer.matchAll(tagged)].flatMap(([, , content = ""]) => contents(content))
+  return [...[...strings, ...tags].filter((text) => text.trim() !== "").slice(-maxBlocks), answer]
+}
+
 /**
- * Python that prints which of some texts is the program: the last one that parses and defines the function that is asked
- * for, or reads its input where none is; else the last one that parses and does more than to name values; -1 for none.
- * Nothing of the texts is run.
+ * Python that prints the chosen program as JSON: of the texts, the last one that parses and defines the function that
+ * is asked for, or that reads its input if none is; otherwise the last one that parses and does more than assign
+ * values; otherwise the longest part of the last text that parses and does so. Prints null if there is none. It runs
+ * none of the texts.
  */
 export const chooser = `
-import ast, json
+import ast, json, time
 
 order = json.loads(__order__)
 
@@ -63,9 +123,30 @@ def reads(parsed):
 def acts(parsed):
     return any(isinstance(one, (ast.Call, ast.FunctionDef, ast.ClassDef)) for one in ast.walk(parsed))
 
+def fits(parsed):
+    name = order.get("function")
+    return acts(parsed) and (name in names(parsed) if name else reads(parsed))
+
+def part(text):
+    # The longest run of lines that is a program. The number of lines and the time for it are bounded.
+    lines, best, ends = text.split("\\n")[:400], None, time.monotonic() + 5
+    for start in range(len(lines)):
+        if not lines[start].strip():
+            continue
+        for end in range(len(lines), start + (len(best.split("\\n")) if best else 0), -1):
+            if time.monotonic() > ends:
+                return best
+            piece = "\\n".join(lines[start:end])
+            parsed = tree(piece)
+            if parsed is not None:
+                if fits(parsed):
+                    best = piece
+                break
+    return best
+
 trees = [tree(text) for text in order["texts"]]
 parsed = [at for at, one in enumerate(trees) if one is not None and acts(one)]
-name = order.get("function")
-meant = [at for at in parsed if (name in names(trees[at]) if name else reads(trees[at]))]
-print((meant or parsed or [-1])[-1])
+meant = [at for at in parsed if fits(trees[at])]
+chosen = [order["texts"][at] for at in meant or parsed][-1:] or [part(order["texts"][-1])]
+print(json.dumps(chosen[0]))
 `
