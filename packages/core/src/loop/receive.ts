@@ -134,7 +134,11 @@ export const silenceOf = ({ budget, worker }: Pick<RunSettings, "budget" | "work
 const silent = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
-    reason: { _tag: "Timeout", afterMillis, detail: `no data for ${Math.round(afterMillis) / 1000} s` }
+    reason: {
+      _tag: "Timeout",
+      afterMillis,
+      detail: `no data for ${Math.round(afterMillis) / 1000} s, which worker.silenceMillis (--silence) sets; its default is a third of the run's time limit`
+    }
   })
 
 const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: Received) => {
