@@ -102,6 +102,18 @@ describe("a call that sends nothing", () => {
       assert.lengthOf(calls, 1)
     })
   )
+
+  it.effect("names the limit and its setting if the call fails", () =>
+    Effect.gen(function* () {
+      const { worker } = hanging(1, 0)
+      const running = yield* Effect.forkChild(
+        run(worker, { worker: { silenceMillis: 5_000 }, retry: { maxAttempts: 1 } })
+      )
+      yield* TestClock.adjust(5_000)
+      const { detail } = yield* Fiber.join(running)
+      assert.match(detail ?? "", /no data for 5 s, which worker.silenceMillis \(--silence\) sets/)
+    })
+  )
 })
 
 describe("a worker whose answers come whole", () => {
