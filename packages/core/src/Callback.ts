@@ -1,6 +1,6 @@
 /**
- * Calls user functions, which may be async and may throw. Promises are awaited, exceptions become failures, and no
- * rejection goes unhandled.
+ * Helpers for calling user-supplied functions, which may be async and may throw. Promises are awaited, exceptions are
+ * converted to failures, and no rejection is left unhandled.
  */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
@@ -8,13 +8,16 @@ import * as Effect from "effect/Effect"
 import * as References from "effect/References"
 import { isA, messageOf } from "./Thrown.ts"
 
-/** The return type of a user function: an `A`, a promise of it, or an effect that yields it. */
+/** The return type accepted from a user-supplied function: a plain value, a promise, or an effect. */
 export type Given<A, E = never> = A | PromiseLike<A> | Effect.Effect<A, E>
 
 const isPromiseLike = (value: unknown): value is PromiseLike<unknown> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function"
 
-/** Calls a user function. Fails with its exception, or with the rejection of its promise. */
+/**
+ * Calls a user-supplied function and returns its result as an effect. The effect fails with the thrown exception or the
+ * rejection reason.
+ */
 export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A, E> =>
   Effect.suspend((): Effect.Effect<A, E> => {
     try {
@@ -27,9 +30,9 @@ export const settle = <A, E = unknown>(call: () => Given<A, E>): Effect.Effect<A
     }
   })
 
-/** A user function failed: it threw, its promise was rejected, or its Effect failed or died. */
+/** Raised when a user-supplied function throws, returns a rejected promise, or returns an effect that fails or dies. */
 export class CallbackError extends Data.TaggedError("CallbackError")<{
-  /** The function, e.g. `reserve of the ledger`. */
+  /** A human-readable name for the function, e.g. `reserve of the ledger`. */
   readonly callback: string
   readonly cause: unknown
 }> {
@@ -39,8 +42,8 @@ export class CallbackError extends Data.TaggedError("CallbackError")<{
 }
 
 /**
- * Calls a user function and names it in the error. Errors that `isExpected` accepts, interruptions, and errors that
- * already name a function are passed on unchanged.
+ * Calls a user-supplied function and wraps its failure in a {@link CallbackError} that names the function.
+ * Interruptions, errors accepted by `isExpected`, and existing `CallbackError`s pass through unchanged.
  */
 export const called = <A, E = never>(
   callback: string,
@@ -54,7 +57,7 @@ export const called = <A, E = never>(
       : Effect.fail(new CallbackError({ callback, cause: error }))
   })
 
-/** Calls a listener without waiting for it. `onError` receives its exception or rejection. */
+/** Calls a listener without waiting for its result. Exceptions and rejections are passed to `onError`. */
 export const notify = (call: () => unknown, onError: (error: unknown) => void): void => {
   try {
     const given = call()
@@ -64,13 +67,18 @@ export const notify = (call: () => unknown, onError: (error: unknown) => void): 
   }
 }
 
-/** Logs to stderr instead of stdout, which may carry a protocol, unless the caller provides a logger. */
+/**
+ * Redirects log output to stderr, because stdout may carry a protocol. A logger configured by the caller takes
+ * precedence.
+ */
 export const toErrorOutput: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.provideService(
   References.LogToStderr,
   true
 )
 
-/** Calls a listener and logs its errors. `what` is its name in the log, such as `onPaid`. */
+/**
+ * Calls a listener and logs a warning if it fails. `what` is the listener's name in the log message, such as `onPaid`.
+ */
 export const notifyLogged = (what: string, call: () => unknown): void =>
   notify(call, (error) =>
     Effect.runFork(
@@ -78,12 +86,12 @@ export const notifyLogged = (what: string, call: () => unknown): void =>
     )
   )
 
-/** Handles the rejection of an unused value that may be a promise. */
+/** Marks a possible promise as handled, so that its rejection does not crash the process. */
 export const unheard = (given: unknown): void => {
   if (isPromiseLike(given)) given.then(undefined, () => {})
 }
 
-/** Calls a function whose result is needed synchronously. A promise is an error; its rejection is handled. */
+/** Calls a function that must return synchronously. Throws a `TypeError` if the function returns a promise. */
 export const atOnce = <A>(what: string, call: () => A): A => {
   const given = call()
   if (!isPromiseLike(given)) return given

@@ -1,11 +1,11 @@
-/** Durations measured with the monotonic clock, because the wall clock can be changed during a measurement. */
+/** Measures durations with the monotonic clock. The wall clock may be adjusted during a measurement. */
 import type * as Clock from "effect/Clock"
 
-/** The monotonic clock in milliseconds, from an arbitrary start. */
+/** Returns the current time of the monotonic clock in milliseconds. The starting point is arbitrary. */
 export const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1_000_000
 
 /**
- * The milliseconds since an earlier reading of `ticks`, rounded to an integer.
+ * Returns the milliseconds elapsed since an earlier value of {@link ticks}, rounded to an integer.
  *
  * **Example**
  *

@@ -1,6 +1,9 @@
-/** Suggests the closest known word for a misspelt one. */
+/** Suggestions for misspelt words. */
 
-/** The edit distance of two words: letters to insert, delete, replace or swap with their neighbor. */
+/**
+ * Returns the edit distance between two words, counting insertions, deletions, substitutions and swaps of adjacent
+ * letters.
+ */
 const distance = (from: string, to: string): number => {
   let beforeLast: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -27,15 +30,16 @@ const bare = (word: string): string => word.toLowerCase().replaceAll(/[^\p{L}\p{
 /** Whether two words are equal, ignoring case, hyphens and underscores. */
 export const isSame = (one: string, other: string): boolean => bare(one) === bare(other.slice(0, 64))
 
-/** The maximum edit distance of a suggestion: a third of the word's length, up to 3. */
+/** Maximum edit distance for a suggestion: a third of the word's length, but at most 3. */
 const allowed = (word: string): number => Math.min(3, Math.floor(word.length / 3))
 
-/** Whether one word is a prefix of the other: an unfinished word, or one with a unit appended. */
+/** Whether one word is a prefix of the other, e.g. an incomplete word, or a word with its unit appended. */
 const isBeginning = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one))
 
 /**
- * Returns the closest known word, or `undefined` if none is close. Case, hyphens and underscores are ignored.
+ * Returns the known word closest to a misspelt one, or `undefined` if none is close enough. Ignores case, hyphens and
+ * underscores.
  *
  * **Example**
  *

@@ -1,12 +1,12 @@
-/** Modules that are loaded when they are first used, so that programs which never use them do not load them. */
+/** Lazy loading of modules: a module is imported on first use. */
 import * as Effect from "effect/Effect"
 
-/** Runs an effect with the module. Does not yield if the module is already loaded. */
+/** Runs an effect with a lazily loaded module. Runs synchronously if the module is already loaded. */
 export type OnDemand<M> = <A, E, R>(use: (module: M) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 const loads: Array<() => Promise<unknown>> = []
 
-/** Returns a function that loads a module on first use and caches it. */
+/** Creates a loader that imports a module on first use and caches it. */
 export const onDemand = <M>(load: () => Promise<M>): OnDemand<M> => {
   let loaded: M | undefined
   const loadOnce = async () => {
@@ -18,7 +18,10 @@ export const onDemand = <M>(load: () => Promise<M>): OnDemand<M> => {
   return (use) => Effect.suspend(() => (loaded === undefined ? Effect.flatMap(loading, use) : use(loaded)))
 }
 
-/** Loads all modules now. Simulations need it, because a simulated scheduler does not wait for module loading. */
+/**
+ * Imports all lazily loaded modules now. Required before simulations, because a simulated scheduler does not wait for
+ * module loading.
+ */
 export const loadAll = async (): Promise<void> => {
   for (const load of loads) await load()
 }

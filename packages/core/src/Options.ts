@@ -1,17 +1,17 @@
 /**
- * The validator of all public configurations: a table of options and ranges, and a function that checks values against
- * it. An unknown option, a value out of range, a missing option or a contradiction is reported with the caller's option
- * names before anything runs or is paid for.
+ * Declarative validation for all public options. Each set of options is described by a table, and {@link check}
+ * validates values against it. Unknown, missing, conflicting or out-of-range options are reported under the name that
+ * the caller used, before the run starts and before any money is spent.
  *
- * A {@link Shape} has one row per option. It is declared with `satisfies`, so an option without a row does not compile.
- * No schema library is loaded, and a check takes about a microsecond.
+ * A {@link Shape} has one row per option. Shapes are declared with `satisfies ShapeOf<...>`, so that adding an option
+ * without a row is a compile error. Validation needs no schema library and takes about a microsecond.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { isSame, nearest } from "./Nearest.ts"
 
-// Every entry point for runs loads this module. Without this, an old runtime fails later, with an error that does not
-// name the reason.
+// Every entry point that starts runs imports this module. Without this guard, an outdated runtime would fail later with
+// an unrelated error.
 if (typeof Promise.withResolvers !== "function") {
   const version = globalThis.process?.version ?? "an older runtime"
   throw new Error(`Divisi needs Node 22.19 or newer, and this is ${version}. Install it from https://nodejs.org`)
@@ -21,69 +21,82 @@ if (typeof Promise.withResolvers !== "function") {
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The range of numbers that a check accepts, both ends included. */
+/** The inclusive numeric range accepted by a check. */
 export interface Range {
   readonly least: number
   readonly most: number
   readonly isWhole: boolean
 }
 
-/** Returns a description of the accepted values, or `undefined` if the value is accepted. */
+/**
+ * A validation function for a single value. Returns `undefined` if the value is valid, or else a description of the
+ * values that would be accepted.
+ */
 export interface Check {
   (value: unknown): string | undefined
-  /** The range, if the check is for numbers. */
+  /** The accepted range, set for numeric checks only. */
   readonly range?: Range | undefined
 }
 
-/** The options of a configuration, with one row each. A nested shape describes a nested object of options. */
+/** Maps each option name to its validation rule. Use a nested shape for options that are themselves objects. */
 export interface Shape {
   readonly [option: string]: Row
 }
 
-/** A row of a shape. */
+/** Validation rule for a single option. */
 export type Row = Check | Shape | Table | Variants | Each
 
-/** A shape with a row for every option of an interface. */
+/** A {@link Shape} that must have a row for every property of the interface `A`. */
 export type ShapeOf<A> = { readonly [Option in keyof A]-?: Row }
 
-/** Checks options that are individually valid. Returns the problem as a sentence, or `undefined`. */
+/**
+ * Validates a combination of options, each of which is valid individually. Returns an error message, or `undefined` if
+ * the combination is valid.
+ */
 export type Rule = (options: Readonly<Record<string, unknown>>) => string | undefined
 
-/** The parts of a table other than its rows. */
+/** Optional parts of a {@link Table}. */
 export interface Notes {
-  /** The required options. */
+  /** Names of the required options. */
   readonly required?: ReadonlyArray<string> | undefined
-  /** Names from other libraries, mapped to ours: `{ prompt: "question" }`. Spelling is normalized before the lookup. */
+  /**
+   * Aliases: option names used by other libraries, mapped to the names used here, e.g. `{ prompt: "question" }`. Case,
+   * hyphens and underscores are ignored. An alias is not accepted as an option; the error message suggests the right
+   * name.
+   */
   readonly called?: Readonly<Record<string, string>> | undefined
   /**
-   * Rules between options ({@link needs}, {@link excludes}, {@link ordered}), checked in order after the options
-   * themselves.
+   * Constraints between options, such as {@link needs}, {@link excludes} and {@link ordered}. They are checked in
+   * order, after the individual options.
    */
   readonly rules?: ReadonlyArray<Rule> | undefined
 }
 
-/** A shape with required options, aliases and rules. */
+/** A {@link Shape} with required options, aliases and rules. */
 export interface Table extends Notes {
   readonly kind: "table"
   readonly shape: Shape
 }
 
-/** Objects in which one option decides which others are allowed: `{ type: "constant" }`. */
+/**
+ * Describes a discriminated union: the value of the option `by` selects the shape that the object must match, as in
+ * `{ type: "constant" }`.
+ */
 export interface Variants {
   readonly kind: "variants"
   readonly by: string
   readonly of: Readonly<Record<string, Table | Shape>>
 }
 
-/** Describes the elements of a list, or the values of a record with arbitrary keys. */
+/** Describes a list by its elements, or a record with arbitrary keys by its values. */
 export interface Each {
   readonly kind: "list" | "record"
   readonly each: Row
 }
 
-/** Invalid options, with the reason. */
+/** Raised when options are invalid. */
 export class OptionsError extends Data.TaggedError("OptionsError")<{
-  /** The function or file that the options were given to, e.g. `conduct`. */
+  /** The function or file that received the options, e.g. `conduct`. */
   readonly what: string
   readonly detail: string
 }> {
@@ -99,12 +112,12 @@ export class OptionsError extends Data.TaggedError("OptionsError")<{
 const shortest = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
 /**
- * Matches values that look like credentials. They are not repeated in errors, because a credential may be in the wrong
- * option.
+ * Matches strings that look like credentials. Error messages must not repeat such a string, in case a credential was
+ * passed as the wrong option.
  */
 const credential = /\bsk-|bearer\s|:\/\/[^/\s]*@/i
 
-/** Describes a value in a few words. It never throws, and never repeats a credential. */
+/** Returns a short description of a value for use in error messages. Never throws, and never includes a credential. */
 export const kindOf = (value: unknown): string => {
   if (typeof value === "string") return credential.test(value) ? "a text" : JSON.stringify(shortest(value))
   if (typeof value === "function") return "a function"
@@ -117,7 +130,7 @@ export const kindOf = (value: unknown): string => {
 // Checks
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a check from a test and a description of the accepted values. */
+/** Creates a check from a predicate and a description of the accepted values. */
 export const expects =
   (what: string, test: (value: unknown) => boolean): Check =>
   (value) =>
@@ -137,33 +150,36 @@ const within = (what: string, { isWhole, least, most }: Range): Check => {
   return Object.assign(expects(words, test), { range: { least, most, isWhole } })
 }
 
-/** Returns a check that recognizes an object by one of its methods. */
+/** Returns a check for objects that have the given method. */
 export const madeBy = (what: string, method: string): Check =>
   expects(what, (value) => isRecord(value) && typeof value[method] === "function")
 
-/** Accepts a finite number from `least` to `most`. */
+/** Returns a check for finite numbers from `least` to `most`, inclusive. */
 export const number = (least: number, most = Number.MAX_VALUE): Check =>
   within("a number", { least, most, isWhole: false })
 
-/** Accepts an integer from `least` to `most`. */
+/** Returns a check for integers from `least` to `most`, inclusive. */
 export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
   within("a whole number", { least, most, isWhole: true })
 
-/** Accepts a limit: a number of at least 0, infinity included. */
+/** Accepts any number of at least 0, including `Infinity`. */
 export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
 
-/** A check that accepts a fixed set of words. Schemas are derived from `words`. */
+/**
+ * A check that accepts a fixed set of strings. The strings are exposed as `words`, so that schemas can be derived from
+ * them.
+ */
 export interface OneOf<Word extends string> extends Check {
   readonly words: ReadonlyArray<Word>
 }
 
-/** Accepts one of the given words. */
+/** Returns a check that accepts any of the given strings. */
 export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words): OneOf<Words[number]> => {
   const check = expects(words.map((word) => `"${word}"`).join(" or "), (value) => words.includes(value as string))
   return Object.assign(check, { words })
 }
 
-/** Returns a check that accepts values that pass any of the given checks. */
+/** Combines checks: a value is valid if any of them accepts it. */
 export const either =
   (...checks: ReadonlyArray<Check>): Check =>
   (value) => {
@@ -175,19 +191,21 @@ export const either =
 // Tables
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a table from a shape, with required options, aliases and rules. */
+/** Creates a {@link Table} from a shape and its required options, aliases and rules. */
 export const table = (shape: Shape, notes: Notes = {}): Table => ({ kind: "table", shape, ...notes })
 
-/** Accepts a list, and checks each element. */
+/** Describes a list whose elements all match the given row. */
 export const listOf = (each: Row): Each => ({ kind: "list", each })
 
-/** Accepts an object with arbitrary keys, and checks each value. */
+/** Describes an object with arbitrary keys whose values all match the given row. */
 export const recordOf = (each: Row): Each => ({ kind: "record", each })
 
-/** Accepts objects in which one option, such as `type`, decides which other options are allowed. */
+/**
+ * Describes a discriminated union. The value of the option `by`, such as `type`, selects the shape to validate against.
+ */
 export const variants = (by: string, of: Variants["of"]): Variants => ({ kind: "variants", by, of })
 
-/** A rule: the option requires one of several other options. */
+/** Creates a rule: if `option` is set, at least one of `others` must be set as well. */
 export const needs =
   (option: string, ...others: ReadonlyArray<string>): Rule =>
   (options) =>
@@ -195,7 +213,7 @@ export const needs =
       ? undefined
       : `"${option}" needs ${others.map((other) => `"${other}"`).join(" or ")}.`
 
-/** A rule: at most one of two options may be set. */
+/** Creates a rule: `option` and `other` must not both be set. */
 export const excludes =
   (option: string, other: string): Rule =>
   (options) =>
@@ -203,7 +221,7 @@ export const excludes =
       ? undefined
       : `"${option}" and "${other}" cannot be used together.`
 
-/** A rule: one number must not exceed another. */
+/** Creates a rule: the number in `lower` must not exceed the number in `upper`. */
 export const ordered =
   (lower: string, upper: string): Rule =>
   (options) =>
@@ -214,7 +232,7 @@ export const ordered =
 const isStructure = (row: Row): row is Table | Variants | Each =>
   typeof (row as { readonly kind?: unknown }).kind === "string"
 
-/** Returns the table of a row that describes an object of options. */
+/** Returns the table for a row that describes an object. */
 export const tableOf = (row: Table | Shape): Table => (isStructure(row) ? (row as Table) : table(row))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -239,7 +257,7 @@ const problemOfOptions = (options: Readonly<Record<string, unknown>>, table: Tab
   const { required = [], rules = [], shape } = table
   for (const option of Object.keys(options)) {
     const value = options[option]
-    // An option that is `undefined` is absent.
+    // An option set to `undefined` counts as omitted.
     if (value === undefined) continue
     if (!Object.hasOwn(shape, option)) return unknown(path, option, table)
     const problem = problemOf(value, shape[option]!, `${path}${option}`)
@@ -275,7 +293,7 @@ const problemOfVariant = (value: Readonly<Record<string, unknown>>, { by, of }: 
   return problemOfOptions(value, { ...table, shape: { [by]: names, ...table.shape } }, `${path}.`)
 }
 
-/** Checks a value against a row. Returns the problem as a sentence, or `undefined`. */
+/** Validates a value against a row. Returns an error message, or `undefined` if the value is valid. */
 export const problemOf = (value: unknown, row: Row, path: string): string | undefined => {
   if (typeof row === "function") {
     const wanted = row(value)
@@ -324,6 +342,6 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   if (detail !== undefined) throw new OptionsError({ what, detail })
 }
 
-/** Like `check`, as an effect that fails with the {@link OptionsError}. */
+/** Like {@link check}, but returns an effect that fails with the {@link OptionsError} instead of throwing. */
 export const checked = (what: string, options: unknown, row: Table | Shape): Effect.Effect<void, OptionsError> =>
   Effect.try({ try: () => check(what, options, row), catch: (error) => error as OptionsError })

@@ -1,4 +1,4 @@
-/** A worker with scripted replies that records every call, for tests and examples. */
+/** A mock worker for tests and examples. Replies are scripted, and every call is recorded. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Tables from "./Options.ts"
@@ -6,7 +6,7 @@ import * as Message from "./task/Message.ts"
 import { free, type Pricing, pricingShape } from "./task/Usage.ts"
 import { type Worker, WorkerError, type WorkerErrorReason, type WorkerPart, type WorkerRequest } from "./task/Worker.ts"
 
-/** The behavior of one call: return a text, fail, hang forever, or stream the given parts. */
+/** Scripted behavior for a single call: return text, fail, hang forever, or stream the given parts. */
 export type Reply =
   | string
   | { readonly fail: WorkerErrorReason }
@@ -17,7 +17,7 @@ export type Reply =
       readonly thenFail?: WorkerErrorReason | undefined
     }
 
-/** A scripted worker, with its received requests in order and the number of calls in progress. */
+/** A scripted worker that exposes the requests it has received, in order, and the number of calls in progress. */
 export interface ScriptedWorker extends Worker {
   readonly calls: ReadonlyArray<WorkerRequest>
   readonly running: () => number
@@ -29,9 +29,12 @@ export interface Options {
   readonly description?: string | undefined
   readonly pricing?: Pricing | undefined
   readonly provider?: string | undefined
-  /** The duration of each call, in milliseconds. Default: 0. */
+  /** Latency of each call, in milliseconds. Default: 0. */
   readonly latencyMillis?: number | undefined
-  /** The replies in order, of which the last is repeated; or a function of the request and the index of the call. */
+  /**
+   * The replies in order, with the last one repeated; or a function that returns the reply for a request and its call
+   * index.
+   */
   readonly replies: ReadonlyArray<Reply> | ((request: WorkerRequest, call: number) => Reply)
 }
 
@@ -65,7 +68,7 @@ const answerParts = (text: string, request: WorkerRequest): ReadonlyArray<Worker
 ]
 
 /**
- * Makes a scripted worker. It counts words as tokens, and is free unless a price is set.
+ * Creates a scripted worker. Each word counts as one token. Calls are free unless `pricing` is set.
  *
  * **Example**
  *
@@ -121,6 +124,6 @@ export const make = (options: Options): ScriptedWorker => {
   }
 }
 
-/** Makes a worker that answers with the last message of its request. */
+/** Creates a worker that replies with the last message of each request. */
 export const echo = (id: string): ScriptedWorker =>
   make({ id, replies: (request) => Message.text(request.messages.at(-1)) })

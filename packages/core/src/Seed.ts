@@ -1,10 +1,10 @@
 /**
- * Seeded randomness for pure functions: the same seed gives the same choices, on every machine.
+ * Seeded randomness for pure functions. The same seed produces the same results on every machine.
  *
- * A seed is a number, and {@link derive} returns a separate one for each part. {@link index} and {@link shuffle} make a
- * single choice. For many choices, {@link draw} returns a random source, and {@link below}, {@link chance}, {@link
- * pick} and {@link shuffled} accept any source. The results for a given seed never change, because recorded figures
- * depend on them.
+ * A seed is a number. Use {@link derive} to obtain separate seeds for separate purposes, and {@link index} or
+ * {@link shuffle} to make a single choice. To make many choices, create a random source with {@link draw} and pass it
+ * to {@link below}, {@link chance}, {@link pick} or {@link shuffled}. The results for a given seed never change between
+ * versions, because published measurements depend on them.
  */
 import * as Effect from "effect/Effect"
 import * as Hash from "effect/Hash"
@@ -12,10 +12,12 @@ import * as EffectRandom from "effect/Random"
 
 const hash = (seed: number, parts: ReadonlyArray<string | number>): number => Hash.string(`${seed}/${parts.join("/")}`)
 
-/** Derives a seed for a part of something that has a seed. Equal parts give equal seeds, from 0 to 2^31 - 1. */
+/**
+ * Derives a seed from a parent seed and one or more labels. Equal inputs yield equal seeds, in the range 0 to 2^31 - 1.
+ */
 export const derive = (seed: number, ...parts: ReadonlyArray<string | number>): number => hash(seed, parts) & 0x7fffffff
 
-/** Spreads the bits of a hash, so that neighbouring names give unrelated seeds (the finaliser of MurmurHash3). */
+/** Mixes the bits of a hash, so that similar labels yield unrelated seeds (the MurmurHash3 finalizer). */
 const mix = (hash: number): number => {
   let bits = hash
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
@@ -24,8 +26,8 @@ const mix = (hash: number): number => {
 }
 
 /**
- * Like {@link derive}, but seeds of neighboring parts are unrelated. They are in the range 0 to 2^30 - 1, so that a
- * small number can be added to one.
+ * Like {@link derive}, but similar labels yield unrelated seeds. The range is 0 to 2^30 - 1, which leaves room for
+ * adding a small number.
  */
 export const spread = (seed: number, ...parts: ReadonlyArray<string | number>): number =>
   mix(hash(seed, parts)) & 0x3fffffff
@@ -36,15 +38,15 @@ const seeded = <A>(effect: Effect.Effect<A>, seed: number): A =>
 /** Returns the items in random order. */
 export const shuffle = <A>(items: Iterable<A>, seed: number): Array<A> => seeded(EffectRandom.shuffle(items), seed)
 
-/** Returns an integer from 0 to `size - 1`. */
+/** Returns a random integer from 0 to `size - 1`. */
 export const index = (size: number, seed: number): number =>
   seeded(EffectRandom.nextIntBetween(0, size, { halfOpen: true }), seed)
 
-/** A random source. Each call returns the next number in [0, 1). */
+/** A source of random numbers. Each call returns the next number in [0, 1). */
 export type Draw = () => number
 
 /**
- * Makes a random source with a 32-bit state (splitmix32).
+ * Creates a random source with a 32-bit state (splitmix32).
  *
  * **Example**
  *
@@ -64,13 +66,13 @@ export const draw = (seed: number): Draw => {
   }
 }
 
-/** Returns an integer from 0 to `count - 1`. */
+/** Returns a random integer from 0 to `count - 1`. */
 export const below = (draw: Draw, count: number): number => Math.floor(draw() * count)
 
-/** Returns true with probability `share`. */
+/** Returns `true` with probability `share`. */
 export const chance = (draw: Draw, share: number): boolean => draw() < share
 
-/** Returns one of the items, which must not be empty. */
+/** Returns a random item. The list must not be empty. */
 export const pick = <A>(draw: Draw, items: ReadonlyArray<A>): A => items[below(draw, items.length)]!
 
 /** Returns the items in random order. */

@@ -1,7 +1,6 @@
 /**
- * The domain model and the run loop of Divisi, with one namespace per module. Modules that load more of Effect than a
- * plain run needs have their own entry points: `@divisi/core/Wire` and `RunSettings` (schemas), `Telemetry`, and
- * `streams`.
+ * The domain model and the run loop of Divisi, exported as one namespace per module. Modules with heavier dependencies
+ * on Effect have separate entry points: `@divisi/core/Wire` and `RunSettings` (schemas), `Telemetry`, and `streams`.
  */
 
 export * as Callback from "./Callback.ts"

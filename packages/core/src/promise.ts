@@ -1,8 +1,9 @@
 /**
- * The Conductor without Effect: promises, async iterables and `AbortSignal`.
+ * The promise-based API of the Conductor. It needs no knowledge of Effect and uses promises, async iterables and
+ * `AbortSignal`.
  *
- * A thin layer over `Conductor`, with the same options and results. It adds ways to write workers and policies without
- * Effect, to follow a run, and to resume it.
+ * This is a thin wrapper around the `Conductor` module and accepts the same options. It adds helpers for defining
+ * workers and policies as plain functions, and for streaming and resuming runs.
  */
 
 export type { RunEvent, WaitingCall } from "./events/RunEvent.ts"

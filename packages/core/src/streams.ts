@@ -1,4 +1,4 @@
-/** The parts of core that load Effect's streams, which a plain run does not need. */
+/** The modules of core that depend on Effect's streams. They are separate because a plain run does not need them. */
 
 export * as JournalStream from "./journal/JournalStream.ts"
 export * as RunStream from "./run/RunStream.ts"

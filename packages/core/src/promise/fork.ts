@@ -1,4 +1,4 @@
-/** Forks: runs that continue another run from one of its steps. */
+/** Forking: starts a new run from a step of an existing run. */
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type * as Conductor from "../run/Conductor.ts"
@@ -6,13 +6,14 @@ import { withJournaledRun } from "../run/journaled.ts"
 import { type ConductOptions, type ConductResult, conduct } from "./runs.ts"
 
 /**
- * Options of `fork`: the `transcript` of a run, or its `runId` and the `journal` that stores it; the step `at` which
- * the fork starts; and the options of a run. `forkId` is the id of the new run. Default: a random UUID.
+ * Options for {@link fork}. Identify the original run by its `transcript`, or by its `runId` and the `journal` that
+ * stores it. `at` selects the step to fork at. The remaining options are the same as for `conduct`. `forkId` sets the
+ * id of the new run and defaults to a random UUID.
  */
 export type ForkOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> &
   Conductor.Fork & { readonly forkId?: string | undefined }
 
-/** The step to fork at. In a nested run, it is a step of a step. */
+/** Validates the position of the step to fork at. `nested` leads into the run that was started by that step. */
 const placeTable: Options.Table = Options.table(
   {
     round: Options.whole(0),
@@ -26,14 +27,14 @@ const placeTable: Options.Table = Options.table(
 )
 
 /**
- * Continues a run from one of its steps, as a new run: with another `answer` to the step, with changed fields of it
- * (`change`), with another `plan` of its round, or with another `policy`.
+ * Forks a run at one of its steps: starts a new run with a different `answer` for that step, modified step fields
+ * (`change`), a different `plan` for its round, or a different `policy`.
  *
  * **Details**
  *
- * Everything that does not depend on the step is taken from the record and costs nothing. The step and the steps that
- * see its answer call their workers again. Plans up to and including the step's round are also taken from the record;
- * later rounds are planned by the policy. `transcript.forkOf` of the result names the original run.
+ * Results that do not depend on the step are reused from the original run at no cost. The step and every step that
+ * depends on it run again and call their workers. Plans are reused up to and including the step's round; the policy
+ * plans all later rounds. The id of the original run is available as `transcript.forkOf` of the result.
  *
  * **Example**
  *

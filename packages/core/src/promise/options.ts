@@ -1,4 +1,4 @@
-/** Validates the options of a run. */
+/** Validation of the options for `conduct` and the other functions that start runs. */
 
 import * as Options from "../Options.ts"
 import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
@@ -16,7 +16,10 @@ const has = (value: unknown, member: string, test: (value: unknown) => boolean):
 
 const isText = (value: unknown): boolean => typeof value === "string"
 
-/** Returns the reason why an entry of a pool is not a worker, worded for the author of the pool. */
+/**
+ * Returns an error message if a pool entry is not a worker, with a hint on how to create one. Returns `undefined` for a
+ * valid worker.
+ */
 const strangerOf = (value: unknown): string | undefined => {
   if (has(value, "generate", isFunction) && has(value, "id", isText)) return undefined
   const kind = Options.kindOf(value)
@@ -80,7 +83,7 @@ const shape = {
   journal: Options.madeBy("a journal from openJournal()", "append")
 } satisfies Options.ShapeOf<ConductOptions>
 
-/** Option names from other libraries, mapped to ours. */
+/** Option names used by other libraries, mapped to the names used here. */
 const called = {
   prompt: "question",
   input: "question",
@@ -113,7 +116,7 @@ const isGiven = (value: unknown): boolean =>
   has(value, "approved", (approved) => typeof approved === "boolean") ||
   has(value, "content", (content) => Message.problemOf(content) === undefined)
 
-/** Throws an `OptionsError` if the results for pending calls are invalid. */
+/** Throws an `OptionsError` if the results passed to `resume` are malformed. */
 export const checkResults = (results: object = {}): void => {
   if (!isObject(results)) {
     const detail = `"results" must be an object that maps call ids to results, not ${Options.kindOf(results)}.`
@@ -124,7 +127,7 @@ export const checkResults = (results: object = {}): void => {
   Options.check("resume", { results }, { results: shape })
 }
 
-/** Throws an `OptionsError` if a run cannot be started with these options. */
+/** Throws an `OptionsError` if the options are invalid. */
 export const checkOptions = (what: string, options: ConductOptions): void => {
   Options.check(what, options, table)
   const { output } = options

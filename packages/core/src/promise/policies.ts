@@ -1,4 +1,4 @@
-/** Policies from functions and models. */
+/** Helpers for defining policies as plain functions or with a language model. */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -22,40 +22,44 @@ import { BudgetExceeded } from "../task/Usage.ts"
 import { type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 import type { Workflow, WorkflowInput } from "../workflow/Workflow.ts"
 
-/** A revision whose new plan may refer to workers by id. */
+/** Like `Revision`, but the new plan may refer to workers by id. */
 export type RevisionInput =
   | Exclude<Revision, { readonly type: "re-plan" }>
   | ({ readonly type: "re-plan" } & (WholeProposal | OwnAnswer))
 
-/** A proposal whose workflow may name workers by id. */
+/** A proposal whose workflow may refer to workers by id. */
 type WholeProposal = Omit<Proposal, "workflow"> & { readonly workflow: WorkflowInput; readonly steps?: undefined }
 
-/** The policy's own answer, which needs no workflow. */
+/** An answer given by the policy itself, without a workflow. */
 type OwnAnswer = Omit<Proposal, "workflow" | "answer"> & { readonly answer: string; readonly steps?: undefined }
 
-/** The return value of a policy function: a workflow, a workflow with `notes` or `isLast`, or a direct answer. */
+/**
+ * The return value of a policy function: a workflow, a workflow together with `notes` or `isLast`, or an answer without
+ * a workflow.
+ */
 export type ProposalInput = (WorkflowInput & { readonly isLast?: boolean | undefined }) | WholeProposal | OwnAnswer
 
 /**
- * Requests a completion from a model, and returns its complete response. The call is budgeted, retried and recorded.
+ * Calls a model and resolves with its complete response. The call is charged to the run's budget, retried on failure,
+ * and recorded.
  */
 export type PromiseComplete = (request: WorkerRequest & { readonly model: Worker }) => Promise<Said>
 
-/** The input of a policy function. It must call models only through `complete`. */
+/** The argument of a policy function. All model calls must go through `complete`. */
 export type PromiseContext<C> = Omit<C, "complete"> & { readonly complete: PromiseComplete }
 
-/** Options of a policy function. */
+/** Options for {@link policy}. */
 export interface PolicyOptions {
-  /** Checks that its steps use by name, in addition to the checks of the run. */
+  /** Named checks that the policy's steps may refer to, in addition to the run's checks. */
   readonly checks?: Checks | undefined
   /**
-   * Decides how to continue a round in which answers failed their checks. By default, the policy function is called
+   * Decides how to continue after a round in which answers failed their checks. Default: the policy function is called
    * again.
    */
   readonly revise?: ((context: PromiseContext<Revising>) => RevisionInput | Promise<RevisionInput>) | undefined
   /**
-   * The number of extra rounds that it needs. Set it if that can exceed the Conductor's limit. `Infinity`: as many as
-   * the budget allows.
+   * Number of additional rounds that the policy needs. Set it if the policy may exceed the Conductor's default limit.
+   * `Infinity` allows as many rounds as the budget permits.
    */
   readonly recursion?: number | undefined
 }
@@ -67,19 +71,19 @@ const options: Options.ShapeOf<PolicyOptions> = {
 }
 
 /**
- * Makes a policy from a sync or async function that returns a workflow.
+ * Creates a policy from a sync or async function that returns a workflow.
  *
  * **Details**
  *
- * If the function throws or returns an invalid workflow, the run ends as `failed`, and the result's `detail` gives the
- * reason. An empty list of steps confirms the answer of the previous round. A step refers to its worker by index or id.
- * `{ answer: "Paris." }` answers directly, without a worker. `{ workflow, notes, isLast }` is a workflow with further
- * fields of a `Proposal`. `complete` calls a model.
+ * Each step refers to its worker by index or id. Return an empty list of steps to confirm the previous round's answer,
+ * `{ answer: "Paris." }` to answer without calling a worker, or `{ workflow, notes, isLast }` to set other fields of
+ * the `Proposal`. Use `complete` to call a model. If the function throws or returns an invalid workflow, the run ends
+ * as `failed` and `detail` of the result contains the reason.
  *
- * `checks` are the checks that its steps use by name (`check: { by: "tests", onFailure: "revise" }`). If they fail,
- * `revise` returns how to continue: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or `{ type:
- * "re-plan", workflow }`. Without `revise`, the policy function is called for the workflow of the next round, and an
- * empty workflow means "continue".
+ * `checks` defines named checks that steps can refer to (`check: { by: "tests", onFailure: "revise" }`). When one
+ * fails, `revise` decides how to continue: `{ type: "go-on" }`, `{ type: "stop", answer: { round, step } }`, or
+ * `{ type: "re-plan", workflow }`. Without `revise`, the policy function is called again for the next round's workflow;
+ * an empty workflow means that the run continues unchanged.
  *
  * **Example**
  *
@@ -133,13 +137,13 @@ export const policy = (
     name,
     checks,
     recursion,
-    // The ids of workers are resolved by the caller (`Policy.propose`).
+    // `Policy.propose` resolves worker ids.
     propose: (context) => Effect.map(withComplete(name, context, propose), proposalOf),
     revise: revise && ((context) => Effect.map(withComplete(name, context, revise), (revision) => revision as Revision))
   }
 }
 
-/** The fields of a request to `complete`. */
+/** Validates a request to `complete`. */
 const completeTable = Options.table(
   {
     model: Options.madeBy("a worker", "generate"),
@@ -174,10 +178,10 @@ const proposalOf = (given: ProposalInput): Proposal => {
   return isLast === undefined ? { workflow: given as Workflow } : { workflow: workflow as Workflow, isLast }
 }
 
-/** The completions that a policy function requests. */
+/** Tracks the completions requested by a policy function. */
 interface Completing {
   readonly ask: PromiseComplete
-  /** Stops the completions in flight. Resolves when they are charged. */
+  /** Aborts all completions in flight. Resolves once they have been charged. */
   readonly stop: () => Promise<unknown>
   readonly isIdle: () => boolean
 }
@@ -207,7 +211,8 @@ const completing = (
   return {
     ask: (request) => {
       const completion = made(request)
-      // The run reports a failed call; one that the policy does not wait for must not end the process.
+      // The run already reports a failed call. If the policy does not await the promise, its rejection must not crash
+      // the process.
       unheard(completion)
       return completion
     },
@@ -223,8 +228,9 @@ const isPromise = <A>(given: A | Promise<A>): given is Promise<A> =>
   typeof (given as Partial<Promise<A>> | undefined)?.then === "function"
 
 /**
- * Calls a policy function with a `complete` that returns promises. Completions in flight are stopped and charged before
- * the run continues or ends. Policies that call no model or return no promise have no overhead.
+ * Calls a policy function, with `complete` wrapped to return promises. Completions that are still in flight when the
+ * function returns are aborted and charged before the run proceeds. There is no overhead for policies that neither call
+ * a model nor return a promise.
  */
 const withComplete = <C extends PolicyContext, A>(
   name: string,
@@ -262,13 +268,13 @@ const withComplete = <C extends PolicyContext, A>(
     })
   )
 
-/** Whether an error comes from a call. Such an error ends the run unchanged. */
+/** Whether the error comes from a worker call or the budget. Such errors end the run and are not wrapped. */
 const isOfRun = (error: unknown): error is WorkerError | BudgetExceeded =>
   isA(error, WorkerError) || isA(error, BudgetExceeded)
 
 /**
- * Makes a policy in which a model writes the plan: `LanguagePolicy.make` with validated options. The model need not be
- * trained for it.
+ * Creates a policy whose plans are written by a language model. Validates its options and delegates to
+ * `LanguagePolicy.make`. The model does not have to be trained for planning.
  *
  * **Example**
  *
@@ -294,7 +300,8 @@ export const languagePolicy = (options: LanguagePolicy.Options): Policy => {
     name: rest.name ?? rest.model.id,
     propose: (context) =>
       Effect.flatMap(
-        // A program whose policies are functions loads neither prompts nor readers of plans.
+        // Loaded on first use, so that programs that only use function policies load neither the prompts nor the plan
+        // parser.
         Effect.promise(() => import("../policy/LanguagePolicy.ts")),
         ({ make }) => make(rest).propose(context)
       )

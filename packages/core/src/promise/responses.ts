@@ -1,4 +1,7 @@
-/** A run as a web `Response` of server-sent events, for a route handler of any server: Next, Hono, Deno, Bun, Workers. */
+/**
+ * Streams a run as a web-standard `Response` of server-sent events. Works as a route handler in Next.js, Hono, Deno,
+ * Bun and Cloudflare Workers.
+ */
 import * as AnswerText from "../events/AnswerText.ts"
 import type { RunEvent } from "../events/RunEvent.ts"
 import { maxRounds } from "../loop/run.ts"
@@ -9,22 +12,22 @@ import { type ConductOptions, streamRun } from "./runs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A chunk of the answer. */
+/** A chunk of the answer text. */
 export interface AnswerPiece {
   readonly type: "answer-delta"
   readonly text: string
 }
 
-/** An event sent to a page: an event of the run, or a chunk of its answer. */
+/** An event sent to the browser: an event of the run, or a chunk of its answer. */
 export type PageEvent = RunEvent | AnswerPiece
 
-/** Options for the response. */
+/** Options for {@link streamResponse} and {@link eventResponse}. */
 export interface StreamOptions {
-  /** Additional headers. */
+  /** Additional response headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /**
-   * The interval after which a comment is sent on an idle connection, in milliseconds, so that proxies do not close it.
-   * Default: 15,000; 0 sends none.
+   * Interval between keep-alive comments on an idle connection, in milliseconds. They prevent proxies from closing the
+   * connection. Default: 15,000. 0 disables them.
    */
   readonly keepAliveMillis?: number | undefined
 }
@@ -40,24 +43,24 @@ const streamShape = {
   keepAliveMillis: Options.number(0, 2 ** 31 - 1)
 } satisfies Options.ShapeOf<StreamOptions>
 
-/** Whether a page receives an event: prompts and answers of models are excluded. */
+/** The default event filter. Excludes the events that contain intermediate prompts and model output. */
 const isPublic = ({ type }: PageEvent): boolean =>
   type !== "completion-delta" && type !== "step-delta" && type !== "completion-finished"
 
-/** Yields the events of a run and the chunks of its answer. Each chunk follows its event. */
+/** Yields the run's events, each followed by the answer text that it completes. */
 async function* pageEvents(options: ConductOptions): AsyncGenerator<PageEvent, void, undefined> {
   let state = AnswerText.start({ maxRounds: maxRounds(options) })
   for await (const event of streamRun(options)) {
     const [next, text] = AnswerText.emit(state, event)
     state = next
-    // The end of a run is the last event.
+    // `run-finished` must be the last event, so the remaining text is sent before it.
     if (event.type === "run-finished" && text !== "") yield { type: "answer-delta", text }
     yield event
     if (event.type !== "run-finished" && text !== "") yield { type: "answer-delta", text }
   }
 }
 
-/** Returns the options of a run with a signal that is aborted by the caller's signal or by `stop`. */
+/** Returns the options with a signal that is aborted by either the caller's signal or `stop`. */
 const stoppable = (options: ConductOptions) => {
   const controller = new AbortController()
   const { signal } = options
@@ -65,7 +68,7 @@ const stoppable = (options: ConductOptions) => {
   return { options: { ...options, signal: either }, stop: () => controller.abort() }
 }
 
-/** Returns a body that streams texts as they arrive. If the client disconnects, `stop` is called. */
+/** Returns a response body that streams text chunks as they arrive. Calls `stop` if the client disconnects. */
 const bodyOf = (
   first: IteratorResult<string, void>,
   texts: AsyncGenerator<string, void, undefined>,
@@ -104,13 +107,13 @@ const bodyOf = (
 }
 
 /**
- * Runs a question, and returns a `Response` of server-sent events in a custom protocol: `render` converts the events of
- * the run. {@link eventResponse} sends the events unchanged.
+ * Starts a run and returns a `Response` of server-sent events in a custom protocol. `render` converts the run's events
+ * to the text to send. To send the events unchanged, use {@link eventResponse}.
  *
  * **Details**
  *
- * The promise resolves when the first text is available, so that invalid options reject it before anything is sent. If
- * the client disconnects, the run is stopped.
+ * The promise resolves when `render` has yielded its first text, so invalid options reject the promise instead of
+ * breaking a response that has started. If the client disconnects, the run is stopped.
  */
 export const streamResponse = async (
   options: ConductOptions,
@@ -126,7 +129,7 @@ export const streamResponse = async (
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",
-      // Proxies such as nginx collect a response otherwise.
+      // Disables response buffering in proxies such as nginx.
       "x-accel-buffering": "no",
       ...headers
     }
@@ -140,14 +143,15 @@ async function* sent(events: AsyncGenerator<PageEvent, void, undefined>, isSent:
 }
 
 /**
- * Runs a question, and returns a `Response` of server-sent events.
+ * Starts a run and returns a `Response` that streams its events as server-sent events.
  *
  * **Details**
  *
- * Sends the events of `streamRun`, and `answer-delta` events with a chunk of the answer as `text`. The name of an event
- * is its `type`, and its data is the event as JSON. The last event is `run-finished`. By default, events with
- * intermediate texts (`completion-delta`, `step-delta`, `completion-finished`) are omitted; use `select` to change
- * that. If the client disconnects, the run is stopped. Invalid options reject the promise with an `OptionsError`.
+ * The stream contains the events of `streamRun` and an `answer-delta` event for each chunk of the answer, with the
+ * chunk in `text`. The SSE event name is the event's `type`; the data is the event as JSON. `run-finished` is always
+ * the last event. Intermediate model output (`completion-delta`, `step-delta`, `completion-finished`) is omitted by
+ * default; pass `select` to choose which events are sent. If the client disconnects, the run is stopped. Invalid
+ * options reject the promise with an `OptionsError`.
  *
  * **Example**
  *

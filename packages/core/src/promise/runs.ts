@@ -1,4 +1,4 @@
-/** Functions that run a question: wait for the result, follow the events, or stream the answer. */
+/** Functions that start a run and return its result, its events, or its answer as a stream. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -29,47 +29,56 @@ import { checkOptions, checkResults } from "./options.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The options of a run: a question, a pool, and everything in `Conductor.Options` and `Conductor.RunOptions`. `A` is
- * the type of the requested `output`.
+ * Options for {@link conduct}: the question, the pool, and all options from `Conductor.Options` and
+ * `Conductor.RunOptions`. `A` is the type of the structured `output`.
  */
 export interface ConductOptions<A = unknown>
   extends RunSettings,
     Omit<Conductor.RunOptions<A>, "pool" | "listener" | "seed" | "tools" | "approve" | "approvePlan"> {
-  /** The question: text, parts with pictures and files, or a task. */
+  /** The question: text, content parts such as images and files, or a complete task. */
   readonly question: Task.Input
-  /** The workers: at least one, with unique ids. */
+  /** The available workers. At least one is required, and ids must be unique. */
   readonly pool: ReadonlyArray<Worker>
   /**
-   * Writes the plans. Default, as in `divisi run` and `divisi serve`: with one worker, that worker answers. If all
-   * workers are language models, the strongest answers, and if it fails, the next worker takes over. If only some are,
-   * the strongest language model writes the plan.
+   * The policy that plans the run. The default depends on the pool, as in `divisi run` and `divisi serve`: a single
+   * worker answers directly. If all workers are language models, the strongest one answers, with the next one as its
+   * fallback. If only some are language models, the strongest of these plans the run.
    */
   readonly policy?: Policy | undefined
-  /** Called before a tool that needs approval runs. Without `approve`, the run is suspended at that point. */
+  /**
+   * Called before a tool that requires approval is executed. If omitted, the run is suspended until `resume` provides
+   * the decision.
+   */
   readonly approve?: ((request: ToolContext) => boolean | Promise<boolean>) | undefined
   /**
-   * Called with a plan that needs approval (`approvePlans`), and returns the decision or the text of another plan.
-   * Without `approvePlan`, the run is suspended at that point.
+   * Called with a plan that requires approval (see `approvePlans`). Returns the decision, or the text of a replacement
+   * plan. If omitted, the run is suspended until `resume` provides the decision.
    */
   readonly approvePlan?: ((plan: WaitingCall) => Given | Promise<Given>) | undefined
-  /** Stops the run: its calls are interrupted, and `ending` of the result is `interrupted`. Nothing is thrown. */
+  /** Aborts the run. Calls in flight are interrupted, and the run resolves normally with `ending: "interrupted"`. */
   readonly signal?: AbortSignal | undefined
-  /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
+  /**
+   * Called with every event of the run. If the listener throws, the run continues and a warning is logged when it
+   * finishes.
+   */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
-  /** Creates telemetry spans for the run: `openTelemetry(api)`. */
+  /** Records the run as telemetry spans. Create it with `openTelemetry(api)`. */
   readonly telemetry?: SpanRecorder | undefined
-  /** Stores answers across runs: `openCache` of `@divisi/files/promise`, or `memoryCache`. */
+  /** A response cache to share across runs: `memoryCache`, or `openCache` from `@divisi/files/promise`. */
   readonly cache?: ResponseCache | undefined
-  /** Applies the providers' limits to all runs that share it: `openGate` of `@divisi/provider-kit/promise`. */
+  /**
+   * Enforces the providers' rate limits across all runs that share it. Create it with `openGate` from
+   * `@divisi/provider-kit/promise`.
+   */
   readonly gate?: Gate | undefined
 }
 
 /**
- * The result of a run, with its transcript. If `ending` is `answered`, there is an `answer`, and the `value` for the
- * requested `output`.
+ * The result of a run. If `ending` is `answered`, `answer` is set, and `value` contains the parsed `output` if one was
+ * requested.
  */
 export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" | "answer" | "value"> & {
-  /** The transcript of the run. Computed on first access. */
+  /** The transcript of the run, computed on first access. */
   readonly transcript: Transcript.Transcript
 } & (
     | { readonly ending: "answered"; readonly answer: string; readonly value: A }
@@ -78,8 +87,9 @@ export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" |
         readonly answer: undefined
         readonly value: undefined
         /**
-         * Resumes the run with results for its pending calls (`waitingFor`), by call id. Calls without a result remain
-         * pending. Nothing is requested or paid for twice, and passing the same results again is idempotent.
+         * Resumes the run with results for its pending calls, keyed by call id (see `waitingFor`). Calls without a
+         * result remain pending. Completed calls are neither repeated nor charged again, and passing the same results
+         * twice returns the same run.
          */
         readonly resume: (results: Conductor.Past["results"]) => Promise<ConductResult<A>>
       }
@@ -90,9 +100,9 @@ export type ConductResult<A = unknown> = Omit<Conductor.RunResult<A>, "ending" |
       }
   )
 
-/** The text of an answer as a stream, and the result of its run. */
+/** An async iterable of the answer text, together with the result of the run. */
 export interface AnswerStream<A = unknown> extends AsyncIterable<string> {
-  /** The same result as from `conduct`. Resolves when the text has ended. */
+  /** Resolves when the run has finished, with the same result as `conduct`. */
   readonly result: Promise<ConductResult<A>>
 }
 
@@ -100,7 +110,7 @@ export interface AnswerStream<A = unknown> extends AsyncIterable<string> {
 // Start
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run that has been started. */
+/** Handle for a run that has been started. */
 interface Started<A> {
   readonly result: Promise<Conductor.RunResult<A>>
   readonly stop: () => void
@@ -108,7 +118,7 @@ interface Started<A> {
 
 type Listener = (event: RunEvent) => void
 
-/** Combines two listeners. Returns the result of the second, so that the promise of an async listener is observed. */
+/** Calls both listeners and returns the second one's result, so that the promise of an async listener is observed. */
 const both =
   (first: Listener, second: Listener): Listener =>
   (event) => {
@@ -160,13 +170,13 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
   )
   const cached = cache === undefined ? running : Effect.provideService(running, ResponseCache, cache)
   const gated = gate === undefined ? cached : Effect.provideService(cached, Gate, gate)
-  // It cannot be interrupted before it has begun, so that a run stopped then also has a result. With a signal that is
-  // already aborted, it is interrupted before it calls anything.
+  // The fiber starts uninterruptible, so that a run aborted immediately still produces a result. If the signal is
+  // already aborted, the run is interrupted before its first call.
   const begun = signal?.aborted === true ? Effect.andThen(Effect.yieldNow, gated) : gated
   const caller = carriedCaller()
   const placed = caller === undefined ? begun : Effect.provideService(begun, Caller, caller)
   const fiber = Effect.runFork(toErrorOutput(placed), { uninterruptible: true, signal })
-  // A run that dies of an internal bug still ends for its waiting callers.
+  // Rejects the promise if an internal bug crashes the run, so that callers do not wait forever.
   fiber.addObserver((exit) => {
     if (Exit.isFailure(exit)) reject(Cause.squash(exit.cause))
   })
@@ -177,10 +187,10 @@ const start = <A>(what: string, options: ConductOptions<A>, own: Listener): Star
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum number of events that are queued for a reader before they are folded. */
+/** Maximum number of buffered events before they are folded into the transcript. */
 const mostWaiting = 64
 
-/** Buffers the events of a run, and folds them into its transcript on first access. */
+/** Buffers a run's events and folds them into a transcript on demand. */
 const record = () => {
   const recorder = Transcript.recorder()
   let waiting: Array<RunEvent> = []
@@ -210,11 +220,14 @@ const withTranscript = <A>(
     },
     ...(result.ending === "suspended" ? { resume: resuming(options, transcript) } : {})
   }
-  // The type is a union by `ending` and `answer`; every run satisfies it.
+  // Every run satisfies the union by `ending` and `answer`, which the compiler cannot verify.
   return whole as ConductResult<A>
 }
 
-/** Resumes a suspended run. Equal results return the same run, even if they are passed concurrently. */
+/**
+ * Returns the `resume` function for a suspended run. Calls with equal results share one resumed run, even when they are
+ * concurrent.
+ */
 const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Transcript) => {
   const known = new Map<string, Promise<ConductResult<A>>>()
   return async (results: Conductor.Past["results"]): Promise<ConductResult<A>> => {
@@ -229,21 +242,21 @@ const resuming = <A>(options: ConductOptions<A>, transcript: () => Transcript.Tr
 }
 
 /**
- * Options of `resume`: the transcript of the run, or its `runId` and the `journal` that stores it, and the original
- * options. Include the `seed` if the run resumes from its transcript.
+ * Options for {@link resume}: the run's transcript, or its `runId` and the `journal` that stores it, together with the
+ * options of the original run. To resume from a transcript, also pass the original `seed`.
  */
 export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "runId" | "resume"> & Conductor.Resumption
 
 /**
  * Resumes a run that was suspended, stopped or killed, from its transcript or from a journal, in this process or
- * another. Answers that it has already received are not paid for again. If the run has ended according to its journal,
- * the stored result is returned.
+ * another one. Answers received earlier are reused at no cost. If the journal shows that the run has finished, its
+ * stored result is returned.
  *
  * **Details**
  *
- * Pass the pool, policy, tools and settings of the original run. A journaled run that deviates from its record stops
- * with a `JournalMismatch` in `error`. The promise is rejected with a `JournalError` if the journal does not contain
- * the run, or another process is executing it.
+ * Pass the same pool, policy, tools and settings as for the original run. If a journaled run diverges from its recorded
+ * events, it stops with a `JournalMismatch` as its `error`. The promise is rejected with a `JournalError` if the
+ * journal does not contain the run, or if another process is executing it.
  *
  * **Example**
  *
@@ -271,7 +284,7 @@ export type ResumeOptions<A = unknown> = Omit<ConductOptions<A>, "question" | "r
  * result.spend.calls // => 2
  * ```
  *
- * **Example** (of a journal)
+ * **Example** (from a journal)
  *
  * ```ts
  * import { conduct, memoryJournal, resume, single, worker } from "@divisi/core/promise"
@@ -309,14 +322,14 @@ export const resume = async <A = unknown>({
 }
 
 /**
- * Answers a question.
+ * Runs a question to completion and returns the result.
  *
  * **Details**
  *
- * The promise is rejected only if the `journal` is unusable or the options are invalid: with an `OptionsError` for an
- * option that does not exist, is missing or has the wrong type, or with a `WorkerPoolError` for an empty pool or
- * duplicate worker ids. `ending` states how the run ended. With `answered` there is an `answer`; with other endings,
- * only a run that was cut short may have one.
+ * The promise resolves even if the run fails; check `ending` of the result. `answer` is set for the ending `answered`,
+ * and may be set for other endings if the run was cut short. The promise is rejected only for invalid options and
+ * unusable journals: with an `OptionsError` for an unknown, missing or mistyped option, with a `WorkerPoolError` for an
+ * empty pool or duplicate worker ids, or with the journal's error.
  *
  * **Example**
  *
@@ -337,19 +350,22 @@ export const conduct = async <A = unknown>(options: ConductOptions<A>): Promise<
   return withTranscript(options, usable(await result), transcript)
 }
 
-/** Throws the journal's error if the journal was unusable from the start, because there is no transcript then. */
+/**
+ * Throws the journal's error if the journal failed before the run started. In that case there is no transcript to
+ * return.
+ */
 const usable = <A>(result: Conductor.RunResult<A>): Conductor.RunResult<A> => {
   if (result.error instanceof JournalError && result.spend.calls === 0 && result.rounds.length === 0) throw result.error
   return result
 }
 
 /**
- * Yields the events of a run as they happen. Leaving the loop stops the run.
+ * Starts a run and yields its events as they occur. Breaking out of the loop stops the run.
  *
  * **Details**
  *
- * The last event is always `run-finished`. The loop throws if the run cannot start, e.g. because of its `journal`, or
- * if its events cannot be read.
+ * The last event is always `run-finished`. The iterator throws if the run cannot start, e.g. because of an unusable
+ * `journal`, or if its events cannot be read.
  *
  * **Example**
  *
@@ -382,14 +398,14 @@ export async function* streamRun(options: ConductOptions): AsyncGenerator<RunEve
 }
 
 /**
- * Streams the text of the answer. Leaving the loop stops the run.
+ * Streams the answer text of a run. Breaking out of the loop stops the run.
  *
  * **Details**
  *
- * With one round, the text of the answering step arrives in chunks; if steps vote, or another round may follow, it
- * arrives at the end. The run starts immediately, and `result` contains its ending and cost. The loop throws an error
- * with the reason if there is no answer, or if the answer of a retry differs from the text so far. An aborted `signal`
- * ends the loop without an error.
+ * The run starts immediately; await `result` for its ending and cost. With a single round, the answering step's text is
+ * streamed as it is generated. If steps vote or another round may follow, the text arrives in one piece at the end. The
+ * iterator throws if the run ends without an answer, or if a retried answer differs from the text already streamed.
+ * Aborting the `signal` ends the loop without an error.
  *
  * **Example**
  *
@@ -449,7 +465,7 @@ export const streamAnswer = <A = unknown>(options: ConductOptions<A>): AnswerStr
   return { result, [Symbol.asyncIterator]: read }
 }
 
-/** Buffers events that arrive faster than they are read. */
+/** Creates an async queue that buffers events until they are read. */
 const buffer = <A>() => {
   let told: Array<A> = []
   let isOver = false

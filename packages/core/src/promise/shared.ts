@@ -1,4 +1,4 @@
-/** State shared by several runs. */
+/** Budgets, caches and journals that can be shared between runs. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -12,8 +12,8 @@ import * as ResponseCache from "../run/ResponseCache.ts"
 import { limitsTable } from "../run/tables.ts"
 
 /**
- * Creates a shared account. Pass it to several runs as `ledger`, and together they stay within its limits. `spent()`
- * returns the amounts used.
+ * Creates a ledger that limits the total spending of several runs. Pass it as `ledger` to each run. `spent()` returns
+ * the amounts spent so far by all of them.
  *
  * **Example**
  *
@@ -35,8 +35,8 @@ export const ledger = (limit: Budget.Limits = {}): Budget.Ledger => {
 }
 
 /**
- * Stores answers in memory across the runs that use it: equal calls with the same seed are paid for once. `openCache`
- * of `@divisi/files/promise` stores them in a file.
+ * Creates an in-memory response cache that can be shared between runs. Identical calls with the same seed are answered
+ * from the cache and cost nothing. For a persistent cache, use `openCache` from `@divisi/files/promise`.
  *
  * **Example**
  *
@@ -56,14 +56,15 @@ export const memoryCache = (options: ResponseCache.MemoryOptions): ResponseCache
 }
 
 /**
- * Creates a journal in memory: `resume` continues a stopped run. `openJournal` of `@divisi/files/promise` creates one
- * in a file, which later processes can resume from.
+ * Creates an in-memory journal, so that `resume` can continue a stopped run in the same process. For a journal that
+ * survives the process, use `openJournal` from `@divisi/files/promise`.
  */
 export const memoryJournal = (): Journal => makeMemory()
 
 /**
- * Builds a layer and keeps its service open until `close` is called. For packages that provide a shared service for
- * `conduct`, such as `openGate` of `@divisi/provider-kit/promise` and `openCache` of `@divisi/files/promise`.
+ * Builds a layer and returns its service, which stays open until it is disposed. For packages that offer shared
+ * services to `conduct`, such as `openGate` in `@divisi/provider-kit/promise` and `openCache` in
+ * `@divisi/files/promise`.
  */
 export const open = async <S extends object, E>(
   key: Context.Key<never, S | undefined>,

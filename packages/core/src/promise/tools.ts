@@ -1,16 +1,16 @@
-/** Tools from functions. */
+/** Helpers for defining tools as plain functions. */
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import type { Shape, TypeOf } from "../task/Shape.ts"
 import { isName, nameRule, type Tool, type ToolCallContext } from "../task/Tool.ts"
 
-/** Options of a tool function. */
+/** Options for {@link tool}. */
 export interface ToolOptions<S extends Shape> extends Omit<Tool<TypeOf<S>>, "input" | "execute"> {
-  /** The schema of its arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
+  /** Schema for the tool's arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
   readonly input: S
   /**
-   * Runs the tool. `signal` is aborted if the run is stopped or the tool times out. `progress` reports progress, as
-   * text or as `{ progress, total, message }`.
+   * Executes the tool. `signal` is aborted when the run is stopped or the tool times out. Call `progress` with a string
+   * or `{ progress, total, message }` to report progress.
    */
   readonly execute?:
     | ((input: TypeOf<S>, context: ToolCallContext & { readonly signal: AbortSignal }) => unknown)
@@ -32,7 +32,7 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<ToolOptions<Shape>>
 
-/** Option names from other libraries, mapped to ours. */
+/** Option names used by other libraries, mapped to the names used here. */
 const called = {
   id: "name",
   parameters: "input",
@@ -54,14 +54,14 @@ const called = {
 const table = Options.table(shape, { required: ["name", "input"], called })
 
 /**
- * Makes a tool from a function, for `tools`.
+ * Creates a tool from a function. Pass it to a run in `tools`.
  *
  * **Details**
  *
- * Text and parts with pictures are returned unchanged; any other value is converted to JSON. An exception is reported
- * to the model and does not end the run. The default time limit is one minute (`timeoutMillis`). Arguments that do not
- * match the schema are returned to the model with the reason, and the function is not called. Without `execute`, the
- * run is suspended; resume it with `result.resume`.
+ * Strings and content parts are returned to the model unchanged; any other result is serialized as JSON. If the
+ * function throws, the model receives the error message and the run continues. Arguments that do not match the schema
+ * are rejected with a message to the model, without calling the function. Calls time out after one minute by default
+ * (`timeoutMillis`). If `execute` is omitted, the run is suspended at the call; resume it with `result.resume`.
  *
  * **Example**
  *

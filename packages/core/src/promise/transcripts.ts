@@ -1,9 +1,9 @@
-/** Converts transcripts to and from JSON text. */
+/** Serializes transcripts to JSON and parses them. */
 import * as Result from "effect/Result"
 import type { Transcript } from "../events/Transcript.ts"
 
 /**
- * Encodes a transcript as one line of JSON.
+ * Serializes a transcript as a single line of JSON.
  *
  * **Example**
  *
@@ -20,11 +20,11 @@ import type { Transcript } from "../events/Transcript.ts"
 export const encodeTranscript = (transcript: Transcript): string => JSON.stringify(transcript)
 
 /**
- * Decodes a transcript from JSON text. The promise is rejected with a `WireError` that describes the problem: invalid
- * JSON, an unsupported version, or the first field of the wrong type.
+ * Parses a transcript from JSON. The promise is rejected with a `WireError` if the text is not valid JSON, has an
+ * unsupported version, or contains a field of the wrong type.
  */
 export const decodeTranscript = async (text: string): Promise<Transcript> => {
-  // A run needs no schemas: they are loaded when a transcript is read.
+  // The schemas are loaded lazily, because runs do not need them.
   const wire = await import("../events/Wire.ts")
   return Result.getOrThrow(wire.decodeTranscript(text))
 }

@@ -1,4 +1,4 @@
-/** Workers from functions. */
+/** Helpers for defining workers as plain functions. */
 import * as Effect from "effect/Effect"
 import * as Options from "../Options.ts"
 import { withStreams } from "../task/streams.ts"
@@ -16,7 +16,7 @@ import {
   type WorkerRequest
 } from "../task/Worker.ts"
 
-/** A tool call in the return value of a worker function. Its arguments are JSON text or a value. */
+/** A tool call returned by a worker function. `arguments` is JSON text or a JSON-serializable value. */
 export interface AskedTool {
   readonly name: string
   readonly arguments: unknown
@@ -24,7 +24,7 @@ export interface AskedTool {
   readonly id?: string | undefined
 }
 
-/** The return value of a worker function: text, text with its usage, or tool calls. */
+/** The return value of a worker function: a string, text with usage, or tool calls. */
 export type Answer =
   | string
   | {
@@ -40,7 +40,9 @@ export type Answer =
       readonly finishReason?: FinishReason | undefined
     }
 
-/** Options of a worker that is an async function, or an async generator that yields chunks of text. */
+/**
+ * Options for {@link worker}. `answer` is a sync or async function, or an async generator that yields chunks of text.
+ */
 export interface WorkerOptions extends Omit<Worker, "generate" | "countInputTokens" | "forward"> {
   readonly answer: (
     request: WorkerRequest,
@@ -67,7 +69,7 @@ const shape = {
   maxOutputTokens: Options.whole(1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-/** Option names from other libraries, mapped to ours. */
+/** Option names used by other libraries, mapped to the names used here. */
 const called = {
   name: "id",
   model: "id",
@@ -90,7 +92,7 @@ const called = {
 
 const table = Options.table(shape, { required: ["id", "answer"], called })
 
-/** An error for a worker to throw; its reason decides whether the call is retried. */
+/** Creates an error for worker functions to throw. The reason determines whether the call is retried. */
 export const workerError = (worker: string, reason: WorkerErrorReason): Error => new WorkerError({ worker, reason })
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -105,7 +107,7 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
 const isPromise = (value: unknown): value is PromiseLike<unknown> =>
   isObject(value) && "then" in value && typeof value.then === "function"
 
-/** Returns the error for an invalid answer, such as `undefined` because of a missing `return`. */
+/** Returns the error for an invalid answer, such as the `undefined` that results from a missing `return`. */
 const noAnswer = (worker: string, given: unknown): WorkerError => {
   const kind = typeof given === "number" || typeof given === "boolean" ? `a ${typeof given}` : Options.kindOf(given)
   const what =
@@ -139,7 +141,10 @@ const partsOf = (request: WorkerRequest, given: unknown): ReadonlyArray<WorkerPa
   ]
 }
 
-/** Converts a tool call. Generated ids differ between turns, because ids must be unique in a conversation. */
+/**
+ * Converts a tool call to a worker part. Generated ids include the number of messages, so that they are unique within a
+ * conversation.
+ */
 const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }: AskedTool, index: number) => ({
   type: "tool-call" as const,
   id: id ?? `call-${messages.length}-${index}`,
@@ -147,7 +152,7 @@ const toolCallOf = ({ messages }: WorkerRequest, { arguments: given, id, name }:
   arguments: typeof given === "string" ? given : (JSON.stringify(given) ?? "{}")
 })
 
-/** Yields the chunks of an answer, followed by its usage. */
+/** Streams the chunks of an answer, followed by a finish part with the usage. */
 const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<string>, end: Effect.Effect<void>) =>
   withStreams((streams) => {
     let whole = ""
@@ -159,7 +164,7 @@ const pieces = (worker: string, request: WorkerRequest, texts: AsyncIterable<str
     return Effect.succeed(streams.fromIterable(worker, texts, part, () => finish(request, whole), end))
   })
 
-/** The signal of a call. It is created on first use, because most functions never use it. */
+/** Creates the abort signal for a call on first use, because most worker functions ignore it. */
 class Asking {
   private controller: AbortController | undefined
   private isAborted = false
@@ -200,15 +205,15 @@ const ask = (worker: string, answer: WorkerOptions["answer"], request: WorkerReq
   })
 
 /**
- * Makes a worker from an async function or an async generator.
+ * Creates a worker from an async function or an async generator.
  *
  * **Details**
  *
- * `signal` is aborted when the call is interrupted or times out. If the function throws, the call fails with the error
- * as its `cause`. It is retried if the error indicates that a retry can help: by a status (503, 429), a code
- * (`ECONNRESET`), a timeout, or its message. Throw a {@link workerError} to state the reason explicitly. Without a
- * `usage`, tokens are estimated at four characters each. An invalid answer, such as `undefined` because of a missing
- * `return`, fails the call as a `Defect` and is not retried. A misspelt option throws an `OptionsError`.
+ * `signal` is aborted when the call is interrupted or times out. If the function throws, the call fails with that error
+ * as its `cause`, and is retried if the error's status (503, 429), code (`ECONNRESET`) or message indicates a transient
+ * problem. Throw a {@link workerError} to set the reason explicitly. If the answer has no `usage`, tokens are estimated
+ * as four characters each. An invalid answer, such as `undefined` because of a missing `return`, fails the call with a
+ * `Defect`, which is not retried. An unknown option throws an `OptionsError`.
  *
  * **Example**
  *
