@@ -43,14 +43,14 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
     return { url: url.href, environment: { PGPASSWORD, DIVISI_OUTCOMES: "none" } }
   }
 
-  const prepare = (folder: string) => {
+  const prepare = (folder: string, policies = "single:a,lexical") => {
     const rows = Array.from({ length: 60 }, (_, at) =>
       JSON.stringify({ question: `What is ${at} plus ${at}?`, answer: `${at % 7}` })
     )
     fs.writeFileSync(path.join(folder, "rows.jsonl"), rows.join("\n"))
     fs.writeFileSync(path.join(folder, "divisi.config.mjs"), pool(path.join(folder, "books")))
     fs.writeFileSync(path.join(folder, "books"), "")
-    const flags = ["--benchmark", "rows.jsonl", "--policy", "single:a,lexical", "--config", "divisi.config.mjs"]
+    const flags = ["--benchmark", "rows.jsonl", "--policy", policies, "--config", "divisi.config.mjs"]
     return (...more: ReadonlyArray<string>) => ["eval", ...flags, "--concurrency", "2", ...more]
   }
 
@@ -105,6 +105,60 @@ describe.skipIf(!hasPostgres)("divisi eval --on", () => {
       const alone = await machine("four", "--transcripts")
       assert.match(alone.errors, /--transcripts works only on one machine/)
       assert.notInclude(ended.map(({ errors }) => errors).join(), environment.PGPASSWORD)
+    })
+  )
+
+  it("stops a policy whose key is refused, and measures it later with --retry-missing", { timeout: 120_000 }, () =>
+    inFolder(async (folder) => {
+      const args = prepare(folder, "single:a,single:b")
+      const { environment, url } = place()
+      const [books, key] = [path.join(folder, "books"), path.join(folder, "key")]
+      fs.writeFileSync(
+        path.join(folder, "divisi.config.mjs"),
+        `
+import fs from "node:fs"
+import { worker } from "@divisi/core/promise"
+import { WorkerError } from "@divisi/core/Worker"
+const answer = (id) => async () => {
+  fs.appendFileSync(${JSON.stringify(books)}, id + "\\n")
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  if (id === "b" && !fs.existsSync(${JSON.stringify(key)})) {
+    throw new WorkerError({ worker: id, reason: { _tag: "Authentication", detail: "the key is wrong" } })
+  }
+  return { text: "The answer is 3", usage: { inputTokens: 10, outputTokens: 5 } }
+}
+export default {
+  pool: ["a", "b"].map((id) => worker({ id, answer: answer(id), pricing: { inputPerMillion: 1, outputPerMillion: 2 } }))
+}
+`
+      )
+      const machines = async (...more: ReadonlyArray<string>) => {
+        const ended = await Promise.all(
+          ["one", "two"].map((name) =>
+            divisi(args("--out", `${name}/refused`, "--on", url, "--json", "--max-missing", "1", ...more), {
+              cwd: folder,
+              environment
+            })
+          )
+        )
+        for (const { code, errors } of ended) assert.strictEqual(code, 0, errors)
+      }
+      const missing = () => {
+        const lines = fs.readFileSync(path.join(folder, "one/refused/samples.jsonl"), "utf8").trim().split("\n")
+        return lines.filter((line) => JSON.parse(line).missing !== undefined).length
+      }
+      const calls = (id: string) =>
+        fs
+          .readFileSync(books, "utf8")
+          .split("\n")
+          .filter((line) => line === id).length
+      await machines()
+      // Each of two machines stops after three, and has two samples in progress.
+      assert.isAtMost(calls("b"), 8)
+      assert.strictEqual(missing(), 60)
+      fs.writeFileSync(key, "")
+      await machines("--retry-missing")
+      assert.deepStrictEqual([missing(), calls("a")], [0, 60])
     })
   )
 })

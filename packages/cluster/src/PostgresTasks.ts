@@ -48,6 +48,8 @@ export interface Tasks {
   readonly release: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
   /** Stores the answer to a task, unless it already has one. Concurrent answers share one statement. */
   readonly answer: (key: string, body: string) => Effect.Effect<void, PostgresError>
+  /** Removes the answers to some tasks. Other tasks are not changed. */
+  readonly reopen: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
   /** The number of tasks without an answer. */
   readonly left: Effect.Effect<number, PostgresError>
   /** Returns the answers to some tasks by key, without unanswered tasks. */
@@ -161,6 +163,13 @@ export const open = Effect.fnUntraced(function* (
         )
       ),
     answer: (key, body) => answer({ key, body }),
+    reopen: (keys) =>
+      Effect.asVoid(
+        query(`UPDATE ${tasks} SET body = NULL WHERE work = $1 AND key = ANY ($2::text[]) AND body IS NOT NULL`, [
+          id,
+          keys
+        ])
+      ),
     left: Effect.map(
       query(`SELECT count(*)::double precision FROM ${tasks} WHERE work = $1 AND body IS NULL`, [id]),
       ([row]) => Number(row?.[0])

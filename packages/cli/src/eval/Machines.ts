@@ -26,6 +26,7 @@ export const make = Effect.fnUntraced(function* (
         renew: (keys) => Effect.mapError(tasks.renew(keys), unusable),
         release: (keys) => Effect.mapError(tasks.release(keys), unusable),
         answer: (key, body) => Effect.mapError(tasks.answer(key, body), unusable),
+        reopen: (keys) => Effect.mapError(tasks.reopen(keys), unusable),
         left: Effect.mapError(tasks.left, unusable),
         answers: Effect.mapError(tasks.answers, unusable)
       })),

@@ -29,6 +29,7 @@ import * as Shared from "./machines.ts"
 import { accountOf, remembering } from "./paying.ts"
 import * as Plan from "./plan.ts"
 import { type Progress, progressOf } from "./progress.ts"
+import * as Refused from "./refused.ts"
 import * as Runs from "./runs.ts"
 import { usd } from "./sampling.ts"
 
@@ -90,7 +91,8 @@ export interface Options extends Terms {
   readonly isOffline?: boolean | undefined
   /**
    * Shared stores, for making the samples on several machines. All machines need the same options. `store`,
-   * `onTranscript`, `retryMissing` and `paidElsewhereUsd` have no effect.
+   * `onTranscript` and `paidElsewhereUsd` have no effect. With `retryMissing`, samples that are missing when a machine
+   * starts are made again.
    */
   readonly machines?: Shared.Machines | undefined
   /** Returns the seed of a sample. Default: derived from the seed of `run`, the task and the epoch. */
@@ -186,8 +188,7 @@ interface State extends Job.Shared {
   broken: Journal.JournalError | undefined
   /** Whether a write has failed before. */
   isTroubled: boolean
-  /** The samples of policies whose samples were all lost because a vendor rejects the key or the account. */
-  readonly refused: Map<Entry, ReadonlyArray<Report.Sample>>
+  readonly refused: Refused.Refused
 }
 
 /** Returns the reason why no further sample may start: its result could not be stored. */
@@ -220,25 +221,11 @@ const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, tran
 /** The number of samples after which their runs are removed. */
 const sweepSize = 64
 
-const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
-  missing !== undefined || steps.some(({ state }) => state === "failed")
-
-/** The number of samples after which a policy that no vendor serves is not run again. */
-const maxRefused = 3
-
-/** Notes whether a vendor refused all of a policy's samples. */
-const note = ({ refused }: State, { entry }: Job.Job, sample: Report.Sample): void => {
-  const isRefused = sample.missing?.reason === "Authentication" || sample.missing?.reason === "Quota"
-  const before = refused.get(entry)
-  if (!isRefused) refused.delete(entry)
-  else if (before !== undefined) refused.set(entry, [...before, sample])
-}
-
 const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
   if (state.halted !== undefined || obstacle(state) !== undefined) return false
-  const refused = state.refused.get(job.entry) ?? []
-  if (refused.length >= maxRefused) {
-    const { run, sample } = yield* Job.skipped(state.options, job, refused[0]!)
+  const refusal = state.refused.find(job.entry)
+  if (refusal !== undefined) {
+    const { run, sample } = yield* Job.skipped(state.options, job, refusal)
     state.journal.sample(sample, state.runs.end(run))
     state.samples.set(Job.keyOf(job), sample)
     return true
@@ -251,12 +238,12 @@ const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
   if (made === undefined) return false
   // A failure while calls are refused may be caused by the cost limit. The sample is made again from the stored
   // answers.
-  if (state.halted !== undefined && isImpaired(made.sample)) {
+  if (state.halted !== undefined && Job.isImpaired(made.sample)) {
     state.drop(made.run)
     return false
   }
   if (!(yield* keepTranscript(state, made))) return false
-  note(state, job, made.sample)
+  state.refused.note(job.entry, made.sample)
   state.journal.sample(made.sample, state.runs.end(made.run))
   state.samples.set(Job.keyOf(job), made.sample)
   if (state.runs.ended() >= sweepSize && state.journal.flush() === undefined) yield* state.runs.sweep
@@ -361,7 +348,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
     halted: undefined,
     broken: undefined,
     isTroubled: false,
-    refused: new Map(options.policies.map((entry) => [entry, []]))
+    refused: Refused.make(options.policies)
   }
   return state
 })

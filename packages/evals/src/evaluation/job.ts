@@ -91,6 +91,10 @@ const seedFor = Effect.fnUntraced(function* ({ run, sampleSeed }: Options, job: 
 const stratumOf = ({ suite: { record }, task }: Job): string | undefined =>
   record.stratum === undefined ? undefined : String(task.metadata?.[record.stratum] ?? "")
 
+/** Whether a cost limit that refused other calls may have caused a failure in this sample. */
+export const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
+  missing !== undefined || steps.some(({ state }) => state === "failed")
+
 /** The sample of a policy that cannot be run, as another sample of it has shown. */
 export const skipped = Effect.fnUntraced(function* (options: Options, job: Job, other: Report.Sample) {
   const seed = yield* seedFor(options, job)

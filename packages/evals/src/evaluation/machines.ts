@@ -14,6 +14,7 @@ import type { Evaluated, Options } from "./Evaluation.ts"
 import * as Job from "./job.ts"
 import * as Plan from "./plan.ts"
 import { progressOf } from "./progress.ts"
+import * as Refused from "./refused.ts"
 import type { Runs } from "./runs.ts"
 import { usd } from "./sampling.ts"
 
@@ -30,6 +31,8 @@ export interface SharedSamples {
   readonly renew: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly release: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly answer: (key: string, body: string) => Effect.Effect<void, MachinesError>
+  /** Removes the answers to some samples, so that they are made again. */
+  readonly reopen: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly left: Effect.Effect<number, MachinesError>
   readonly answers: Effect.Effect<ReadonlyMap<string, string>, MachinesError>
 }
@@ -104,6 +107,17 @@ const open = Effect.fnUntraced(function* (options: Options, machines: Machines, 
   return { plan, samples }
 })
 
+/** Returns missing samples to all machines. */
+const reopenMissing = Effect.fnUntraced(function* (samples: SharedSamples, { journal, name }: Machines) {
+  const missing = [...(yield* samples.answers)].flatMap(([key, body]): ReadonlyArray<[string, string]> => {
+    const sample: Report.Sample = JSON.parse(body)
+    return sample.missing === undefined ? [] : [[key, `${name}/${Report.runId(sample)}`]]
+  })
+  // A machine that was killed may have left their runs.
+  yield* Effect.ignore(journal.remove(missing.map(([, run]) => run)))
+  yield* samples.reopen(missing.map(([key]) => key))
+})
+
 /** Runs an evaluation together with other machines. Returns once all samples exist, or the cost limit is reached. */
 export const run = Effect.fnUntraced(function* (options: Options, machines: Machines) {
   yield* Plan.check(options)
@@ -111,6 +125,7 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   const jobOf = new Map(jobs.map((job) => [Job.keyOf(job), job]))
   const { plan, samples } = yield* open(options, machines, jobs)
   const { concurrency = 8, maxCostUsd, onProgress } = options
+  if (options.retryMissing === true) yield* reopenMissing(samples, machines)
   let halted: Usage.BudgetExceeded | undefined
   let broken: CoreJournal.JournalError | undefined
   const runs = runsIn(machines)
@@ -131,6 +146,7 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   const clock = yield* Clock.Clock
   const started = Elapsed.ticks(clock)
   const claimed = new Set<string>()
+  const refused = Refused.make(options.policies)
   let made = 0
   let missing = 0
   const resumed = jobs.length - (yield* samples.left)
@@ -146,7 +162,11 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   })
 
   const make = Effect.fnUntraced(function* (key: string) {
-    const result = yield* Effect.result(Job.run(shared, jobOf.get(key)!))
+    const job = jobOf.get(key)!
+    const refusal = refused.find(job.entry)
+    const result = yield* Effect.result(
+      refusal === undefined ? Job.run(shared, job) : Job.skipped(options, job, refusal)
+    )
     claimed.delete(key)
     // Another machine took the sample over, because this one was too slow to renew its claim.
     if (result._tag === "Failure" && result.failure.reason._tag === "Fenced") return
@@ -154,12 +174,17 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
       broken ??= result.failure
       return yield* samples.release([key])
     }
-    const sample = result.success?.sample
-    if (sample === undefined || (halted !== undefined && sample.missing !== undefined)) {
+    const finished = result.success
+    if (finished === undefined) return yield* samples.release([key])
+    const { run, sample } = finished
+    // The sample is made again from the stored answers.
+    if (halted !== undefined && Job.isImpaired(sample)) {
+      shared.drop(run)
       return yield* samples.release([key])
     }
+    if (refusal === undefined) refused.note(job.entry, sample)
     yield* samples.answer(key, JSON.stringify(sample))
-    runs.end(result.success!.run)
+    runs.end(run)
     made += 1
     if (sample.missing !== undefined) missing += 1
     if (runs.ended() >= sweepSize) yield* runs.sweep

@@ -1,0 +1,29 @@
+/** The policies of an evaluation whose samples are all lost because a vendor rejects the key or the account. */
+import type * as Report from "../report/Report.ts"
+import type { Entry } from "./Evaluation.ts"
+
+export interface Refused {
+  /** Notes a sample that was made. One sample that was not refused proves that the vendor serves the policy. */
+  readonly note: (entry: Entry, sample: Report.Sample) => void
+  /** Returns a refused sample if the policy is not run again, otherwise `undefined`. */
+  readonly find: (entry: Entry) => Report.Sample | undefined
+}
+
+/** The number of refused samples after which a policy that no vendor serves is not run again. */
+const maxRefused = 3
+
+export const make = (policies: ReadonlyArray<Entry>): Refused => {
+  const refused = new Map<Entry, ReadonlyArray<Report.Sample>>(policies.map((entry) => [entry, []]))
+  return {
+    note: (entry, sample) => {
+      const isRefused = sample.missing?.reason === "Authentication" || sample.missing?.reason === "Quota"
+      const before = refused.get(entry)
+      if (!isRefused) refused.delete(entry)
+      else if (before !== undefined) refused.set(entry, [...before, sample])
+    },
+    find: (entry) => {
+      const samples = refused.get(entry) ?? []
+      return samples.length >= maxRefused ? samples[0] : undefined
+    }
+  }
+}
