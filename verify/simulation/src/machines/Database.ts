@@ -57,20 +57,19 @@ export const open = async (url: string, now: () => number): Promise<Database> =>
   const scope = Scope.makeUnsafe()
   const { run } = await Effect.runPromise(Scope.provide(Postgres.open(place), scope))
   let last: Promise<unknown> = Promise.resolve()
-  let [count, startedAt] = [0, 0]
+  let [count, startedAt, setAt] = [0, 0, Number.NaN]
+  const clock = "SELECT set_config('simulated.now', $1, false), set_config('simulated.started', $2, false)"
   const execute: Database["execute"] = (statement, parameters) => {
     const at = now()
+    const isSet = at === setAt
+    setAt = at
+    const times = [`${at}`, `${startedAt}`]
     const executed = last.then(() =>
       Effect.runPromise(
-        run((session) =>
-          Effect.andThen(
-            session.query("SELECT set_config('simulated.now', $1, false), set_config('simulated.started', $2, false)", [
-              `${at}`,
-              `${startedAt}`
-            ]),
-            session.query(statement, parameters)
-          )
-        )
+        run((session) => {
+          const answer = session.query(statement, parameters)
+          return isSet ? answer : Effect.andThen(session.query(clock, times), answer)
+        })
       )
     )
     count += 1
@@ -88,6 +87,7 @@ export const open = async (url: string, now: () => number): Promise<Database> =>
     unlock: (machine) => execute("DELETE FROM simulated.pg_locks WHERE objid = $1::text::bigint", [numberOf(machine)]),
     crash: async () => {
       startedAt = now()
+      setAt = Number.NaN
       await execute("DELETE FROM simulated.pg_locks")
       await execute(`DELETE FROM ${schema}.owners`)
     },
