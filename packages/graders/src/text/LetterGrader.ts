@@ -54,6 +54,7 @@ const plain = (text: string): string => {
     .normalize("NFKC")
     .replace(/<answer>\s*([\s\S]*?)\s*<\/answer>/gi, "‹$1›")
     .replace(/<\/?[a-z][^<>]{0,80}>/gi, " ")
+    .replace(/^ {0,3}#{1,6} +/gm, "")
     .replace(/[✓✔✅☑👉]\uFE0F?|^[ \t]*>[ \t]?/gmu, "")
     .replace(innermost, "$1")
     .replace(innermost, "$1")
@@ -74,7 +75,7 @@ const plain = (text: string): string => {
 // -------------------------------------------------------------------------------------------------------------------
 
 const choiceWords =
-  "option|choice|letter|alternative|answer|opción|opcion|opção|opzione|option|variante?|letra|lettera|lettre|buchstabe|вариант|選択肢|选项|選項|보기"
+  "option|choice|letter|alternativ[ea]|answer|opción|opcion|opção|opzione|option|variante?|letra|lettera|lettre|buchstabe|вариант|選択肢|选项|選項|보기"
 
 const is =
   "is|are|would be|must be|should be|has to be|will be|ist|lautet|wäre|est|es|sería|è|é|seria|is|är|jest|je|este|là|adalah|είναι|это|є|:|=|→|->|—|–|-|هو|هي|היא|הוא|คือ|to|on|là|là|olarak|是|为|為|選|选|は|が|은|는"
@@ -113,6 +114,7 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
       `${label}[^\\n:.‹]{0,40}?(?:\\b|\\s|(?<=${asian}))(?:${is})\\s*(?:(?:${adverbs}),?\\s+)?${options}\\s*`,
       letters
     ),
+    way(`${label}\\s+(?:is|:)\\s*${options}\\s*`, letters, true, "(?<=[)\\]}])(?=\\s*[.!]?\\s*(?:$|\\n))"),
     way(`${label}\\s*(?=\\()`, letters, true),
     way(`${label}\\s+`, letters, false, "(?:['’]d[ıiuü]r|\\s+है)?(?=\\s*(?:[.!।›]|$|\\n))"),
     way(
@@ -192,6 +194,12 @@ const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
   ]
   const pointed = [
     way(
+      "(?<!\\p{L})(?:antwort|option|réponse|opción|respuesta|risposta|opzione|resposta|opção|alternativa|antwoord|svar)\\s+",
+      letters,
+      false,
+      "\\s+(?:(?:est|ist|es|è|é|is|är)\\s+)?(?:la\\s+|a\\s+|de\\s+)?(?:correct[ae]?|richtig|korrekt|juste|bonne|corrett[ao]|corret[ao]|giust[ao]|esatt[ao]|juist|rätt)(?!\\p{L})"
+    ),
+    way(
       `\\b(?:option|choice|alternative|statement)\\s*`,
       letters,
       false,
@@ -229,9 +237,19 @@ const ways = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
 
 /** What takes a statement back before it is made: "I do not think that it is B". */
 const disowned =
-  /(?:\b(?:not|never|cannot|unless|whether|if|doubt|wrong|incorrect|isn't|neither|eliminate|except|suppose|assume|why)\b|n't)[^.\n:;,!?]{0,40}$/i
+  /(?:\b(?:not|never|cannot|unless|whether|if|doubt|probability|chance|wrong|incorrect|isn't|neither|eliminate|except|suppose|assume|why)\b|n't)[^.\n:;,!?]{0,40}$/i
 
 const isWord = new RegExp(`^ (?!(?:${connectors})\\b)\\p{Ll}`, "u")
+
+/** A statement about other people's choices: "Some students choose A". */
+const ofOthers = /\b(?:students?|people|some|many|others?|they|someone|beginners|candidates|most)\b[^.\n:;]{0,30}$/i
+
+/** A letter that the rest of its sentence calls wrong. */
+const calledWrong = (letters: string) =>
+  new RegExp(
+    `^(?:(?![${letters}](?![\\p{L}\\p{N}]))[^.!?\\n]){0,120}?\\b(?:(?:is|was|are|be) (?:wrong|incorrect|false|mistaken)|common (?:mistake|error|trap))`,
+    "u"
+  )
 
 /** "C ignores entropy" speaks of a choice. */
 const isSubject =
@@ -261,13 +279,54 @@ const statements = (text: string, { isSmall, pattern }: Way, letters: string): R
     if (found !== letter && !/^\s*(?:[)\]}›]|[.,;!]?\s*(?:$|\n))/.test(rest)) return []
     if (/[AI]/.test(letter) && isWord.test(rest)) return []
     if (isSubject.test(rest) && !/is\s+(?:correct|right)/.test(match[0])) return []
-    if (disowned.test(text.slice(Math.max(0, match.index - 60), match.index))) return []
+    const lead = text.slice(Math.max(0, match.index - 60), match.index)
+    if (disowned.test(lead) || ofOthers.test(lead) || calledWrong(letters).test(rest)) return []
     const isSecond = new RegExp(`(?<![\\p{L}])[${letters}][)\\]]*\\s*(?:,|/|&|and|or|,\\s*(?:and|or))\\s*$`, "u").test(
       before
     )
     if (!isChosen(text, { start: at, end: at + 1 })) return []
     return [{ at, letter: isSecond || isHedged(rest, letters) ? undefined : letter }]
   })
+
+/** What speaks in favour of a letter that is the subject of a sentence. */
+const inFavour =
+  /\b(?:best(?! known)|correct(?:ly)?|right|most|strongest|closest|clearest|complete|accurate(?:ly)?|fits?|match(?:es)?|works?|satisf(?:y|ies)|makes sense|true|remains|(?:the|my|our) (?:final )?(?:answer|choice))\b/i
+
+/** What keeps the last sentence with a letter from choosing it. */
+const against =
+  /\b(?:not|never|no longer|neither|nor|none|cannot|wrong|incorrect|false|mistakes?|errors?|fails?|tempting|trap|off|rule[ds]? out|out because|eliminated?|discard(?:ed)?|reject(?:ed)?|exclude[ds]?|if|unless|whether|would (?:be|have)|could|might|may|maybe|perhaps|suppose|assum(?:e|es|ing)|check|consider|try|test|students?|people|others?|they|some|many|textbook|key|until|guess|glance|looks?|only correct for|probability)\b|n't|\?|\bonly[.!]?$|\b[A-J] to [A-J]\b/i
+
+const subjectOf = `(?:^|[,:;]\\s*|\\b(?:only|that|so|thus|hence|therefore)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`
+
+/** What stands before a letter that ends a sentence as its choice: a sign, a preposition or a verb, but not a noun. */
+const objectOf = `(?:^|[,:;→⇒>=—–]\\s*|\\b(?:in|to|with|on|as|is|be|so|us|hence|thus|ergo|therefore|just|simply|only|conclude|choose|pick|select|matching|meaning|making|leaving|gives?|yields?|favou?rs?|supports?|indicates?|suggests?|implies|means|proves|confirms|shows)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`
+
+/** Returns the letter of the last sentence that names any, if it names one, as what it is about or leads to. */
+const favoured = (text: string, letters: string): Statement | undefined => {
+  const mention = new RegExp(`(?<![\\p{L}\\p{N}'’-])[${letters}](?![\\p{L}\\p{N}'’]|\\s*[+^*/]|-\\p{L})`, "gu")
+  const [isSubject, isObject] = [new RegExp(subjectOf, "i"), new RegExp(objectOf, "i")]
+  for (const { 0: sentence, index } of [...text.matchAll(/[^.!?\n]+[.!?]?/g)].toReversed()) {
+    const mentions = [...sentence.matchAll(mention)].map((one) => ({
+      letter: one[0],
+      at: one.index,
+      before: sentence.slice(0, one.index),
+      after: sentence.slice(one.index + 1)
+    }))
+    const named = mentions.filter(
+      ({ after, before, letter }) =>
+        !/[AI]/.test(letter) || !isWord.test(after) || /\b(?:option|choice)\s+$/i.test(before)
+    )
+    if (named.length === 0) continue
+    const { after, at, before, letter } = named.at(-1)!
+    if (named.some((one) => one.letter !== letter) || against.test(sentence)) return undefined
+    const isHeld =
+      ((isObject.test(before) || /\p{L}\s\($/u.test(before)) &&
+        /^[)\]]*(?:\s+(?:as\s+)?(?:the|my|our)\s[^.]{0,30})?\s*[.!]?\s*$/.test(after)) ||
+      (isSubject.test(before) && inFavour.test(after))
+    return isHeld ? { at: index + at, letter } : undefined
+  }
+  return undefined
+}
 
 /** What takes back what stands before it without another answer. */
 const evasions =
@@ -291,7 +350,13 @@ export const extract = (text: string, letters: string = defaultLetters): string 
   for (const kind of isListing(said, letters) ? [stated!, pointed!] : [stated!, pointed!, alone!]) {
     const found = kind.flatMap((one) => statements(said, one, letters))
     const evaded = [...said.matchAll(evasions)].map(({ index }) => ({ at: index, letter: undefined }))
-    if (found.length === 0) continue
+    if (found.length === 0) {
+      const only = kind === pointed ? favoured(said, letters) : undefined
+      if (only === undefined) continue
+      return isChosen(said, { start: only.at, end: only.at + 1 }) && !isUnchosen(said, only.at + 1)
+        ? only.letter
+        : undefined
+    }
     const chosen = last([...found, ...evaded])
     if (chosen === undefined || isUnchosen(said, chosen.at + 1)) return undefined
     const isRival = ({ at, letter }: Statement) =>
