@@ -7,6 +7,7 @@ import { Account, Budget } from "@divisi/core"
 import { type BudgetExceeded, noSpend, type Spend } from "@divisi/core/Usage"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type * as AccountBook from "./internal/accountBook.ts"
 import * as AccountTable from "./internal/accountTable.ts"
@@ -24,6 +25,9 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly 
 /** The accounts of a database. */
 export type Accounts = Account.Accounts<AccountsError>
 
+/** The wait before another attempt to close reservations. */
+const againMillis = 1_000
+
 /** How long the charge of a call is remembered: longer than the time after which runs are resumed. */
 const keptMillis = 90 * 86_400_000
 
@@ -40,7 +44,8 @@ const keptMillis = 90 * 86_400_000
  * **Gotchas**
  *
  * If the accounts cannot be written, calls are refused: the run waits for the database and then fails with an
- * `AccountsError`. A call that ends in this state stays reserved at its worst case.
+ * `AccountsError`. A call that ends in this state stays reserved at its worst case until the accounts can be written; if
+ * the process ends before, the call counts as spent at its worst case.
  *
  * **Example**
  *
@@ -68,6 +73,8 @@ export const make = Effect.fnUntraced(function* (
   /** How accounts stood when they were last looked at, by the names that they have now. */
   const seen = new Map<string, AccountBook.Row>()
 
+  const scope = yield* Effect.scope
+
   const perform = yield* Batches.make((tasks: ReadonlyArray<AccountBook.Task>) =>
     Effect.map(orFail(postgres.run((session) => table.perform(session, tasks, now()))), ({ accounts, done }) => {
       for (const [name, row] of accounts) if (seen.has(name)) seen.set(name, row)
@@ -79,6 +86,19 @@ export const make = Effect.fnUntraced(function* (
     Effect.flatMap(orFail(postgres.run((session) => table.left(session, whose))), (left) =>
       Effect.forEach(left, perform, { concurrency: "unbounded", discard: true })
     )
+
+  /** The closes that could not be written yet, by their reservations. */
+  const unclosed = new Map<string, AccountBook.Task>()
+  const closeAll = Effect.suspend(() =>
+    Effect.forEach(unclosed.values(), perform, { concurrency: "unbounded", discard: true })
+  )
+  const isUnreachable = ({ cause }: AccountsError) => cause.reason._tag === "Unreachable"
+  const closeLater = (id: string, task: AccountBook.Task) => {
+    const closed = Effect.retry(perform(task), { schedule: Schedule.spaced(againMillis), while: isUnreachable })
+    const forget = Effect.sync(() => unclosed.delete(id))
+    unclosed.set(id, task)
+    return Effect.asVoid(Effect.forkIn(Effect.ensuring(Effect.ignore(closed), forget), scope))
+  }
 
   const look = (account: Account.Named, isGiven: boolean) =>
     Effect.map(perform({ type: "open", account, isGiven }), () => seen.get(account.name)!)
@@ -112,11 +132,16 @@ export const make = Effect.fnUntraced(function* (
             draws,
             ...wanted
           } as const
-          return Effect.orDie(perform(task)) as Effect.Effect<Account.Taken<AccountBook.Hold> | "wait" | BudgetExceeded>
+          // A resumed call may take over a reservation that is about to be closed.
+          return Effect.orDie(Effect.andThen(closeAll, perform(task))) as Effect.Effect<
+            Account.Taken<AccountBook.Hold> | "wait" | BudgetExceeded
+          >
         }),
-      // If the write fails, the reservation remains at its worst case, and the answer is still delivered.
-      close: ({ chain, id }, used, isDrawn, draws) =>
-        Effect.ignore(perform({ type: "close", id, chain, used, isDrawn, draws })),
+      // If the write fails, the reservation remains until the database is reachable, and the answer is still delivered.
+      close: ({ chain, id }, used, isDrawn, draws) => {
+        const task = { type: "close", id, chain, used, isDrawn, draws } as const
+        return Effect.catch(Effect.asVoid(perform(task)), () => closeLater(id, task))
+      },
       standings: Effect.orDie(
         Effect.forEach(named(), (one) => {
           if (!seen.has(one.name)) seen.set(one.name, nothing(one.name))
@@ -148,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
   yield* bury("dead")
   yield* orFail(postgres.run((session) => table.tidy(session, now() - keptMillis)))
   // The outcome of calls in progress at the time of closing is unknown.
-  yield* Effect.addFinalizer(() => bounded(bury("own")))
+  yield* Effect.addFinalizer(() => bounded(Effect.andThen(Effect.ignore(closeAll), bury("own"))))
   return {
     name,
     now,

@@ -13,6 +13,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 import * as Batches from "./internal/batches.ts"
 import { bounded } from "./internal/closing.ts"
 import * as Instant from "./internal/instant.ts"
@@ -34,6 +35,12 @@ interface Wanted {
   readonly run: string
   /** Whether to take over the run even if its owner is alive. */
   readonly takeOver: boolean
+}
+
+/** The batches that a run's journal lacks. */
+interface Unwritten {
+  readonly id: string
+  readonly batches: ReadonlyArray<Journal.Batch>
 }
 
 /** A claim that this process has, and the time from which it certainly had it last; or one that it is about to have. */
@@ -58,7 +65,8 @@ export const defaultExpireMillis = 12_000
  *
  * Each run is executed by one process, and the others receive the name of that process. An acknowledged batch is
  * committed, and as durable as the database's settings make it. If the database is unreachable, the journal waits. If
- * it is unknown whether a batch was committed, it is written again, and is stored once.
+ * it is unknown whether a batch was committed, it is written again, and is stored once. After an outage, the answers that
+ * a stopped run had received are written before the run is released.
  *
  * **Gotchas**
  *
@@ -115,6 +123,24 @@ export const make = Effect.fnUntraced(function* (
     Effect.map(orFail(postgres.run((session) => table.release(session, claims))), () => claims.map(() => Effect.void))
   )
 
+  /** The batches that could not be written before their runs were released. */
+  const unwritten = new Map<string, Unwritten>()
+  const writingLate = Semaphore.makeUnsafe(1)
+
+  /** Writes the late batches of a run, until one of them is rejected: then another process has claimed the run. */
+  const writeLate = (run: string): Effect.Effect<void, Journal.JournalError> => {
+    const written = Effect.gen(function* () {
+      const late = unwritten.get(run)
+      for (const batch of late?.batches ?? []) {
+        const given = [{ ...batch, id: late!.id }]
+        const done = yield* orFail(postgres.run((session) => table.append(session, given, true)))
+        if (done.size === 0) break
+      }
+      unwritten.delete(run)
+    })
+    return unwritten.has(run) ? writingLate.withPermit(written) : Effect.void
+  }
+
   const giveBackAll = yield* Batches.make((runs: ReadonlyArray<string>) =>
     Effect.map(
       orFail(
@@ -140,7 +166,7 @@ export const make = Effect.fnUntraced(function* (
   const giveBackLater = (run: string): Effect.Effect<void> =>
     Effect.asVoid(
       Effect.forkIn(
-        Effect.catch(Effect.delay(giveBackAll(run), againMillis), (error) =>
+        Effect.catch(Effect.delay(Effect.andThen(writeLate(run), giveBackAll(run)), againMillis), (error) =>
           isUnreachable(error) ? giveBackLater(run) : Effect.void
         ),
         scope
@@ -175,7 +201,7 @@ export const make = Effect.fnUntraced(function* (
         if (held.has(run)) return isHeld(run, "this process")
         held.set(run, "claimed")
         return Effect.map(
-          Effect.onExit(take({ run, takeOver }, now()), (exit) => {
+          Effect.onExit(Effect.andThen(writeLate(run), take({ run, takeOver }, now())), (exit) => {
             if (Exit.isSuccess(exit)) {
               held.set(run, { ...exit.value, since: [0, 0] })
               return Effect.void
@@ -202,11 +228,14 @@ export const make = Effect.fnUntraced(function* (
       })
       return Effect.orDie(confirmed)
     },
-    release: (run, epoch) =>
+    release: (run, epoch, batches = []) =>
       Effect.suspend(() => {
         const claimed = held.get(run)
         if (claimed === undefined || claimed === "claimed" || claimed.epoch !== epoch) return Effect.void
+        if (batches.length > 0) unwritten.set(run, { id: claimed.id, batches })
         held.delete(run)
+        // The database was unreachable just now: the caller does not wait for it again.
+        if (batches.length > 0) return giveBackLater(run)
         return Effect.catch(releaseAll(claimed), () => giveBackLater(run))
       }),
     append: (batch) =>

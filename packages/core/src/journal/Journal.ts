@@ -192,8 +192,12 @@ export interface Journal {
    * run, and does not return if another process may own it. If absent, every call is sent.
    */
   readonly confirm?: ((run: string, attempt: string) => Effect.Effect<void>) | undefined
-  /** Releases a claim. */
-  readonly release: (run: string, epoch: number) => Effect.Effect<void>
+  /**
+   * Releases a claim. `unwritten` are the batches whose write failed or that followed it, in order: the journal may have
+   * the first one. If it can be unreachable, it writes them before the claim ends, so that answers that arrived and calls
+   * that were never sent are known. It may ignore them: those calls count as unconfirmed.
+   */
+  readonly release: (run: string, epoch: number, unwritten?: ReadonlyArray<Batch>) => Effect.Effect<void>
   /**
    * Writes a batch atomically. After success, the batch survives a crash. If the epoch is not the current one, or `seq`
    * is not the number of entries, it fails with `Fenced` and writes nothing.
@@ -249,7 +253,12 @@ export const storedAs = (journal: Journal, name: string, run: string): Journal =
   ...journal,
   claim: () => journal.claim(name, { takeOver: true }),
   confirm: journal.confirm && ((_, attempt) => journal.confirm!(name, attempt)),
-  release: (_, epoch) => journal.release(name, epoch),
+  release: (_, epoch, unwritten) =>
+    journal.release(
+      name,
+      epoch,
+      unwritten?.map((batch) => ({ ...batch, run: name }))
+    ),
   append: (batch) => journal.append({ ...batch, run: name }),
   read: () =>
     Effect.map(journal.read(name), (entries) =>

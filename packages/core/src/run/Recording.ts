@@ -334,6 +334,8 @@ const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalErr
   return new Journal.JournalError({ journal: journal.name, reason: { _tag: "Unwritable", detail: messageOf(error) } })
 }
 
+const isOfCall = (entry: Journal.Entry): boolean => "attempt" in entry
+
 /**
  * Writes the entries of a run, one batch after another. The first caller writes for all: entries that arrive before its
  * turn join the same batch, and entries that arrive during a write join the next.
@@ -351,6 +353,8 @@ const writing = (
   let current: Deferred.Deferred<void> | undefined
   let isNoted = false
   let broken: Broken | undefined
+  /** The batch whose write failed. */
+  let failed: Journal.Batch | undefined
 
   /** Writes the entries pending at that time. */
   const append = Effect.suspend(() => {
@@ -359,7 +363,13 @@ const writing = (
     waiting = []
     isNoted = false
     taken += entries.length
-    return settle(() => journal.append(batch))
+    return Effect.onError(
+      settle(() => journal.append(batch)),
+      () =>
+        Effect.sync(() => {
+          failed = batch
+        })
+    )
   })
 
   const writeNotes = () => {
@@ -401,16 +411,25 @@ const writing = (
   }
 
   const add = (entry: Journal.Entry) => {
-    // The run ignores results that follow a journal failure.
-    if (broken !== undefined) return
+    // The run ignores results that follow a journal failure. The process that resumes it must know how its calls ended.
+    if (broken !== undefined && !isOfCall(entry)) return
     heads.take(entry, run)
     waiting.push(entry)
+  }
+
+  /** Returns what a failed journal lacks. Events are emitted again when the run is resumed. */
+  const unwritten = (): ReadonlyArray<Journal.Batch> => {
+    if (!(broken instanceof Journal.JournalError) || broken.reason._tag === "Fenced") return []
+    const entries = waiting.filter(isOfCall)
+    const rest: Journal.Batch = { run, epoch: claim.epoch, seq: taken, entries, head: heads.head() }
+    return [...(failed === undefined ? [] : [failed]), ...(entries.length === 0 ? [] : [rest])]
   }
 
   return {
     add,
     soon,
     flush,
+    unwritten,
     broken: () => broken,
     breakOff: (error: Broken) => {
       broken ??= error
@@ -432,10 +451,15 @@ export const readFrom = (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
 
-/** Releases a run. All entries have been written. If the release fails, a warning is logged, and the claim expires. */
-const release = (journal: Journal.Journal, run: string, epoch: number): Effect.Effect<void> =>
+/** Releases a run. If the release fails, a warning is logged, and the claim expires. */
+const release = (
+  journal: Journal.Journal,
+  run: string,
+  epoch: number,
+  unwritten: ReadonlyArray<Journal.Batch> = []
+): Effect.Effect<void> =>
   Effect.catchCause(
-    called("release of the journal", () => journal.release(run, epoch)),
+    called("release of the journal", () => journal.release(run, epoch, unwritten)),
     (cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt
@@ -636,7 +660,8 @@ export const open = Effect.fnUntraced(function* (
     broken: writer.broken,
     end: Effect.suspend(() => {
       const told = Effect.sync(() => finished?.type === "run-finished" && tellEnd(finished))
-      return Effect.andThen(Effect.andThen(writer.flush, told), release(journal, run, claim.epoch))
+      const released = Effect.suspend(() => release(journal, run, claim.epoch, writer.unwritten()))
+      return Effect.andThen(Effect.andThen(writer.flush, told), released)
     })
   }
   return { _tag: "Going", recording, before }

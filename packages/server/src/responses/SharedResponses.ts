@@ -200,10 +200,10 @@ const handing = (base: Journal.Journal, isDraining: () => boolean, stop: (run: s
         of(id).isWaiting = true
         return Effect.andThen(look(id), Effect.never)
       }),
-    release: (id, epoch) =>
+    release: (id, epoch, unwritten) =>
       Effect.andThen(
         Effect.sync(() => runs.delete(id)),
-        base.release(id, epoch)
+        base.release(id, epoch, unwritten)
       )
   }
   return journal

@@ -25,7 +25,10 @@ const intend = ({ call, hash, recording }: Slot, ask: Ask, { attempt, received }
     if (isFree) return Effect.sync(() => recording.note(entry))
     return Effect.onError(recording.intend(entry), () =>
       Effect.sync(() => {
-        received.isHalted = recording.broken() !== undefined
+        if (recording.broken() === undefined) return
+        received.isHalted = true
+        // The journal may have the intent, although the call is not sent.
+        recording.note({ type: "withdrawn", call, attempt })
       })
     )
   })
