@@ -69,6 +69,14 @@ describe("what divisi init writes", () => {
     assert.strictEqual(server.exchanges[0]?.sent.model, "qwen3:8b")
   })
 
+  it("asks the user's own server with its key", async () => {
+    await using server = await WireServer.start(OpenAiChat.compatible({}), [Script.answer("16807 is larger.")])
+    const model = { vendor: "home-lab", model: "small", baseURL: server.url, keyVariable: "PATH" }
+    assert.match(await played([model], "typescript"), /^16807 is larger\./)
+    assert.strictEqual(server.exchanges[0]?.sent.model, "small")
+    assert.notInclude(Team.make([model], namesOf("typescript")).config, process.env.PATH!)
+  })
+
   it("limits what it costs where prices are known, and the calls where they are not", () => {
     const config = (...models: ReadonlyArray<Team.Model>) => Team.make(models, namesOf("typescript")).config
     assert.include(config({ vendor: "openai", model: "gpt-5" }, { vendor: "ollama", model: "a" }), "costUsd: 0.5")
@@ -187,6 +195,15 @@ describe("divisi init", () => {
       assert.strictEqual(code, 1)
       assert.match(errors, /There is already a divisi\.config\.mjs/)
       assert.deepStrictEqual(fs.readdirSync(cwd), ["divisi.config.mjs"])
+    }))
+
+  it("accepts models of a server whose base URL is set", () =>
+    inFolder(async (cwd) => {
+      fs.writeFileSync(path.join(cwd, "divisi.config.mjs"), "")
+      const environment = { HOME_LAB_BASE_URL: "http://127.0.0.1:9/v1" }
+      const { code, errors } = await divisi(["init", "--yes", "--models", "home-lab:small"], { cwd, environment })
+      assert.strictEqual(code, 1)
+      assert.match(errors, /There is already a divisi\.config\.mjs/)
     }))
 
   it("takes models by name, and says which vendors it knows", () =>

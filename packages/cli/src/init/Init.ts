@@ -5,10 +5,11 @@ import path from "node:path"
 import { WholeFile } from "@divisi/files"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
 import { read } from "@divisi/recipes/Environment"
-import { parse } from "@divisi/recipes/Vendor"
+import * as Vendor from "@divisi/recipes/Vendor"
 import * as Prompt from "effect/cli/Prompt"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Terminal from "effect/Terminal"
 import manifest from "../../package.json" with { type: "json" }
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -42,17 +43,30 @@ const foundModels = (found: ReadonlyArray<Found.Found>): ReadonlyArray<Team.Mode
 
 const gym = "gym"
 
+/** Returns a model of a vendor, or of a server whose base URL is set; `undefined` for anything else. */
+const namedModel = Effect.fnUntraced(function* (text: string): Effect.fn.Return<Team.Model | undefined> {
+  const model = Vendor.parse(text)
+  if (model === undefined || Team.vendors.includes(model.vendor)) return model
+  const environment = yield* Vendor.environment([], [model.vendor])
+  const server = Vendor.find([], model.vendor, environment)
+  if (server === undefined) return undefined
+  return {
+    ...model,
+    baseURL: Vendor.connection(server, environment).baseURL,
+    keyVariable: server.keys.find((name) => environment[name] !== undefined)
+  }
+})
+
 const namedModels = (names: string): Effect.Effect<ReadonlyArray<Team.Model>, Failure> => {
   if (names === gym) return Effect.succeed([])
-  return Effect.forEach(names.split(","), (text) => {
-    const model = parse(text.trim())
-    return model !== undefined && Team.vendors.includes(model.vendor)
-      ? Effect.succeed(model)
-      : Effect.fail(
-          usage(
-            `--models: "${text.trim()}" is not a model of ${Team.vendors.join(", ")}. Write vendor:model, or ${gym} for the offline gym.`
-          )
-        )
+  return Effect.forEach(names.split(","), (name) => {
+    const text = name.trim()
+    const vendors = Team.vendors.join(", ")
+    return Effect.filterOrFail(namedModel(text), Predicate.isNotUndefined, () =>
+      usage(
+        `--models: "${text}" is not a model of ${vendors}, or of a server whose base URL is set (home:<model> with HOME_BASE_URL). Write vendor:model, or ${gym} for the offline gym.`
+      )
+    )
   })
 }
 
@@ -199,7 +213,10 @@ export const init = Effect.fnUntraced(function* (
   const other = otherConfig(folder, configFile)
   if (other !== undefined)
     return yield* failed(`There is already a ${other}. Remove it to create ${configFile} instead.`)
-  const located = models.map((model) => ({ ...model, baseURL: Found.addressOf(model.vendor, environment) }))
+  const located = models.map((model) => ({
+    ...model,
+    baseURL: model.baseURL ?? Found.addressOf(model.vendor, environment)
+  }))
   const team = Team.make(located, { language, configFile, scriptFile })
   const files = yield* allowed(
     folder,

@@ -8,6 +8,8 @@ export interface Model {
   readonly model: string
   /** The address of a server that does not listen at its default. */
   readonly baseURL?: string | undefined
+  /** The environment variable with the key of the user's own server, if it is set. */
+  readonly keyVariable?: string | undefined
 }
 
 /** The files to write, and their requirements. */
@@ -83,7 +85,19 @@ const makers: Readonly<Record<string, Maker>> = {
   "lm-studio": compatible("lmStudio", true)
 }
 
-/** The vendors that a config can be written for. */
+/** A server of the user's own, whose prices are unknown. */
+const ownServer = ({ keyVariable, vendor }: Model): Maker => ({
+  package: "@divisi/providers-openai",
+  imports: ["openaiCompatible"],
+  make: (model, baseURL = "") => {
+    const key = keyVariable === undefined ? "" : `, apiKey: { env: ${quoted(keyVariable)} }`
+    return `openaiCompatible({ name: ${quoted(vendor)}, baseURL: ${quoted(baseURL)}, model: ${quoted(model)}${key} })`
+  },
+  isPriced: false,
+  isFree: false
+})
+
+/** The vendors with built-in support. */
 export const vendors: ReadonlyArray<string> = Object.keys(makers)
 
 const lines = (...text: ReadonlyArray<string | undefined>): string =>
@@ -116,7 +130,7 @@ const script = (configFile: string, scriptFile: string, question: string): strin
 
 /** Returns the team of available models of vendors and servers. */
 const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: string, scriptFile: string): Team => {
-  const made = models.map(({ baseURL, model, vendor }) => ({ baseURL, maker: makers[vendor]!, model }))
+  const made = models.map((one) => ({ ...one, maker: makers[one.vendor] ?? ownServer(one) }))
   const packages = [...new Set(made.map(({ maker }) => maker.package))]
   const isPriced = made.every(({ maker }) => maker.isPriced)
   const core = ["languagePolicy", "single", ...(made.some(({ maker }) => maker.isFree) ? ["free"] : [])]
