@@ -1,11 +1,10 @@
 /**
- * Persistent accounts: limits on the spend of runs, shared by all processes that use one store.
+ * Persistent accounts: spending limits shared by every process that uses the same store.
  *
- * Each account is a `Ledger`: the runs that share it never exceed its limits together, even across processes and
- * restarts. Accounts can be nested: for example, the account of a run is below that of its key, which is below that of
- * its team, which is below that of the day. `DiskAccounts` of `@divisi/files` stores them in a file, `PostgresAccounts`
- * of `@divisi/cluster` in a database. Other implementations should pass `AccountsContract` of
- * `@divisi/testkit/journals`.
+ * An account is a `Ledger`, so the runs that share it never exceed its limits in total, even across processes and
+ * restarts. Accounts can be nested, e.g. run, API key, team, day. `DiskAccounts` from `@divisi/files` stores accounts
+ * in a file, `PostgresAccounts` from `@divisi/cluster` in a database. Other implementations should pass
+ * `AccountsContract` from `@divisi/testkit/journals`.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -14,30 +13,33 @@ import { BudgetExceeded, type Paid } from "../task/Usage.ts"
 import * as Budget from "./Budget.ts"
 import { type Caller, drawable, endStuck, isBlocked, isNested, waiting } from "./Caller.ts"
 
-/** The limits of an account: USD, tokens, calls. An absent limit is unlimited. */
+/** Spending limits for an account: USD, tokens and calls. Omitted limits are unlimited. */
 export type Limits = Omit<Budget.Limits, "durationMillis">
 
 /** Options for opening an account. */
 export interface AccountOptions {
-  /** The unique name of the account, e.g. `team/red`. */
+  /** Unique name of the account, e.g. `team/red`. */
   readonly name: string
-  /** New limits, which apply to all processes. If absent, the current limits are unchanged. */
+  /** New limits, which take effect in all processes. If omitted, the current limits are left unchanged. */
   readonly limits?: Limits | undefined
-  /** With `"day"`, the account resets each day at midnight UTC. A call counts toward the day on which it started. */
+  /** Set to `"day"` to reset the account daily at midnight UTC. A call counts toward the day on which it started. */
   readonly per?: "day" | undefined
-  /** The parent account. Charges to this account are also charged to the parent. */
+  /** Parent account. Everything charged to this account is also charged to the parent. */
   readonly parent?: Account | undefined
 }
 
-/** The spend and reservations of all processes on an account. */
+/** Total spending and open reservations of an account, across all processes. */
 export interface Standing extends Budget.Standing {
   readonly name: string
   readonly limits: Limits
-  /** Why the stored limits cannot be read. If present, nothing more can be spent. */
+  /** Set if the stored limits are corrupt, with the reason. The account then rejects all further spending. */
   readonly damaged?: string
 }
 
-/** Reads stored limits. If they are damaged, the account allows no more spend; other accounts are not affected. */
+/**
+ * Parses stored limits. If they are corrupt, the limits are set to zero, so that the account rejects all further
+ * spending; other accounts are not affected.
+ */
 export const readLimits = (text: unknown): Pick<Standing, "limits" | "damaged"> => {
   try {
     const limits: unknown = JSON.parse(String(text))
@@ -46,126 +48,130 @@ export const readLimits = (text: unknown): Pick<Standing, "limits" | "damaged"> 
   return { limits: { costUsd: 0, tokens: 0, calls: 0 }, damaged: "its limits cannot be read" }
 }
 
-/** An account cannot be used. A run that needs it fails with this error. */
+/** Raised when an account is unusable. A run that depends on the account fails with this error. */
 export interface AccountsError extends Error {
   readonly _tag: "AccountsError"
 }
 
-/** An account: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or as the parent of a ledger in memory. */
+/**
+ * An opened account. Use it as `RunOptions.ledger`, as the account of a `Payer`, or as the parent of an in-memory
+ * ledger.
+ */
 export interface Account<E extends AccountsError = AccountsError> extends Budget.Ledger {
   readonly name: string
   readonly standing: Effect.Effect<Standing, E>
-  /** This account and its ancestors. */
+  /** The account itself, followed by its ancestors. */
   readonly chain: ReadonlyArray<AccountOptions>
 }
 
-/** How a correction changes an account: by an amount in USD (negative for a credit), or to a fixed amount. */
+/** A change to an account's recorded spending: add an amount in USD (negative for a credit), or set a new total. */
 export type Change = { readonly addUsd: number } | { readonly setUsd: number }
 
-/** A correction of the spend of accounts. */
+/** A manual correction of the spending recorded for one or more accounts. */
 export interface Correction {
-  /** The unique id of the correction in its store. A second correction with the same id has no effect. */
+  /** Unique id within the store. Applying a correction with an existing id has no effect. */
   readonly id: string
   /** The person or program that makes the correction. */
   readonly by: string
   readonly reason: string
   readonly change: Change
   /**
-   * The names of the accounts, as in `Accounts.list`, from the lowest to the topmost. `setUsd` sets the topmost; the
-   * others change by the same amount. The spend of an account never falls below 0.
+   * Names of the accounts to correct, as returned by `Accounts.list`, from the innermost to the outermost. `setUsd`
+   * applies to the outermost account; the others change by the same amount. Spending never drops below 0.
    */
   readonly names: ReadonlyArray<string>
 }
 
 /** A correction as recorded in the audit log. */
 export interface Adjustment extends Omit<Correction, "names"> {
-  /** The time, in milliseconds since 1970. */
+  /** Timestamp in milliseconds since the Unix epoch. */
   readonly at: number
   readonly accounts: ReadonlyArray<{ readonly name: string; readonly beforeUsd: number; readonly afterUsd: number }>
 }
 
 /**
- * Returns an account's spend after a correction, in USD. `topmostUsd` is the spend of the topmost account before it.
+ * Returns an account's spending in USD after a correction. `topmostUsd` is the outermost account's spending before the
+ * correction.
  */
 export const correctedUsd = (change: Change, beforeUsd: number, topmostUsd: number): number =>
   Math.max(0, beforeUsd + ("addUsd" in change ? change.addUsd : change.setUsd - topmostUsd))
 
 /** A store of accounts. */
 export interface Accounts<E extends AccountsError = AccountsError> {
-  /** The location of the accounts for display, such as a file. */
+  /** Display name of the store, such as its file path. */
   readonly name: string
-  /** The time by the clock of the store, in milliseconds since 1970. Names of days and months are derived from it. */
+  /** The store's clock, in milliseconds since the Unix epoch. Day and month names are derived from it. */
   readonly now: () => number
-  /** Opens an account, and creates it if it does not exist. */
+  /** Opens an account, creating it if necessary. */
   readonly open: (options: AccountOptions) => Effect.Effect<Account<E>, E>
-  /** Returns all accounts, the most recently changed first. A daily account appears once per day. */
+  /** Returns all accounts, most recently changed first. A daily account is listed once for each day. */
   readonly list: Effect.Effect<ReadonlyArray<Standing>, E>
   /**
-   * Corrects the spend of accounts and writes the audit log in one transaction. Returns the adjustment; if one with
-   * this id exists, returns the existing one.
+   * Corrects the recorded spending and appends to the audit log in one transaction. If the correction's id already
+   * exists, returns the existing adjustment.
    */
   readonly adjust: (correction: Correction) => Effect.Effect<Adjustment, E>
   /** Returns all adjustments in chronological order. */
   readonly adjustments: Effect.Effect<ReadonlyArray<Adjustment>, E>
 }
 
-/** An account with its current name, including the day if it resets daily. */
+/** The account's current name, with the date appended if the account resets daily, and its limits. */
 export type Named = Pick<AccountOptions, "name" | "limits">
 
-/** Formats a time as a UTC date, such as 2026-11-24. */
+/** Formats a timestamp as a UTC date, e.g. 2026-11-24. */
 const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
-/** Returns the current name of an account, including the day if it resets daily. */
+/** Returns the account's current name, with the date appended if the account resets daily. */
 export const nameAt = ({ name, per }: Pick<AccountOptions, "name" | "per">, now: number): string =>
   per === "day" ? `${name}@${dayOf(now)}` : name
 
-/** Returns the name of an account without the day. */
+/** Strips the date from the name of a daily account. */
 export const undated = (name: string): string => name.replace(/@\d{4}-\d\d-\d\d$/, "")
 
-/** The interval at which a waiting call checks whether other calls have made room. */
+/** Polling interval for a call that waits for budget, in milliseconds. */
 const napMillis = 25
 
-/** The number of naps after which a waiting call checks for processes that have died. */
+/** Number of polls after which a waiting call checks for crashed processes. */
 const napsToLook = 20
 
 /**
- * The part of a call's reservation that comes from the reservation of an enclosing call on one account. A negative
- * amount is returned to it.
+ * The share of a call's reservation that is drawn from an enclosing call's reservation on the same account. A negative
+ * amount is returned to the enclosing call.
  */
 export interface Draw<A> extends Budget.Part {
-  /** The reservation of the enclosing call, as returned by `Place.take`. */
+  /** The enclosing call's reservation, as returned by `Place.take`. */
   readonly from: A
-  /** The name of the account, including the day. */
+  /** Name of the account, including the date of a daily account. */
   readonly account: string
 }
 
-/** The result of {@link Place.take}. */
+/** The result of a successful {@link Place.take}. */
 export interface Taken<A> {
   readonly hold: A
-  /** Whether an amount was reserved. If false, the accounts had already been charged for a call with this name. */
+  /** Whether an amount was reserved. `false` if the accounts had already been charged for a call with the same name. */
   readonly isNew: boolean
 }
 
-/** The requested reservation. */
+/** A reservation request. */
 export interface Wanted {
   readonly amount: Budget.Amount
   readonly call: string | undefined
   readonly occurrence: Budget.Occurrence
 }
 
-/** A store of accounts as opened by this process. A process may open a store several times. */
+/** A handle for an opened account store. A process may open the same store more than once. */
 export interface Opening<A> {
-  /** The reservations made through this opening. */
+  /** Reservations made through this handle. */
   readonly holds: Set<Hold<A>>
-  /** The reservations of all openings of the store in this process, including this one. */
+  /** Reservations made through any handle for the store in this process, including this one. */
   readonly all: ReadonlySet<ReadonlySet<Hold<A>>>
 }
 
 const openings = new Map<string, Set<Set<Hold<unknown>>>>()
 
 /**
- * Registers that this process has opened a store, until the scope closes. A nested run uses the reservation of its
- * enclosing call, even if another opening made it.
+ * Registers an open handle for the store until the scope closes. Sharing handles lets a nested run draw on its
+ * enclosing call's reservation, even if that reservation was made through another handle.
  */
 export const opening = <A>(store: string): Effect.Effect<Opening<A>, never, Scope.Scope> =>
   Effect.acquireRelease(
@@ -183,13 +189,14 @@ export const opening = <A>(store: string): Effect.Effect<Opening<A>, never, Scop
       })
   )
 
-/** Reserves amounts on an account that is shared with other processes. */
+/** Storage operations that an account implementation must provide. The account is shared with other processes. */
 export interface Place<A> {
   readonly opening: Opening<A>
-  /** The account and its ancestors, with their current names. */
+  /** Returns the account followed by its ancestors, with their current names. */
   readonly chain: () => ReadonlyArray<Named>
   /**
-   * Reserves an amount, of which `draws` come from other reservations. Returns `"wait"` if other calls may free enough.
+   * Reserves an amount, part of which is drawn from other reservations (`draws`). Returns `"wait"` if the amount may
+   * fit once other calls have settled.
    */
   readonly take: (
     chain: ReadonlyArray<Named>,
@@ -197,8 +204,8 @@ export interface Place<A> {
     draws: ReadonlyArray<Draw<A>>
   ) => Effect.Effect<Taken<A> | "wait" | BudgetExceeded>
   /**
-   * Replaces a reservation by the actual usage, or releases it if `used` is absent. If nested calls have used part of
-   * it, an account is charged at most up to its limit.
+   * Replaces a reservation with the actual usage, or releases it if `used` is `undefined`. If nested calls drew on the
+   * reservation (`isDrawn`), each account is charged no more than its limit allows.
    */
   readonly close: (
     hold: A,
@@ -206,21 +213,21 @@ export interface Place<A> {
     isDrawn: boolean,
     draws: ReadonlyArray<Draw<A>>
   ) => Effect.Effect<void>
-  /** The current state of the account and its ancestors. */
+  /** Returns the current totals of the account and its ancestors. */
   readonly standings: Effect.Effect<ReadonlyArray<Pick<Standing, "limits" | keyof Budget.Standing>>>
-  /** Charges the reservations of processes that have exited without settling them. */
+  /** Charges the reservations of crashed processes. */
   readonly bury: Effect.Effect<void>
 }
 
-/** A reservation of this process. */
+/** A reservation made by this process. */
 class Hold<A> implements Budget.Reservation {
   readonly amount: Budget.Amount
   readonly hold: A
   readonly place: Set<Hold<A>>
   readonly caller: Caller | undefined
-  /** The amounts taken from the enclosing calls. */
+  /** Amounts drawn from the reservations of enclosing calls. */
   readonly draws: ReadonlyArray<OwnDraw<A>>
-  /** The unused part of the reservation after nested calls, by account. */
+  /** The amount still available after draws by nested calls, keyed by account. */
   readonly left: Map<string, Budget.Part>
   isDrawn = false
 
@@ -244,7 +251,7 @@ class Hold<A> implements Budget.Reservation {
     return this.place.has(this)
   }
 
-  /** Takes a part of the reservation, or returns it. */
+  /** Draws part of the reservation, or returns it. */
   move(account: string, part: Budget.Part, sign: 1 | -1): void {
     const { costUsd, tokens } = this.left.get(account)!
     this.isDrawn = true
@@ -263,7 +270,7 @@ const nothing: Budget.Part = { costUsd: 0, tokens: 0 }
 
 const partOfAmount = ({ costUsd = 0, tokens }: Budget.Amount): Budget.Part => ({ costUsd, tokens })
 
-/** Takes as much of an amount as possible from the reservations of the enclosing calls. */
+/** Draws as much of the amounts as possible from the reservations of enclosing calls. */
 const draw = <A>(
   place: Place<A>,
   caller: Caller | undefined,
@@ -299,11 +306,14 @@ const told = <A>(draws: ReadonlyArray<OwnDraw<A>>, sign: 1 | -1): ReadonlyArray<
     tokens: sign * tokens
   }))
 
-/** Closes a reservation: returns unused draws, and draws usage beyond the reservation from the enclosing calls. */
+/**
+ * Closes a reservation. Unused draws are returned to the enclosing calls, and usage beyond the reservation is drawn
+ * from them.
+ */
 const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): ReadonlyArray<Draw<A>> => {
   hold.place.delete(hold)
   const rests = new Map([...hold.left].map(([account, left]) => [account, Budget.minus(left, used)]))
-  // The amount reserved beyond the draws is released first.
+  // The amount reserved in addition to the draws is released first.
   for (const [account, rest] of rests) {
     const drawn = hold.draws.filter((one) => one.account === account).reduce(Budget.plus, nothing)
     rests.set(account, Budget.minus(rest, Budget.minus(partOfAmount(hold.amount), drawn)))
@@ -321,7 +331,7 @@ const closing = <A>(place: Place<A>, hold: Hold<A>, used: Budget.Part): Readonly
   return [...told(given, -1), ...told(draw(place, hold.caller, beyond), 1)]
 }
 
-/** Whether an open call of this process can settle by itself. A nested call waits only for such calls. */
+/** Whether any open call of this process can settle without outside help. Nested calls wait only if there is one. */
 const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
   const accounts = new Set(chain().map(({ name }) => name))
   for (const holds of opening.all) {
@@ -333,8 +343,8 @@ const mayFree = <A>({ chain, opening }: Place<A>): boolean => {
 }
 
 /**
- * Implements `reserve` and `settle` for an account. One waiting call polls on behalf of its whole process. Nested calls
- * poll for themselves, because the polling call may be waiting for their enclosing calls.
+ * Implements `reserve` and `settle` for an account. One waiting call polls on behalf of the whole process. Nested calls
+ * poll separately, because the polling call may itself be waiting for their enclosing calls.
  */
 export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "settle" | "release"> => {
   const turn = Semaphore.makeUnsafe(1)
@@ -366,8 +376,8 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
     })
 
   /**
-   * Waits for other calls to settle. If only its enclosing calls could free enough, a nested call calls `end` and is
-   * refused.
+   * Waits for other calls to settle. A nested call is rejected, and `end` is called, if only its enclosing calls could
+   * free enough budget.
    */
   const wait = (
     wanted: Wanted,
@@ -379,7 +389,7 @@ export const reserving = <A>(place: Place<A>): Pick<Budget.Ledger, "reserve" | "
       const taken = yield* take(wanted, caller)
       if (taken !== "wait") return taken
       if (isNested(caller) && !mayFree(place)) {
-        // Other calls may have settled during the check.
+        // Tries once more, because other calls may have settled in the meantime.
         if (!isStuck) return yield* wait(wanted, caller, end, { naps, isStuck: true })
         end()
         return yield* refused(wanted)

@@ -1,9 +1,9 @@
 /**
- * Budgets limit the spend of runs; the ledger enforces them.
+ * Budgets limit what a run may spend. A ledger enforces the limits.
  *
- * The worst case of a call is reserved before the call starts and replaced by its actual usage after it ends, so no
- * interleaving of concurrent calls exceeds a limit. A call that may fit after others settle waits for them. A call that
- * can never fit fails immediately with `BudgetExceeded`; the run then ends with a result.
+ * Before a call starts, its worst-case cost is reserved; when it ends, the reservation is replaced with the actual
+ * usage. Concurrent calls can therefore never exceed a limit together. A call that may fit once others have settled
+ * waits. A call that can never fit fails immediately with `BudgetExceeded`, which ends the run with a result.
  */
 import * as Effect from "effect/Effect"
 import { CallbackError, called } from "../Callback.ts"
@@ -18,49 +18,49 @@ import type { Entry } from "./ResponseCache.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The limits of a budget. An absent limit is unlimited. */
+/** Spending limits. Omitted limits are unlimited. */
 export interface Limits {
-  /** USD. Under this limit, calls of workers with an unknown price are refused. */
+  /** Maximum cost in USD. While this limit is set, calls to workers without a known price are rejected. */
   readonly costUsd?: number | undefined
-  /** Input and output tokens together. */
+  /** Maximum number of input and output tokens combined. */
   readonly tokens?: number | undefined
-  /** Calls of workers, policies and critics, failed ones included. */
+  /** Maximum number of calls to workers, policies and critics, including failed calls. */
   readonly calls?: number | undefined
-  /** The duration of one run in milliseconds, from its start. */
+  /** Maximum duration of a run in milliseconds, measured from its start. */
   readonly durationMillis?: number | undefined
 }
 
-/** The maximum usage of one call. `costUsd` is `undefined` if the price is unknown. */
+/** Upper bound on the usage of one call. `costUsd` is `undefined` if the price is unknown. */
 export interface Amount {
   readonly costUsd: number | undefined
   readonly tokens: number
 }
 
-/** An amount that is reserved until it is settled. */
+/** An amount that remains reserved until it is settled or released. */
 export interface Reservation {
   readonly amount: Amount
-  /** The reservation on the parent account, if the parent is not a ledger in memory. */
+  /** The matching reservation on the parent account, if the parent is not an in-memory ledger. */
   readonly above?: Reservation | undefined
 }
 
 /**
- * Whether a reserved call is new, replayed or resumed:
+ * Distinguishes new calls from calls repeated by a resumed run:
  *
- * - `"replayed"`: the call was sent before and is not sent again. An account that was charged for its name is not
+ * - `"replayed"`: the call was sent earlier and is not sent again. An account already charged for this call name is not
  *   charged again.
- * - `"resumed"`: the call is sent now, by a run with a journal. It takes over an unsettled reservation that an earlier
- *   process made under its name. If that reservation was settled, this is a separate call.
+ * - `"resumed"`: a run with a journal sends the call now. It takes over an unsettled reservation made by an earlier
+ *   process under the same name. If that reservation was settled, the call is charged separately.
  * - `"new"`: the call is sent now and always charged, even if an earlier call had the same name.
  */
 export type Occurrence = "replayed" | "resumed" | "new"
 
-/** A paid call. */
+/** A call that has been paid for. */
 export interface Payment extends Paid {
-  /** Present if the call was answered: the answer, under the key of the response cache. */
+  /** Set if the call returned an answer: the answer and its response cache key. */
   readonly answered?: { readonly key: string; readonly entry: Entry } | undefined
 }
 
-/** A call that was not made because it does not fit the payer's limits. */
+/** A call that was not sent because it exceeds the payer's limits. */
 export interface Refusal {
   readonly error: BudgetExceeded
   readonly worker: string
@@ -68,28 +68,29 @@ export interface Refusal {
 }
 
 /**
- * An account that pays for the calls that runs actually make, in addition to the runs' own budgets.
+ * An account that pays for the calls that runs actually send, independently of the runs' own budgets.
  *
  * **Details**
  *
- * Every call that is sent is charged to this account and to its run's budget; answers from a response cache are not
- * charged here. A call that does not fit is refused, and its run ends with a `BudgetExceeded` whose `account` is
- * `"payer"`. With a limit of 0 calls, only calls that the cache can answer succeed.
+ * Each call that is sent is charged both to this account and to its run's budget. Response cache hits are not charged
+ * to this account. If a call exceeds the account's limits, it is not sent, and the run ends with a `BudgetExceeded`
+ * whose `account` is `"payer"`. With a limit of 0 calls, only calls answered from the cache succeed.
  *
  * **Gotchas**
  *
- * Do not use a ledger that the runs share as `account`, because each call would be charged to it twice. The functions
- * must not throw; calls wait for them.
+ * Do not use a ledger that the runs already share as `account`, or each call will be charged to it twice. Calls wait
+ * for the callbacks, which must not throw.
  */
 export interface Payer {
   readonly account: Ledger
   /**
-   * Whether only this account pays for calls that were lost or stopped with an earlier process of a journaled run. If
-   * true, the run is not charged for them and behaves as if it had not been interrupted; the owner of the account must
-   * count the lost calls. Default: `false`.
+   * Whether unconfirmed calls are charged to this account only. These are calls that were in flight when an earlier
+   * process of a journaled run crashed or was stopped. If `true`, the run's own budget is not charged for them, and the
+   * run behaves as if it had never been interrupted; the owner of the account must then account for these calls.
+   * Default: `false`.
    */
   readonly chargesUnconfirmedCalls?: boolean | undefined
-  /** Called for every paid call, including failed ones, before its answer is delivered. */
+  /** Called for each call that was paid for, including failed ones, before its answer is delivered. */
   readonly onPaid?: ((payment: Payment) => void) | undefined
   readonly onRefused?: ((refusal: Refusal) => void) | undefined
 }
@@ -99,25 +100,25 @@ export interface Payer {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Counts spend and reservations against limits. Any number of runs may share a ledger. A ledger with a parent also
- * obeys the parent's limits. {@link make} creates a ledger in memory; its parent may be in a database.
+ * Tracks spending and reservations against limits. A ledger can be shared by any number of runs. If it has a parent,
+ * the parent's limits apply as well. {@link make} creates an in-memory ledger, whose parent may be stored in a
+ * database.
  */
 export interface Ledger {
   readonly limits: Limits
   /**
-   * Whether this ledger or one of its ancestors limits cost, tokens or calls. If not, worst cases need not be
-   * calculated.
+   * Whether this ledger or an ancestor limits cost, tokens or calls. If `false`, worst-case costs are not calculated.
    */
   readonly isLimited: boolean
-  /** The lowest known cost limit in USD of this ledger and its parents. */
+  /** The lowest known cost limit of this ledger and its ancestors, in USD. */
   readonly costLimit?: number | undefined
   /**
-   * Reserves an amount, and waits for other calls to settle if they may free enough. Run it uninterruptibly
-   * (`Effect.uninterruptible`): an amount granted at the moment of an interruption would otherwise stay reserved
-   * forever. The wait itself can be interrupted. `call` is the name of the call; an account is not charged again for a
-   * call that a resumed run replays. Default of `occurrence`: `"replayed"`, as for held spend ({@link hold}). If the
-   * call is made within another call (`caller`), that call's reservation on this account is used first, and the
-   * reservation fails if only that call could free enough.
+   * Reserves an amount. Waits if the amount may fit once other calls have settled. Run it with
+   * `Effect.uninterruptible`; otherwise, an amount granted at the moment of an interruption is never released. The wait
+   * itself remains interruptible. `call` names the call, so that an account is not charged again when a resumed run
+   * replays it. `occurrence` defaults to `"replayed"`, which may use the amount set aside by {@link hold}. If the call
+   * is made within another call (`caller`), that call's reservation is drawn on first, and the effect fails if no other
+   * call could free enough budget.
    */
   readonly reserve: (
     amount: Amount,
@@ -125,33 +126,35 @@ export interface Ledger {
     occurrence?: Occurrence,
     caller?: Caller
   ) => Effect.Effect<Reservation, BudgetExceeded>
-  /** Replaces a reservation by the actual usage of the call. */
+  /** Replaces a reservation with the call's actual usage. */
   readonly settle: (reservation: Reservation, used: Paid) => Effect.Effect<void>
-  /** Releases the reservation of a call that was never made. */
+  /** Releases the reservation for a call that was never sent. */
   readonly release: (reservation: Reservation) => Effect.Effect<void>
   /**
-   * Charges USD that was not spent on calls, e.g. for training a policy. The charge is never refused, but leaves less
-   * for later reservations. With `call`, it is charged once per name.
+   * Charges USD that were not spent on calls, e.g. for training a policy. The charge always succeeds and reduces the
+   * remaining budget. If `call` is set, each name is charged only once.
    */
   readonly charge: (costUsd: number, call?: string) => Effect.Effect<void>
-  /** The amounts settled and charged so far, as known to this process. */
+  /** Returns the total amount settled and charged, as far as this process knows. */
   readonly spent: () => Spend
 }
 
-/** The state of an account. */
+/** Current totals of an account. */
 export interface Standing {
-  /** The amounts settled and charged. */
+  /** Amounts settled and charged. */
   readonly total: Spend
-  /** The number of calls in progress. The fields below are their total worst case. */
+  /** Number of calls in progress. `reservedCostUsd` and `reservedTokens` are their combined worst case. */
   readonly open: number
   readonly reservedCostUsd: number
   readonly reservedTokens: number
 }
 
-/** Whether an amount fits in addition to the current reservations, may fit after they settle, or can never fit. */
+/** Whether an amount fits now (`"fits"`), may fit once open reservations have settled (`"wait"`), or can never fit. */
 export type Fit = "fits" | "wait" | BudgetExceeded
 
-/** Reserved amounts below this fraction of a limit are rounding errors. No settlement frees them. */
+/**
+ * Reservations below this fraction of a limit are treated as rounding errors, because no settlement would free them.
+ */
 const rounding = 1e-12
 
 const fitOne = (
@@ -162,13 +165,13 @@ const fitOne = (
   reserved: number
 ): Fit => {
   if (allowed === undefined || spent + reserved + needed <= allowed) return "fits"
-  // A call is never settled for less than one call, so waiting makes no room for another.
+  // Every call settles as at least one call, so waiting never frees a slot.
   return limit !== "calls" && reserved > rounding * allowed && spent + needed <= allowed
     ? "wait"
     : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
 }
 
-/** Whether one more call fits an account. Each implementation of a {@link Ledger} uses it. */
+/** Determines whether one more call fits the limits. Shared by all implementations of {@link Ledger}. */
 export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => {
   const { open, reservedCostUsd, reservedTokens, total } = standing
   if (amount.costUsd === undefined && limits.costUsd !== undefined) {
@@ -183,12 +186,15 @@ export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => 
   return fits.find((fit) => typeof fit === "object") ?? fits.find((one) => one === "wait") ?? "fits"
 }
 
-/** The maximum calls, tokens and cost of a whole plan. `costUsd` is `undefined` if a part has no known price. */
+/**
+ * Upper bound on the calls, tokens and cost of a whole plan. `costUsd` is `undefined` if the price of any part is
+ * unknown.
+ */
 export interface PlanAmount extends Amount {
   readonly calls: number
 }
 
-/** Returns why a plan does not fit an account in addition to the current reservations; `undefined` if it fits. */
+/** Returns `undefined` if the plan fits in addition to the current reservations, or else the limit that it exceeds. */
 const planFit = (limits: Limits, { open, reservedCostUsd, reservedTokens, total }: Standing, plan: PlanAmount) => {
   const { calls, costUsd, usage } = total
   const { calls: allowedCalls, costUsd: allowedCost, tokens: allowedTokens } = limits
@@ -208,7 +214,7 @@ const planFit = (limits: Limits, { open, reservedCostUsd, reservedTokens, total 
   return undefined
 }
 
-/** Returns the refusal of a call that could fit only after others have settled. */
+/** Returns the error for a call that would have to wait for others to settle, or `undefined` if it fits now. */
 export const refusal = (limits: Limits, standing: Standing, amount: Amount): BudgetExceeded | undefined => {
   const { reservedCostUsd, reservedTokens, total } = standing
   const usage = addUsage(total.usage, { inputTokens: reservedTokens, outputTokens: 0 })
@@ -223,7 +229,7 @@ export interface Part {
   readonly tokens: number
 }
 
-/** Returns the part of one amount that another covers. */
+/** Returns the part of `needed` that `there` can cover. */
 export const covered = (needed: Part, there: Part): Part => ({
   costUsd: Math.max(0, Math.min(needed.costUsd, there.costUsd)),
   tokens: Math.max(0, Math.min(needed.tokens, there.tokens))
@@ -239,15 +245,15 @@ export const plus = (one: Part, other: Part): Part => ({
   tokens: one.tokens + other.tokens
 })
 
-/** Returns the usage of a call, as money and tokens. */
+/** Returns a call's usage as money and tokens. */
 export const partOf = ({ costUsd = 0, usage }: Paid): Part => ({
   costUsd,
   tokens: usage.inputTokens + usage.outputTokens
 })
 
 /**
- * Returns the charge for a call whose reservation was partly used by nested runs: the full amount if it is within the
- * limits, otherwise as much as the limits allow.
+ * Returns the amount to charge for a call whose reservation was partly used by nested runs: the full usage if the
+ * limits allow it, or else as much as they allow.
  */
 export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid => {
   const { reservedCostUsd, reservedTokens, total } = standing
@@ -260,36 +266,36 @@ export const chargeable = (limits: Limits, standing: Standing, used: Paid): Paid
   return { costUsd, usage: { ...used.usage, inputTokens: input, outputTokens: tokens - input } }
 }
 
-/** Returns the lower of two limits; an absent one is unlimited. */
+/** Returns the lower of two limits. An undefined limit is unlimited. */
 export const lowest = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 
-/** The amount that a nested call took from the reservation of an enclosing one. */
+/** The amount that a nested call drew from an enclosing call's reservation. */
 interface Draw extends Part {
   readonly ledger: LedgerNode
   readonly from: Held
 }
 
-/** A reservation in memory. */
+/** A reservation on an in-memory ledger. */
 interface Held extends Reservation {
   readonly node: LedgerNode
   isClosed?: boolean
-  /** The unused part of the reservation after nested calls, by ledger. Absent if there are no nested calls. */
+  /** The amount still available after draws by nested calls, keyed by ledger. Undefined if there were no draws. */
   left?: Map<LedgerNode, Part>
-  /** The amounts taken from the reservations of the enclosing calls. */
+  /** Amounts drawn from the reservations of enclosing calls. */
   readonly draws?: ReadonlyArray<Draw> | undefined
   readonly caller?: Caller | undefined
-  /** The name of the call, and whether it is replayed. */
+  /** The call's name, and whether the call is replayed. */
   readonly call?: string | undefined
   readonly isReplayed?: boolean | undefined
-  /** The ledgers that have already been charged for the call and reserve nothing. */
+  /** Ledgers that were already charged for this call and therefore reserve nothing. */
   readonly charged?: ReadonlySet<LedgerNode> | undefined
 }
 
 const isHeld = (reservation: Reservation): reservation is Held =>
   "node" in reservation && reservation.node instanceof LedgerNode
 
-/** Whether a reservation reserves an amount on a ledger. */
+/** Whether the reservation reserves an amount on the ledger. */
 const isOn = ({ charged, isClosed, node }: Held, ledger: LedgerNode): boolean => {
   if (isClosed === true || charged?.has(ledger) === true) return false
   for (let one: LedgerNode | undefined = node; one !== undefined; one = one.parent) if (one === ledger) return true
@@ -298,10 +304,10 @@ const isOn = ({ charged, isClosed, node }: Held, ledger: LedgerNode): boolean =>
 
 const partOfAmount = ({ costUsd = 0, tokens }: Amount): Part => ({ costUsd, tokens })
 
-/** Returns the amount that a reservation holds on a ledger. */
+/** Returns the amount that the reservation still holds on the ledger. */
 const leftOf = ({ amount, left }: Held, ledger: LedgerNode): Part => left?.get(ledger) ?? partOfAmount(amount)
 
-/** Returns the amounts that a call can take from the reservations of its enclosing calls. */
+/** Returns the amounts that a call can draw from the reservations of its enclosing calls. */
 const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArray<Draw> => {
   const draws: Array<Draw> = []
   let needed = amount
@@ -316,13 +322,13 @@ const drawsOn = (ledger: LedgerNode, caller: Caller, amount: Part): ReadonlyArra
 
 const sumOf = (parts: ReadonlyArray<Part>): Part => parts.reduce(plus, { costUsd: 0, tokens: 0 })
 
-/** Returns the state of an account with a smaller reserved amount. */
+/** Returns the account's totals with the given amounts subtracted from its reservations. */
 const without = ({ open, reservedCostUsd, reservedTokens, total }: Standing, draws: ReadonlyArray<Part>): Standing => {
   const { costUsd, tokens } = sumOf(draws)
   return { total, open, reservedCostUsd: reservedCostUsd - costUsd, reservedTokens: reservedTokens - tokens }
 }
 
-/** The requested reservation of a call. */
+/** A reservation request for a call. */
 interface Wanted {
   readonly caller: Caller | undefined
   readonly amount: Amount
@@ -330,7 +336,7 @@ interface Wanted {
   readonly isReplayed: boolean
 }
 
-/** The payments of a resumed run that it has not reached again. */
+/** Recorded payments that a resumed run has not replayed yet. */
 interface HeldSpend {
   readonly costUsd: number
   readonly tokens: number
@@ -348,7 +354,7 @@ const less = ({ calls, costUsd, tokens }: HeldSpend, amount: Amount): HeldSpend 
         tokens: Math.max(0, tokens - amount.tokens)
       }
 
-/** Returns the state of an account for a new call: held amounts count as spent. */
+/** Returns the ledger's totals as they apply to a new call: amounts set aside count as spent. */
 const withHeld = (ledger: LedgerNode): Standing => {
   const { held, kept, open, reservedCostUsd, reservedTokens, total } = ledger
   if (held.calls === 0 && kept.calls === 0) return ledger
@@ -367,8 +373,8 @@ const withHeld = (ledger: LedgerNode): Standing => {
 }
 
 /**
- * Wraps a user's account, whose functions may be async and may throw. If a function throws, the call dies with a
- * `CallbackError`. Ledgers made by {@link make} are returned unchanged.
+ * Wraps a user-supplied ledger, whose methods may be async and may throw. If a method throws, the call dies with a
+ * `CallbackError`. Ledgers created with {@link make} are returned unchanged.
  */
 export const guarded = (ledger: Ledger, what: string): Ledger => {
   if (ledger instanceof LedgerNode) return ledger
@@ -402,21 +408,27 @@ class LedgerNode implements Ledger, Standing {
   readonly isLimited: boolean
   readonly costLimit: number | undefined
   readonly parent: LedgerNode | undefined
-  /** The account above the topmost of these ledgers. */
+  /** The parent account of the outermost in-memory ledger. */
   readonly above: Ledger | undefined
   total: Spend = noSpend
   open = 0
   reservedCostUsd = 0
   reservedTokens = 0
-  /** The waiting calls, in order. Each returns true once it is served or waits at another ledger. */
+  /**
+   * Waiting calls in order of arrival. Each callback returns `true` once its call is served or has moved to another
+   * ledger's queue.
+   */
   readonly waiting = new Set<() => boolean>()
   isServing = false
   held: HeldSpend = nothingHeld
-  /** The amount that new calls leave free for a later one. */
+  /** The amount set aside for a later call. */
   kept: HeldSpend = nothingHeld
-  /** The maximum usage of admitted plans, by the ledger of their run, with that ledger's spend before the plan. */
+  /**
+   * Upper bounds of the admitted plans, keyed by their run's ledger, with that ledger's spending before the plan
+   * started.
+   */
   promised: Map<LedgerNode, { readonly most: PlanAmount; readonly base: Spend }> | undefined
-  /** The call within which the run of this ledger was started. */
+  /** The call within which this ledger's run was started. */
   private readonly caller: Caller | undefined
 
   constructor(limits: Limits, parent: Ledger | undefined, caller: Caller | undefined) {
@@ -432,10 +444,10 @@ class LedgerNode implements Ledger, Standing {
       parent?.isLimited === true
   }
 
-  /** The calls that this ledger was charged for. */
+  /** Calls already charged to this ledger. */
   charged: ChargedCalls | undefined
 
-  /** Whether it has been charged for a replayed call. */
+  /** Whether this ledger has already been charged for the replayed call. */
   private knows({ call, isReplayed }: Wanted): boolean {
     return isReplayed && call !== undefined && this.charged?.has(call) === true
   }
@@ -446,8 +458,8 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Reserves the amount on this ledger and all its parents, or on none. If it does not fit, returns the ledger that has
-   * to free an amount first.
+   * Reserves the amount on this ledger and all of its ancestors, or on none of them. If it does not fit now, returns
+   * the ledger on which other calls must settle first.
    */
   private take(wanted: Wanted): Held | LedgerNode | BudgetExceeded {
     const { amount, call, caller, isReplayed } = wanted
@@ -471,7 +483,7 @@ class LedgerNode implements Ledger, Standing {
       ledger.open += 1
       ledger.reservedCostUsd += amount.costUsd ?? 0
       ledger.reservedTokens += amount.tokens
-      // Of two resumptions at once, one charges.
+      // If the same call is resumed twice concurrently, only one of the two is charged.
       if (isReplayed && call !== undefined) ledger.remember(call)
     }
     if (caller !== undefined) return { amount, node: this, call, isReplayed, charged, draws, caller }
@@ -479,15 +491,15 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Returns the state of this ledger for a call. For a new call, held amounts and amounts promised to plans of other
-   * runs count as spent. The call's draws do not count as reserved.
+   * Returns the ledger's totals as they apply to a call. For a new call, amounts set aside and amounts promised to
+   * plans of other runs count as spent. Amounts that the call draws from enclosing calls do not count as reserved.
    */
   standing(isReplayed: boolean, drawn: ReadonlyArray<Part> | undefined, by: LedgerNode): Standing {
     const standing = isReplayed ? this : this.withPromised(withHeld(this), by)
     return drawn === undefined || drawn.length === 0 ? standing : without(standing, drawn)
   }
 
-  /** Adds the amounts that were promised to plans of other runs and are not used yet. */
+  /** Adds the unused part of the amounts promised to plans of other runs. */
   withPromised(standing: Standing, by: LedgerNode): Standing {
     if (this.promised === undefined) return standing
     let { open, reservedCostUsd, reservedTokens } = standing
@@ -502,7 +514,7 @@ class LedgerNode implements Ledger, Standing {
     return { total: standing.total, open, reservedCostUsd, reservedTokens }
   }
 
-  /** Takes a part of a reservation, or returns it. */
+  /** Draws part of a reservation, or returns it. */
   private move({ costUsd, from, ledger, tokens }: Draw, sign: 1 | -1): void {
     from.left ??= new Map()
     const left = leftOf(from, ledger)
@@ -525,7 +537,7 @@ class LedgerNode implements Ledger, Standing {
       return this.above === undefined ? reserved : this.withAbove(reserved, call, occurrence, caller)
     })
 
-  /** Also reserves the amount on the parent account, or on neither. */
+  /** Also reserves the amount on the parent account. If that fails, the in-memory reservation is released. */
   private withAbove(
     reserved: Effect.Effect<Held, BudgetExceeded>,
     call: string | undefined,
@@ -545,7 +557,7 @@ class LedgerNode implements Ledger, Standing {
     })
   }
 
-  /** Whether an open call can settle by itself. If not, waiting cannot free anything. */
+  /** Whether any open call can settle without outside help. If not, waiting is pointless. */
   private mayFree(): boolean {
     let stuck = 0
     for (const one of blockedOnes()) if (isHeld(one) && isOn(one, this)) stuck += 1
@@ -593,7 +605,7 @@ class LedgerNode implements Ledger, Standing {
           }
           const { caller } = wanted
           if (caller !== undefined) end = waiting(caller, isNested(caller) ? check : undefined)
-          // Other calls may have settled since there was no room, and no other event would retry.
+          // Retries once, because calls that settled in the meantime would not wake this waiter.
           waiter()
           if (caller !== undefined) endStuck()
           return Effect.sync(() => {
@@ -609,21 +621,21 @@ class LedgerNode implements Ledger, Standing {
   private closeHere(held: Held): void {
     const { costUsd, tokens } = leftOf(held, this)
     this.open -= 1
-    // Removes rounding errors: with nothing open, the sum is exactly zero.
+    // Eliminates rounding errors: without open calls, the total is exactly zero.
     this.reservedCostUsd = this.open === 0 ? 0 : this.reservedCostUsd - costUsd
     this.reservedTokens -= tokens
   }
 
   /**
-   * Replaces a reservation by the actual usage. The unused part of its draws returns to the enclosing calls. Usage
-   * beyond the reservation, part of which nested runs have used, is taken from them.
+   * Replaces a reservation with the actual usage. Unused draws are returned to the enclosing calls. Usage beyond the
+   * reservation, as caused by nested runs, is drawn from them.
    */
   private closeDrawn(held: Held, used: Part): void {
     const { caller, draws = [] } = held
     const left = leftOf(held, this)
     this.closeHere(held)
     const drawn = draws.filter(({ ledger }) => ledger === this)
-    // The amount reserved beyond the draws is released first.
+    // The amount reserved in addition to the draws is released first.
     let rest = minus(minus(left, used), minus(partOfAmount(held.amount), sumOf(drawn)))
     for (const draw of drawn) {
       if (!isOn(draw.from, this)) continue
@@ -636,9 +648,9 @@ class LedgerNode implements Ledger, Standing {
   }
 
   /**
-   * Serves the queue in order until a call has to wait. A woken call runs synchronously and may settle before it has
-   * left the queue. The loop therefore re-reads the queue, so that no call is served twice and the stack does not grow
-   * with the number of waiting calls.
+   * Serves the queue in order, up to the first call that must keep waiting. A call resumes synchronously and may settle
+   * before it is removed from the queue. The loop therefore re-reads the queue, so that no call is served twice and the
+   * stack does not grow with the queue length.
    */
   private serve(): void {
     if (this.isServing) return
@@ -707,7 +719,7 @@ class LedgerNode implements Ledger, Standing {
   readonly spent = (): Spend => this.total
 }
 
-/** Adds one call to the spend. */
+/** Adds one call to a spending total. */
 export const add = (total: Spend, used: Paid): Spend => ({
   usage: addUsage(total.usage, used.usage),
   costUsd: total.costUsd + (used.costUsd ?? 0),
@@ -716,7 +728,7 @@ export const add = (total: Spend, used: Paid): Spend => ({
 })
 
 /**
- * Makes a ledger. Share it between runs to limit their total spend, e.g. in an evaluation.
+ * Creates an in-memory ledger. Share it between runs to limit their total spending, e.g. in an evaluation.
  *
  * **Example**
  *
@@ -730,24 +742,21 @@ export const add = (total: Spend, used: Paid): Spend => ({
  * ledger.spent().costUsd // => 0.004
  * ```
  *
- * With `caller`, its reservations are made within that call.
+ * If `caller` is set, reservations may draw on that call's own reservation.
  */
 export const make = (limits: Limits = {}, parent?: Ledger, caller?: Caller): Ledger =>
   new LedgerNode(limits, parent, caller)
 
-/**
- * Sets aside the worst case of a later call, so that new calls cannot use it. With `undefined`, makes it available
- * again.
- */
+/** Sets aside the worst-case cost of a later call, so that new calls cannot use it. Pass `undefined` to release it. */
 export const keep = (ledger: Ledger, amount: Amount | undefined): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return
   ledger.kept = amount === undefined ? nothingHeld : { calls: 1, costUsd: amount.costUsd ?? 0, tokens: amount.tokens }
 }
 
 /**
- * Returns why a plan does not fit the remaining amounts of a ledger and its ancestors, or `undefined` if it fits. Calls
- * in flight and plans of other runs count at their worst case. `"own"` checks this ledger alone, so that a resumed run
- * makes the same decision. For an account outside this process, only its spend is known.
+ * Returns `undefined` if a plan fits the remaining budget of a ledger and its ancestors, or else the limit that it
+ * exceeds. Calls in flight and plans of other runs count at their worst case. `"own"` checks only this ledger, so that
+ * a resumed run makes the same decision. For an account outside this process, only its spending is known.
  */
 export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): BudgetExceeded | undefined => {
   if (!(ledger instanceof LedgerNode))
@@ -761,8 +770,8 @@ export const planRefusal = (ledger: Ledger, plan: PlanAmount, which?: "own"): Bu
 }
 
 /**
- * Sets aside the amount of an admitted plan for the run of a ledger. On the ledger's ancestors, calls and plans of
- * other runs cannot use it until the returned function is called.
+ * Reserves the upper bound of an admitted plan on the ancestors of its run's ledger, so that calls and plans of other
+ * runs cannot use it. Call the returned function to release it.
  */
 export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
   if (!(ledger instanceof LedgerNode) || ledger.parent === undefined) return () => {}
@@ -781,8 +790,8 @@ export const promise = (ledger: Ledger, most: PlanAmount): (() => void) => {
 }
 
 /**
- * Sets aside the payments of a resumed run, so that new calls cannot use the amount until the run replays them. The
- * order may differ from the first execution.
+ * Sets aside the recorded payments of a resumed run, so that new calls cannot use the amount before the run replays
+ * them. The order may differ from the original execution.
  */
 export const hold = (ledger: Ledger, paid: ReadonlyArray<Paid>): void => {
   if (!(ledger instanceof LedgerNode) || !ledger.isLimited) return

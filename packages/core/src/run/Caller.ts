@@ -1,34 +1,36 @@
 /**
- * The enclosing call of a run: a worker can start runs itself, on the account that pays for its call.
+ * Tracks enclosing calls: a worker may start runs while it handles a call, and these nested runs spend from the account
+ * that pays for the call.
  *
- * Such a run draws on the reservation of the call, so that it needs no second one. A reservation that would fit only
- * after the enclosing calls end is refused, because it would wait forever.
+ * A nested run draws on the enclosing call's reservation instead of making a second one. A reservation that could
+ * succeed only after the enclosing call has ended is rejected, because it would deadlock.
  */
 import * as Context from "effect/Context"
 import type { Reservation } from "./Budget.ts"
 
-/** A call in progress, as seen by runs that are started within it. */
+/** A call in progress, from the perspective of runs started within it. */
 export interface Caller {
-  /** The reservations for the call, on its run's budget and on the payer's account. */
+  /** The call's reservations, on its run's budget and on the payer's account. */
   readonly reservations: ReadonlyArray<Reservation>
-  /** The call within which the call's own run was started. */
+  /** The next enclosing call, if the call's own run was started within a call. */
   readonly above: Caller | undefined
-  /** The place that the gate assigned to the call. */
+  /** The slot that the gate assigned to the call. */
   readonly place?: object | undefined
   /**
-   * Whether this call still waits for a reservation. Nested runs cannot draw on it, and other calls do not wait for it.
+   * Whether the call is still waiting for a reservation. If so, nested runs cannot draw on it, and other calls do not
+   * wait for it.
    */
   readonly isWaiting?: boolean | undefined
 }
 
-/** The call within which a run is started; none by default. Every call of a run with an account sets it. */
+/** The call within which a run is started. Default: `undefined`. Set during each call of a run that has an account. */
 export const Caller: Context.Reference<Caller | undefined> = Context.Reference("@divisi/core/Caller", {
   defaultValue: (): Caller | undefined => undefined
 })
 
 /**
- * Returns the caller of runs that a worker starts within a call. Without an account and a queue position, it is the
- * enclosing call.
+ * Returns the `Caller` for runs that a worker starts during a call. If the call has neither an account nor a gate slot,
+ * the enclosing caller is returned.
  */
 export const callerOf = (
   { caller, isShared }: { readonly caller: Caller | undefined; readonly isShared: boolean },
@@ -36,7 +38,7 @@ export const callerOf = (
 ): Caller | undefined =>
   isShared || place !== undefined ? { reservations: isShared ? reservations : [], above: caller, place } : caller
 
-/** Yields the reservations that a nested run may draw on, innermost call first. */
+/** Yields the reservations that a nested run may draw on, starting with the innermost call. */
 export function* drawable(caller: Caller | undefined): Generator<Reservation> {
   for (let one = caller; one !== undefined; one = one.above) {
     if (one.isWaiting === true) continue
@@ -46,32 +48,35 @@ export function* drawable(caller: Caller | undefined): Generator<Reservation> {
   }
 }
 
-/** Returns the places that gates assigned to the enclosing calls of a run, innermost call first. */
+/** Returns the gate slots of all enclosing calls, starting with the innermost call. */
 export const placesOf = (caller: Caller | undefined): ReadonlyArray<object> => {
   const places: Array<object> = []
   for (let one = caller; one !== undefined; one = one.above) if (one.place !== undefined) places.push(one.place)
   return places
 }
 
-/** Whether a reservation is made for a run within another call. */
+/** Whether a reservation is made on behalf of a nested run. */
 export const isNested = (caller: Caller | undefined): boolean => !drawable(caller).next().done
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reservations that cannot end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The number of waiting reservations per reservation: of the call itself, or of runs within it. */
+/**
+ * Number of pending reservations that each reservation is waiting for, for the call itself or for runs nested in it.
+ */
 const blocked = new Map<Reservation, number>()
 
 /**
- * The checks of reservations that wait within other calls. Each check ends its own wait if no other call can end it.
+ * Deadlock checks for reservations that wait within other calls. A check ends the wait if no other call can free enough
+ * budget.
  */
 const waits = new Set<() => boolean>()
 
-/** Whether a reservation cannot be settled until another reservation succeeds. */
+/** Whether a reservation cannot settle before another reservation succeeds. */
 export const isBlocked = (reservation: Reservation): boolean => blocked.has(reservation)
 
-/** Returns the reservations that cannot be settled until another reservation succeeds. */
+/** Returns all reservations that cannot settle before another reservation succeeds. */
 export const blockedOnes = (): Iterable<Reservation> => blocked.keys()
 
 const count = (reservation: Reservation, by: 1 | -1): void => {
@@ -85,14 +90,14 @@ const countAll = (caller: Caller | undefined, by: 1 | -1): void => {
   for (let one = caller; one !== undefined; one = one.above) for (const each of one.reservations) count(each, by)
 }
 
-/** Ends, one after the other, all waits within calls that no other call can end any more. */
+/** Runs all deadlock checks, ending every wait that no other call can satisfy. */
 export const endStuck = (): void => {
   for (const check of [...waits]) if (waits.has(check)) check()
 }
 
 /**
- * Marks the caller as waiting for a reservation; returns a function that ends the wait. `check` ends the wait and
- * returns true if no other call can free enough.
+ * Marks the caller as waiting for a reservation. Call the returned function when the wait is over. `check` ends the
+ * wait and returns `true` if no other call can free enough budget.
  */
 export const waiting = (caller: Caller, check?: () => boolean): (() => void) => {
   countAll(caller, 1)

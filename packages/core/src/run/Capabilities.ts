@@ -1,12 +1,12 @@
-/**
- * Reduces requests to the capabilities of their worker, so that nothing is sent, or paid for, that a vendor would
- * refuse.
- */
+/** Adapts requests to a worker's capabilities, so that nothing is sent or paid for that the vendor would reject. */
 import type { Content, ContentPart, Message } from "../task/Message.ts"
 import type { OutputFormat } from "../task/Tool.ts"
 import { type Capabilities, type Worker, WorkerError, type WorkerRequest } from "../task/Worker.ts"
 
-/** The behavior if a worker does not accept pictures, files or tools. */
+/**
+ * How to handle content that a worker does not support: fail the call (`"error"`), or drop the images, files or tools
+ * (`"omit"`).
+ */
 export type Unsupported = "error" | "omit"
 
 type Kind = "images" | "files" | "tools"
@@ -35,7 +35,7 @@ const isPlain = (message: Message): boolean =>
   message.role !== "tool" &&
   (message.role !== "assistant" || message.toolCalls === undefined)
 
-/** Returns the kinds of non-text content in the messages. */
+/** Returns the kinds of non-text content used in the messages. */
 export const mediaOf = (messages: ReadonlyArray<Message>): ReadonlySet<"images" | "files"> => {
   const kinds = new Set<"images" | "files">()
   for (const { content } of messages) {
@@ -48,7 +48,7 @@ export const mediaOf = (messages: ReadonlyArray<Message>): ReadonlySet<"images" 
   return kinds
 }
 
-/** Converts a turn's tool calls and results to text, for a worker without tool support. */
+/** Converts tool calls and tool results to plain text, for workers that do not support tools. */
 const untooled = (message: Message): Message => {
   if (message.role === "tool") {
     const what = message.isError === true ? "failed" : "gave"
@@ -73,13 +73,13 @@ const withoutKind = (message: Message, kind: "images" | "files"): Message => {
   return { ...message, content: [first!, ...rest] } as Message
 }
 
-/** Returns the instruction about the shape of the answer for a worker without native schemas. */
+/** Returns a prompt that describes the required output format, for workers that do not support schemas natively. */
 const instructionOf = (output: OutputFormat): string => {
   if (output.type !== "json-schema") return "Answer with JSON, and with nothing else."
   return `Answer with JSON of this schema, and with nothing else:\n${JSON.stringify(output.schema)}`
 }
 
-/** Whether a worker enforces the requested shape of an answer. */
+/** Whether the worker natively enforces the requested output format. */
 const holdsShape = (
   { jsonSchema, json = jsonSchema, shapesWithTools = true }: Capabilities,
   output: OutputFormat,
@@ -89,7 +89,10 @@ const holdsShape = (
   return (output.type === "json" ? json : jsonSchema) === true && (shapesWithTools || isAlone)
 }
 
-/** Returns a request that its worker accepts, with the omitted content, or the reason why it cannot be sent. */
+/**
+ * Adapts a request to the worker's capabilities. Returns the adapted request with a notice for each dropped part, or an
+ * error if the request cannot be sent.
+ */
 export const fit = (
   worker: Worker,
   request: WorkerRequest,
@@ -127,8 +130,8 @@ export const fit = (
 }
 
 /**
- * Returns the first needed capability that no worker of the pool has, or `undefined` if there is a capable worker for
- * each.
+ * Returns an error message for the first required capability that no worker in the pool supports, or `undefined` if
+ * every capability is supported.
  */
 export const missing = (workers: ReadonlyArray<Worker>, needed: ReadonlySet<Kind>): string | undefined => {
   for (const kind of needed) {

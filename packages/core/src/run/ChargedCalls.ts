@@ -1,20 +1,23 @@
 /**
- * The calls that a ledger in memory was charged for, by name.
+ * The names of calls already charged to an in-memory ledger.
  *
- * A run can be resumed long after it was suspended, and from the same transcript more than once, so no event marks a
- * name as obsolete. The most recently used names are retained, up to a limit. If a name has been dropped, a resumed run
- * is charged for its call again: the account then counts too much, never too little.
+ * A suspended run can be resumed much later, and more than once from the same transcript, so a name never becomes
+ * obsolete. Only the most recently used names are retained. If a name has been evicted, a resumed run is charged again
+ * for its call; the ledger may therefore overcount but never undercounts.
  */
 
-/** About 10 MB of names; 10,000 to 20,000 runs of five calls. */
+/** About 10 MB of names, enough for 10,000 to 20,000 runs of five calls each. */
 const maxNames = 100_000
 
-/** Names of calls in two generations. When the younger generation is full, it replaces the older one. */
+/**
+ * A bounded set of call names, organized in two generations. When the younger generation is full, it replaces the older
+ * one.
+ */
 export class ChargedCalls {
   private younger = new Set<string>()
   private older = new Set<string>()
 
-  /** Whether an account was charged for a call. The lookup counts as a use of the name. */
+  /** Whether the call was already charged. A lookup counts as use of the name. */
   has(call: string): boolean {
     if (this.younger.has(call)) return true
     if (!this.older.delete(call)) return false

@@ -1,9 +1,9 @@
 /**
- * The Conductor answers questions: it runs the workflows that a policy proposes, round by round.
+ * The Conductor answers questions by running the workflows that a policy proposes, one round at a time.
  *
- * Training rollouts, evaluation samples, server requests and command-line runs all go through `Conductor.run`; there is
- * no other execution loop. A run never fails: `ending` in its result states how it ended, and no paid work is lost.
- * Progress is reported only through events (`RunEvent`).
+ * `Conductor.run` is the only execution loop: training rollouts, evaluation samples, server requests and command-line
+ * runs all use it. A run never fails. The `ending` of its result describes how it ended, and completed work is never
+ * lost. Progress is reported only through events (`RunEvent`).
  */
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
@@ -44,83 +44,88 @@ export { limitsTable, retryTable, settingsRules, settingsTable, workerTable } fr
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options for creating a Conductor. */
+/** Options for {@link make}. */
 export interface Options extends RunSettings {
   /**
-   * Writes the plans. Default: `DefaultPolicy.of`. With one worker, that worker answers. If all workers are language
-   * models (`Worker.isLanguageModel`), the strongest answers. If only some are, the strongest language model is
-   * prompted to write the plan. A pool of several workers without a language model needs a policy; otherwise its runs
-   * fail.
+   * The policy that plans each run. Defaults to `DefaultPolicy.of`, which depends on the pool: a single worker answers
+   * directly. If all workers are language models (`Worker.isLanguageModel`), the strongest one answers. If only some
+   * are, the strongest language model is prompted to write a plan. A pool of several workers without any language model
+   * requires an explicit policy; otherwise its runs fail.
    */
   readonly policy?: Policy | undefined
   readonly pool: WorkerPool
 }
 
-/** Options of a single run. `A` is the type of the requested `output`. */
+/** Options for a single run. `A` is the type of the structured `output`. */
 export interface RunOptions<A = unknown> {
-  /** Overrides the seed of the Conductor for this run. */
+  /** Seed for this run. Defaults to the Conductor's seed. */
   readonly seed?: number | undefined
-  /** The id of the run. Default: a random UUID. */
+  /** Id of the run. Default: a random UUID. */
   readonly runId?: string | undefined
-  /** An account that this run shares with other runs. Its limits apply in addition to the run's own budget. */
+  /** A ledger shared with other runs. Its limits apply in addition to the run's own budget. */
   readonly ledger?: Budget.Ledger | undefined
-  /** An account that pays for the calls, in addition to the run's own budget. */
+  /** An account that pays for the calls actually sent, in addition to the run's own budget. */
   readonly payer?: Budget.Payer | undefined
   /**
-   * The cost of an answer from the response cache: nothing (`"free"`, the default), or its original cost (`"charged"`).
-   * With `"charged"`, the answer, its failed attempts and its original duration count against the run's own budget; the
-   * payer is not charged.
+   * How response cache hits are charged to the run's own budget: not at all (`"free"`, the default), or as if the call
+   * were made again (`"charged"`), including its failed attempts and its original duration. The payer is never charged
+   * for cache hits.
    */
   readonly cachedAnswers?: "free" | "charged" | undefined
   /**
-   * The journal that stores the run, so that it survives a crash of the process. Default: the `Journal` of the context.
-   * If the journal already contains `runId`, that run is resumed, or its stored result is returned; it is never
-   * restarted.
+   * Journal that stores the run, so that it survives a process crash. Defaults to the `Journal` in the context. If the
+   * journal already contains `runId`, the run is resumed, or its stored result returned; it is never restarted.
    */
   readonly journal?: Journal.Journal | undefined
-  /** Overrides the pool of the Conductor for this run. */
+  /** Pool for this run. Defaults to the Conductor's pool. */
   readonly pool?: WorkerPool | undefined
   /**
-   * Whether and which tools must be called. By default, the model decides. If a tool is required, each step must call
-   * it once.
+   * Whether workers must call a tool, and which one. By default, the model decides. If a tool is required, each step
+   * must call it once.
    */
   readonly toolChoice?: ToolChoice | undefined
-  /** Whether a worker may call several tools in one turn. Default: the vendor's. */
+  /** Whether a worker may call several tools in the same turn. Defaults to the vendor's setting. */
   readonly parallelToolCalls?: boolean | undefined
-  /** Overrides the tools of the Conductor for this run. */
+  /** Tools for this run. Defaults to the Conductor's tools. */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**
-   * The shape of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), a named schema, or `{ type:
-   * "json" }`. If an answer does not match, it is requested again, at most twice.
+   * Required format of the answer: a schema (Effect, zod, valibot, arktype, or JSON Schema), a named schema, or
+   * `{ type: "json" }`. If an answer does not match, the worker is asked again, up to two times.
    */
   readonly output?: Output<A> | undefined
-  /** Called before a tool that needs approval runs. Without `approve`, the run is suspended at that point. */
+  /**
+   * Called before a tool that requires approval is executed. If omitted, the run is suspended until the decision is
+   * provided.
+   */
   readonly approve?: Approve | undefined
   /**
-   * Called with a plan that needs approval (`RunSettings.approvePlans`), and returns the decision. The arguments of the
-   * call are the plan as text and its price. Without `approvePlan`, the run is suspended at that point.
+   * Called with a plan that requires approval (see `RunSettings.approvePlans`). The call's arguments contain the plan
+   * as text and its price. If omitted, the run is suspended until the decision is provided.
    */
   readonly approvePlan?: ApprovePlan | undefined
-  /** The recorded state of the run, and the results of its pending calls. See `Conductor.resume`. */
+  /** Recorded state to resume from, with results for pending calls. See `Conductor.resume`. */
   readonly resume?: Past | undefined
-  /** Called with every event. An exception does not stop the run: a warning is logged at its end. */
+  /**
+   * Called with every event of the run. If the listener throws, the run continues and a warning is logged when it
+   * finishes.
+   */
   readonly listener?: RunEvent.Listener | undefined
   /**
-   * Creates telemetry spans for the run (`Telemetry.recorder`). While code of a worker, tool, policy or check runs, its
-   * span is the active one. Passing a listener made by `Telemetry` as `listener` has the same effect.
+   * Records the run as telemetry spans (`Telemetry.recorder`). While worker, tool, policy or check code is running, the
+   * corresponding span is active. Passing a listener created by `Telemetry` as `listener` has the same effect.
    */
   readonly telemetry?: SpanRecorder | undefined
 }
 
-/** The recorded state that a run resumes from. See {@link Resumption}. */
+/** Recorded state that a run resumes from. See {@link Resumption}. */
 export interface Past {
   readonly transcript: Transcript
   readonly results: Readonly<Record<string, Given>>
 }
 
 /**
- * Identifies a run to resume: by its transcript, or by its id in a journal (`RunOptions.journal`, or the journal of the
- * context). `results` maps the ids of pending calls (`RunResult.waitingFor`) to their results. Calls without a result
+ * Identifies the run to resume, by transcript, or by its id in `RunOptions.journal` or the journal in the context.
+ * `results` contains results for pending calls, keyed by call id (see `RunResult.waitingFor`). Calls without a result
  * remain pending.
  */
 export type Resumption = { readonly results?: Readonly<Record<string, Given>> | undefined } & (
@@ -129,8 +134,8 @@ export type Resumption = { readonly results?: Readonly<Record<string, Given>> | 
 )
 
 /**
- * Identifies a run to fork (by its transcript, or by its id in `RunOptions.journal` or the journal of the context), and
- * the first step that differs.
+ * Identifies the run to fork, by transcript, or by its id in `RunOptions.journal` or the journal in the context, and
+ * the step at which the fork diverges.
  */
 export type Fork = Cut &
   (
@@ -138,33 +143,42 @@ export type Fork = Cut &
     | { readonly runId: string; readonly transcript?: undefined }
   )
 
-/** A round that has ended. */
+/** A finished round. */
 export interface Round {
   readonly workflow: Workflow
   readonly answer: string | undefined
-  /** The indices of workers that failed a step after all retries. */
+  /** Indices of the workers that failed a step after all retries. */
   readonly failed: ReadonlyArray<number>
-  /** The policy's action after answers failed their checks; absent if the round ended normally. */
+  /**
+   * The policy's response to answers that failed their checks: stopping the run, or writing a new plan. Undefined if it
+   * did neither.
+   */
   readonly revision?: "stop" | "re-plan" | undefined
-  /** The problems of the answers that failed their checks, if the policy re-planned. */
+  /** The objections raised by the checks, if the policy wrote a new plan because of them. */
   readonly objections?: string | undefined
-  /** Why the round has no answer, or what was wrong with it. Present only if it caused another round. */
+  /** Why the round has no answer, or what was wrong with its answer. Set only if this caused another round. */
   readonly failure?: string | undefined
-  /** The error that caused `failure`, if any. */
+  /** The underlying error of `failure`, if any. */
   readonly cause?: unknown
-  /** The worker that declined to answer, and its text. Present only if another round follows. */
+  /** The worker that refused to answer, with the text of its refusal. Set only if another round follows. */
   readonly refusal?: { readonly worker: string; readonly text: string } | undefined
-  /** Whether the policy confirmed the previous answer. */
+  /** Whether the policy confirmed the previous round's answer. */
   readonly confirmed: boolean
-  /** Whether the policy answered directly, without workers. */
+  /** Whether the policy answered itself, without calling a worker. */
   readonly isOwn?: boolean | undefined
-  /** Whether the answer is a draft, which is not the run's answer if a limit or a failure ends the run. */
+  /**
+   * Whether the answer is a draft. A draft does not become the run's answer if the run is cut short by a limit or a
+   * failure.
+   */
   readonly isDraft?: boolean | undefined
-  /** The critic's score of the answer. */
+  /** The critic's score for the answer. */
   readonly grade?: Grade | undefined
 }
 
-/** An error that ends a run; each has a `_tag`. `RunDefect` is a bug in code that a run calls, or in this library. */
+/**
+ * Union of the errors that can end a run, discriminated by `_tag`. `RunDefect` indicates a bug in user-supplied code or
+ * in this library.
+ */
 export type RunFailure =
   | RunError
   | CallbackError
@@ -179,40 +193,43 @@ export interface RunResult<A = unknown> {
   readonly runId: string
   readonly ending: RunEvent.Ending
   /**
-   * The best available answer, even if the run was cut short. Answers to subtasks and refusals do not count as answers;
-   * they are in the transcript.
+   * The best available answer. May be set even if the run was cut short. Intermediate answers and refusals are not
+   * included; they are available in the transcript.
    */
   readonly answer: string | undefined
   /**
-   * The most complete intermediate text, if the run ended without an answer: the text of the step at the end of the
-   * longest chain of answered steps, or a draft. It is not an answer to the question.
+   * The most advanced intermediate text, if the run ended without an answer: a draft, or the text of the step that
+   * concludes the longest chain of answered steps. It does not answer the question.
    */
   readonly partial: PartialAnswer | undefined
-  /** Present if a limit of the budget ended the run, so that its answer may be incomplete. */
+  /** Set if a budget limit ended the run, in which case the answer may be incomplete. */
   readonly isPartial?: true | undefined
-  /** The reason why the run stopped, for display. */
+  /** Human-readable reason why the run stopped. */
   readonly detail: string | undefined
-  /** The error behind `refused`, `failed` and `budget`. It is absent if the result comes from a journal. */
+  /**
+   * The error that caused the ending `refused`, `failed` or `budget`. Not available if the result was read from a
+   * journal.
+   */
   readonly error: RunFailure | undefined
   /**
-   * The workers that failed a step or plan after all retries, even if another worker took over and the run has an
-   * answer. Includes nested runs, in the order of rounds and steps. Empty if no worker failed.
+   * All steps and plans whose worker failed after all retries, including those of nested runs, ordered by round and
+   * step. Also lists failures that another worker recovered from. Empty if no worker failed.
    */
   readonly failures: ReadonlyArray<StepFailure>
   readonly spend: Usage.Spend
   readonly durationMillis: number
   readonly rounds: ReadonlyArray<Round>
-  /** The tool calls, or the plan, that a suspended run waits for. Empty if the run is not suspended. */
+  /** The tool calls or the plan that a suspended run is waiting for. Empty for all other endings. */
   readonly waitingFor: ReadonlyArray<RunEvent.WaitingCall>
-  /** The answer decoded by the schema of `output`; `undefined` without a schema. */
+  /** The answer decoded with the `output` schema, or `undefined` if there is no schema. */
   readonly value: A | undefined
 }
 
-/** A run in progress; its listener receives its events. */
+/** A handle for a running run. Events are passed to its listener. */
 export interface Run<A = unknown> {
-  /** Waits until the run ends, and returns its result. */
+  /** Waits for the run to finish and returns its result. */
   readonly result: Effect.Effect<RunResult<A>>
-  /** Stops all calls immediately. The result contains the work and spend so far. */
+  /** Stops all calls immediately. The result contains the completed work and its cost. */
   readonly interrupt: Effect.Effect<RunResult<A>>
 }
 
@@ -221,7 +238,7 @@ export interface Run<A = unknown> {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Answers questions.
+ * Service that runs questions to completion.
  *
  * **Example**
  *
@@ -245,33 +262,32 @@ export class Conductor extends Context.Service<
   Conductor,
   {
     /**
-     * The maximum number of rounds, including the first. If another round may follow, the answer of a round is a draft.
-     * Rounds caused by failed checks (`revisions`) are not counted.
+     * Maximum number of rounds, including the first. While another round may follow, a round's answer is a draft. Extra
+     * rounds caused by failed checks (`revisions`) are not included.
      */
     readonly maxRounds: number
     /**
-     * Runs a question to its end. Never fails; if it is interrupted, the listener still receives `run-finished`. If the
+     * Runs a question to completion. Never fails; on interruption, the listener still receives `run-finished`. If the
      * fiber is already interrupted, no worker is called. `Effect.runPromise` checks its `signal` only when the effect
-     * first suspends. If the signal may already be aborted, put `Effect.yieldNow` before the run.
+     * first suspends, so if the signal may already be aborted, run `Effect.yieldNow` first.
      */
     readonly run: <A = unknown>(task: Task.Input, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
-     * Resumes a run that was suspended, stopped or killed. The run is replayed from its transcript or journal, so
-     * nothing is requested or paid for twice. Pass the options of the original run. The task, and with a journal also
-     * the seed, is taken from the record. Passing the same results again is idempotent. If the run has ended according
-     * to its journal, the stored result is returned.
+     * Resumes a run that was suspended, stopped or killed. The run is replayed from its transcript or journal, so no
+     * completed call is repeated or charged again. Pass the same options as for the original run. The task is read from
+     * the record, as is the seed when resuming from a journal. Passing the same results twice is safe. If the journal
+     * shows that the run has finished, its stored result is returned.
      */
     readonly resume: <A = unknown>(resumption: Resumption, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
-     * Continues another run from one of its steps, as a new run: with another answer to the step, with changed fields
-     * of the step, or with the policy of this Conductor. Everything that does not depend on the step is taken from the
-     * record and costs nothing. Plans up to and including the step's round are also taken from the record; later rounds
-     * are planned by the policy. Never fails.
+     * Forks a run at one of its steps: starts a new run with a different answer for that step, modified step fields, or
+     * this Conductor's policy. Results that do not depend on the step are reused at no cost. Plans are reused up to and
+     * including the step's round; the policy plans all later rounds. Never fails.
      */
     readonly fork: <A = unknown>(fork: Fork, options?: RunOptions<A>) => Effect.Effect<RunResult<A>>
     /**
-     * Starts a run that can be stopped. The run is interrupted when the scope closes. To get a stream of events, use
-     * `RunStream`.
+     * Starts a run in the background and returns a handle to await or interrupt it. The run is interrupted when the
+     * scope closes. To consume the events as a stream, use `RunStream`.
      */
     readonly start: <A = unknown>(
       task: Task.Input,
@@ -293,7 +309,7 @@ const table = Tables.table(
   { required: ["pool"], rules: settingsRules }
 )
 
-/** Makes a Conductor, without starting a run. Throws an `OptionsError` if the options are invalid. */
+/** Creates a Conductor. Throws an `OptionsError` if the options are invalid. */
 export const make = (options: Options): Conductor["Service"] => {
   Tables.check("Conductor.make", options, table)
   const run = <A>(input: Task.Input, runOptions: RunOptions<A> = {}) => conduct(options, Task.make(input), runOptions)
@@ -304,9 +320,9 @@ export const make = (options: Options): Conductor["Service"] => {
       const running = conduct(options, Task.make(input), runOptions, undefined, (result) =>
         Deferred.doneUnsafe(done, Exit.succeed(result))
       )
-      // If a run dies from an internal bug, callers that wait for it still get an exit.
+      // Completes the deferred even if an internal bug crashes the run, so that callers do not wait forever.
       const ended = Effect.onExit(running, (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit)))
-      // It is uninterruptible until it has started, so that even a run that is stopped immediately has a result.
+      // The fiber starts uninterruptible, so that a run stopped immediately still produces a result.
       const fiber = yield* Effect.forkScoped(ended, { startImmediately: true, uninterruptible: true })
       const result = Deferred.await(done)
       return { result, interrupt: Effect.andThen(Fiber.interrupt(fiber), result) }
@@ -348,5 +364,5 @@ export const make = (options: Options): Conductor["Service"] => {
   })
 }
 
-/** A Conductor as a service. */
+/** A layer that provides a Conductor with the given options. */
 export const layer = (options: Options): Layer.Layer<Conductor> => Layer.succeed(Conductor, make(options))

@@ -1,6 +1,4 @@
-/**
- * The resources of a run for its workers: tools, output format, and results from before it was resumed.
- */
+/** Everything that a run provides to its workers: tools, the output format, and results recorded before a resume. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../events/RunEvent.ts"
@@ -19,57 +17,55 @@ import type { Options, RunOptions } from "./Conductor.ts"
 import type { ToolAccess } from "./RunSettings.ts"
 import type * as Toolbox from "./Toolbox.ts"
 
-/** Decides whether a tool may run. */
+/** Decides whether a tool call may be executed. */
 export type Approve = (request: ToolContext) => Effect.Effect<boolean>
 
-/** Decides whether a plan may run, or returns the text of another plan. */
+/** Decides whether a plan may run, or returns the text of a replacement plan. */
 export type ApprovePlan = (plan: WaitingCall) => Effect.Effect<Given>
 
-/** The resources of a run for the workers of its steps. */
+/** The resources that a run provides to the workers of its steps. */
 export interface Equipment {
   readonly runId: string
-  /** A prefix for the ids of pending calls, used by nested runs. */
+  /** Prefix for the ids of pending calls. Distinguishes the calls of nested runs. */
   readonly path: string
   readonly tools: Toolbox.Toolbox | undefined
   readonly toolChoice: ToolChoice | undefined
   readonly parallelToolCalls: boolean | undefined
   readonly shape: Toolbox.AnswerShape | undefined
-  /** The shapes that steps may request, by name. */
+  /** Named output formats that steps may request. */
   readonly shapes?: ReadonlyMap<string, Toolbox.AnswerShape> | undefined
   readonly maxToolRounds: number
   readonly unsupported: UnsupportedMode
   readonly approve: Approve | undefined
-  /** Returns the record of a call in an earlier segment of the run. */
+  /** Returns the recorded state of a tool call from before the run was resumed. */
   readonly known: ((id: string) => Recorded.KnownTool | undefined) | undefined
   /** The caller's results for pending calls. */
   readonly given: Readonly<Record<string, Given>>
 }
 
-/** The resources of a step: its tools, and the shape that its answer must have. */
+/** The tools and the output format available to a step. */
 export interface Offered {
   readonly hasTools: boolean
-  /** The names of the tools that it may call. If absent, all tools of the run. */
+  /** Names of the tools that the step may call. If undefined, it may call all tools of the run. */
   readonly only?: ReadonlyArray<string> | undefined
   readonly shape: Toolbox.AnswerShape | undefined
-  /** Whether its worker answers again in the same conversation after a failed check. */
+  /** Whether the worker answers again in the same conversation after a failed check. */
   readonly isRepeated: boolean
 }
 
-/**
- * The error for a question that cannot be sent unchanged, or a pool without a worker that has the needed capabilities.
- */
+/** Raised when the question cannot be sent as given, or when no worker in the pool has a required capability. */
 export class Unsupported extends Data.TaggedError("Unsupported")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** Loads the code for tools and shapes on first use. */
+/** Loads the tool and schema code on first use. */
 export const withToolbox = onDemand(() => import("./Toolbox.ts"))
 
 const defaultToolRounds = 16
 
-/** Returns the resources of a run before its tools are prepared. */
+/** Returns the run's equipment before its tools are prepared. */
 export const equipmentOf = (
   runId: string,
   path: string,
@@ -91,8 +87,8 @@ export const equipmentOf = (
 })
 
 /**
- * Returns the problem of input that no vendor would accept although its types may allow it: pieces of content, and the
- * tool choice.
+ * Returns an error message for input that type-checks but that every vendor would reject: invalid content parts, or a
+ * `toolChoice` that names an unknown tool.
  */
 const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | undefined): string | undefined => {
   for (const [at, { content }] of task.messages.entries()) {
@@ -106,15 +102,16 @@ const wrongIn = (task: Task, tools: ReadonlyArray<Tool>, choice: ToolChoice | un
   return `toolChoice names the tool "${choice.name}", which does not exist. Tools: ${names.join(", ") || "none"}.`
 }
 
-/** Returns the names of a run's tools. */
+/** Returns the names of the run's tools. */
 export const toolNamesOf = (
   { toolAccess, tools: own = [] }: Options,
   { tools = own }: Pick<RunOptions, "tools">
 ): ReadonlyArray<string> => (toolAccess === "none" ? [] : tools.map(({ name }) => name))
 
 /**
- * Prepares tools and shapes, and checks that the pool has the needed capabilities, before anything is paid. A run that
- * started with tools has a toolbox even if all of them were removed later, because its workers may have called them.
+ * Prepares the tools and output formats, and verifies that the pool has the required capabilities, before anything is
+ * paid for. A run that started with tools gets a toolbox even if all of its tools were removed later, because workers
+ * may already have called them.
  */
 export const ready = (
   equipment: Equipment,
@@ -126,7 +123,7 @@ export const ready = (
 ): Effect.Effect<Equipment, ShapeError | Unsupported> => {
   const wrong = wrongIn(task, given, equipment.toolChoice)
   if (wrong !== undefined) return Effect.fail(new Unsupported({ detail: wrong }))
-  // If no worker may call tools, the tools are not mentioned.
+  // If no step may call tools, they are not included in requests.
   const tools = options.toolAccess === "none" ? [] : given
   const needed: Set<"images" | "files" | "tools"> = new Set(mediaOf(task.messages))
   if (tools.length > 0) needed.add("tools")
@@ -151,14 +148,14 @@ export const ready = (
   )
 }
 
-/** Returns the shape of a step's intermediate answer. */
+/** Returns the output format for a step's intermediate answer. */
 const shapeOf = ({ shapes }: Equipment, { gives }: Step): Toolbox.AnswerShape | undefined => {
   if (gives !== undefined && "shape" in gives) return shapes?.get(gives.shape)
   const most = listOf(gives)
   return most === undefined ? undefined : listShape(most)
 }
 
-/** Returns the tools and the answer shape of a step: the run's, or its own. */
+/** Returns the tools and the output format for a step: the step's own, or those of the run. */
 export const offeredTo = (equipment: Equipment, toolAccess: ToolAccess, workflow: Workflow, step: number): Offered => {
   const own = workflow.steps[step]!
   const { check, tools } = own

@@ -1,8 +1,8 @@
 /**
- * Forks: runs that continue another run from one of its steps, with another answer, worker, subtask, plan or policy.
+ * Forking: continues a run from one of its steps, with a different answer, worker, subtask, plan or policy.
  *
- * To fork, the transcript is cut, and a new run is resumed from it: the step and everything that depends on it are
- * removed, and the rest counts as cached answers, which cost nothing.
+ * A fork is a new run resumed from a truncated transcript. The forked step and everything that depends on it are
+ * removed; the remaining calls count as cache hits and cost nothing.
  */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
@@ -31,18 +31,16 @@ import { read, write } from "../workflow/WorkflowText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/**
- * The step at which a run is forked, and the changes to it. With `at.nested` it is a step of the run nested in a step.
- */
+/** The step to fork at, and the changes to make. If `at.nested` is set, the fork point is a step of the nested run. */
 export interface Cut {
   readonly at: Place
-  /** The answer of the step. If set, no worker is called for it. */
+  /** Replacement answer for the step. If set, no worker is called for the step. */
   readonly answer?: string | undefined
-  /** Fields that replace those of the step in the plan: its worker (by index or id), its subtask, and others. */
+  /** Step fields to override in the plan, such as the worker (by index or id) or the subtask. */
   readonly change?: Partial<StepInput> | undefined
   /**
-   * A plan that replaces the one of the round, as an object or in the text form of `WorkflowText.write`. Steps that it
-   * changes or adds also call their workers, as do the steps that see their answers. Default: the recorded plan.
+   * Replacement plan for the round, as an object or in the text format of `WorkflowText.write`. Steps that differ from
+   * the recorded plan run again, as do all steps that depend on them. Defaults to the recorded plan.
    */
   readonly plan?: WorkflowInput | string | undefined
 }
@@ -54,7 +52,8 @@ export interface Cut {
 const free = { usage: noUsage, costUsd: 0 }
 
 /**
- * Returns the failed calls, which are replayed without cost. Drops interrupted calls, which have no effect on the run.
+ * Returns the failed calls with their cost removed. Interrupted calls are dropped, because they have no effect on the
+ * run.
  */
 const freeLost = (lost: ReadonlyArray<LostCall>): ReadonlyArray<LostCall> =>
   lost.flatMap(({ chargeId: _, isRetired: __, ...call }) =>
@@ -81,7 +80,7 @@ const freeRound = (round: RoundRecord, runId: string): RoundRecord => ({
   steps: round.steps.map((step) => freeStep(step, runId))
 })
 
-/** Returns a nested run with its id in the fork. */
+/** Returns a nested run's transcript with its id adjusted to the fork. */
 const freeRun = (run: Transcript, parent: string): Transcript => {
   const runId = `${parent}${run.runId.slice(run.parent?.runId.length ?? 0)}`
   return {
@@ -97,8 +96,8 @@ const freeRun = (run: Transcript, parent: string): Transcript => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns, by step, the items that depend on a step, on one of its items, or on other steps (`from`). An empty string
- * stands for all items.
+ * Maps each step that depends on the given step (or on one of its items, or on the steps in `from`) to the affected
+ * items. An empty string stands for all items.
  */
 const followers = (
   workflow: Workflow,
@@ -119,7 +118,10 @@ const followers = (
   return found
 }
 
-/** Returns the record of a step without the items that depend on the cut. `of` is one of them, or empty for all. */
+/**
+ * Returns a step's record without the items that depend on the forked step. `of` is the affected item, or an empty
+ * string for all items.
+ */
 const without = (record: StepRecord, of: string): StepRecord => {
   if (of === "" || record.items === undefined) return waiting(record.step, record.worker)
   return {
@@ -130,7 +132,7 @@ const without = (record: StepRecord, of: string): StepRecord => {
 
 const wrong = (detail: string) => Result.fail(new OptionsError({ what: "fork", detail }))
 
-/** Parses the text of a plan. The pool may contain workers that are not in the recorded run. */
+/** Parses a plan from text. Accepts workers that are in the pool but were not part of the recorded run. */
 const planIn = (
   text: string,
   transcript: Transcript,
@@ -147,16 +149,16 @@ const planIn = (
 
 const replacedNote = "A fork replaced the plan."
 
-/** Returns the text form of a step. Settings that can be set only in code are omitted. */
+/** Returns a step in text format. Settings that are only available in code are omitted. */
 const textOf = (step: Step): string => write({ steps: [step] }, { how: true })
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** Whether two steps are equal. A recorded step has no `undefined` fields. */
+/** Whether two steps are equal. Compares their JSON form, because recorded steps have no `undefined` fields. */
 const isSameStep = (one: Step | undefined, other: Step | undefined): boolean =>
   one !== undefined && other !== undefined && Equal.equals(plain(one), plain(other))
 
-/** Returns the workflow of the round, with the new plan and the changed step. */
+/** Returns the round's workflow with the replacement plan and the step overrides applied. */
 const changed = (
   transcript: Transcript,
   workflow: Workflow,
@@ -179,7 +181,7 @@ const changed = (
     return yield* byIndex({ ...whole, steps })
   })
 
-/** Cuts a run at a step: returns its record under a new id, without everything that depends on the step. */
+/** Truncates a run at a step. Returns its transcript under a new id, without anything that depends on the step. */
 const cutAt = (
   transcript: Transcript,
   of: Cut,
@@ -235,10 +237,10 @@ const cutAt = (
   return Result.succeed({ ...run, runId, rounds })
 }
 
-/** Returns the new record of the step (or item) at the cut; `undefined` if the step is started again. */
+/** Creates the new record for the forked step or item. `undefined` if the step runs again from scratch. */
 type Replaced = ((record: StepRecord) => StepRecord) | undefined
 
-/** Replaces the step's answer, so that it calls no worker. */
+/** Returns a record with the replacement answer, so that the step does not call a worker. */
 const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Result<Replaced, OptionsError> => {
   if (answer === undefined) return Result.succeed(undefined)
   if (worker === undefined) return wrong(`Step ${at.step} is a nested run; to answer it, also change its worker.`)
@@ -254,7 +256,7 @@ const answered = ({ answer, at }: Cut, worker: string | undefined): Result.Resul
   }))
 }
 
-/** Cuts the run that is nested in the step, so that the step continues it. */
+/** Forks the run nested in a step, so that the step continues with the forked nested run. */
 const within = (
   { nested }: StepRecord,
   { at, ...of }: Cut,
@@ -277,7 +279,7 @@ const within = (
   )
 }
 
-/** Cuts the transcript of a run at a step. The fork is resumed from the result. */
+/** Truncates a transcript at the fork point. The fork is then resumed from the result. */
 export const cut = (
   transcript: Transcript,
   of: Cut,
@@ -293,21 +295,23 @@ export const cut = (
 // The policy
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The recorded plans of a fork, and the last round that uses one. */
+/** The recorded plans that a fork reuses, and the index of the last round that reuses one. */
 export interface Recorded {
   readonly rounds: ReadonlyArray<RoundRecord>
   readonly last: number
-  /** Whether the run has ended with an answer that does not depend on the cut, so that no more rounds follow. */
+  /**
+   * Whether the run has already ended with an answer that does not depend on the forked step, so that no rounds follow.
+   */
   readonly isWhole: boolean
 }
 
-/** Whether a step or item depends on the step at which its round was cut. */
+/** Whether a step or item depends on the step at which its round was forked. */
 const isCutOff = ({ workflow }: RoundRecord, at: Place, { item, step }: StepRecord): boolean => {
   const prefix = workflow === undefined ? undefined : followers(workflow, at.step, at.item).get(step)
   return prefix !== undefined && (prefix === "" || `${item}.`.startsWith(`${prefix}.`))
 }
 
-/** Returns the plans of a fork, or of a run nested in it, that are taken from the record. */
+/** Returns the recorded plans that the fork, or a run nested in it, reuses. */
 export const recordedIn = (fork: Transcript, id: string): Recorded | undefined =>
   fork.forkOf === undefined ? undefined : recordedAt(fork, fork.forkOf, id)
 
@@ -329,8 +333,8 @@ const recordedAt = ({ ending, rounds, runId }: Transcript, at: Place | undefined
 }
 
 /**
- * Returns the policy of a fork: it returns the recorded plans and revisions up to the forked step, and delegates later
- * rounds to the policy.
+ * Wraps a policy for a fork: replays the recorded plans and revisions up to the forked step's round, then delegates to
+ * the policy.
  */
 export const policyOf = (policy: Policy, { isWhole, last, rounds }: Recorded): Policy => {
   const recorded = (round: number) => (round <= last ? rounds[round] : undefined)

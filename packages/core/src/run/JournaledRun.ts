@@ -1,4 +1,4 @@
-/** Starts, joins and ends runs that are stored in a journal. */
+/** Starts, resumes and joins runs that are stored in a journal. */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -19,20 +19,23 @@ import { unusable, wrongId } from "./UnusableRun.ts"
 export { recordedOf } from "../journal/RecordedRun.ts"
 export { policyOf as forkPolicyOf, recordedIn as forkedPlans } from "./Fork.ts"
 
-/** A run with its journal. */
+/** The outcome of starting a run with a journal. */
 export type Begun =
-  /** The run is not started: it has already ended, is running elsewhere in this process, or its journal is unusable. */
+  /**
+   * The run was not started: it has already finished, another fiber in this process executed it, or its journal is
+   * unusable.
+   */
   | { readonly _tag: "Over"; readonly result: RunResult }
   | {
       readonly _tag: "Going"
       readonly recording: Recording.Recording
-      /** The transcript so far. */
+      /** The recorded transcript, if the run is resumed. */
       readonly before: Transcript | undefined
-      /** Ends the run. Data that could not be written to the journal is removed from the result. */
+      /** Ends the run. Removes from the result whatever could not be written to the journal. */
       readonly end: (result: RunResult) => Effect.Effect<RunResult>
     }
 
-/** The runs in progress in this process, by their journal. */
+/** Runs in progress in this process, grouped by journal. */
 const going = new WeakMap<Journal.Journal, Map<string, Deferred.Deferred<RunResult>>>()
 
 const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunResult>> => {
@@ -43,7 +46,7 @@ const goingIn = (journal: Journal.Journal): Map<string, Deferred.Deferred<RunRes
   return runs
 }
 
-/** Returns the result of an ended run from its events. */
+/** Rebuilds the result of a finished run from its events. */
 const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => {
   const transcript = fromEvents(events)
   const {
@@ -78,7 +81,7 @@ const resultOf = (runId: string, events: ReadonlyArray<RunEvent>): RunResult => 
 }
 
 /**
- * Removes from a result everything that is not in the journal: the answer, and the calls that the run would wait for.
+ * If the journal failed, replaces the result with a failure: an unrecorded answer or pending call must not be reported.
  */
 const heldTo = (recording: Recording.Recording, result: RunResult): RunResult => {
   const error = recording.broken()
@@ -91,15 +94,15 @@ const heldTo = (recording: Recording.Recording, result: RunResult): RunResult =>
 interface Started {
   readonly runId: string
   readonly seed: number | undefined
-  /** The names of its tools. */
+  /** Names of the run's tools. */
   readonly tools: ReadonlyArray<string>
   readonly listener: Listener | undefined
   readonly task: Task
-  /** The results of its pending calls. */
+  /** Results for the run's pending calls. */
   readonly results: Past["results"]
 }
 
-/** Whether a run has a different question, so that its answer does not apply. */
+/** Whether the recorded run answers a different question. */
 const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEvent>): boolean =>
   events.some(
     (event) =>
@@ -108,7 +111,7 @@ const isOther = ({ messages }: Task, runId: string, events: ReadonlyArray<RunEve
       JSON.stringify(event.task.messages) !== JSON.stringify(messages)
   )
 
-/** Returns why the result of a run with these events does not apply; `undefined` if it does. */
+/** Returns the error if a recorded run cannot be used for this request, or `undefined` if it can. */
 const refusalBy = (
   { results, runId, task }: Started,
   events: ReadonlyArray<RunEvent>,
@@ -118,13 +121,15 @@ const refusalBy = (
     ? new Journal.JournalMismatch({ run: runId, call: runId, detail: Journal.otherQuestion })
     : transcript && refusalOf(transcript, results)
 
-/** Returns the transcript to compare the given results with; `undefined` without results, as for most runs. */
+/**
+ * Returns the transcript to validate the given results against. `undefined` if there are no results, as for most runs.
+ */
 const comparedWith = ({ results }: Started, events: ReadonlyArray<RunEvent>): Transcript | undefined =>
   Object.keys(results).length === 0 ? undefined : fromEvents(events)
 
 /**
- * Waits for the same run elsewhere in this process, and replays its events. Returns `undefined` if the run still waits
- * for one of the given results.
+ * Waits for the same run to finish elsewhere in this process, and re-emits its events. Returns `undefined` if the run
+ * is still waiting for one of the given results.
  */
 const join = (
   journal: Journal.Journal,
@@ -134,7 +139,7 @@ const join = (
   Effect.gen(function* () {
     const { listener, results, runId } = run
     const result = yield* Effect.interruptible(Deferred.await(running))
-    // The events are those of another process, which is still writing them.
+    // The journal's events were written by another process, which still owns the run.
     if (result.error instanceof Journal.JournalError) return { _tag: "Over", result }
     const entries = yield* Effect.orElseSucceed(Recording.readFrom(journal, runId), () => [])
     const events = Journal.eventsOf(entries)
@@ -163,7 +168,7 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
     return result
   }
   const opened = yield* Effect.onError(Effect.result(Recording.open(journal, runId, run)), (cause) =>
-    // Those that wait for the run would wait forever.
+    // Fibers that joined the run would otherwise wait forever.
     Effect.sync(() => {
       runs.delete(runId)
       Deferred.doneUnsafe(done, Exit.failCause(cause))
@@ -191,11 +196,14 @@ export const begin: (journal: Journal.Journal, run: Started) => Effect.Effect<Be
 export interface Resumed {
   readonly runId: string
   readonly past: Past
-  /** The seed of a journaled run; `undefined` in it means that none was given. Absent for a run without a journal. */
+  /**
+   * The seed recorded in the journal; its `seed` is `undefined` if the run was started without one. Undefined if the
+   * run is not journaled.
+   */
   readonly begun: { readonly seed: number | undefined } | undefined
 }
 
-/** Loads the data that a run is resumed with. */
+/** Loads the recorded state of a run to resume. */
 export const resumed = Effect.fnUntraced(function* (
   { results = {}, runId, transcript }: Resumption,
   given: Journal.Journal | undefined
@@ -218,7 +226,7 @@ export const resumed = Effect.fnUntraced(function* (
   return { runId, past: { transcript: known, results }, begun: { seed } }
 })
 
-/** Loads the original run of a fork, and cuts its transcript. */
+/** Loads the original run of a fork, and truncates its transcript. */
 export const forked = Effect.fnUntraced(function* (
   { runId, transcript, ...cut }: Fork,
   ids: ReadonlyArray<string>,
@@ -235,7 +243,7 @@ export const forked = Effect.fnUntraced(function* (
 })
 
 /**
- * Rejects results for unknown calls, and results that differ from recorded ones because another caller has responded.
+ * Fails if a result is given for an unknown call, or differs from a result that another caller has already provided.
  */
 const knownTo = (transcript: Transcript, results: Past["results"]): Effect.Effect<void, OptionsError> => {
   const error = refusalOf(transcript, results)

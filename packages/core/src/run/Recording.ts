@@ -1,9 +1,9 @@
 /**
- * Writes a run's entries to its journal, and reads them back when the run is resumed.
+ * Writes a run's entries to its journal and replays them when the run is resumed.
  *
- * Calls are looked up by their address in the run, and events by their subject. Recorded events are emitted unchanged;
- * new ones are written. An intent is durable before its call is sent. All entries of a batch precede the next intent,
- * so an answer is stored before any dependent call is sent.
+ * Calls are looked up by their position in the run, and events by their subject. Recorded events are emitted unchanged;
+ * new events are written to the journal. An intent is durable before its call is sent. All earlier entries are durable
+ * before the next intent, so an answer is stored before any call that depends on it is sent.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -28,110 +28,120 @@ import { fingerprint } from "./fingerprint.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call in its journal. */
+/** A call's position in the journal, with the recorded attempts for that call. */
 export interface Slot {
   readonly recording: Recording
   readonly call: string
   readonly hash: string
   readonly past: ReadonlyArray<Known>
-  /** Failed attempts at this place, which are charged and reported before the call is retried. */
+  /** Failed attempts recorded for this position. They are charged and reported before the call is retried. */
   readonly retired: ReadonlyArray<Retired>
-  /** Whether the journal already contained the run. If so, it takes precedence over any transcript. */
+  /**
+   * Whether the journal contained the run before this process opened it. If so, it takes precedence over any
+   * transcript.
+   */
   readonly isWhole: boolean
 }
 
-/** The reason why a run cannot continue with its journal. */
+/** The error that prevents a run from continuing with its journal. */
 export type Broken = Journal.JournalError | Journal.JournalMismatch
 
-/** The journal of one run in progress. */
+/** Gives a run in progress access to its journal. */
 export interface Recording {
-  /** The names of the tools that the run started with. Its policy sees them after every resume. */
+  /** Names of the tools that the run was started with. They stay visible to the policy after each resume. */
   readonly tools: ReadonlyArray<string>
   /**
-  /**
-   * Returns the record of a caller's next call in a round: the first recorded call with the same request, in any order.
-   * The caller is a step, the policy or a critic. If no request is the same and the call is not new, returns the next
-   * record, so that changed requests are detected.
+   * Returns the slot for a caller's next call in a round. The caller is a step, the policy or a critic. A slot contains
+   * the first unused recorded call with the same request, regardless of order. If no request matches and the call is
+   * not new, the slot contains the next recorded call, so that changed requests are detected.
    */
   readonly slot: (run: string, round: number, by: string, asked: string, isNew: boolean) => Slot
-  /** Returns the recorded calls of a caller in a round. Absent if the run is new. */
+  /** Returns a caller's recorded calls in a round. Undefined for a new run. */
   readonly recalled: ((run: string, round: number, by: string) => RecalledCalls) | undefined
   /** Writes an intent and waits until it is durable. Dies if the journal fails. */
   readonly intend: (entry: Extract<Journal.CallEntry, { readonly type: "intent" }>) => Effect.Effect<void>
-  /** Waits until all recorded entries are durable. Dies if the journal fails. */
+  /** Waits until all entries written so far are durable. Dies if the journal fails. */
   readonly saved: Effect.Effect<void>
-  /** Writes an entry without waiting; it is durable before any later intent. */
+  /** Writes an entry without waiting. It becomes durable before any later intent. */
   readonly note: (entry: Journal.CallEntry) => void
-  /** Stops the run because its requests differ from the record. */
+  /** Aborts the run because its requests differ from those recorded. */
   readonly mismatch: (call: string, detail: string) => Effect.Effect<never>
-  /** Receives the events of the run and of its nested runs. */
+  /** Receives the events of the run and its nested runs. */
   readonly listener: Listener
-  /** The number of steps of a round that was reported this time, or `undefined` for other rounds. */
+  /** Returns the number of steps of a round reported since the run was resumed, or `undefined` for any other round. */
   readonly stepsOf: (run: string, round: number) => number | undefined
-  /** Returns the failures of retried calls whose places the run has not reached. Returned once. */
+  /**
+   * Returns failed attempts of retried calls at positions that the run never reached. Each failure is returned once.
+   */
   readonly unreported: () => ReadonlyArray<Retired>
-  /** The unconfirmed attempts that the run has not reached again. */
+  /** Returns the unconfirmed attempts at positions that the run has not reached since it was resumed. */
   readonly doubts: () => ReadonlyArray<Doubt>
-  /** The earlier payments, at their worst case if the real cost is unknown. */
+  /** Payments recorded before the run was resumed. If the actual cost of a call is unknown, its worst case is used. */
   readonly paid: ReadonlyArray<Paid>
-  /** The reason why it cannot continue. */
+  /** Returns the error that prevents the run from continuing, if any. */
   readonly broken: () => Broken | undefined
   /**
-   * Writes all pending entries, reports the end, and releases the run. A run that has ended by itself is never
+   * Flushes pending entries, reports the end to the journal, and releases the run. A run that finished is never
    * restarted; a run that was stopped, or whose journal failed, can be resumed.
    */
   readonly end: Effect.Effect<void>
 }
 
-/** The recorded calls of a caller. */
+/** A caller's recorded calls. */
 export interface RecalledCalls {
   readonly count: number
-  /** Whether a call that was not made yet has this request. `isNext`: whether the request of the next call may be unknown. */
+  /**
+   * Whether a recorded call that has not been repeated yet has this request. `isNext`: whether the next call's recorded
+   * request may be unknown.
+   */
   readonly has: (asked: string, isNext: boolean) => boolean
 }
 
-/** A call attempt whose process ended before its answer arrived. */
+/** A call attempt that was in flight when its process ended. */
 export interface Doubt extends Paid {
   readonly call: string
   readonly attempt: number
   readonly worker: string
 }
 
-/** A run as found in its journal. */
+/** The state of a run found in its journal. */
 export type Opened =
   | { readonly _tag: "Going"; readonly recording: Recording; readonly before: Transcript | undefined }
-  /** The run has already ended. */
+  /** The run has already finished. */
   | { readonly _tag: "Ended"; readonly events: ReadonlyArray<RunEvent> }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Recorded state
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the subject of an event. Of several events with one name, the first written is emitted first. */
+/**
+ * Returns the subject of an event. Events with the same subject are replayed in the order in which they were written.
+ */
 const nameOf = (event: RunEvent): string => {
   const { by, index, item, round, step, turn } = event as object as Readonly<Record<string, unknown>>
-  // A step that has received some of its results waits for the others only.
+  // A step that has received some of its tool results waits only for the rest, so the pending calls are part of the
+  // subject.
   const waiting = event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
-  // A plan waits again after an edited one could not be read, with that problem.
+  // An edited plan that could not be parsed is requested again, together with the problem.
   if (event.type === "plan-waiting") waiting.push(event.call.call.arguments)
   if (isCallEvent(event) && event.chargeId !== undefined) return `${event.type} ${event.chargeId}`
   if (event.type === "step-finished" && event.isUnchecked === true)
     return `unchecked ${event.runId} ${round} ${step} ${item}`
-  // Concurrent calls of a policy or a critic may be answered in another order.
+  // Concurrent calls by a policy or a critic may be answered in a different order.
   if (event.type === "completion-finished") return `${event.type} ${event.runId} ${round} ${event.attempt}`
   if (event.type === "critic-answered") return `${event.type} ${event.runId} ${round} ${event.worker} ${event.text}`
   return [event.type, event.runId, round, step, item, turn, by, index, ...waiting].join(" ")
 }
 
-/** Whether the event ends the run permanently. A run that was stopped or suspended can be resumed. */
+/** Whether the event ends the run permanently. Runs that were stopped or suspended can be resumed. */
 const isEnd = ({ ending }: Of<"run-finished">): boolean => ending !== "interrupted" && ending !== "suspended"
 
 interface Past {
   readonly calls: Map<string, Array<Known>>
-  /** The recorded events by name, in reverse order, so that the last is the next one to emit. */
+  /** Recorded events by subject, in reverse order, so that the last element is the next event to emit. */
   readonly events: Map<string, Array<RunEvent>>
   readonly tools: ReadonlyArray<string> | undefined
-  /** The retired attempts by place (`run/round/step`). */
+  /** Retired attempts by position (`run/round/step`). */
   readonly retired: Map<string, Array<Retired>>
 }
 
@@ -150,7 +160,7 @@ const callEvents: ReadonlySet<string> = new Set(["call-failed", "call-interrupte
 
 const isCallEvent = (event: RunEvent): event is CallEvent => callEvents.has(event.type)
 
-/** The key of attempts without a place. They are reported with the next call. */
+/** Key for attempts without a position. They are reported along with the next call. */
 const nextCall = ""
 
 /** An attempt without an answer. */
@@ -163,7 +173,7 @@ interface Unreported {
 
 const nameOfAttempt = ({ attempt, call }: Failure): string => `${call}/${attempt}`
 
-/** Returns the event that reports an attempt with another call. */
+/** Returns the event that reports an attempt along with another call. */
 const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
   const { costUsd, usage } = entry
   const all = { runId: "", at: 0, round: 0, worker, costUsd, usage }
@@ -173,7 +183,7 @@ const eventOf = ({ entry, worker = "" }: Unreported): CallEvent => {
   return { type: "call-failed", ...all, attempt, message, reason, ...defined({ retryInMillis, unasked }) }
 }
 
-/** Finds the events of retired attempts. Each event follows the entry of its attempt. */
+/** Collects the events that report retired attempts. Each event follows its attempt's entry in the journal. */
 const retiring = () => {
   const retired = new Map<string, Array<Retired>>()
   const unreported = new Map<string, Unreported>()
@@ -184,9 +194,9 @@ const retiring = () => {
   }
   return {
     retired,
-    /** Adds an attempt without an answer whose call is retried. */
+    /** Adds an unanswered attempt whose call is retried. */
     take: (entry: Failure, worker: string | undefined) => void unreported.set(nameOfAttempt(entry), { entry, worker }),
-    /** Adds the event of an attempt. If its round is restarted, it is reported with the next call. */
+    /** Adds the event for an attempt. If the attempt's round is restarted, it is reported along with the next call. */
     report: (event: CallEvent, isBegunAgain: boolean) => {
       const { chargeId: name = "" } = event
       const found = unreported.get(name)
@@ -194,7 +204,7 @@ const retiring = () => {
       unreported.delete(name)
       add(isBegunAgain ? nextCall : placeOf(found.entry.call), { name, event })
     },
-    /** Reports attempts without an event with the next call. */
+    /** Schedules attempts without an event for reporting along with the next call. */
     rest: () => {
       for (const [name, one] of unreported) add(nextCall, { name, event: eventOf(one) })
     }
@@ -233,12 +243,12 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
   return { calls, events, retired, tools }
 }
 
-/** Numbers the calls of each place: by their requests as in the record, or with new numbers. */
+/** Assigns numbers to the calls at each position. A call whose request matches a recorded one reuses its number. */
 const claims = (calls: Past["calls"]) => {
   const next = new Map<string, number>()
   const claimed = new Set<string>()
   const hashOf = (call: string): string | undefined => calls.get(call)?.find(({ hash }) => hash !== undefined)?.hash
-  /** By place, the number that follows the last one: a call may have been stopped before anything was written of it. */
+  /** The next unused number for each position. A call may have been stopped before any of its entries were written. */
   const counts = new Map<string, number>()
   for (const call of calls.keys()) {
     const end = call.lastIndexOf("/")
@@ -277,18 +287,18 @@ const claims = (calls: Past["calls"]) => {
   }
 }
 
-/** Whether a call is made now: it has no record, or its recorded attempts failed and are retried. */
+/** Whether the call is sent now, because it has no record, or because its recorded attempts failed and are retried. */
 const isMadeNow = (known: ReadonlyArray<Known>): boolean =>
   known.length === 0 || known.some(({ isRetired }) => isRetired === true)
 
-/** Whether an event belongs to a call at a place. */
+/** Whether the event belongs to a call at the given position. */
 const isOfPlace = (event: CallEvent, runId: string, round: number, by: string): boolean => {
   if (event.runId !== runId || event.round !== round) return false
   const { item, step } = event
   return step === undefined ? !/^\d/.test(by) : stepPlace(step, item) === by.split(" ", 1)[0]
 }
 
-/** Returns the unconfirmed attempts of all calls that the run has not reached again. */
+/** Returns the unconfirmed attempts of all calls that the run has not repeated yet. */
 const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): ReadonlyArray<Doubt> =>
   [...calls].flatMap(([call, attempts]) =>
     isKnown(call)
@@ -300,14 +310,14 @@ const doubtsIn = ({ calls }: Past, isKnown: (call: string) => boolean): Readonly
         )
   )
 
-/** Returns the payment for an attempt, or `undefined` if its worker was not called or the answer was cached. */
+/** Returns the payment for an attempt, or `undefined` if no worker was called or the answer came from the cache. */
 const paidFor = ({ outcome, worst }: Known): Paid | undefined => {
   if (outcome === undefined) return worst
   if (outcome.type === "found" || (outcome.type === "failed" && outcome.unasked === true)) return undefined
   return outcome
 }
 
-/** Returns the parts of a run's start that must not change on resume. */
+/** Returns the properties of a run's start that must not change when it is resumed. */
 const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   question: JSON.stringify(task.messages),
   policy,
@@ -315,7 +325,7 @@ const beginningOf = ({ policy, pool, seed, task }: Of<"run-started">) => ({
   seed: `${seed}`
 })
 
-/** Describes how the run's start differs from the original. */
+/** Returns how the run's start differs from the recorded one, or `undefined` if it does not. */
 const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): string | undefined => {
   const [then, again] = [beginningOf(before), beginningOf(now)]
   const name = (["question", "policy", "pool", "seed"] as const).find((name) => then[name] !== again[name])
@@ -327,7 +337,9 @@ const otherBeginning = (before: Of<"run-started">, now: Of<"run-started">): stri
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the reason why a journal rejected a batch. An exception of the journal also counts as a failure of it. */
+/**
+ * Converts the cause of a rejected batch to a `JournalError`. Exceptions thrown by the journal also count as failures.
+ */
 const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalError>): Journal.JournalError => {
   const error = Cause.squash(cause)
   if (error instanceof Journal.JournalError) return error
@@ -337,8 +349,8 @@ const errorOf = (journal: Journal.Journal, cause: Cause.Cause<Journal.JournalErr
 const isOfCall = (entry: Journal.Entry): boolean => "attempt" in entry
 
 /**
- * Writes the entries of a run, one batch after another. The first caller writes for all: entries that arrive before its
- * turn join the same batch, and entries that arrive during a write join the next.
+ * Writes a run's entries to the journal in consecutive batches. The first caller writes on behalf of all: entries added
+ * before the write starts join the batch, and entries added during the write form the next one.
  */
 const writing = (
   journal: Journal.Journal,
@@ -353,10 +365,10 @@ const writing = (
   let current: Deferred.Deferred<void> | undefined
   let isNoted = false
   let broken: Broken | undefined
-  /** The batch whose write failed. */
+  /** The batch that could not be written. */
   let failed: Journal.Batch | undefined
 
-  /** Writes the entries pending at that time. */
+  /** Appends all entries pending at this moment as one batch. */
   const append = Effect.suspend(() => {
     const entries = waiting
     const batch: Journal.Batch = { run, epoch: claim.epoch, seq: taken, entries, head: heads.head() }
@@ -388,12 +400,12 @@ const writing = (
         Deferred.doneUnsafe(done, Exit.void)
         writeNotes()
       }
-      // Steps that start together ask together, each in its turn: their intents are one batch.
+      // Steps started in the same tick write their intents one after another. Yielding once puts them all in one batch.
       return Effect.andThen(Effect.yieldNow, Effect.map(Effect.exit(append), end))
     })
   )
 
-  /** Waits until the given number of entries is written. */
+  /** Waits until the given number of entries has been written. */
   const reach = (length: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (broken !== undefined || written >= length) return Effect.void
@@ -403,7 +415,7 @@ const writing = (
   /** Writes all pending entries. */
   const flush: Effect.Effect<void> = Effect.suspend(() => reach(taken + waiting.length))
 
-  /** Schedules a write of entries that no fiber waits for. The current fiber may write them earlier. */
+  /** Schedules a write for entries that no fiber is waiting for. The current fiber may write them earlier. */
   const soon = () => {
     if (isNoted) return
     isNoted = true
@@ -411,7 +423,8 @@ const writing = (
   }
 
   const add = (entry: Journal.Entry) => {
-    // The run ignores results that follow a journal failure. The process that resumes it must know how its calls ended.
+    // After a journal failure, the run's results are no longer recorded, except for the outcomes of its calls, which
+    // the resuming process needs.
     if (broken !== undefined && !isOfCall(entry)) return
     heads.take(entry, run)
     waiting.push(entry)
@@ -441,7 +454,7 @@ const writing = (
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a run from a journal, which may be implemented by the user. */
+/** Reads a run's entries from a journal. The journal may be a user-supplied implementation. */
 export const readFrom = (
   journal: Journal.Journal,
   run: string
@@ -451,7 +464,7 @@ export const readFrom = (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
 
-/** Releases a run. If the release fails, a warning is logged, and the claim expires. */
+/** Releases a run. If this fails, a warning is logged and the claim eventually expires. */
 const release = (
   journal: Journal.Journal,
   run: string,
@@ -468,7 +481,7 @@ const release = (
           )
   )
 
-/** Interprets a record. Entries that no version of this package writes count as damage. */
+/** Interprets recorded entries. Entries that no version of this package could have written are reported as damage. */
 export const understood = <A>(
   journal: Journal.Journal,
   run: string,
@@ -482,7 +495,7 @@ export const understood = <A>(
     }
   })
 
-/** The record of a run before it continues at a time. */
+/** Prepares the recorded state of a run that continues at the given time. */
 const recordOf = (run: string, written: ReadonlyArray<Journal.Entry>, at: number) => {
   const ending = Journal.endingOf(run, written)
   if (ending !== undefined && Journal.isFinal(ending)) {
@@ -497,7 +510,7 @@ const recordOf = (run: string, written: ReadonlyArray<Journal.Entry>, at: number
   return { _tag: "Going" as const, entries, past, claiming: claims(past.calls), heads, resumed, before }
 }
 
-/** Opens a run in a journal: claims it, and reads its record. */
+/** Opens a run in a journal: claims the run and reads its recorded entries. */
 export const open = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   run: string,
@@ -512,7 +525,7 @@ export const open = Effect.fnUntraced(function* (
     (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(errorOf(journal, cause)))
   )
   const at = yield* Clock.currentTimeMillis
-  // Most runs are new, and have nothing to read.
+  // A new run has nothing to read.
   const read = claim.length === 0 ? Effect.succeed([]) : readFrom(journal, run)
   const readable = Effect.flatMap(read, (written) => understood(journal, run, () => recordOf(run, written, at)))
   const record = yield* Effect.onError(readable, () => release(journal, run, claim.epoch))
@@ -525,19 +538,19 @@ export const open = Effect.fnUntraced(function* (
   if (entries.length === 0) writer.add({ type: "begun", seed: options.seed, tools: options.tools })
   else if (resumed !== undefined) writer.add(resumed)
   const { admit, confirm } = journal
-  /** Waits for a hook of the journal. If the hook throws, the journal has failed. */
+  /** Runs a journal hook and waits for it. If the hook fails, the journal counts as failed. */
   const passed = (hook: () => Effect.Effect<void>): Effect.Effect<void> =>
     Effect.catchCause(settle(hook), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.sync(() => writer.breakOff(errorOf(journal, cause)))
     )
   const admitted = admit === undefined ? Effect.void : passed(() => admit(run))
   const visited = new Set<string>()
-  /** The rounds reported since the resume, with their steps. A new run does not need them. */
+  /** Rounds reported since the resume, with their numbers of steps. Not needed for a new run. */
   const rounds = new Map<string, number>()
   const isNew = entries.length === 0
   let finished: RunEvent | undefined
 
-  /** Returns the failures to report before a call at a place. */
+  /** Returns the failures to report before a call at this position. */
   const takeRetired = (runId: string, round: number, by: string): ReadonlyArray<Retired> => {
     const place = `${runId}/${round}/${by}`
     const moved = ({ event, name }: Retired): Retired => {
@@ -545,7 +558,7 @@ export const open = Effect.fnUntraced(function* (
       const step = Number.parseInt(by, 10)
       return { name, event: Number.isNaN(step) ? { ...rest, round } : { ...rest, round, step } }
     }
-    // An earlier process may have reported one of this place with another call.
+    // An earlier process may have reported a failure at this position along with another call.
     const own = (past.retired.get(place) ?? []).map((one) =>
       isOfPlace(one.event, runId, round, by) ? one : moved(one)
     )
@@ -554,7 +567,7 @@ export const open = Effect.fnUntraced(function* (
     return [...own, ...others]
   }
 
-  /** Emits a recorded event unchanged, or writes a new one. */
+  /** Returns the recorded event if there is one. Otherwise, writes the event to the journal and returns it. */
   const hear = (event: RunEvent): RunEvent => {
     const before = past.events.size === 0 ? undefined : past.events.get(nameOf(event))?.pop()
     if (before === undefined) {
@@ -565,7 +578,8 @@ export const open = Effect.fnUntraced(function* (
       const other = otherBeginning(before, event)
       if (other !== undefined) writer.breakOff(new Journal.JournalMismatch({ run, call: run, detail: other }))
     }
-    // The call that it is reported with, and its charge, depend on the current order and limits.
+    // A failure's charge, and the call that it is reported with, depend on the current order and limits, so only the
+    // recorded time is reused.
     return isCallEvent(event) ? { ...event, at: before.at } : before
   }
 

@@ -1,9 +1,9 @@
 /**
- * Resilience: the handling of failed calls. A call is retried with the same worker while that can help ({@link delay});
- * then another worker takes over if the caller allows it ({@link reassign}).
+ * Error handling for worker calls: a failed call is retried with the same worker as long as that can help
+ * ({@link delay}), after which another worker may take over ({@link reassign}).
  *
- * Both are plain values that the executor reads. Limits that many runs share because a vendor counts them together
- * (rate limits, circuit breakers) belong to a {@link Gate}. `ProviderGate` makes one.
+ * Both are configured with plain values. Limits that a vendor applies across runs, such as rate limits and circuit
+ * breakers, are enforced by a {@link Gate}; `ProviderGate` is an implementation.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -18,52 +18,52 @@ import { size, type WorkerPool } from "../task/WorkerPool.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How failed calls are retried with the same worker. The defaults are in {@link defaultRetry}. */
+/** Retry policy for failed calls. Defaults: {@link defaultRetry}. */
 export interface Retry {
-  /** The maximum number of attempts, including the first. Default: 3; 1 means no retry. */
+  /** Maximum number of attempts, including the first. 1 disables retries. Default: 3. */
   readonly maxAttempts?: number | undefined
-  /** The delay after the first failure, in milliseconds. Default: 500. */
+  /** Delay after the first failure, in milliseconds. Default: 500. */
   readonly baseDelayMillis?: number | undefined
-  /** The factor by which the delay grows with each failure. Default: 2. */
+  /** Factor by which the delay grows after each failure. Default: 2. */
   readonly factor?: number | undefined
-  /** The maximum delay of this schedule, in milliseconds. Default: 30,000. */
+  /** Maximum computed delay, in milliseconds. Default: 30,000. */
   readonly maxDelayMillis?: number | undefined
   /**
-   * The longest `retry-after` of a vendor to wait for, in milliseconds. Default: 120,000. If a vendor asks for a longer
-   * wait, the call is not retried.
+   * Maximum `retry-after` to honor, in milliseconds. If a vendor requests a longer wait, the call is not retried.
+   * Default: 120,000.
    */
   readonly maxRetryAfterMillis?: number | undefined
-  /** Whether delays are randomized; equal seeds give equal delays. Default: `true`. */
+  /** Whether to randomize delays. The same seed yields the same delays. Default: `true`. */
   readonly jitter?: boolean | undefined
 }
 
-/** A step whose worker failed after all retries. */
+/** Describes a step whose worker failed after all retries. */
 export interface Failure {
   readonly pool: WorkerPool
-  /** The index of the worker that failed last. */
+  /** Index of the worker that failed most recently. */
   readonly failed: number
-  /** The indices of all workers that failed this step, in order, including `failed`. */
+  /** Indices of all workers that failed this step, in order, including `failed`. */
   readonly tried: ReadonlyArray<number>
   readonly error: WorkerError
 }
 
 /**
- * Which worker takes over a step whose worker failed after all retries: none (`"never"`), the next untried worker of
- * the pool, starting over after the last (`"next"`), or the one that a function returns (`undefined` for none). Under a
- * cost limit, workers without a price are not eligible.
+ * Selects the worker that takes over a step after its worker failed all retries: no worker (`"never"`), the next
+ * untried worker in the pool, wrapping around at the end (`"next"`), or the index returned by a function (`undefined`
+ * for none). Under a cost limit, workers without a price are not eligible.
  */
 export type Reassign = "never" | "next" | ((failure: Failure) => number | undefined | PromiseLike<number | undefined>)
 
 /**
- * A gate that every call to a worker passes through. It enforces limits that all runs of a process share.
+ * Guards every worker call. Used to enforce limits that apply to all runs in a process, such as rate limits.
  *
- * `tokens` is the number of tokens that a vendor will count for the call: its likely input and its maximum output. The
- * gate may delay the call or refuse it with a `WorkerError`. It runs the call at most once, and receives the vendor's
- * remaining limits through `onAllowance`.
+ * `tokens` is the number of tokens that the vendor is expected to count for the call: the estimated input plus the
+ * maximum output. The gate may delay the call or reject it with a `WorkerError`. It executes the call at most once. The
+ * vendor's remaining allowance is reported to the gate through `onAllowance`.
  *
- * A worker may itself start a run, whose calls reach the same gate while the enclosing call is in progress. For such
- * calls, `within` lists the `place` values that the gate passed to the enclosing calls, innermost first. A gate that
- * queues calls must not make a call wait for a call that encloses it.
+ * A worker may start a nested run, whose calls pass through the same gate while the enclosing call is still in
+ * progress. For such calls, `within` contains the `place` values that the gate assigned to the enclosing calls,
+ * innermost first. A gate with a queue must never make a call wait for one of its enclosing calls.
  */
 export interface Gate {
   readonly enter: <A, E, R>(
@@ -72,21 +72,24 @@ export interface Gate {
     call: (onAllowance: (allowance: Allowance) => void, place?: object) => Effect.Effect<A, E, R>,
     within?: ReadonlyArray<object>
   ) => Effect.Effect<A, E | WorkerError, R>
-  /** Whether it assigns places to calls, which nested runs receive. Default: `false`. */
+  /** Whether the gate assigns a `place` to each call, which is passed on to nested runs. Default: `false`. */
   readonly givesPlaces?: boolean | undefined
-  /** The providers that currently receive no calls. Absent if the gate never closes providers. */
+  /** Lists the providers that are currently blocked. Undefined if the gate never blocks providers. */
   readonly closed?: Effect.Effect<ReadonlyArray<ClosedProvider>> | undefined
-  /** Reopens all providers, e.g. after a configuration change. */
+  /** Unblocks all providers, e.g. after a configuration change. */
   readonly reset?: Effect.Effect<void> | undefined
 }
 
-/** A provider that currently receives no calls. */
+/** A provider to which no calls are currently sent. */
 export interface ClosedProvider {
-  /** The key of the provider: a worker's `provider`, or its id. */
+  /** The provider's key: the worker's `provider`, or else its id. */
   readonly provider: string
-  /** The reason why it is closed: the vendor requested a pause, or calls failed repeatedly. */
+  /**
+   * Why the provider is blocked: the vendor requested a pause (`"rate-limited"`), or its calls failed repeatedly
+   * (`"failing"`).
+   */
   readonly because: "rate-limited" | "failing"
-  /** The time at which one trial call is admitted, in milliseconds since 1970. */
+  /** When the next trial call is allowed, in milliseconds since the Unix epoch. */
   readonly until: number
 }
 
@@ -94,7 +97,7 @@ export interface ClosedProvider {
 // Retry
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Up to three attempts, with randomized delays of up to 0.5 s and 1 s. */
+/** The default retry policy: up to three attempts, with randomized delays of up to 0.5 s and 1 s. */
 export const defaultRetry = {
   maxAttempts: 3,
   baseDelayMillis: 500,
@@ -104,20 +107,20 @@ export const defaultRetry = {
   jitter: true
 } satisfies Required<Retry>
 
-/** No retries. */
+/** Disables retries. */
 export const noRetry = { ...defaultRetry, maxAttempts: 1 } satisfies Required<Retry>
 
 const share = (seed: number, attempt: number): number =>
   Seed.index(1_000_001, Seed.derive(seed, "retry", attempt)) / 1_000_000
 
 /**
- * Returns the number of milliseconds to wait before a failed call is retried, or `undefined` if it is not retried.
+ * Returns the delay before a failed call is retried, in milliseconds, or `undefined` if it should not be retried.
  *
  * **Details**
  *
- * `attempt` is the number of the failed attempt, from 0. The delay is `baseDelayMillis * factor ** attempt`, at most
- * `maxDelayMillis`; jitter subtracts up to half of it. A vendor's `retry-after` is the minimum delay: jitter adds up to
- * `baseDelayMillis` to it, so that calls are not all retried at the same instant.
+ * `attempt` is the zero-based number of the failed attempt. The delay is `baseDelayMillis * factor ** attempt`, capped
+ * at `maxDelayMillis`; jitter reduces it by up to half. If the vendor sent a `retry-after`, the delay is at least that
+ * long, and jitter adds up to `baseDelayMillis`, so that clients do not all retry at the same moment.
  *
  * **Example**
  *
@@ -152,7 +155,7 @@ export const delay = (
     backoff * (1 - spread / 2),
     retryAfterMillis > 0 ? retryAfterMillis + spread * baseDelayMillis : 0
   )
-  // A wait that is not a number would never end.
+  // `NaN` would produce a wait that never ends.
   return Number.isFinite(wait) ? Math.ceil(wait) : undefined
 }
 
@@ -165,7 +168,9 @@ export type IsAllowed = (worker: Worker) => boolean
 
 const all: IsAllowed = () => true
 
-/** Returns the next untried and allowed worker of the pool, starting over after the last. */
+/**
+ * Returns the index of the next worker in the pool that is eligible and has not been tried, wrapping around at the end.
+ */
 export const next = (
   { failed, pool, tried }: Omit<Failure, "error">,
   isAllowed: IsAllowed = all
@@ -179,8 +184,8 @@ export const next = (
 }
 
 /**
- * Returns the index of the worker that takes over, or `undefined` for none. A function's choice of a worker that was
- * already tried, does not exist or is not allowed counts as none. An exception also counts as none, and is logged.
+ * Returns the index of the worker that takes over, or `undefined` if no worker does. If `rule` is a function that throws
+ * or returns a worker that is unknown, not eligible or already tried, no worker takes over. Exceptions are logged.
  *
  * **Example**
  *
@@ -225,7 +230,7 @@ export const reassign = (
 // Gate
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The gate of all calls; none by default. `ProviderGate.layer` sets it. */
+/** The gate for all worker calls. Default: `undefined`. Set by `ProviderGate.layer`. */
 export const Gate: Context.Reference<Gate | undefined> = Context.Reference("@divisi/core/Resilience/Gate", {
   defaultValue: (): Gate | undefined => undefined
 })

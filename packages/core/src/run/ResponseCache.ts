@@ -1,8 +1,8 @@
 /**
- * The response cache: stores answers of workers by the content of the request.
+ * Response cache: caches worker answers by request content.
  *
- * Every call is looked up in the cache first, and equal concurrent calls are sent once. Only complete answers are
- * stored, never failures. The implementation decides where answers are stored and for how long; {@link layerMemory}
+ * Each call is looked up before it is sent, and identical concurrent calls are sent only once. Only complete answers
+ * are cached, never failures. The {@link Store} decides where and for how long answers are stored; {@link layerMemory}
  * stores a bounded number in memory.
  */
 import * as Clock from "effect/Clock"
@@ -21,87 +21,86 @@ import type { FinishReason, Worker, WorkerErrorReason, WorkerRequest } from "../
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A complete answer of a worker. `usage` is the usage of the original call. */
+/** A complete worker answer. `usage` is the usage of the original call. */
 export interface Answer {
   readonly text: string
   readonly reasoning?: string | undefined
   readonly finishReason: FinishReason
-  /** The tool calls of the answer; absent if it has no tool calls. */
+  /** Tool calls in the answer. Undefined if the answer has no tool calls. */
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
-  /** Vendor data to return with this turn, as in `AssistantMessage.echo`. */
+  /** Vendor-specific data to send back with this turn. See `AssistantMessage.echo`. */
   readonly echo?: unknown
   readonly usage: Usage
-  /** The model name in the vendor's response. */
+  /** Model name reported by the vendor. */
   readonly model?: string | undefined
 }
 
-/** A call that failed before its worker answered. Its cost follows from its usage and the worker's price. */
+/** A failed attempt that preceded the answer. Its cost is derived from its usage and the worker's price. */
 export interface Failure {
   readonly reason: WorkerErrorReason
   readonly message: string
   readonly usage: Usage
-  /** The delay before the next attempt, in milliseconds. */
+  /** Delay before the next attempt, in milliseconds. */
   readonly retryInMillis?: number | undefined
-  /** Present if the request was not sent, as in `RunEvent`. */
+  /** Set if the request was not sent, as in `RunEvent`. */
   readonly unasked?: true | undefined
 }
 
 /**
- * A stored answer with its original duration and failed attempts, so that a run can be charged as if the call were made
- * now.
+ * A cached answer with its original duration and failed attempts, so that a cache hit can be charged like a new call.
  */
 export interface Entry extends Answer {
-  /** The time from the first attempt to the complete answer. Absent if unknown. */
+  /** Time from the first attempt to the complete answer, in milliseconds. Undefined if unknown. */
   readonly durationMillis?: number | undefined
-  /** The attempts that failed before it, in order. */
+  /** Failed attempts before the answer, in order. */
   readonly failures?: ReadonlyArray<Failure> | undefined
 }
 
-/** An answer, and whether it came from another call. */
+/** An answer, and whether it came from the cache or another call in flight. */
 export interface Found {
   readonly value: Entry
   readonly cached: boolean
 }
 
-/** A cache of answers by key. */
+/** A cache of worker answers. */
 export interface ResponseCache {
   /**
-   * Returns the answer for a key, and computes it if it is missing.
+   * Returns the cached answer for a key, or computes and caches it.
    *
-   * `compute` runs in the caller's own fiber, at most once per lookup. Concurrent lookups of the same key wait for it.
-   * If it fails or is interrupted, one of the waiting lookups computes instead, and the others continue to wait.
-   * Interrupting a waiting lookup does not affect the others.
+   * `compute` runs in the caller's fiber, at most once per lookup. Concurrent lookups of the same key wait for its
+   * result. If it fails or is interrupted, one of the waiting lookups computes the answer instead. Interrupting a
+   * waiting lookup has no effect on the others.
    */
   readonly lookup: <E, R>(key: string, compute: Effect.Effect<Entry, E, R>) => Effect.Effect<Found, E, R>
 }
 
-/** Whether a value is an empty object, which Effect would parse as a duration of zero. */
+/** Whether a value is an empty object, which Effect would interpret as a duration of zero. */
 const isEmptyObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Duration.isDuration(value) && Object.keys(value).length === 0
 
-/** Accepts a duration: milliseconds, or a text such as "1 hour". */
+/** Accepts a duration: a number of milliseconds, or a string such as "1 hour". */
 export const aDuration: Options.Check = Options.expects('milliseconds, or a text such as "1 hour"', (value) =>
   typeof value === "number"
     ? value >= 0
     : !isEmptyObject(value) && Option.isSome(Duration.fromInput(value as Duration.Input))
 )
 
-/** A store of answers. It never fails: an answer that cannot be read counts as missing. */
+/** Storage backend for cached answers. Its operations never fail; an answer that cannot be read counts as missing. */
 export interface Store {
   readonly get: (key: string) => Effect.Effect<Entry | undefined>
   readonly set: (key: string, entry: Entry) => Effect.Effect<void>
 }
 
-/** The limits of a cache in memory. The least recently used answers are evicted first. */
+/** Limits for an in-memory cache. The least recently used answers are evicted first. */
 export interface MemoryOptions {
   readonly maxEntries: number
-  /** The maximum size, counted as two bytes per character of key, text and reasoning. Default: unlimited. */
+  /** Maximum size in bytes, estimated as two bytes per character of the key and the answer. Default: unlimited. */
   readonly maxBytes?: number | undefined
-  /** How long an answer is stored; a number is in milliseconds. Default: unlimited. */
+  /** Time after which an answer expires. A number is in milliseconds. Default: never. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
-/** The table of {@link MemoryOptions}, for `Options.check`. */
+/** Validates {@link MemoryOptions}, for use with `Options.check`. */
 export const memoryTable = Options.table(
   {
     maxEntries: Options.limit,
@@ -115,7 +114,7 @@ export const memoryTable = Options.table(
 // Service
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The cache for all calls. Default: none. */
+/** The cache used for all calls. Default: `undefined`, i.e. no caching. */
 export const ResponseCache: Context.Reference<ResponseCache | undefined> = Context.Reference(
   "@divisi/core/ResponseCache",
   { defaultValue: (): ResponseCache | undefined => undefined }
@@ -127,7 +126,7 @@ export const ResponseCache: Context.Reference<ResponseCache | undefined> = Conte
 
 const isDeterministic = (request: WorkerRequest): boolean => request.temperature === 0 || request.seed !== undefined
 
-/** Serializes a value as JSON with sorted properties and without `undefined` ones. */
+/** Serializes a value as JSON with sorted keys, omitting `undefined` properties. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -136,14 +135,15 @@ const canonical = (value: unknown): string =>
   )
 
 /**
- * Returns the key of a call. Equal content gives equal keys, regardless of the order of properties.
+ * Returns the cache key for a call. The order of properties does not matter.
  *
  * **Details**
  *
- * A deterministic request (`temperature` 0, or a `seed`) has one key. For other requests, each sample has its own key:
- * `sample` numbers the equal requests of a run from 0, so a repeated run gets the same samples, and a single run never
- * gets the same sample twice. A worker's `settings` are part of the key, because other defaults give other answers. The
- * key is readable text of the length of the request; a store that needs short keys should hash it.
+ * Deterministic requests (`temperature` 0, or with a `seed`) have a single key. For all other requests, `sample` is
+ * part of the key; it numbers identical requests within a run, starting at 0. A run therefore never receives the same
+ * sample twice, but repeating the run yields the same samples. The worker's `settings` are included, because different
+ * defaults produce different answers. The key is readable text about as long as the request; stores that need short
+ * keys should hash it.
  *
  * **Example**
  *
@@ -169,10 +169,10 @@ export const key = (
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A lookup that waits for the answer, or for the turn to compute. */
+/** A lookup that waits for another lookup's answer, or for its turn to compute. */
 interface Waiter {
   isNext: boolean
-  /** The result, which may arrive before the waiter listens. */
+  /** The result. May be set before the waiter starts to listen. */
   woken: { readonly answer: Entry | undefined } | undefined
   listen: (() => void) | undefined
 }
@@ -182,11 +182,11 @@ const wake = (waiter: Waiter, answer: Entry | undefined) => {
   waiter.listen?.()
 }
 
-/** The lookups that wait for a key being computed, in order. */
+/** Lookups waiting for the same key, in order of arrival. */
 type Flight = Set<Waiter>
 
 /**
- * Makes a cache on top of a store.
+ * Creates a response cache backed by a store.
  *
  * **Example**
  *
@@ -204,7 +204,7 @@ type Flight = Set<Waiter>
 export const make = (store: Store): ResponseCache => {
   const flights = new Map<string, Flight>()
 
-  /** Passes the answer to all waiting lookups. If there is no answer, the first of them computes instead. */
+  /** Delivers the answer to all waiting lookups. Without an answer, the first waiting lookup computes it. */
   const settle = (key: string, flight: Flight, answer: Entry | undefined) => {
     const [next] = flight
     if (answer !== undefined || next === undefined) flights.delete(key)
@@ -244,10 +244,10 @@ export const make = (store: Store): ResponseCache => {
           flights.set(key, opened)
           return lead(opened)
         }
-        // The waiter joins synchronously: after the flight is over, late waiters would never be woken.
+        // Joining must be synchronous; a waiter that joins after the flight has ended would never be woken.
         const waiter: Waiter = { isNext: false, woken: undefined, listen: undefined }
         flight.add(waiter)
-        // If a waiter is interrupted as it gets the turn, the turn goes to the next one.
+        // If a waiter is interrupted when its turn comes, the next one takes over.
         const passOn = Effect.sync(() => {
           flight.delete(waiter)
           if (waiter.isNext) settle(key, flight, undefined)
@@ -268,7 +268,7 @@ const jsonLength = (value: unknown): number => (value === undefined ? 0 : JSON.s
 const memoryStore = (options: MemoryOptions): Store => {
   const { maxBytes = Number.POSITIVE_INFINITY, maxEntries, timeToLive = Duration.infinity } = options
   const lifeMillis = Duration.toMillis(timeToLive)
-  /** The entries, least recently used first. */
+  /** Entries, least recently used first. */
   const entries = new Map<string, { readonly answer: Entry; readonly bytes: number; readonly expiresAt: number }>()
   let bytes = 0
 
@@ -304,7 +304,7 @@ const memoryStore = (options: MemoryOptions): Store => {
   }
 }
 
-/** Makes a bounded cache in memory. */
+/** Creates a bounded in-memory cache. */
 export const makeMemory = (options: MemoryOptions): ResponseCache => {
   Options.check("ResponseCache.makeMemory", options, memoryTable)
   return make(memoryStore(options))
@@ -315,7 +315,7 @@ export const makeMemory = (options: MemoryOptions): ResponseCache => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A bounded cache in memory for all calls.
+ * A layer that provides a bounded in-memory cache for all calls.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Settings for the execution of a run, independent of its policy: rounds, limits, calls, failures. Config files,
- * command flags, evaluations and trainings all embed this one schema.
+ * Settings that control how a run is executed: rounds, limits, calls and error handling. The same schema is embedded in
+ * config files, command-line flags, evaluations and training configurations.
  *
- * `Conductor` uses only the types, so a run does not load the schema.
+ * `Conductor` imports only the types, so a run does not load the schema.
  */
 import * as Schema from "effect/Schema"
 import * as Options from "../Options.ts"
@@ -17,152 +17,156 @@ import { isTool, limitsTable, reassignWords, retryTable, settingsTable, workerTa
 
 export { reference } from "./SettingsReference.ts"
 
-/** Settings for every call to a worker. Default: the worker's own. */
+/** Settings applied to every worker call. Omitted settings default to the worker's own. */
 export interface WorkerSettings {
-  /** The maximum number of output tokens of one call, including reasoning; 4,096 in the paper's controlled setting. */
+  /** Maximum number of output tokens per call, including reasoning. The paper's controlled setting uses 4,096. */
   readonly maxOutputTokens?: number | undefined
-  /** The sampling temperature; 0.2 in the paper. */
+  /** Sampling temperature. The paper uses 0.2. */
   readonly temperature?: number | undefined
   readonly reasoning?: Reasoning | undefined
   /**
-   * The behavior if a worker does not support a preference. With `"require"` (the default) the call fails. With
-   * `"omit"` (the server's default) the preference is mapped to a supported one, or omitted with a notice.
+   * How to handle preferences that a worker does not support. `"require"` (the default) fails the call. `"omit"` (the
+   * server's default) substitutes the closest supported value or drops the preference, and adds a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
   /**
-   * The maximum duration of one call, in milliseconds. By default, an answer may take up to half an hour after its
-   * first part. The wait for the first part is not limited, because the vendors' clients have their own timeouts.
+   * Maximum duration of one call, in milliseconds. By default, an answer may take up to 30 minutes after its first
+   * part. The time to the first part is not limited, because vendor clients have their own timeouts.
    */
   readonly timeoutMillis?: number | undefined
   /**
-   * The maximum time without a new part of the answer, in milliseconds. If it is exceeded, the call fails as a
-   * `Timeout` and is retried. Default: a third of `budget.durationMillis` for workers that stream, so that a hanging
-   * call leaves time for another. Without such a budget, and for workers that do not stream, only the time limit of the
-   * call applies. Keep-alive comments in a vendor's event stream do not count as parts. 0 disables it.
+   * Maximum time between two parts of an answer, in milliseconds. If it is exceeded, the call fails with a `Timeout`
+   * and is retried. Defaults to a third of `budget.durationMillis` for workers that stream, so that a stalled call
+   * leaves time for another one. Without such a budget, and for workers that do not stream, there is no such limit.
+   * Keep-alive comments in an event stream do not count as parts. 0 disables the limit.
    */
   readonly silenceMillis?: number | undefined
 }
 
-/** Which steps of a workflow receive tools. */
+/** Selects the workflow steps that may call tools. */
 export type ToolAccess = "last-step" | "every-step" | "policy" | "none"
 
-/** The limits of a run, and how they are applied. */
+/** Budget of a run: spending limits, and options for how they are enforced. */
 export interface RunBudget extends Limits {
   /**
-   * `"answer"` reserves the worst case of the last step. If the budget stops the other steps, the last step still
-   * answers from the available results: the run ends as `budget`, and its answer is partial (`RunResult.isPartial`).
-   * Answers that the step sees are estimated at 4 bytes per token. It has no effect on time limits, majority votes, or
-   * a last step with items.
+   * `"answer"` reserves the worst-case cost of the last step. If the budget stops earlier steps, the last step still
+   * answers from the results available: the run ends with `budget`, and its answer is partial (`RunResult.isPartial`).
+   * The cost of answers passed to the step is estimated at 4 bytes per token. Does not apply to time limits, majority
+   * votes, or a last step with items.
    */
   readonly keep?: "answer" | undefined
   /**
    * `"plan"` starts a plan only if its maximum price (`Price.of`, at 4 bytes per token) fits the remaining budget,
-   * including shared accounts; then no limit on money, tokens or calls cuts it short. If it does not fit, a language
-   * policy is shown the price and plans again; otherwise the run ends as `budget` before the first call of the plan.
-   * Plans without a known price are not admitted. Shared accounts of this process reserve the amount while the plan
-   * runs.
+   * including shared accounts. An admitted plan is never cut short by a cost, token or call limit. If a plan does not
+   * fit, a language policy is shown the price and plans again; otherwise, the run ends with `budget` before the plan's
+   * first call. Plans whose price is unknown are not admitted. Shared accounts in this process reserve the amount while
+   * the plan runs.
    */
   readonly admit?: "plan" | undefined
 }
 
-/** The settings of a run. All are optional. */
+/** Settings for a run. All are optional. */
 export interface RunSettings {
-  /** The maximum number of steps of a workflow. Default: 5, as in the paper. */
+  /** Maximum number of steps in a workflow. Default: 5, as in the paper. */
   readonly maxSteps?: number | undefined
   /**
-   * The maximum number of items of all steps of a workflow together, counted with the declared list lengths. Default:
-   * 1,000. A plan that may exceed it is refused before anything runs.
+   * Maximum total number of items across all steps of a workflow, calculated from the declared list lengths. A plan
+   * that could exceed it is rejected before it runs. Default: 1,000.
    */
   readonly maxItems?: number | undefined
-  /** The maximum number of items that run concurrently. Default: 16. */
+  /** Maximum number of items that run concurrently. Default: 16. */
   readonly itemsAtOnce?: number | undefined
   /**
-   * The maximum number of recursive rounds after the first, in which the policy sees its previous workflow and answer.
-   * Default: 0, or 2 with a critic. The run ends earlier if the policy confirms the previous answer. A round without an
-   * answer (its last step failed) ends the run only if it was the last allowed round.
+   * Maximum number of rounds after the first. In each, the policy sees its previous workflow and the resulting answer.
+   * The run ends earlier if the policy confirms the answer. A round without an answer (because its last step failed)
+   * does not end the run while more rounds are allowed. Default: 0, or 2 with a critic.
    */
   readonly recursion?: number | undefined
-  /** Adds the Conductor to its own pool as the last worker. Nested runs are at most `maxDepth` deep. */
+  /**
+   * Adds the Conductor itself to its pool as the last worker. `maxDepth` limits the nesting depth of the resulting
+   * runs.
+   */
   readonly self?: { readonly maxDepth: number } | undefined
-  /** The limits of each run. To limit several runs together, pass a shared ledger in `RunOptions`. */
+  /** Spending limits for each run. To limit several runs together, pass a shared ledger in `RunOptions`. */
   readonly budget?: RunBudget | undefined
-  /** Settings for every call to a worker. */
+  /** Settings for every worker call. */
   readonly worker?: WorkerSettings | undefined
-  /** How failed calls are retried. Default: `Resilience.defaultRetry`. */
+  /** Retry policy for failed calls. Default: `Resilience.defaultRetry`. */
   readonly retry?: Retry | undefined
   /**
-   * Which worker takes over a step whose worker failed after all retries. Default: the next eligible one of the pool
-   * (`"next"`), or none (`"never"`) if the caller chose the worker explicitly, as with `single(0)`.
+   * Selects the worker that takes over a step after its worker failed all retries. Defaults to the next eligible worker
+   * in the pool (`"next"`), or to none (`"never"`) if the caller selected the worker explicitly, as with `single(0)`.
    */
   readonly reassign?: Reassign | undefined
   /**
-   * On resume, the handling of a call whose process ended before its answer arrived: repeat it (default), fail it, or
-   * let the next worker take over its step. In each case the lost call is charged at its worst case.
+   * How a resumed run handles a call that was in flight when its process ended: send it again (`"again"`, the default),
+   * treat it as failed (`"fail"`), or assign its step to the next worker (`"reassign"`). In each case, the lost call is
+   * charged at its worst case.
    */
   readonly onUnconfirmedCall?: "again" | "fail" | "reassign" | undefined
   /**
-   * The effect of a step that fails after all retries: the failure is shown to the steps that depend on it (`"report"`,
-   * the default), or the run ends (`"end"`).
+   * How to handle a step that failed after all retries: inform the steps that depend on it (`"report"`, the default),
+   * or end the run (`"end"`).
    */
   readonly onStepFailure?: "report" | "end" | undefined
   /**
-   * The effect of a worker's credentials being refused. With `"report"` (the default), it is handled like any other
-   * failure: another worker takes over, and `RunResult.failures` lists it. With `"end"`, the run ends immediately.
+   * How to handle rejected worker credentials. `"report"` (the default) treats this like any other failure: another
+   * worker takes over, and the failure is listed in `RunResult.failures`. `"end"` ends the run immediately.
    */
   readonly onAuthenticationFailure?: "report" | "end" | undefined
   /** Whether to skip steps whose answer is not used. Default: `true`. */
   readonly skipUnseen?: boolean | undefined
   /**
-   * Scores the answer of each round. The next round sees the score, and the run's answer is the one with the best
-   * score.
+   * Scores the answer of each round. The score is shown to the policy in the next round, and the answer with the best
+   * score becomes the run's answer.
    */
   readonly critic?: Critic | undefined
-  /** The score at which the critic's verdict counts as passed. Default: 1. */
+  /** Minimum critic score for an answer to pass. Default: 1. */
   readonly threshold?: number | undefined
   /**
-   * Named checks of step answers: functions, graders, critics, or workers that judge. A workflow assigns them to steps
-   * (`Step.check`).
+   * Named checks for step answers: functions, graders, critics, or workers acting as judges. A workflow assigns them to
+   * steps with `Step.check`.
    */
   readonly checks?: Checks | undefined
   /**
-   * Named shapes of step answers: Effect schemas, schemas of a library with Standard Schema, or JSON Schema. A workflow
-   * assigns them to steps (`Step.gives`), whose answers are then JSON of that shape. The shape of the run's answer
-   * (`output`) takes precedence.
+   * Named output formats for step answers: an Effect schema, a Standard Schema, or JSON Schema. A workflow assigns them
+   * to steps with `Step.gives`; such a step answers with matching JSON. For the run's final answer, `output` takes
+   * precedence.
    */
   readonly shapes?: Shapes | undefined
   /**
-   * The maximum number of rounds caused by failed checks, in addition to those of `recursion`. Default: 2. When none
-   * are left, the workflow continues without a revision.
+   * Maximum number of extra rounds caused by failed checks, in addition to `recursion`. Once used up, the workflow
+   * continues without a revision. Default: 2.
    */
   readonly revisions?: number | undefined
   /**
-   * Whether a person must approve each plan before its first call, including plans of nested runs. Default: `false`.
-   * The run is suspended with the plan and its price (`waitingFor`, `for: "plan"`), unless `RunOptions.approvePlan`
-   * decides. The result is `{ approved: true }`, `{ approved: false, reason }`, which ends the run as refused, or the
-   * text of another plan, which is parsed strictly.
+   * Whether each plan requires human approval before its first call, including plans of nested runs. Unless
+   * `RunOptions.approvePlan` is set, the run is suspended with the plan and its price (`waitingFor`, `for: "plan"`).
+   * Resume it with `{ approved: true }`, with `{ approved: false, reason }` to end the run as refused, or with the text
+   * of a replacement plan, which is parsed strictly. Default: `false`.
    */
   readonly approvePlans?: boolean | undefined
   /**
-   * The tools that workers may call. A tool with `execute` runs within the step that calls it; a tool without `execute`
-   * suspends the run until its result is provided.
+   * Tools available to workers. A tool with `execute` runs as part of the step that calls it. A call to a tool without
+   * `execute` suspends the run until the result is provided.
    */
   readonly tools?: ReadonlyArray<Tool> | undefined
   /**
-   * The steps that receive the tools: the last one (default), every step, those that the policy selects (`Step.tools`),
-   * or none.
+   * Selects the steps that may call tools: the last step (the default), every step, steps chosen by the policy
+   * (`Step.tools`), or none.
    */
   readonly toolAccess?: ToolAccess | undefined
-  /** The maximum number of turns with tool calls before a step must answer. Default: 16. */
+  /** Maximum number of tool-calling turns before a step must answer. Default: 16. */
   readonly maxToolRounds?: number | undefined
   /**
-   * If a worker does not support pictures, files or tools, its step fails (`"error"`, the default; `reassign` chooses
-   * another worker), or they are omitted (`"omit"`) and the transcript records it. If no worker of the pool has the
-   * capability, the run fails before anything is paid.
+   * How to handle images, files and tools that a worker does not support: fail the step (`"error"`, the default; see
+   * `reassign`), or drop them and note this in the transcript (`"omit"`). If no worker in the pool has the capability,
+   * the run fails before anything is paid for.
    */
   readonly unsupported?: "error" | "omit" | undefined
   /**
-   * Makes the run reproducible: with a seed, equal answers of the workers give an equal transcript. Workers that
-   * support seeds receive one derived from this seed.
+   * Seed that makes the run reproducible: if workers return the same answers, the transcript is the same. Workers that
+   * support seeds receive one derived from this value.
    */
   readonly seed?: number | undefined
 }
@@ -179,14 +183,14 @@ const number = (row: Options.Check) => {
 
 const words = <Word extends string>(row: Options.OneOf<Word>) => Schema.Literals(row.words)
 
-/** Declares a value that exists only in code and has no JSON form. */
+/** Declares a value that exists only in code and cannot be represented as JSON. */
 const declared = <A>(row: Options.Check, identifier: string) =>
   Schema.declare((value): value is A => row(value) === undefined, { identifier })
 
 /**
- * The fields of {@link schema}, for schemas that embed the settings. They are derived from the tables of
- * `Options.check` and do not transform the input. Optional fields must be absent rather than `undefined`. Critics,
- * checks, shapes, tools and a `reassign` function have no JSON form and are not included.
+ * The fields of {@link schema}, for embedding in other schemas. They are derived from the `Options.check` tables and do
+ * not transform their input. Optional fields must be omitted rather than set to `undefined`. Critics, checks, output
+ * formats, tools and a `reassign` function are excluded, because they cannot be represented as JSON.
  */
 export const fields = {
   maxSteps: optional(number(settingsTable.maxSteps)),
@@ -254,7 +258,7 @@ export const fields = {
 } satisfies Fields<RunSettings>
 
 /**
- * The schema of the settings.
+ * The schema for run settings.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Runs as streams of their events. */
+/** Runs as event streams. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,22 +10,22 @@ import { OptionsError } from "../Options.ts"
 import type * as Task from "../task/Task.ts"
 import type { Conductor, RunOptions, RunResult } from "./Conductor.ts"
 
-/** Errors that prevent a run from starting: an unusable journal, or invalid options. */
+/** Errors that prevent a run from starting: an unusable journal or invalid options. */
 export type Unusable = JournalError | JournalMismatch | OptionsError
 
-/** Returns why a run's events do not include its end. */
+/** Returns the error that explains why the run's events do not include its end. */
 const unusable = ({ error, runId }: RunResult): Unusable =>
   error instanceof JournalError || error instanceof JournalMismatch || error instanceof OptionsError
     ? error
     : new JournalError({ journal: "of the run", reason: { _tag: "Missing", run: runId } })
 
 /**
- * Returns the events of a run as a stream. The run starts and is interrupted with the stream. Events are buffered until
- * they are read; the last is `run-finished`.
+ * Starts a run and returns its events as a stream. Closing the stream interrupts the run. Events are buffered until
+ * they are consumed; the last one is `run-finished`.
  *
  * **Details**
  *
- * If the run cannot start, or its events cannot be read from the journal, the stream fails.
+ * The stream fails if the run cannot start, or if its events cannot be read from the journal.
  *
  * **Example**
  *

@@ -1,6 +1,7 @@
 /**
- * The reference of run settings: each one's default, unit, `divisi run` flag and description. Accepted values are in
- * `tables.ts`. A setting without a row does not compile, and tests compare the settings page and the flags with it.
+ * Reference of all run settings: default, unit, `divisi run` flag and description. The accepted values are defined in
+ * `tables.ts`. Adding a setting without a row is a compile error, and tests compare the settings page and the flags
+ * with this table.
  */
 import { defaultRetry, type Retry } from "./Resilience.ts"
 import type { RunBudget, RunSettings, WorkerSettings } from "./RunSettings.ts"
@@ -12,23 +13,23 @@ interface Groups {
   readonly retry: Retry
 }
 
-/** The path of a setting, such as `budget.costUsd`. */
+/** Dotted path of a setting, such as `budget.costUsd`. */
 export type Path =
   | Exclude<keyof RunSettings, keyof Groups>
   | { [Group in keyof Groups]: `${Group}.${keyof Groups[Group] & string}` }[keyof Groups]
 
-/** The row of a setting. */
+/** Documentation for a setting. */
 export interface Row {
   readonly default: string
   readonly unit?: string
-  /** The flag of `divisi run` that sets it. */
+  /** The `divisi run` flag that sets it. */
   readonly flag?: `--${string}`
   readonly doc: string
 }
 
 const millis = "ms"
 
-/** The settings of a run, by path. */
+/** Documentation for each setting, keyed by its path. */
 export const reference: { readonly [P in Path]: Row } = {
   maxSteps: { default: "5", flag: "--max-steps", doc: "Maximum number of steps in a workflow." },
   maxItems: {

@@ -1,6 +1,6 @@
 /**
- * Rebuilds the inputs of steps from the record of their round: the answers and subtasks that a step or an item was
- * shown. Uses the same functions as the run itself.
+ * Reconstructs the inputs of recorded steps: the answers and subtasks that a step or an item was shown. Uses the same
+ * functions as the run itself.
  */
 
 import { recordOf } from "../events/items.ts"
@@ -14,15 +14,18 @@ import { hasCells, listOf } from "../workflow/program.ts"
 import type { StepAnswer, StepView } from "../workflow/StepMessages.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 
-/** The inputs of the steps of a round. */
+/** The reconstructed inputs for the steps of a round. */
 export interface StepViews {
-  /** The answers by step. The answers of a step's items are combined into one. */
+  /** Answers by step. If a step ran for several items, their answers are combined. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The input of a step or item; `undefined` if the item is unknown, or if the step has items and none is given. */
+  /**
+   * Returns the input of a step or item, or `undefined` if the item is unknown, or if the step has items and none was
+   * specified.
+   */
   readonly viewOf: (step: number, item?: Item) => StepView | undefined
 }
 
-/** Returns the error of a failed step, as far as it affects the messages. */
+/** Returns the error of a failed step, if its type affects how the failure is presented to later steps. */
 const causeOf = ({ reason, worker }: StepRecord): unknown =>
   reason === "Authentication" || reason === "Quota"
     ? new WorkerError({ worker, reason: { _tag: reason } as WorkerError["reason"] })
@@ -36,7 +39,7 @@ const answerOf = (step: StepRecord | undefined): StepAnswer | undefined => {
   return finishReason === "refusal" ? { type: "refused", text, worker } : { type: "answered", text }
 }
 
-/** Restores a cell from its record. */
+/** Restores a cell's state from its record. */
 const restore = (cell: Cell, record: StepRecord | undefined, { steps }: Workflow, { seen }: Cells): void => {
   const { gives, when } = steps[cell.step]!
   cell.answer = answerOf(record)
@@ -75,7 +78,7 @@ const ofCells = (round: RoundRecord, workflow: Workflow): StepViews => {
   }
 }
 
-/** Returns the inputs of the steps of a round. */
+/** Reconstructs the inputs for the steps of a round. */
 export const fromRecord = (round: RoundRecord): StepViews => {
   const { steps, workflow } = round
   if (workflow !== undefined && hasCells(workflow)) return ofCells(round, workflow)

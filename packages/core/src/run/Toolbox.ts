@@ -1,4 +1,4 @@
-/** Prepares the tools of a run and the shape of its answer once, and runs single tools. */
+/** Prepares a run's tools and output format once, and executes individual tool calls. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -22,45 +22,48 @@ import { failed } from "./failedResult.ts"
 import { type Format, isFormat } from "./tables.ts"
 import type { read as readResult } from "./toolResult.ts"
 
-/** A tool with the validator of its arguments. */
+/** A tool with its compiled argument validator. */
 interface Ready {
   readonly tool: Tool
   readonly check: Compiled["check"]
   readonly readResult: typeof readResult
 }
 
-/** The tools of a run. */
+/** The tools available to a run. */
 export interface Toolbox {
   readonly definitions: ReadonlyArray<ToolDefinition>
   readonly names: ReadonlyArray<string>
   readonly get: (name: string) => Ready | undefined
 }
 
-/** The shape of a run's answer. */
+/** The output format of an answer. */
 export interface AnswerShape {
   readonly format: OutputFormat
-  /** Parses a text and returns it as text and as decoded JSON, or describes the problem. */
+  /** Parses an answer. Returns its JSON text and decoded value, or a description of the problem. */
   readonly read: (text: string) => Read
 }
 
-/** The result of parsing a text by the shape of an answer. */
+/** The result of parsing an answer. */
 export type Read =
   | { readonly isRight: true; readonly text: string; readonly value: unknown }
   | { readonly isRight: false; readonly why: string }
 
-/** The maximum number of schemas in all tools of a run; each reference counts as often as it is followed. */
+/**
+ * Maximum total number of schemas across all tools of a run. A referenced schema counts once for each time it is
+ * followed.
+ */
 const maxSchemas = 50_000
 
-/** The number of schemas processed before other fibers get a turn. */
+/** Number of schemas to process before yielding to other fibers. */
 const schemasPerTurn = 2_000
 
 const compiling = () => Effect.promise(() => import("../task/compileShape.ts"))
 
-/** Sets the type of an argument schema to `object`. Vendors reject schemas without this type, such as `{}`. */
+/** Sets `type: "object"` on argument schemas without a type, such as `{}`. Vendors reject them otherwise. */
 const ofObject = (schema: JsonSchema): JsonSchema =>
   schema.type === undefined && schema.$ref === undefined ? { type: "object", ...schema } : schema
 
-/** Prepares the tools of a run. A run without tools loads neither schemas nor the result parser. */
+/** Compiles the tools of a run. Schema and parsing code is loaded only if there are tools. */
 export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>): Effect.fn.Return<Toolbox, ShapeError> {
   const { compileShape, ShapeError } = yield* compiling()
   const { read } = yield* Effect.promise(() => import("./toolResult.ts"))
@@ -91,7 +94,7 @@ export const toolbox = Effect.fnUntraced(function* (tools: ReadonlyArray<Tool>):
   return { definitions, names: [...ready.keys()], get: (name) => ready.get(name) }
 })
 
-/** Returns a toolbox with only these of its tools. */
+/** Returns a toolbox restricted to the named tools. */
 export const only = ({ definitions, get, names }: Toolbox, wanted: ReadonlyArray<string>): Toolbox => ({
   definitions: definitions.filter(({ name }) => wanted.includes(name)),
   names: names.filter((name) => wanted.includes(name)),
@@ -111,13 +114,13 @@ const parsed = (text: string): Read => {
   }
 }
 
-/** The name of an answer whose schema is unnamed. */
+/** Default name for output schemas. */
 const defaultName = "answer"
 
 const named = (output: Output): Format =>
   isFormat(output) ? output : { type: "json-schema", name: defaultName, schema: output }
 
-/** Prepares the shape of an answer. */
+/** Prepares the output format for an answer. */
 export const answerShape = Effect.fnUntraced(function* (
   given: Output
 ): Effect.fn.Return<AnswerShape | undefined, ShapeError> {
@@ -129,7 +132,7 @@ export const answerShape = Effect.fnUntraced(function* (
   const read = (text: string): Read => {
     const json = parsed(text)
     if (!json.isRight) return json
-    // In the turn in which the answer is charged, so at once.
+    // Must be synchronous, because the answer is validated in the same tick in which it is charged.
     const exit = Effect.runSyncExit(check(json.value))
     if (Exit.isSuccess(exit)) return { isRight: true, text: json.text, value: exit.value }
     const failure = exit.cause.reasons.find(Cause.isFailReason)
@@ -145,7 +148,7 @@ export const answerShape = Effect.fnUntraced(function* (
 // One call of a tool
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A prepared tool call: its result, the data that it waits for, or the effect that runs it. */
+/** A prepared tool call: already finished, waiting for an external result, or ready to run. */
 export type Prepared =
   | { readonly type: "done"; readonly result: ToolResult }
   | { readonly type: "waiting"; readonly for: "result" }
@@ -156,11 +159,11 @@ export type Prepared =
       readonly run: Effect.Effect<ToolResult>
     }
 
-/** Returns the result of a tool call that a person declined. */
+/** Returns the result to report to the worker if a person rejected the tool call. */
 export const declined = (reason: string | undefined): ToolResult =>
   failed(`The user rejected this call${reason === undefined ? "." : `: ${reason}`}`)
 
-/** The result of a tool call that was stopped, or whose result was lost with its process. */
+/** The result of a tool call that was interrupted, or whose result was lost when its process ended. */
 export const lost: ToolResult = failed(
   "The call was started, but its result was lost. It may have had its effect, so it was not repeated."
 )
@@ -170,7 +173,7 @@ const defaultMaxCharacters = 100_000
 
 const argumentsOf = (text: string): unknown => (text.trim() === "" ? {} : JSON.parse(text))
 
-/** Prepares a tool call: finds its tool, and validates its arguments. */
+/** Prepares a tool call: looks up the tool and validates the arguments. */
 export const prepare = Effect.fnUntraced(function* (
   box: Toolbox,
   context: ToolCallContext
@@ -206,8 +209,8 @@ export const prepare = Effect.fnUntraced(function* (
 })
 
 /**
- * Whether approval is required. It is not if the function returns `false` within the tool's time limit. If the function
- * fails, approval is required.
+ * Whether a call requires approval. Approval is required unless `needsApproval` returns `false` within the tool's time
+ * limit.
  */
 const isAsked = (
   { name, timeoutMillis = defaultTimeoutMillis }: Tool,
@@ -231,7 +234,7 @@ const isAsked = (
     )
   )
 
-/** Runs a tool. Every outcome becomes a result: a failure, a defect, a timeout, or an oversized text. */
+/** Runs a tool. Failures, defects, timeouts and oversized output are all converted to a result. */
 const execute = ({ readResult, tool }: Ready, input: unknown, context: ToolCallContext): Effect.Effect<ToolResult> => {
   const { maxResultCharacters = defaultMaxCharacters, timeoutMillis = defaultTimeoutMillis } = tool
   const running = Effect.timeoutOrElse(
@@ -262,8 +265,8 @@ const cut = (text: string, most: number): string =>
     : `${text.slice(0, most)}\n[Cut: the result has ${text.length} characters, and ${most} are shown.]`
 
 /**
- * Limits the size of a result. Text is truncated; an oversized result with parts fails, because a truncated picture is
- * useless.
+ * Enforces the size limit for a result. Text is truncated. An oversized result with images or files is replaced with an
+ * error, because a truncated image is useless.
  */
 const limited = (result: ToolResult, most: number): ToolResult => {
   const { content } = result
@@ -272,12 +275,12 @@ const limited = (result: ToolResult, most: number): ToolResult => {
   if (content.length === 1 && only.type === "text") return limited({ ...result, content: only.text }, most)
   const pictures = content.filter((part) => part.type !== "text").length
   const size = content.reduce((sum, part) => sum + sizeOf(part), 0)
-  // Bytes of pictures take few tokens: they have a limit of their own.
+  // Images use few tokens relative to their size in bytes, so they have a separate limit.
   const allowed = most + pictures * mostPartCharacters
   return size <= allowed
     ? result
     : failed(`The tool's result is too large: ${size} characters, where ${allowed} are allowed.`)
 }
 
-/** About 7.5 MB in base64, which exceeds the limits of vendors. */
+/** About 7.5 MB in base64, which is more than vendors accept. */
 const mostPartCharacters = 10_000_000

@@ -1,4 +1,4 @@
-/** Runs that cannot start or be resumed because of their id, their journal or their options. */
+/** Results for runs that cannot start or resume because of their id, journal or options. */
 import { OptionsError } from "../Options.ts"
 import { noSpend } from "../task/Usage.ts"
 import type { RunResult } from "./Conductor.ts"
@@ -9,10 +9,10 @@ const longest = 512
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ids are held to have none
 const control = /[\u0000-\u001f\u007f-\u009f]/
 
-/** The format of an id, for display. */
+/** Description of the id format, for error messages. */
 export const idRule = `a string of 1 to ${longest} characters without control characters or unpaired surrogates`
 
-/** Whether a value can be the id of a run. */
+/** Whether a value is a valid run id. */
 export const isRunId = (value: unknown): value is string =>
   typeof value === "string" &&
   value.trim() !== "" &&
@@ -20,11 +20,11 @@ export const isRunId = (value: unknown): value is string =>
   value.isWellFormed() &&
   !control.test(value)
 
-/** Returns an error for a run id that not every journal can store. */
+/** Returns an error if the run id cannot be stored by every journal, or `undefined` if it is valid. */
 export const wrongId = (runId: unknown): OptionsError | undefined =>
   isRunId(runId) ? undefined : new OptionsError({ what: "the run", detail: `"runId" must be ${idRule}.` })
 
-/** Returns the result of a run that cannot be resumed because of its journal or its options. */
+/** Returns the result for a run that cannot start or resume. */
 export const unusable = (runId: string, error: Broken | OptionsError): RunResult<never> => ({
   runId,
   ending: "failed",

@@ -1,9 +1,9 @@
 /**
- * Carries the enclosing call through promises. When a worker's async function starts another run, it no longer runs in
- * the fiber that called it.
+ * Propagates the enclosing call through promises. When a worker's async function starts another run, its code no longer
+ * executes in the fiber that made the call.
  *
- * It is inactive before the first run with an account, and in environments without `AsyncLocalStorage` (browsers).
- * Nested runs that are started there from promises are not recognized as nested.
+ * Inactive until a run with an account starts, and in environments without `AsyncLocalStorage` (browsers), where runs
+ * started from promises are not recognized as nested.
  */
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
@@ -11,7 +11,7 @@ import * as Tracer from "effect/Tracer"
 import { type ActiveSpans, type Part, within as withinSpan } from "../telemetry/ActiveSpans.ts"
 import { Caller } from "./Caller.ts"
 
-/** The part of `AsyncLocalStorage` that is used. */
+/** The subset of `AsyncLocalStorage` that is used here. */
 interface Storage {
   getStore(): Caller | undefined
   run<A>(store: Caller | undefined, evaluate: () => A): A
@@ -22,7 +22,7 @@ type GetModule = (name: string) => { readonly AsyncLocalStorage: new () => Stora
 let storage: Storage | undefined
 let isOpened = false
 
-/** Opens the storage when the first run needs it. */
+/** Creates the storage on first use. */
 const open = (): void => {
   isOpened = true
   const { process } = globalThis as { process?: { getBuiltinModule?: GetModule } }
@@ -31,20 +31,20 @@ const open = (): void => {
 }
 
 /**
- * Whether a run's code can look up its enclosing call. Once one run needs this, it is enabled for all runs. Otherwise,
- * code of one run that continues in a tick of another run would see that run's call.
+ * Whether a run's code can look up its enclosing call. Once any run needs this, it is enabled for all runs; otherwise,
+ * code of one run that resumes in a tick of another would see the wrong call.
  */
 export const isCarrying = (isNeeded: boolean): boolean => {
   if (isNeeded && !isOpened) open()
   return isOpened
 }
 
-/** Returns the enclosing call of a promise. */
+/** Returns the enclosing call of the current async context. */
 export const carriedCaller = (): Caller | undefined => storage?.getStore()
 
 const carriers = new WeakMap<Tracer.Tracer, Tracer.Tracer>()
 
-/** Wraps a tracer so that it runs everything within the enclosing call of its fiber. */
+/** Wraps a tracer so that each primitive is evaluated with the fiber's enclosing call in the async storage. */
 const carrierOf = (tracer: Tracer.Tracer, inner: Storage): Tracer.Tracer => {
   const known = carriers.get(tracer)
   if (known !== undefined) return known
@@ -64,19 +64,19 @@ const carrierOf = (tracer: Tracer.Tracer, inner: Storage): Tracer.Tracer => {
   return carrier
 }
 
-/** Returns an effect whose code can look up its enclosing call, including in promises. */
+/** Makes the enclosing call available to an effect's code, including code that runs in promises. */
 const carrying = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.tracer, (tracer) =>
     storage === undefined ? effect : Effect.provideService(effect, Tracer.Tracer, carrierOf(tracer, storage))
   )
 
-/** Runs an effect as a part of a run: within its span, if it has one, and within the run's enclosing call. */
+/** Runs an effect as part of a run, within its span (if any) and with the enclosing call available. */
 export const within = <A, E, R>(
   { isCarried, spans }: { readonly spans: ActiveSpans | undefined; readonly isCarried: boolean },
   part: Part,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  // The tracer of a span replaces the carrying one.
+  // Entering a span replaces the tracer, so the carrying tracer must be installed inside.
   const isReplaced = spans !== undefined || part.type === "run"
   return withinSpan(spans, part, isCarried && isReplaced ? carrying(effect) : effect)
 }

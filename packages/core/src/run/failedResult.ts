@@ -1,5 +1,5 @@
 import { plain } from "../Thrown.ts"
 import type { ToolResult } from "../task/Tool.ts"
 
-/** Makes a failed tool result with the reason. */
+/** Creates a failed tool result from an error message. */
 export const failed = (why: string): ToolResult => ({ content: plain(why), isError: true })

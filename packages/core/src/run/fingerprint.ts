@@ -1,6 +1,6 @@
-/** A short digest of a text. */
+/** Short digests of text. */
 import * as Hash from "effect/Hash"
 
-/** Returns a digest that detects changed texts. It does not resist deliberate collisions. */
+/** Returns a digest for detecting changes. Not collision-resistant. */
 export const fingerprint = (text: string): string =>
   `${text.length.toString(36)}-${(Hash.string(text) >>> 0).toString(36)}`

@@ -1,4 +1,4 @@
-/** Loads `JournaledRun.ts` when the first run has a journal, is resumed, or is a fork. */
+/** Loads `JournaledRun.ts` on first use: when a run has a journal, is resumed, or is a fork. */
 import { onDemand } from "../OnDemand.ts"
 
 /** Runs an effect with the module. */

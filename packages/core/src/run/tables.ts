@@ -1,6 +1,6 @@
 /**
- * The settings of a run with their accepted values: the single declaration of ranges and words. `Options.check` reads
- * the tables, and the schema of `RunSettings` is derived from them.
+ * Accepted values for run settings. The tables are used by `Options.check`, and the `RunSettings` schema is derived
+ * from them.
  */
 import * as Options from "../Options.ts"
 import { isChecks } from "../task/Check.ts"
@@ -11,7 +11,7 @@ import type { Limits } from "./Budget.ts"
 import type { Retry } from "./Resilience.ts"
 import type { RunSettings, WorkerSettings } from "./RunSettings.ts"
 
-/** The limits of an account. */
+/** Accepted values for spending limits. */
 export const limitsTable = {
   costUsd: Options.limit,
   tokens: Options.limit,
@@ -52,19 +52,22 @@ const isShapes = (value: unknown): value is Shapes =>
   !Array.isArray(value) &&
   Object.entries(value).every(([name, shape]) => isName(name) && isShape(shape))
 
-/** An output that is a format instead of a schema. */
+/** An output format that is not given as a schema. */
 export type Format = NamedShape | JsonFormat | { readonly type: "text" }
 
-/** Whether an output is a format instead of a schema. The schemas of each library can be recognized by a property. */
+/**
+ * Whether an output is a format rather than a schema. Schemas of the supported libraries are recognized by their
+ * properties.
+ */
 export const isFormat = (output: Output): output is Format => {
   const isSchema = typeof output === "function" || "~standard" in output || "ast" in output
   return !isSchema && ["text", "json", "json-schema"].includes(output.type as string)
 }
 
-/** The words of `reassign`, which may also be a function. */
+/** The string values of `reassign`, which may also be a function. */
 export const reassignWords = Options.oneOf("never", "next")
 
-/** The settings of a run. To embed them in another table, use `{ ...settingsTable, … }`. */
+/** Accepted values for run settings. To embed them in another table, spread them: `{ ...settingsTable, … }`. */
 export const settingsTable = {
   maxSteps: Options.whole(1),
   maxItems: Options.whole(0),
@@ -95,5 +98,5 @@ export const settingsTable = {
   seed: Options.whole(0)
 } satisfies Options.ShapeOf<RunSettings>
 
-/** The rules against contradictory settings of a run. */
+/** Rules that reject inconsistent run settings. */
 export const settingsRules: ReadonlyArray<Options.Rule> = [Options.needs("threshold", "critic", "checks", "policy")]

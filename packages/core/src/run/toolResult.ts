@@ -1,6 +1,6 @@
 /**
- * Formats the result of a tool for its worker. A value whose type is not supported is rejected with the name of its
- * type, instead of being shown as `{}`.
+ * Converts a tool's return value to content for the worker. A value of an unsupported type is rejected with the name of
+ * its type, instead of being serialized as `{}`.
  */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
@@ -9,13 +9,13 @@ import { type ContentInput, problemOf, content as toContent } from "../task/Mess
 import type { ToolResult } from "../task/Tool.ts"
 import { failed } from "./failedResult.ts"
 
-/** Upper bounds for reading: chunks of a stream, characters or bytes, values of an object, and depth. */
+/** Limits for reading a value: chunks of a stream, characters or bytes, values within an object, and nesting depth. */
 const maxPieces = 100_000
 const maxRead = 10_000_000
 const maxValues = 200_000
 const maxDepth = 200
 
-/** A value that cannot be shown. The message starts with its type. */
+/** Thrown for a value that cannot be converted. The message starts with its type. */
 class Unreadable extends Error {}
 
 const refuse = (what: string): never => {
@@ -27,11 +27,11 @@ const isObject = (value: unknown): value is object => typeof value === "object" 
 const hasMethod = <K extends PropertyKey>(value: unknown, name: K): value is Record<K, () => unknown> =>
   isObject(value) && typeof (value as Record<PropertyKey, unknown>)[name] === "function"
 
-/** Whether a value is an error, possibly from another realm. */
+/** Whether a value is an error, including errors from another realm. */
 const isError = (value: object): value is Error =>
   isA(value, Error) || Object.prototype.toString.call(value) === "[object Error]"
 
-/** Returns the name of a type, for display. */
+/** Returns a value's type name for error messages. */
 const nameOf = (value: object): string => {
   const name = Object.prototype.toString.call(value).slice(8, -1)
   const maker = (value as { readonly constructor?: { readonly name?: unknown } }).constructor?.name
@@ -49,7 +49,7 @@ const isBytes = (value: object): value is ArrayBuffer | ArrayBufferView =>
   value instanceof Uint8ClampedArray ||
   value instanceof DataView
 
-/** Describes values that can be read only by awaiting them, or not at all; `undefined` for all others. */
+/** Returns a description of a value that must be awaited, or cannot be read at all; `undefined` for any other value. */
 const pendingName = (value: object): string | undefined => {
   if (hasMethod(value, "then")) {
     unheard(value)
@@ -67,7 +67,7 @@ const ofMap = (map: Iterable<readonly [unknown, unknown]>): unknown => {
   return entries.every(([key]) => typeof key === "string") ? Object.fromEntries(entries) : entries
 }
 
-/** Returns the contents of objects that have no fields of their own. */
+/** Returns the contents of an object that has no enumerable fields, such as a `Map` or a `Date`. */
 const heldBy = (value: object): unknown => {
   if (isA(value, Map) || isA(value, Headers) || isA(value, FormData)) return ofMap(value as Map<unknown, unknown>)
   if (isA(value, URLSearchParams) || isA(value, RegExp)) return String(value)
@@ -79,7 +79,7 @@ const heldBy = (value: object): unknown => {
   return value
 }
 
-/** Returns the values of an iterable. Fails if it has too many, because it may be infinite. */
+/** Collects the values of an iterable. Fails if there are too many, because the iterable may be infinite. */
 const taken = (values: Iterable<unknown>): ReadonlyArray<unknown> => {
   const all: Array<unknown> = []
   for (const value of values) {
@@ -88,7 +88,7 @@ const taken = (values: Iterable<unknown>): ReadonlyArray<unknown> => {
   return all
 }
 
-/** Converts a value to one that JSON can represent. */
+/** Converts a value to one that can be serialized as JSON. */
 const jsonOf = (root: unknown): unknown => {
   let count = 0
   const above = new Set<object>()
@@ -136,7 +136,7 @@ const jsonOf = (root: unknown): unknown => {
 const isMedia = (value: unknown): boolean =>
   isObject(value) && "type" in value && (value.type === "image" || value.type === "file")
 
-/** Returns the result for an available value. */
+/** Returns the tool result for a value that needs no awaiting. */
 const ofValue = (value: unknown): ToolResult => {
   if (typeof value === "string") return { content: value }
   if (value === undefined) return { content: "(nothing)" }
@@ -160,7 +160,7 @@ const ofError = (error: Error): ToolResult => {
 // Bytes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Picture formats by their first bytes, in Latin-1. */
+/** Image formats by their leading bytes, as Latin-1. */
 const pictures: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\x89PNG\r\n/, "image/png"],
   [/^\xff\xd8\xff/, "image/jpeg"],
@@ -180,7 +180,7 @@ const base64 = (bytes: Uint8Array): string => {
   return btoa(binary)
 }
 
-/** Returns bytes as a picture or as text, depending on their content. */
+/** Returns bytes as an image or as text, depending on their content. */
 const ofBytes = (bytes: Uint8Array, what: string): ToolResult => {
   const mediaType = pictureType(bytes)
   if (mediaType !== undefined) return { content: [{ type: "image", data: base64(bytes), mediaType }] }
@@ -198,7 +198,7 @@ const bytesOf = (value: ArrayBuffer | ArrayBufferView): Uint8Array =>
 // Streams
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the chunks of a stream up to the bounds. The rest is not read. */
+/** Reads a stream's chunks up to the size limits. Anything beyond is not read. */
 const piecesOf = async (stream: AsyncIterable<unknown>, signal: AbortSignal): Promise<ReadonlyArray<unknown>> => {
   const pieces: Array<unknown> = []
   const iterator = stream[Symbol.asyncIterator]()
@@ -231,7 +231,7 @@ const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** Joins text chunks into one text and byte chunks into one value. Other chunks become a list. */
+/** Concatenates text chunks or byte chunks. Chunks of any other type are returned as a list. */
 const ofPieces = (pieces: ReadonlyArray<unknown>, what: string): ToolResult => {
   if (pieces.length === 0) return { content: "(nothing)" }
   if (pieces.every((piece) => typeof piece === "string")) return { content: pieces.join("") }
@@ -253,7 +253,7 @@ const ofResponse = async (response: Response, signal: AbortSignal): Promise<Tool
   return failed(`The tool failed: HTTP ${status} ${statusText}${text === "(nothing)" ? "" : `: ${text}`}`)
 }
 
-/** Reads a value that must be awaited. */
+/** Reads a value whose content is available only asynchronously. */
 const later = (value: object, signal: AbortSignal): Promise<ToolResult> | undefined => {
   if (isA(value, Response)) return ofResponse(value, signal)
   if (isA(value, Blob)) return ofStream(value.stream() as never, signal)
@@ -276,7 +276,8 @@ const refusal = (error: unknown): ToolResult =>
     : failed(`The result of the tool cannot be read: ${messageOf(error)}`)
 
 /**
- * Reads the value that a tool returned. It never fails: an unreadable value becomes a failed result with the reason.
+ * Converts a tool's return value to a tool result. Never fails: an unreadable value becomes an error result with the
+ * reason.
  */
 export const read = (value: unknown): Effect.Effect<ToolResult> => {
   if (typeof value === "string") return Effect.succeed({ content: value })
