@@ -1,44 +1,44 @@
 /**
- * The remaining part of a vendor's rate limits, as reported by the vendor.
+ * Rate limit allowances: how much of a vendor's rate limits is left, as reported by the vendor.
  *
- * Vendors report it in response headers. A worker emits it as a part of its stream, and the `ProviderGate` delays calls
- * before the vendor would refuse them. Header names differ by vendor, so workers define them; the values are parsed
- * here.
+ * Vendors report their allowance in response headers. A worker emits it as a part of its stream, and `ProviderGate`
+ * then delays calls that the vendor would reject. Header names differ between vendors, so workers supply the names;
+ * this module parses the values.
  */
 
-/** The remaining amount of one limit. */
+/** The remaining allowance for a single limit. */
 export interface Level {
-  /** The amount that can still be used now. */
+  /** Amount that can still be used now. */
   readonly remaining: number
-  /** The time until the limit is fully restored, in milliseconds. */
+  /** Time until the limit is fully replenished, in milliseconds. */
   readonly resetMillis: number
   /**
-   * The size of the limit, if it refills evenly until the reset (a token bucket). If absent, nothing refills before the
-   * reset (a fixed window).
+   * Total size of the limit, if it is replenished continuously (token bucket). If undefined, nothing is replenished
+   * before the reset (fixed window).
    */
   readonly limit?: number | undefined
 }
 
-/** The remaining amounts of a vendor's limits. An absent limit is unknown. */
+/** The remaining allowance for each of a vendor's limits. Undefined limits are unknown. */
 export interface Allowance {
   readonly requests?: Level | undefined
   readonly tokens?: Level | undefined
 }
 
-/** The headers that describe one limit. Name `limit` only if the limit refills evenly. */
+/** Names of the headers that describe a limit. Specify `limit` only if the limit is replenished continuously. */
 export interface LevelHeaders {
   readonly remaining: string
   readonly reset: string
   readonly limit?: string | undefined
 }
 
-/** The headers of one vendor. */
+/** Names of the headers that a vendor sends. */
 export interface HeaderNames {
   readonly requests?: LevelHeaders | undefined
   readonly tokens?: LevelHeaders | undefined
 }
 
-/** A source of headers, such as a `Headers` of the fetch API. */
+/** Any object with a `get` method for headers, such as a fetch `Headers`. */
 export interface HeaderSource {
   readonly get: (name: string) => string | null | undefined
 }
@@ -48,13 +48,14 @@ const units = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1, us: 1e-3, µs: 1e-3, n
 const duration = /^(?:\d+(?:\.\d+)?(?:h|ms|m|s|us|µs|ns))+$/
 
 /**
- * Returns the number of milliseconds until a reset, or `undefined` if the value is unreadable.
+ * Parses the value of a reset header. Returns the time until the reset in milliseconds, or `undefined` if the value is
+ * invalid.
  *
  * **Details**
  *
- * Vendors send a duration (`6m0s`, `17ms`), seconds (`30`, `0.5`), a time (`2026-01-01T00:00:10Z`), or seconds or
- * milliseconds since 1970; a number of at least a billion is interpreted as one of the latter. For a time in the past,
- * returns 0.
+ * Accepts a duration (`6m0s`, `17ms`), a number of seconds (`30`, `0.5`), a date (`2026-01-01T00:00:10Z`), and Unix
+ * timestamps in seconds or milliseconds; numbers of at least one billion are treated as timestamps. Returns 0 for times
+ * in the past.
  *
  * **Example**
  *
@@ -98,8 +99,8 @@ const readLevel = (headers: HeaderSource, names: LevelHeaders | undefined, now: 
 }
 
 /**
- * Returns the allowance in the headers, or `undefined` if they do not contain one. `now`, in milliseconds since 1970,
- * is used if a reset is a time and the `date` header is missing.
+ * Parses the allowance from response headers. Returns `undefined` if the headers do not contain one. `now`, in
+ * milliseconds since the Unix epoch, is the reference for absolute reset times if there is no `date` header.
  *
  * **Example**
  *

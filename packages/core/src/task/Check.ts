@@ -1,8 +1,8 @@
 /**
- * Checks decide during a run whether the answer of a step passes, so that the policy can re-plan if it fails.
+ * Checks validate step answers during a run. If an answer fails its check, the policy can write a new plan.
  *
- * A check is a function, a grader, a critic or a worker that judges. If the check itself fails, the answer does not
- * pass.
+ * A check is a function, a grader, a critic, or a worker that acts as a judge. If the check itself throws or fails, the
+ * answer does not pass.
  */
 import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
@@ -20,8 +20,8 @@ import type { Worker } from "./Worker.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Decides whether an answer passes: a function that returns true, false or a description of the problem (such as {@link
- * matches}), a grader, a critic, or a worker that judges.
+ * Validates an answer: a grader, a critic, a worker that acts as a judge, or a function that returns `true`, `false` or
+ * a description of the problem (see {@link matches}).
  */
 export type Check =
   | ((answer: string, task: Task.Task, signal: AbortSignal) => boolean | string | Promise<boolean | string>)
@@ -29,45 +29,45 @@ export type Check =
   | Critic
   | Worker
 
-/** Checks by name. Steps refer to them by these names (`Step.check`). */
+/** Checks by name. Steps refer to them with `Step.check`. */
 export type Checks = Readonly<Record<string, Check>>
 
 /** The input of a check. */
 export interface Checked {
   readonly task: Task.Task
-  /** The subtask of the step; empty if the step received the plain question. */
+  /** The step's subtask, or an empty string if the step received only the question. */
   readonly subtask: string
   readonly answer: string
-  /** The minimum score with which a critic's grade passes. */
+  /** Minimum critic score for an answer to pass. */
   readonly threshold: number
-  /** Calls a worker; the call is budgeted, retried and recorded like any other. */
+  /** Calls a worker. The call is charged to the run's budget, retried on failure, and recorded. */
   readonly ask: Context["ask"]
 }
 
-/** Whether a value is a check. */
+/** Whether a value is a valid check. */
 export const isCheck = (check: unknown): check is Check =>
   typeof check === "function" ||
   (typeof check === "object" &&
     check !== null &&
     ["grade", "score", "generate"].some((verb) => typeof (check as Record<string, unknown>)[verb] === "function"))
 
-/** Whether a value is a record of checks. */
+/** Whether a value is a valid record of checks. */
 export const isChecks = (checks: unknown): checks is Checks =>
   typeof checks === "object" && checks !== null && !Array.isArray(checks) && Object.values(checks).every(isCheck)
 
-/** Whether a check may call workers, which costs money. When a run is resumed, these calls are restored. */
+/** Whether a check may call workers, which costs money. These calls are restored when a run is resumed. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check
 
 // -------------------------------------------------------------------------------------------------------------------
 // Verdicts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The instruction for a worker that checks. */
+/** Prompt for a worker that judges an answer. */
 const instruction =
   "Check the answer below against the question. Work it out yourself where you can. Say in one or two sentences what is " +
   "wrong with it, if anything. End with a line `Verdict: right` or `Verdict: wrong`."
 
-/** Whether a judge's text contains an unambiguous positive verdict. */
+/** Whether a judge's reply contains an unambiguous positive verdict. */
 const isRight = (text: string): boolean =>
   /^right/i.test([...text.matchAll(/verdict\W{1,6}(right|wrong)/gi)].at(-1)?.[1] ?? "")
 
@@ -79,7 +79,7 @@ const byWorker = (worker: Worker, { answer, ask, subtask, task }: Checked) => {
   )
 }
 
-/** Returns the problem that a grade reports. It is lenient because the grader's code may be wrong, too. */
+/** Returns the explanation of a grade. Tolerates invalid grades, because graders are user-supplied. */
 const reasonOf = (grade: Partial<Grade> | undefined, otherwise: string): string =>
   typeof grade?.explanation === "string" ? grade.explanation : otherwise
 
@@ -99,7 +99,7 @@ const byGrader = (grader: Grader, { answer, task }: Checked) =>
       grade?.correct === true ? undefined : reasonOf(grade, `${grader.name} graded it as wrong.`)
   )
 
-/** Calls a function, synchronously if it does not return a promise. */
+/** Calls a check function. The result is available synchronously unless the function returns a promise. */
 const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer, task }: Checked) =>
   Effect.map(
     Effect.suspend((): Effect.Effect<boolean | string, string> => {
@@ -116,18 +116,18 @@ const byFunction = (check: Extract<Check, (...args: never) => unknown>, { answer
       typeof verdict === "string" ? verdict : verdict === true ? undefined : "The check fails."
   )
 
-/** The prefix of an objection that reports a failure of the check itself. */
+/** Prefix of objections that report a failure of the check itself. */
 export const checkFailed = "The check itself failed: "
 
 const itselfFailed = (error: unknown) => Effect.succeed(`${checkFailed}${messageOf(error)}`)
 
 /**
- * Returns the problem of an answer, or `undefined` if it passes.
+ * Runs a check. Returns the objection to the answer, or `undefined` if the answer passes.
  *
  * **Details**
  *
- * If the check throws or fails, the answer does not pass, and the text reports the failure. The only possible error is
- * an exceeded budget.
+ * If the check throws or fails, the answer does not pass and the objection describes the failure. The effect fails only
+ * if the budget is exceeded.
  */
 export const objectionTo = (check: Check, checked: Checked): Effect.Effect<string | undefined, BudgetExceeded> => {
   if (typeof check === "function" || "grade" in check) {
@@ -151,8 +151,8 @@ export const objectionTo = (check: Check, checked: Checked): Effect.Effect<strin
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes a check that passes answers that are JSON and match a schema, with or without a surrounding code block. Accepts
- * an Effect schema, a Standard Schema, or JSON Schema.
+ * Returns a check that passes if the answer is JSON that matches the schema, optionally inside a code block. Accepts an
+ * Effect schema, a Standard Schema, or JSON Schema.
  *
  * **Example**
  *
@@ -168,7 +168,7 @@ export const objectionTo = (check: Check, checked: Checked): Effect.Effect<strin
 export const matches =
   (shape: Shape): Check =>
   async (answer) => {
-    // A program without schemas loads no library of them.
+    // Imported lazily, so that programs without schemas do not load a schema library.
     const { compileShape } = await import("./compileShape.ts")
     const { check } = await Effect.runPromise(compileShape("the check", shape))
     const value: unknown = JSON.parse(jsonText(answer))

@@ -1,7 +1,7 @@
 /**
- * Critics score an answer during a run, so that the Conductor can refine it round by round.
+ * Critics score the answer of a round during a run, so that the policy can improve it in the next round.
  *
- * A critic is a grader (if the reference answer is known or the answer can be verified), or a worker that acts as a
+ * A critic can be a grader, if the reference answer is known or the answer is verifiable, or a worker that acts as a
  * judge.
  */
 import * as Effect from "effect/Effect"
@@ -14,42 +14,43 @@ import type { Worker, WorkerError, WorkerRequest } from "./Worker.ts"
 export interface Context {
   readonly task: Task
   readonly answer: string
-  /** Calls a worker. The call is budgeted, retried and recorded like any other call of the run. */
+  /** Calls a worker. The call is charged to the run's budget, retried on failure, and recorded. */
   readonly ask: (worker: Worker, request: WorkerRequest) => Effect.Effect<{ readonly text: string } & Paid, AskError>
 }
 
 type AskError = WorkerError | BudgetExceeded
 
-/** Scores an answer from 0 to 1. The explanation is shown to the policy in the next round. */
+/** Scores an answer from 0 to 1. The explanation is passed to the policy in the next round. */
 export interface Critic {
   readonly name: string
   readonly score: (context: Context) => Effect.Effect<Grade, GraderError | AskError>
   /**
-   * The workers that it calls. Under a cost limit, a run whose critic calls a worker without a price is refused before
-   * its first call.
+   * Workers that the critic calls. Under a cost limit, a run is rejected before its first call if one of them has no
+   * known price.
    */
   readonly workers?: ReadonlyArray<Worker> | undefined
 }
 
-/** Makes a critic from a grader. It costs nothing. */
+/** Creates a critic from a grader. Such a critic makes no calls and costs nothing. */
 export const fromGrader = (grader: Grader): Critic => ({
   name: grader.name,
   score: ({ answer, task }) => ask(grader, task, answer)
 })
 
-/** The default instruction for a worker that acts as a critic. */
+/** Default prompt for a worker that acts as a critic. */
 export const defaultInstruction =
   "Judge the answer below. Say in one or two sentences what is wrong with it, or that nothing is. " +
   "End with a line `Score: N`, where N is 0 (useless) to 10 (certainly right and complete)."
 
-/** Returns the last score in a text, from 0 to 1, or `undefined` if the text has no score. */
+/** Returns the last score mentioned in a text, scaled to the range 0 to 1, or `undefined` if there is no score. */
 const scoreOf = (text: string): number | undefined => {
   const last = [...text.matchAll(/score\W{1,5}(\d{1,2}(?:\.\d+)?)/gi)].at(-1)?.[1]
   return last === undefined || Number(last) > 10 ? undefined : Number(last) / 10
 }
 
 /**
- * Makes a critic that asks a worker. A reply without a readable score counts as 0, and the explanation mentions it.
+ * Creates a critic that asks a worker for a score. If the reply contains no readable score, the score is 0 and the
+ * explanation mentions this.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * Embedders map texts to vectors, so that similar texts are close to each other.
+ * Embedders convert text to vectors, such that similar texts have nearby vectors.
  *
- * They are used by routers that learn from questions, and by label-free estimates that compare answers. Any provider's
- * embeddings are suitable ({@link fromPromise}). {@link hashed} is local, needs no model, and is deterministic, which
- * suits tests and offline work.
+ * They are used by learned routers and by label-free accuracy estimates that compare answers. Use {@link fromPromise}
+ * with any embedding API. {@link hashed} runs locally without a model and is deterministic, which makes it suitable for
+ * tests and offline use.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -14,14 +14,14 @@ import { isA, messageOf } from "../Thrown.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Maps each text to a vector, in order. All vectors of one embedder have the same dimension. */
+/** Converts a list of texts to vectors, in the same order. All vectors of an embedder have the same length. */
 export interface Embedder {
-  /** The name of the embedder in reports. A learned router works only with the embedder that it was trained with. */
+  /** Display name of the embedder. A learned router only works with the embedder that it was trained with. */
   readonly name: string
   readonly embed: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array>, EmbedderError>
 }
 
-/** A failure to embed texts. */
+/** Raised when texts cannot be embedded. */
 export class EmbedderError extends Data.TaggedError("EmbedderError")<{
   readonly embedder: string
   readonly detail: string
@@ -48,7 +48,8 @@ const inBatches = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<Read
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
 
 /**
- * Makes an embedder from a function that calls a service, one batch at a time.
+ * Creates an embedder from a function that calls an embedding API. Texts are passed to the function in sequential
+ * batches.
  *
  * **Example**
  *
@@ -84,7 +85,7 @@ export const fromPromise = (
     )
 })
 
-/** Calls an embedder, which may be async. Exceptions become an `EmbedderError`. */
+/** Calls an embedder, which may be a user-supplied async function. Exceptions are converted to an `EmbedderError`. */
 export const ask = (
   embedder: Embedder,
   texts: ReadonlyArray<string>
@@ -103,16 +104,19 @@ export const ask = (
 // Local
 // -------------------------------------------------------------------------------------------------------------------
 
-/** FNV-1a, 32 bits. */
+/** 32-bit FNV-1a. */
 const hash = (text: string): number => {
   let value = 0x811c9dc5
   for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193)
-  // The low bits of FNV are weak; one round of mixing spreads them.
+  // The low bits of FNV are of poor quality; one round of mixing improves them.
   value = Math.imul(value ^ (value >>> 15), 0x2c1b3c6d)
   return (value ^ (value >>> 13)) >>> 0
 }
 
-/** Returns the words, word pairs and letter triples of a text. Letter triples make different word endings similar. */
+/**
+ * Extracts the words, word pairs and letter trigrams of a text. Trigrams capture the similarity of words with different
+ * endings.
+ */
 const features = (text: string): ReadonlyMap<string, number> => {
   const words =
     text
@@ -146,12 +150,13 @@ const point = (text: string, dimensions: number): Float32Array => {
 }
 
 /**
- * Makes an embedder that hashes words, word pairs and letter triples into a unit vector of `dimensions` (default 512).
+ * Creates an embedder that hashes words, word pairs and letter trigrams into a unit vector of length `dimensions`
+ * (default 512).
  *
  * **Details**
  *
- * It compares words, not meaning: "car" and "automobile" are unrelated. A router trained on it shows how much can be
- * learned from wording alone; a model's embeddings may give better results.
+ * The vectors reflect wording, not meaning: "car" and "automobile" are unrelated. A router trained with this embedder
+ * shows how much can be learned from wording alone; a model's embeddings may perform better.
  *
  * **Example**
  *

@@ -1,8 +1,9 @@
 /**
- * Derives the reason of a failed call from the status, code or message (in this order) that vendors' SDKs and HTTP
- * clients set on their errors.
+ * Classifies failed calls by the status, code or message (in that order) that vendor SDKs and HTTP clients attach to
+ * their errors.
  *
- * Providers call {@link reasonOf} with a vendor's refusal. {@link fromThrown} reads any value that a worker threw.
+ * Providers call {@link reasonOf} for an error response from a vendor. {@link fromThrown} classifies any value thrown
+ * by a worker.
  */
 import { defined } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
@@ -13,16 +14,16 @@ import type { WorkerErrorReason } from "./Worker.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the value of a header. The name is in lower case. */
+/** Returns the value of a response header. `name` is lowercase. */
 export type Header = (name: string) => string | null | undefined
 
-/** The known facts about a failed call. */
+/** The available information about a failed call. */
 export interface FailedCall {
-  /** The HTTP status; absent for an error inside a stream. */
+  /** HTTP status code. Undefined for an error sent within a stream. */
   readonly status?: number | undefined
-  /** The vendor's message, for display. */
+  /** The vendor's error message. May be displayed. */
   readonly message: string
-  /** Error codes, types and the body, for classification only. Never shown. */
+  /** Error codes, error types and the response body. Used only for classification and never displayed. */
   readonly codes?: string | undefined
   readonly header?: Header | undefined
 }
@@ -33,10 +34,12 @@ type Tag = WorkerErrorReason["_tag"]
 // Errors of vendors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The number of characters that are searched for known phrases. */
+/** Maximum number of characters to search for known phrases. */
 const searched = 4_000
 
-/** Returns the meaning of an error code, regardless of the status. Several codes are on separate lines. */
+/**
+ * Returns the reason that an error code indicates regardless of the status. Multiple codes are separated by newlines.
+ */
 const tagOfCodes = ({ codes = "" }: FailedCall): Tag | undefined => {
   const code = codes
     .slice(0, searched)
@@ -54,17 +57,17 @@ const tagOfStatus: Readonly<Record<number, Tag>> = {
   403: "Authentication",
   408: "Timeout",
   409: "Overloaded",
-  // Bedrock, whose model failed; and Groq, whose capacity is used up.
+  // Sent by Bedrock when the model fails, and by Groq when its capacity is exhausted.
   424: "Overloaded",
   425: "Overloaded",
   498: "Overloaded",
-  // Google cancelled it, or a proxy between.
+  // The request was cancelled by Google or by an intermediate proxy.
   499: "Overloaded",
   504: "Timeout",
   524: "Timeout"
 }
 
-/** The reasons that the message of a rejected request may indicate. Some vendors answer a wrong key with status 400. */
+/** Reasons that the message of a rejected request may indicate. Some vendors report an invalid key with status 400. */
 const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
   "ContextTooLong",
   "ContentFiltered",
@@ -74,8 +77,8 @@ const ofRequests: ReadonlySet<Tag | undefined> = new Set<Tag>([
 ])
 
 /**
- * Classifies a failed call by the most specific evidence: a code, then the status, then the message if the status is
- * ambiguous.
+ * Classifies a failed call by its most specific evidence: first the code, then the status, then the message if the
+ * status is ambiguous.
  */
 const tagOf = (call: FailedCall): Tag => {
   const { status } = call
@@ -83,10 +86,11 @@ const tagOf = (call: FailedCall): Tag => {
   if (status === undefined) return coded ?? tagOfWords(call) ?? "Overloaded"
   if (status < 300) return coded ?? "Malformed"
   const said = tagOfWords(call)
-  // Vendors send limits per minute with codes of quotas, and the other way round; a 429 is never about one request.
+  // Some vendors send quota codes for per-minute limits, and vice versa. Status 429 never refers to an individual
+  // request.
   if (status === 429) return said === "Quota" || coded === "Quota" ? "Quota" : "RateLimited"
   if (coded !== undefined) return coded
-  // Gateways also return 403 for moderated content and for an account without credit.
+  // Gateways also use 403 for moderated content and for accounts without credit.
   if (status === 403 && (said === "ContentFiltered" || said === "Quota" || said === "RateLimited")) return said
   const known = tagOfStatus[status]
   if (known !== undefined) return known
@@ -103,7 +107,7 @@ const count = (pattern: RegExp, text: string): number | undefined => {
   return digits === undefined ? undefined : finite(Number(digits.replaceAll(",", "")))
 }
 
-/** Returns the sizes in a vendor's message, such as "210000 tokens > 200000 maximum". */
+/** Extracts the token counts from an error message, such as "210000 tokens > 200000 maximum". */
 const sizes = (message: string) => {
   const text = message.slice(0, searched)
   const contextTokens = count(
@@ -115,8 +119,8 @@ const sizes = (message: string) => {
 }
 
 /**
- * Returns the wait in milliseconds that `retry-after-ms` or `retry-after` (seconds or a date) asks for; `undefined` if
- * both are missing or cannot be parsed.
+ * Returns the delay requested by the `retry-after-ms` or `retry-after` header (in seconds or as a date), in
+ * milliseconds. Returns `undefined` if neither header is present and valid.
  */
 export const retryAfterMillis = (header: Header, nowMillis: number): number | undefined => {
   const wait = (text: string | null | undefined) =>
@@ -131,9 +135,9 @@ export const retryAfterMillis = (header: Header, nowMillis: number): number | un
 }
 
 /**
- * Returns the reason of a call that a vendor refused. The status decides, if there is one. Codes and words distinguish
- * refusals that share a status, and are the only evidence for an error inside a stream. `detail` becomes the text of
- * the reason.
+ * Returns the reason why a vendor rejected a call. The status takes precedence. Codes and phrases disambiguate errors
+ * with the same status, and are the only evidence for errors sent within a stream. `detail` is included in the returned
+ * reason.
  */
 export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): WorkerErrorReason => {
   const _tag = tagOf(call)
@@ -147,7 +151,7 @@ export const reasonOf = (call: FailedCall, nowMillis: number, detail?: string): 
 // Thrown values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The fields of errors that carry a reason: of `fetch`, undici, Node, axios, got, and the vendors' SDKs. */
+/** Error fields that may contain a reason, as set by `fetch`, undici, Node, axios, got, and vendor SDKs. */
 type Thrown = {
   readonly [Field in
     | "name"
@@ -166,7 +170,7 @@ type Thrown = {
 
 const isObject = (value: unknown): value is Thrown => typeof value === "object" && value !== null
 
-/** Returns an error and its causes, outermost first. */
+/** Returns an error and its chain of causes, outermost first. */
 export const causesOf = (error: unknown): ReadonlyArray<Thrown> => {
   const causes: Array<Thrown> = []
   for (let next = error; isObject(next) && causes.length < 8; next = next.cause) causes.push(next)
@@ -187,7 +191,8 @@ const statusOf = (error: Thrown): number | undefined => {
 }
 
 /**
- * Finds a status in a message: "503", "HTTP 503", "Request failed with status code 429", "(500) Internal Server Error".
+ * Extracts an HTTP status from a message, e.g. "503", "HTTP 503", "Request failed with status code 429", "(500)
+ * Internal Server Error".
  */
 const statusInWords = (message: string): number | undefined => {
   const found = /(?:^|\b(?:https?(?:\/[\d.]+)?|status|status code|error|code)[ :=(]{1,3}|\()([45]\d\d)(?![\w.])/i.exec(
@@ -207,7 +212,7 @@ const headerOf = (error: Thrown): Header | undefined => {
   }
 }
 
-/** Matches error codes of connections, but not of files. */
+/** Matches error codes related to connections, but not those related to files. */
 const networkCode =
   /^(?:E(?:CONN|PIPE|AI_|HOST|NET|NOTFOUND|PROTO|TIMEDOUT|SOCKET)\w*|UND_ERR_\w+|ERR_(?:NETWORK|SOCKET|STREAM|HTTP2|TLS|SSL|INTERNET|CONNECTION)\w*|\w*CERT\w*)$/
 
@@ -223,8 +228,8 @@ const systemCode = (causes: ReadonlyArray<Thrown>): string | undefined =>
 const engineErrors: ReadonlyArray<unknown> = ["TypeError", "RangeError", "ReferenceError", "EvalError", "URIError"]
 
 /**
- * Returns the meaning of an error's names and words, as the last resort. Errors of the JavaScript engine itself are
- * bugs, whatever their message.
+ * Classifies an error by its name and message, as a last resort. Errors thrown by the JavaScript engine indicate bugs,
+ * regardless of their message.
  */
 const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | undefined => {
   const names = causes.map(({ name }) => (typeof name === "string" ? name : ""))
@@ -235,7 +240,7 @@ const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | unde
   const isEngines = engineErrors.includes(names[0])
   if (isEngines && !(names[0] === "TypeError" && connection.test(message))) return undefined
   const codes = causes.map(({ code }) => (typeof code === "string" ? code : "")).join(" ")
-  // `RateLimitError`, `APIConnectionTimeoutError`: the names of SDKs are words, too.
+  // Splits SDK error names such as `RateLimitError` and `APIConnectionTimeoutError` into words.
   const named = names.join(" ").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
   const said = { message: `${message}\n${named}`, codes }
   return (
@@ -243,10 +248,13 @@ const tagOfThrown = (causes: ReadonlyArray<Thrown>, message: string): Tag | unde
   )
 }
 
-/** The maximum length of a shown message. Error pages can be megabytes long. */
+/** Maximum length of a displayed message. Error pages can be megabytes long. */
 const shown = 600
 
-/** Returns the message, and the innermost cause's if the outer message is only "fetch failed". */
+/**
+ * Returns the error message, extended with that of the innermost cause, because the outer message may be as vague as
+ * "fetch failed".
+ */
 const sayOf = (message: string, causes: ReadonlyArray<Thrown>): string => {
   const inner = causes.at(-1)
   const more = causes.length < 2 ? undefined : messageOf(inner)
@@ -255,20 +263,20 @@ const sayOf = (message: string, causes: ReadonlyArray<Thrown>): string => {
   return (code === undefined || said.includes(code) ? said : `${said}: ${code}`).slice(0, shown)
 }
 
-/** Returns the message of an error, or the status and status text of a thrown response. */
+/** Returns an error's message, or the status and status text of a thrown response. */
 const wordsOf = (error: unknown): string => {
   const { message, status, statusText } = isObject(error) ? error : {}
   return message === undefined && typeof statusText === "string" ? `${status} ${statusText}`.trim() : messageOf(error)
 }
 
 /**
- * Returns the reason of a thrown value, or `undefined` if none can be derived, which usually means a bug in the code
+ * Classifies a thrown value. Returns `undefined` if the reason is unknown, which usually indicates a bug in the code
  * that threw.
  *
  * **Details**
  *
- * A status on the error or one of its causes decides. Next come a connection error code, the error's name, and finally
- * the words of the message, including "503" or "ECONNRESET". Never throws.
+ * A status on the error or one of its causes takes precedence, followed by connection error codes, the error's name,
+ * and finally phrases in the message, including "503" or "ECONNRESET". Never throws.
  *
  * **Example**
  *
@@ -302,7 +310,7 @@ const recognised = (error: unknown, nowMillis: number): WorkerErrorReason | unde
   }
   if (status !== undefined) return read(status)
   const _tag = tagOfThrown(causes, message)
-  // Words about a connection or a limit are more reliable than a number next to them.
+  // Phrases about a connection or a limit are more reliable than a number nearby.
   const inWords =
     _tag === undefined || _tag === "Overloaded" || _tag === "InvalidRequest" ? statusInWords(message) : undefined
   const isEngines = isObject(error) && engineErrors.includes(error.name)

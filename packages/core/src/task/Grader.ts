@@ -1,4 +1,4 @@
-/** Graders decide whether an answer is correct. Training, evaluation and critics share this interface. */
+/** Graders decide whether an answer is correct. Training, evaluations and critics share this interface. */
 
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -7,24 +7,27 @@ import { defined } from "../Fields.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import type { Task } from "./Task.ts"
 
-/** A verdict on one answer. */
+/** The verdict on an answer. */
 export interface Grade {
   readonly correct: boolean
-  /** The score, from 0 to 1. 1 if correct, unless the grader gives partial credit. */
+  /** Score from 0 to 1. Equals 1 for a correct answer, unless the grader gives partial credit. */
   readonly score: number
-  /** The reason for the score, for display. */
+  /** Human-readable reason for the score. */
   readonly explanation?: string
 }
 
-/** Decides whether an answer to a task is correct. A failure of the grader itself is an error, not a wrong answer. */
+/**
+ * Decides whether the answer to a task is correct. If the grader cannot decide, it fails; this does not count as a
+ * wrong answer.
+ */
 export interface Grader {
   readonly name: string
   readonly grade: (task: Task, answer: string) => Effect.Effect<Grade, GraderError>
-  /** Grades a refusal to answer. If absent, a refusal is never correct. */
+  /** Grades a refusal to answer. If omitted, refusals always count as incorrect. */
   readonly gradeRefusal?: ((task: Task) => Effect.Effect<Grade, GraderError>) | undefined
 }
 
-/** The grader could not reach a verdict. */
+/** Raised when a grader cannot reach a verdict. */
 export class GraderError extends Data.TaggedError("GraderError")<{
   readonly grader: string
   readonly task: string
@@ -35,7 +38,7 @@ export class GraderError extends Data.TaggedError("GraderError")<{
   }
 }
 
-/** Calls a function of a grader, which may be async. An exception becomes a failure of the grader. */
+/** Calls a method of a grader, which may be async. Exceptions are converted to a `GraderError`. */
 const calledOf = <G extends Grade>(
   grader: string,
   task: Task,
@@ -47,26 +50,24 @@ const calledOf = <G extends Grade>(
       isA(error, CallbackError) ? new GraderError({ grader, task: task.id, detail: messageOf(error.cause) }) : error
   )
 
-/** Calls a grader, which may be async. An exception becomes a failure of the grader. */
+/** Calls a grader, which may be async. Exceptions are converted to a `GraderError`. */
 export const ask = <G extends Grade>(
   grader: { readonly name: string; readonly grade: (task: Task, answer: string) => Effect.Effect<G, GraderError> },
   task: Task,
   answer: string
 ): Effect.Effect<G, GraderError> => calledOf<G>(grader.name, task, () => grader.grade(task, answer))
 
-/**
- * Like {@link ask}, for a run whose policy declined the task. Returns `undefined` if the grader does not grade
- * refusals.
- */
+/** Like {@link ask}, for a run that ended with a refusal. Returns `undefined` if the grader does not grade refusals. */
 export const askRefusal = (grader: Grader, task: Task): Effect.Effect<Grade, GraderError> | undefined =>
   grader.gradeRefusal && calledOf(grader.name, task, () => grader.gradeRefusal!(task))
 
-/** Returns a grade with a score of 1 if `correct`, else 0. */
+/** Returns a grade with a score of 1 if `correct` is true, or 0 otherwise. */
 export const verdict = (correct: boolean, explanation?: string): Grade =>
   defined({ correct, score: correct ? 1 : 0, explanation })
 
 /**
- * Makes a grader that compares the answer with the task's reference. A task without a reference gives a `GraderError`.
+ * Creates a grader that compares the answer with the task's reference answer. Grading a task without a reference fails
+ * with a `GraderError`.
  *
  * **Example**
  *
@@ -88,19 +89,18 @@ const normalise = (text: string) =>
   text
     .trim()
     .replace(/\s+/g, " ")
-    // Only at the beginning of a run of such characters: a match from each of them would be quadratic in the length of
-    // the run.
+    // The lookbehind anchors the match at the first such character. Otherwise, matching would take quadratic time.
     .replace(/(?<![.!])[.!]+$/, "")
     .toLowerCase()
 
-/** A grader that accepts equal texts, ignoring whitespace, case and a final full stop. */
+/** Accepts answers that equal the reference, ignoring whitespace, case and trailing punctuation. */
 export const exact: Grader = fromComparison("exact", (answer, reference) => normalise(answer) === normalise(reference))
 
-/** The outcome of a completion that determines its reward. */
+/** The quality of a completion, from which its reward is derived. */
 export type Result = "unreadable" | "wrong" | "correct"
 
 /**
- * Returns the reward of the paper (section 2): 0 if the completion cannot be parsed as a workflow, 0.5 if the final
- * answer is wrong, 1 if it is correct.
+ * Returns the reward for a completion as defined in the paper (section 2): 0 if it cannot be parsed as a workflow, 0.5
+ * if the final answer is wrong, 1 if it is correct.
  */
 export const reward = (result: Result): number => (result === "unreadable" ? 0 : result === "wrong" ? 0.5 : 1)

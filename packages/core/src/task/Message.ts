@@ -1,18 +1,18 @@
 /**
- * Messages: the turns of a conversation, in the usual form of chat models.
+ * Conversation messages in the format common to chat models.
  *
- * Content is text, or a list of parts: text, pictures and files. A message is plain JSON: bytes are base64, so that a
- * message can be hashed, stored and sent.
+ * Content is a string, or a list of text, image and file parts. Messages are plain JSON with binary data in base64, so
+ * they can be hashed, stored and sent.
  */
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as Base64 from "effect/encoding/Base64"
 
-/** The source of a picture or file: its bytes or its URL. URLs are fetched by the vendor, never by Divisi. */
+/** The source of an image or file: inline data or a URL. URLs are fetched by the vendor, never by Divisi. */
 export type Source =
   | {
-      /** The bytes in base64, without a `data:` prefix. */
+      /** Base64-encoded data, without a `data:` prefix. */
       readonly data: string
-      /** E.g. `image/png`. */
+      /** MIME type, e.g. `image/png`. */
       readonly mediaType: string
     }
   | { readonly url: string; readonly mediaType?: string }
@@ -23,22 +23,22 @@ export interface TextPart {
   readonly text: string
 }
 
-/** A picture. */
+/** An image part. */
 export type ImagePart = { readonly type: "image" } & Source
 
-/** A file, such as a PDF. */
+/** A file part, such as a PDF. */
 export type FilePart = { readonly type: "file"; readonly name?: string } & Source
 
 /** A part of a message's content. */
 export type ContentPart = TextPart | ImagePart | FilePart
 
-/** The content of a message: text, or parts. */
+/** Message content: a string or a list of parts. */
 export type Content = string | NonEmptyReadonlyArray<ContentPart>
 
-/** Message content as input. Pictures and files may be bytes instead of base64. */
+/** Message content as accepted from callers. Images and files may be passed as bytes instead of base64. */
 export type ContentInput = string | NonEmptyReadonlyArray<ContentPart | MediaInput>
 
-/** A picture or a file as bytes. */
+/** An image or file as bytes. */
 export interface MediaInput {
   readonly type: "image" | "file"
   readonly data: Uint8Array
@@ -46,12 +46,12 @@ export interface MediaInput {
   readonly name?: string
 }
 
-/** A worker's tool call. */
+/** A tool call made by a model. */
 export interface ToolCall {
-  /** Unique within a conversation. The result refers to it. */
+  /** Unique within a conversation. The tool result refers to it. */
   readonly id: string
   readonly name: string
-  /** The arguments as the model wrote them: usually JSON, but possibly invalid. */
+  /** The arguments exactly as the model wrote them: usually JSON, but possibly invalid. */
   readonly arguments: string
 }
 
@@ -66,37 +66,37 @@ export interface UserMessage {
   readonly content: Content
 }
 
-/** A message from a model, with its tool calls. */
+/** A message from the model, including its tool calls. */
 export interface AssistantMessage {
   readonly role: "assistant"
-  /** May be empty if there are tool calls. */
+  /** May be empty if the message contains tool calls. */
   readonly content: string
   readonly toolCalls?: ReadonlyArray<ToolCall>
   /**
-   * Opaque vendor data to send back with this turn, as JSON, such as signed or encrypted reasoning. Only the provider
-   * that returned it can read it; other providers omit it.
+   * Opaque vendor-specific JSON to send back with this message, such as signed or encrypted reasoning. Only the
+   * provider that returned it can interpret it; all other providers drop it.
    */
   readonly echo?: unknown
 }
 
-/** The result of a tool. */
+/** The result of a tool call. */
 export interface ToolMessage {
   readonly role: "tool"
-  /** The id of the {@link ToolCall}. */
+  /** Id of the {@link ToolCall} that this message responds to. */
   readonly callId: string
-  /** The tool's name. */
+  /** Name of the tool. */
   readonly name: string
   readonly content: Content
-  /** Whether the tool failed. The content is then the reason. */
+  /** Whether the tool failed. If so, `content` is the error message. */
   readonly isError?: boolean
 }
 
-/** One turn of a conversation. */
+/** A message in a conversation. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 /**
- * Returns the text of a content or message: its text parts, one per line. Pictures and files have no text. Accepts
- * `undefined`, so that `text(messages.at(-1))` compiles.
+ * Returns the text parts of a message or its content, separated by newlines. Images and files are ignored. Accepts
+ * `undefined` and returns an empty string for it, which allows `text(messages.at(-1))`.
  *
  * **Example**
  *
@@ -119,15 +119,15 @@ export const text = (of: Content | Message | undefined): string => {
     : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
 }
 
-/** A turn for a text-only model. */
+/** A message for a text-only model. */
 export interface PlainMessage {
   readonly role: "system" | "user" | "assistant"
   readonly content: string
 }
 
 /**
- * Converts a message for a text-only model: omits pictures, files and tool calls, and converts `developer` to `system`
- * and tool results to `user`.
+ * Converts a message for a text-only model. Images, files and tool calls are dropped, `developer` becomes `system`, and
+ * tool results become `user` messages.
  */
 export const plain = (message: Message): PlainMessage => {
   const { role } = message
@@ -136,7 +136,7 @@ export const plain = (message: Message): PlainMessage => {
   return { role: role === "system" || role === "developer" ? "system" : "user", content }
 }
 
-/** Returns the parts of message content. Plain text is one part. */
+/** Returns message content as a list of parts. A string becomes a single text part. */
 export const parts = (content: Content): NonEmptyReadonlyArray<ContentPart> =>
   typeof content === "string" ? [{ type: "text", text: content }] : content
 
@@ -150,7 +150,7 @@ const isBytes = (part: ContentPart | MediaInput): part is MediaInput =>
   part.type !== "text" && "data" in part && part.data instanceof Uint8Array
 
 /**
- * Converts message content to the form in which it is sent and stored: bytes become base64.
+ * Converts message content to the format in which it is sent and stored, encoding bytes as base64.
  *
  * **Example**
  *
@@ -171,10 +171,10 @@ export const content = (input: ContentInput): Content => {
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** The number of characters checked at each end, because checking a whole large picture would take too long. */
+/** Number of characters to validate at either end. Validating an entire large image would take too long. */
 const checkedCharacters = 2 ** 16
 
-/** Whether a text looks like base64. */
+/** Whether a string looks like base64. */
 const isBase64 = (text: string): boolean =>
   text.length % 4 === 0 &&
   /^[A-Za-z0-9+/]+$/.test(text.slice(0, Math.min(checkedCharacters, text.length - 2))) &&
@@ -205,7 +205,7 @@ const problemOfPart = (part: unknown): string | undefined => {
   return part.type === "file" ? mediaProblem("file", part) : "the type of a part must be text, image or file"
 }
 
-/** Returns a short reason why a value is not valid message content, or `undefined` if it is valid. */
+/** Returns a short error message if a value is not valid message content, or `undefined` if it is valid. */
 export const problemOf = (content: unknown): string | undefined => {
   if (isText(content)) return undefined
   if (!Array.isArray(content) || content.length === 0) return "content must be a string or a list of parts"

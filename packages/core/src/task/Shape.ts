@@ -1,22 +1,24 @@
 /**
- * Shapes of values: the input of a tool, or the form of an answer. A shape is written as an Effect schema, as a schema
- * of any library that supports Standard Schema (zod, valibot, arktype), or as plain JSON Schema.
+ * Shapes describe the input of a tool or the format of an answer. A shape can be an Effect schema, a schema from any
+ * library that implements Standard Schema (zod, valibot, arktype), or plain JSON Schema.
  *
- * This module has only types. `compileShape` prepares a shape for a run, and is loaded by the first run that uses one.
+ * This module contains only types. `compileShape` prepares a shape for use and is loaded by the first run that needs
+ * it.
  */
 import type * as Schema from "effect/Schema"
 import type { StandardSchemaV1 } from "effect/StandardSchema"
 import type { JsonSchema } from "./Tool.ts"
 
-/** A schema that decodes to `A`. For plain JSON Schema, which has no static type, `A` is `any`. */
+/** A schema that decodes to `A`. For plain JSON Schema, which carries no static type, `A` is `any`. */
 export type Shape<A = unknown> = Schema.Codec<A, unknown> | StandardSchemaV1<unknown, A> | JsonSchema
 
 /**
- * Shapes by name. Steps refer to them by these names (`Step.gives`): letters, digits, _ and -, at most 64 characters.
+ * Shapes by name. Steps refer to them with `Step.gives`. Names consist of letters, digits, _ and -, and have at most 64
+ * characters.
  */
 export type Shapes = Readonly<Record<string, Shape>>
 
-/** The type of the values that a shape accepts. */
+/** The type that a shape decodes to. */
 export type TypeOf<S> = S extends { readonly Type: infer A; readonly ast: unknown }
   ? A
   : S extends StandardSchemaV1<infer _, infer A>

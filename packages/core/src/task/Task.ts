@@ -1,8 +1,8 @@
 /**
- * A task: a question with the data needed to answer it and to grade the answer.
+ * Tasks: a question together with everything needed to answer it and to grade the answer.
  *
- * A task is plain data. Policies plan for it, workers see its messages, graders compare an answer with its `reference`.
- * A task does not specify how it is solved.
+ * A task is plain data. Policies plan how to solve it, workers receive its messages, and graders compare answers with
+ * its `reference`. A task does not prescribe how it is solved.
  */
 
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -10,23 +10,23 @@ import * as Hash from "effect/Hash"
 import { defined } from "../Fields.ts"
 import { type Content, type ContentInput, type Message, text, content as toContent } from "./Message.ts"
 
-/** A question with the data needed to answer and grade it. */
+/** A question together with everything needed to answer and grade it. */
 export interface Task {
-  /** Stable and unique within a set of tasks. */
+  /** Stable id, unique within a set of tasks. */
   readonly id: string
-  /** The conversation that ends with the question. The last message is a user message or a tool result. */
+  /** The conversation, ending with the question. The last message is a user message or a tool result. */
   readonly messages: NonEmptyReadonlyArray<Message>
-  /** The reference that a grader compares answers with. Absent if the task cannot be graded. */
+  /** Reference answer for grading. Undefined if the task cannot be graded. */
   readonly reference?: string
-  /** Additional data about the task (family, difficulty, source), as JSON values. */
+  /** Additional JSON data about the task, such as family, difficulty or source. */
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** The input of {@link make}: a question, the fields of a task, or a task, with or without an id. */
+/** Accepted by {@link make}: a question, an object with task fields, or a complete task whose id may be omitted. */
 export type Input =
   | ContentInput
   | {
-      /** The question: text, or parts with pictures and files. */
+      /** The question: text, or content parts such as images and files. */
       readonly question: ContentInput
       readonly id?: string | undefined
       readonly system?: string | undefined
@@ -36,8 +36,8 @@ export type Input =
   | (Omit<Task, "id"> & { readonly id?: string | undefined })
 
 /**
- * The number of characters of a longer text that are hashed, evenly spread, so that a picture of 20 MB takes no longer
- * than a page of text.
+ * Maximum number of characters to hash per text. Longer texts are sampled at regular intervals, so that a 20 MB image
+ * takes no longer than a page of text.
  */
 const countedCharacters = 16_384
 
@@ -62,12 +62,12 @@ const idOf = (messages: ReadonlyArray<Message>): string => {
 const isContent = (input: Input): input is ContentInput => typeof input === "string" || Array.isArray(input)
 
 /**
- * Makes a task from a question.
+ * Creates a task from a question.
  *
  * **Details**
  *
- * The default `id` is a hash of the messages, so equal questions have equal ids. The hash covers the length and up to
- * 16,384 characters of each text.
+ * `id` defaults to a hash of the messages, so identical questions have identical ids. For each text, the hash covers
+ * the length and up to 16,384 characters.
  *
  * **Example**
  *
@@ -93,7 +93,7 @@ export const make = (input: Input): Task => {
 }
 
 /**
- * Returns the question: the content of the last user message.
+ * Returns the content of the question, which is the last user message.
  *
  * **Example**
  *
@@ -107,7 +107,7 @@ export const content = (task: Task): Content =>
   task.messages.findLast((message) => message.role === "user")?.content ?? ""
 
 /**
- * Returns the text of the question, without pictures and files.
+ * Returns the text of the question, without images and files.
  *
  * **Example**
  *

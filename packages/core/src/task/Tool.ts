@@ -1,8 +1,9 @@
 /**
- * Tools that workers may call, and output formats.
+ * Tools that workers can call, and output formats.
  *
- * A worker sees only the name, description and schema of a tool ({@link ToolDefinition}). A tool with `execute` runs
- * within the step. A tool without `execute` suspends the run until the caller returns the result.
+ * A worker receives only the name, description and schema of a tool ({@link ToolDefinition}). A tool with `execute`
+ * runs as part of the step that calls it. A call to a tool without `execute` suspends the run until the caller provides
+ * the result.
  */
 import type * as Effect from "effect/Effect"
 import type { Content, ToolCall } from "./Message.ts"
@@ -12,59 +13,62 @@ import type { Shape, TypeOf } from "./Shape.ts"
 // Definitions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A JSON Schema (draft 2020-12, as supported by the vendors). */
+/** A JSON Schema (draft 2020-12, to the extent that vendors support it). */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The rule for names of tools and output formats, as set by the vendors. */
+/** Description of the rule for tool and output format names, which is common to all vendors. Used in error messages. */
 export const nameRule = "letters, digits, _ and -, at most 64"
 
-/** Whether a name is valid for a tool or output format. */
+/** Whether a name is valid for a tool or an output format. */
 export const isName = (name: unknown): name is string => typeof name === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(name)
 
-/** The part of a tool that a worker sees. */
+/** The part of a tool that is sent to a worker. */
 export interface ToolDefinition {
   /** Letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string
   readonly description?: string | undefined
-  /** The schema of its arguments, an object. */
+  /** JSON Schema for the arguments. Must describe an object. */
   readonly input: JsonSchema
-  /** Whether the vendor must enforce the schema of arguments, if it can. Default: the vendor's own. */
+  /** Whether the vendor should strictly enforce the argument schema, if supported. Defaults to the vendor's setting. */
   readonly strict?: boolean | undefined
 }
 
 /**
- * Whether a worker may or must call tools: `auto` (the worker decides), `none`, `required` (at least one), or a
- * specific one.
+ * Whether the worker may call tools: `auto` lets it decide, `none` disallows tool calls, `required` demands at least
+ * one, and `{ name }` demands a specific tool.
  */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string }
 
-/** An output format: JSON of any shape. */
+/** Output format: any JSON value. */
 export interface JsonFormat {
   readonly type: "json"
 }
 
-/** An output format: JSON that matches a schema. */
+/** Output format: JSON that matches a schema. */
 export interface JsonSchemaFormat {
   readonly type: "json-schema"
   /** Letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string
   readonly description?: string | undefined
   readonly schema: JsonSchema
-  /** Whether the vendor must enforce the schema strictly. Default: `true` if the vendor supports it for this schema. */
+  /**
+   * Whether the vendor should strictly enforce the schema. Defaults to `true` if the vendor supports this for the
+   * schema.
+   */
   readonly strict?: boolean | undefined
 }
 
 /** The requested output format. Default: plain text. */
 export type OutputFormat = { readonly type: "text" } | JsonFormat | JsonSchemaFormat
 
-/** A schema of any kind with a name and a description for the vendor. */
+/** A schema of any supported kind, with a name and a description for the vendor. */
 export interface NamedShape<A = unknown> extends Omit<JsonSchemaFormat, "schema"> {
   readonly schema: Shape<A>
 }
 
 /**
- * The shape that a caller requests for a run's answer: a schema of any kind, a named schema, or JSON of any form. `A`
- * is the decoded type.
+ * Accepted as the `output` of a run: a schema of any supported kind, a named schema, or any JSON. `A` is the decoded
+ * type.
  */
 export type Output<A = unknown> = Shape<A> | NamedShape<A> | JsonFormat | { readonly type: "text" }
 
@@ -72,75 +76,82 @@ export type Output<A = unknown> = Shape<A> | NamedShape<A> | JsonFormat | { read
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Information about a tool call. */
+/** Describes a tool call and where it was made. */
 export interface ToolContext {
   readonly runId: string
   readonly round: number
   readonly step: number
-  /** The item that the step runs for, as indices into the lists: `"3.1"`. Absent if the step runs once. */
+  /**
+   * The item that the step runs for, as indices into the lists, e.g. `"3.1"`. Undefined if the step does not run for
+   * items.
+   */
   readonly item?: string | undefined
-  /** The worker that made the call. */
+  /** Id of the worker that made the call. */
   readonly worker: string
   readonly call: ToolCall
 }
 
-/** The progress of a tool: the completed amount and the total in any unit, a message, or both. */
+/** Progress of a running tool: the completed amount and the total in any unit, a message, or both. */
 export interface ToolProgress {
   readonly progress?: number
   readonly total?: number
-  /** A message for display. At most 500 characters are shown. */
+  /** Human-readable message, truncated to 500 characters. */
   readonly message?: string
 }
 
-/** The context that `execute` receives. */
+/** The second argument of `execute`. */
 export interface ToolCallContext extends ToolContext {
   /**
-   * Reports progress as a `tool-progress` event of the run. At most one event per 100 ms and 1,000 events per call are
-   * emitted; the latest report is emitted when the tool ends. Never throws, and does not extend the time limit.
+   * Reports progress, which the run emits as a `tool-progress` event. Reports are throttled to one event per 100 ms and
+   * 1,000 events per call; the latest report is always emitted before the tool finishes. Never throws. Does not extend
+   * the time limit.
    */
   readonly progress: (
     update: string | { readonly [Field in keyof ToolProgress]?: ToolProgress[Field] | undefined }
   ) => void
 }
 
-/** A tool that workers may call. `A` is the type of its decoded arguments. */
+/** A tool that workers can call. `A` is the type of the decoded arguments. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of tools has a type of arguments for each.
 export interface Tool<A = any> {
-  /** Letters, digits, `_` and `-`, at most 64 characters; unique in a run. */
+  /** Letters, digits, `_` and `-`, at most 64 characters. Must be unique within a run. */
   readonly name: string
-  /** The purpose of the tool and when to use it. Besides the name and schema, this is all that a model sees. */
+  /** Explains to the model what the tool does and when to use it. The model sees only this, the name and the schema. */
   readonly description?: string | undefined
-  /** The schema of its arguments, an object: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. */
+  /**
+   * Schema for the arguments: an Effect schema, a Standard Schema (zod, valibot, arktype), or JSON Schema. Must
+   * describe an object.
+   */
   readonly input: Shape<A>
-  /** Whether the vendor must enforce the schema of arguments, if it can. Default: the vendor's own. */
+  /** Whether the vendor should strictly enforce the argument schema, if supported. Defaults to the vendor's setting. */
   readonly strict?: boolean | undefined
   /**
-   * Runs the tool. Text and {@link Content} with pictures are returned unchanged; any other value is converted to JSON.
-   * A failure is reported to the worker and does not end the run. Without `execute`, the run is suspended until it
-   * receives the result.
+   * Executes the tool. Strings and {@link Content} are returned to the model unchanged; any other result is serialized
+   * as JSON. If the effect fails, the model receives the error message and the run continues. If omitted, a call
+   * suspends the run until its result is provided.
    */
   readonly execute?: ((input: A, context: ToolCallContext) => Effect.Effect<unknown, unknown>) | undefined
   /**
-   * Whether a person must approve each call. Default: `false`. The run is suspended if `RunOptions.approve` does not
-   * decide.
+   * Whether each call requires human approval. Unless `RunOptions.approve` is set, the run is suspended at the call.
+   * Default: `false`.
    */
   readonly needsApproval?: boolean | ((input: A) => boolean | PromiseLike<boolean>) | undefined
   /**
-   * Whether a call can be repeated safely, for example because it only reads. Default: `false`. If a run is stopped or
-   * killed during a call that is not repeatable, the worker receives an error as its result.
+   * Whether a call can be repeated safely, e.g. because it only reads data. If a run is stopped or killed during a call
+   * that is not repeatable, the worker receives an error as the result. Default: `false`.
    */
   readonly isRepeatable?: boolean | undefined
-  /** The time limit in milliseconds. Default: 60,000. */
+  /** Time limit in milliseconds. Default: 60,000. */
   readonly timeoutMillis?: number | undefined
   /**
-   * The maximum length of its result, in characters. Default: 100,000. A longer result is truncated, and the worker is
-   * notified.
+   * Maximum length of the result in characters. Longer results are truncated, with a note to the worker. Default:
+   * 100,000.
    */
   readonly maxResultCharacters?: number | undefined
 }
 
 /**
- * Makes a tool whose `execute` returns an Effect and receives the decoded arguments.
+ * Creates a tool whose `execute` receives the decoded arguments and returns an Effect.
  *
  * **Example**
  *
@@ -162,12 +173,12 @@ export const make = <const S extends Shape>(
   tool: Omit<Tool<TypeOf<S>>, "input"> & { readonly input: S }
 ): Tool<TypeOf<S>> => tool as unknown as Tool<TypeOf<S>>
 
-/** The result of a tool, as sent to the worker. */
+/** The result of a tool call, as sent to the worker. */
 export interface ToolResult {
   readonly content: Content
-  /** Whether it failed. The content is then the reason. */
+  /** Whether the tool failed. If so, `content` is the error message. */
   readonly isError?: boolean
 }
 
-/** The caller's response to a pending call: its result, or the approval decision. */
+/** A response to a pending call: the tool's result, or an approval decision. */
 export type Given = string | ToolResult | { readonly approved: boolean; readonly reason?: string | undefined }

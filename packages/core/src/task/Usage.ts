@@ -1,4 +1,4 @@
-/** Usage and cost of calls: tokens, list prices, spend, and the error for an exceeded limit. */
+/** Token usage and cost: tokens, list prices, spending, and the error raised when a budget is exceeded. */
 
 import * as Data from "effect/Data"
 import { defined } from "../Fields.ts"
@@ -9,50 +9,47 @@ import type { Message } from "./Message.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tokens of one call, or the sum of several. */
+/** Token usage of a call, or the sum over several calls. */
 export interface Usage {
-  /** All input tokens, including those read from a cache. */
+  /** Input tokens, including those read from a cache. */
   readonly inputTokens: number
-  /** All output tokens, including reasoning. */
+  /** Output tokens, including reasoning. */
   readonly outputTokens: number
-  /** The part of `inputTokens` that was read from the vendor's cache. */
+  /** Portion of `inputTokens` read from the vendor's prompt cache. */
   readonly cachedInputTokens?: number
-  /** The part of `inputTokens` that was written to the vendor's cache. */
+  /** Portion of `inputTokens` written to the vendor's prompt cache. */
   readonly cacheWriteTokens?: number
-  /** The part of `outputTokens` that was reasoning. */
+  /** Portion of `outputTokens` used for reasoning. */
   readonly reasoningTokens?: number
   /**
-   * True if some values were not reported, or were impossible, and were estimated. For a call that was cut off, the
-   * values are an upper bound.
+   * `true` if any count was missing or invalid and has been estimated. For a call that was cut off, the counts are
+   * upper bounds.
    */
   readonly estimated?: boolean
-  /**
-   * An impossible reported value that was replaced by an estimate, e.g. `outputTokens: -90`. For a sum of calls, the
-   * first such value.
-   */
+  /** The first invalid count reported by the vendor and replaced with an estimate, e.g. `outputTokens: -90`. */
   readonly misreported?: string
 }
 
-/** List prices in USD. A worker without prices has an unknown price; it is not free (see {@link free}). */
+/** List prices in USD. If a worker has no pricing, its price is unknown, not zero (see {@link free}). */
 export interface Pricing {
   /** USD per million input tokens. */
   readonly inputPerMillion: number
   /** USD per million output tokens, including reasoning. */
   readonly outputPerMillion: number
-  /** USD per million input tokens read from the cache. Default: the input price. */
+  /** USD per million input tokens read from the cache. Defaults to the input price. */
   readonly cachedInputPerMillion?: number | undefined
-  /** USD per million input tokens written to the cache. Default: the input price. */
+  /** USD per million input tokens written to the cache. Defaults to the input price. */
   readonly cacheWritePerMillion?: number | undefined
-  /** USD per call, in addition to the tokens. Default: 0. */
+  /** USD per call, in addition to the token prices. Default: 0. */
   readonly perCall?: number | undefined
-  /** Whether the price is play money. Budgets count it as USD; views must mark it. */
+  /** Whether the price is play money. Budgets treat it as USD; user interfaces must mark it. */
   readonly isPlay?: boolean | undefined
   /** The source of the price, and the ISO date on which it was read. */
   readonly source?: string | undefined
   readonly date?: string | undefined
 }
 
-/** The options of a price, for `Options.check`. */
+/** Validates {@link Pricing}, for use with `Options.check`. */
 export const pricingShape: Options.ShapeOf<Pricing> = {
   inputPerMillion: Options.number(0),
   outputPerMillion: Options.number(0),
@@ -64,46 +61,46 @@ export const pricingShape: Options.ShapeOf<Pricing> = {
   date: Options.text
 }
 
-/** The usage of one call and its cost in USD (`undefined` if the price is unknown). */
+/** Usage and cost of a call. `costUsd` is `undefined` if the price is unknown. */
 export interface Paid {
   readonly usage: Usage
   readonly costUsd: number | undefined
 }
 
-/** The total spend. */
+/** Total spending. */
 export interface Spend {
   readonly usage: Usage
-  /** The total in USD, of the calls with a known price. */
+  /** Total cost in USD of all calls with a known price. */
   readonly costUsd: number
   readonly calls: number
-  /** The number of calls without a known price. `costUsd` does not include them. */
+  /** Number of calls without a known price. They are not included in `costUsd`. */
   readonly unpricedCalls: number
 }
 
-/** Zero tokens. */
+/** Usage of zero tokens. */
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0 }
 
-/** Zero spend. */
+/** Spending of zero. */
 export const noSpend: Spend = { usage: noUsage, costUsd: 0, calls: 0, unpricedCalls: 0 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Formats a number with four significant digits and without an exponent. */
+/** Formats a number with four significant digits, without an exponent. */
 const decimal = (value: number): string =>
   value === 0 || value >= 1
     ? `${Number(value.toPrecision(4))}`
     : Number(value.toPrecision(4)).toFixed(12).replace(/0+$/, "")
 
-/** A part of the price of a plan. */
+/** Calls, tokens and cost of a plan. */
 interface PlanAmount {
   readonly calls: number
   readonly tokens: number
   readonly costUsd: number | undefined
 }
 
-/** The price of a plan, as returned by `Price.of`. */
+/** The price range of a plan, as returned by `Price.of`. */
 export interface PlanPrice {
   readonly least: PlanAmount
   readonly likely: PlanAmount
@@ -113,20 +110,20 @@ export interface PlanPrice {
 const amount = ({ calls, costUsd, tokens }: PlanAmount): string =>
   `${costUsd === undefined ? "an unknown cost" : `${decimal(costUsd)} USD`} (${calls} calls, ${tokens} tokens)`
 
-/** The error for a call or plan that would exceed a limit. `needed` is its worst case; `undefined` if unknown. */
+/** Raised when a call or a plan would exceed a limit. `needed` is its worst case, or `undefined` if unknown. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly limit: "costUsd" | "tokens" | "calls" | "durationMillis"
   readonly allowed: number
   readonly spent: number
   readonly needed: number | undefined
-  /** `"payer"` if the payer's limit was reached; absent if it was the run's limit or that of a shared account. */
+  /** Set to `"payer"` if the payer's limit was exceeded, rather than a limit of the run or a shared account. */
   readonly account?: "payer" | undefined
-  /** The worker without a known price, if that is why `needed` is unknown. */
+  /** The worker without a known price, if this is why `needed` is unknown. */
   readonly worker?: string | undefined
-  /** The price of the plan that was not admitted (`budget.admit`); absent if the error is about a call. */
+  /** The price of the plan that was not admitted (see `budget.admit`). Undefined if the error concerns a call. */
   readonly plan?: PlanPrice | undefined
 }> {
-  /** The fields of the error, for creating another error with additional fields. */
+  /** The fields of the error. Useful for creating a copy with additional fields. */
   get fields() {
     const { account, allowed, limit, needed, plan, spent, worker } = this
     return { account, allowed, limit, needed, plan, spent, worker }
@@ -153,10 +150,10 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 // Prices and usage
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The price of a worker that costs nothing: a local model, a function. */
+/** Pricing for workers that cost nothing, such as local models and functions. */
 export const free: Pricing = { inputPerMillion: 0, outputPerMillion: 0 }
 
-/** Whether tokens cost nothing at this price. */
+/** Whether input and output tokens cost nothing. */
 export const isFree = (pricing: Pricing | undefined): boolean =>
   pricing !== undefined && pricing.inputPerMillion === 0 && pricing.outputPerMillion === 0
 
@@ -164,8 +161,7 @@ const addOptional = (left: number | undefined, right: number | undefined) =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
 
 /**
- * Returns the number of characters of a message; a picture or file counts as four thousand, the size of a small
- * picture.
+ * Returns the length of a message in characters. An image or file counts as 4,000, which corresponds to a small image.
  */
 const charactersOf = (message: Message): number => {
   const { content } = message
@@ -178,8 +174,8 @@ const charactersOf = (message: Message): number => {
 }
 
 /**
- * Estimates the usage if none is reported: four characters per token, and 1,000 tokens per picture or file. The result
- * is marked as estimated.
+ * Estimates usage when the vendor does not report any, at four characters per token and 1,000 tokens per image or file.
+ * The result is marked as `estimated`.
  */
 export const estimateUsage = (messages: ReadonlyArray<Message>, answer: string): Usage => ({
   inputTokens: Math.ceil(messages.reduce((sum, message) => sum + charactersOf(message), 0) / 4),
@@ -192,29 +188,29 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const shown = (value: unknown): string =>
   typeof value === "string" ? JSON.stringify(value.slice(0, 40)) : typeof value === "number" ? `${value}` : typeof value
 
-/** Returns a part of a count, or `undefined` if it is invalid or exceeds the remaining `whole`. */
+/** Returns the count if it is valid and no larger than `whole`, or `undefined` otherwise. */
 const share = (value: unknown, whole: number): number | undefined =>
   isCount(value) && value <= whole ? value : undefined
 
-/** The possible usage of a call. */
+/** Bounds on the plausible usage of a call. */
 export interface Bounds {
-  /** The largest plausible counts. */
+  /** Largest plausible counts. */
   readonly most: Pick<Usage, "inputTokens" | "outputTokens">
-  /** The reserved worst case, which replaces larger counts. */
+  /** The reserved worst case, which replaces any count above `most`. */
   readonly worst: Pick<Usage, "inputTokens" | "outputTokens">
-  /** Whether a count of 0 is impossible, because a worker that is not free answered. */
+  /** Whether a count of 0 is implausible, because a worker with a non-zero price returned an answer. */
   readonly isSome: boolean
 }
 
 /**
- * Validates the usage that a worker reports: counts are whole numbers of at least 0, cache reads and writes are at most
- * the input, reasoning is at most the output.
+ * Validates the usage reported by a worker: counts must be non-negative integers, cache reads and writes must not
+ * exceed the input, and reasoning must not exceed the output.
  *
  * **Details**
  *
- * A plausible usage is returned unchanged. Otherwise the estimate replaces impossible input or output tokens, and
- * impossible cache or reasoning counts are dropped; `misreported` contains the reported value. With `bounds`, a count
- * above the maximum is replaced by the worst case that was reserved for the call.
+ * Plausible usage is returned unchanged. Implausible input or output counts are replaced with the estimate, and
+ * implausible cache or reasoning counts are removed; `misreported` records the original value. If `bounds` is set, a
+ * count above `bounds.most` is replaced with the worst case reserved for the call.
  *
  * **Example**
  *
@@ -254,7 +250,7 @@ const names = ["inputTokens", "outputTokens", "cachedInputTokens", "cacheWriteTo
 
 type Told = { readonly [Name in keyof Usage]?: unknown }
 
-/** Whether every reported count is possible. Written without loops for speed, because it runs for every call. */
+/** Whether all reported counts are valid. Unrolled for speed, because it runs for every call. */
 const isSame = (told: Told, counts: Pick<Told, (typeof names)[number]>): boolean =>
   told.inputTokens === counts.inputTokens &&
   told.outputTokens === counts.outputTokens &&
@@ -264,7 +260,7 @@ const isSame = (told: Told, counts: Pick<Told, (typeof names)[number]>): boolean
   (told.estimated === undefined || typeof told.estimated === "boolean") &&
   (told.misreported === undefined || typeof told.misreported === "string")
 
-/** Adds the tokens of two calls. */
+/** Adds the usage of two calls. */
 export const addUsage = (left: Usage, right: Usage): Usage => {
   return defined({
     inputTokens: left.inputTokens + right.inputTokens,
@@ -287,7 +283,7 @@ const isPrice = (pricing: Pricing): boolean =>
   isAmount(pricing.perCall)
 
 /**
- * Returns the cost of a call in USD, or `undefined` if the price is unknown. A negative or non-numeric price counts as
+ * Returns the cost of a call in USD, or `undefined` if the price is unknown. Negative and non-numeric prices count as
  * unknown.
  *
  * **Example**

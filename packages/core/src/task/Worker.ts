@@ -1,11 +1,11 @@
 /**
- * A worker: a model, or any other solver, that answers a subtask.
+ * Workers answer subtasks. A worker is a model or any other solver.
  *
- * A worker is an object with one method, `generate`, which returns parts: text, reasoning, and a final part with the
- * finish reason and the usage. A worker does not retry or cache and has no state between calls; the runtime does this
- * for all workers. The runtime also validates their output. An impossible usage is replaced by an estimate
- * (`Usage.checked`). Text that is not a string, or that exceeds 64 characters per allowed token (but at least 2^20
- * characters), is `Malformed`. Any other exception or invalid value is a `Defect`.
+ * A worker implements one method, `generate`, which returns parts: text, reasoning, and a final part with the finish
+ * reason and usage. Workers are stateless and need not implement retries or caching, which the runtime provides. The
+ * runtime also validates their output. Invalid usage is replaced with an estimate (`Usage.checked`). Text that is not a
+ * string, or that exceeds both 64 characters per allowed token and 2^20 characters, is treated as `Malformed`. Any
+ * other exception or invalid value is a `Defect`.
  */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
@@ -23,13 +23,13 @@ import type { Pricing, Usage } from "./Usage.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much a worker may reason before it answers: an effort, a budget in tokens, or not at all. */
+/** How much a worker should reason before answering: an effort level, a token budget, or not at all. */
 export type Reasoning =
   | { readonly type: "effort"; readonly effort: "minimal" | "low" | "medium" | "high" }
   | { readonly type: "budget"; readonly tokens: number }
   | { readonly type: "off" }
 
-/** The table of {@link Reasoning}, for `Options.check`. */
+/** Validates {@link Reasoning}, for use with `Options.check`. */
 export const reasoningTable = Options.variants("type", {
   effort: Options.table({ effort: Options.oneOf("minimal", "low", "medium", "high") }, { required: ["effort"] }),
   budget: Options.table({ tokens: Options.whole(0) }, { required: ["tokens"] }),
@@ -37,74 +37,75 @@ export const reasoningTable = Options.variants("type", {
 })
 
 /**
- * The format of a workflow's text. It is a hint for workers that support grammar-constrained decoding; other workers
- * ignore it.
+ * Describes the text format of a workflow. Serves as a hint for workers that support grammar-constrained decoding; all
+ * other workers ignore it.
  */
 export interface WorkflowFormat {
   readonly type: "workflow"
   readonly poolSize: number
   readonly maxSteps: number
   readonly access: "binary" | "fine-grained"
-  /** Whether three empty lists, which confirm the previous answer, are allowed. */
+  /** Whether the model may return three empty lists to confirm the previous answer. */
   readonly allowEmpty: boolean
-  /** The names that the list `how` and the checks before it may use. If absent, these lists are not allowed. */
+  /** The names allowed in the `how` list and in the checks before it. If omitted, these lists are not allowed. */
   readonly how?: HowFormat | undefined
-  /** Whether `answer = "…"` is allowed instead of the lists. Default: `false`. */
+  /** Whether the model may write `answer = "…"` instead of the lists. Default: `false`. */
   readonly mayAnswer?: boolean | undefined
 }
 
-/** The allowed names and limits in the list `how` of a workflow's text. */
+/** The names and limits allowed in the `how` list of a workflow's text. */
 export interface HowFormat {
   readonly checks?: ReadonlyArray<string> | undefined
   readonly shapes?: ReadonlyArray<string> | undefined
   readonly tools?: ReadonlyArray<string> | undefined
-  /** The maximum number of items of all steps together. Default: 1,000. */
+  /** Maximum total number of items across all steps. Default: 1,000. */
   readonly maxItems?: number | undefined
 }
 
 /**
- * A request to a worker. Absent or `undefined` settings mean the worker's own defaults. Use {@link withDefaults} to
- * fill them in; a plain spread would overwrite them with `undefined`.
+ * A request to a worker. Omitted or `undefined` settings fall back to the worker's defaults. Use {@link withDefaults}
+ * to apply the defaults; a plain spread would overwrite them with `undefined`.
  */
 export interface WorkerRequest {
   readonly messages: ReadonlyArray<Message>
-  /** The maximum number of output tokens, including reasoning. */
+  /** Maximum number of output tokens, including reasoning. */
   readonly maxOutputTokens?: number | undefined
-  /** The sampling temperature. 0 is greedy. */
+  /** Sampling temperature. 0 selects greedy decoding. */
   readonly temperature?: number | undefined
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
-  /** The tools that the worker may call. Only workers with the capability `tools` receive any. */
+  /** Tools that the worker may call. Only sent to workers with the `tools` capability. */
   readonly tools?: ReadonlyArray<ToolDefinition> | undefined
   /** Default: `"auto"`. */
   readonly toolChoice?: ToolChoice | undefined
-  /** Whether the worker may call several tools in one turn. Default: the vendor's. */
+  /** Whether the worker may call several tools in the same turn. Defaults to the vendor's setting. */
   readonly parallelToolCalls?: boolean | undefined
   /** The required output format. */
   readonly output?: OutputFormat | undefined
   readonly format?: WorkflowFormat | undefined
   /**
-   * The behavior for a preference (temperature, reasoning, parallel calls, a tier) that the worker does not support.
-   * With `"require"` (the default), the call fails. With `"omit"`, the preference is mapped to a supported one, or
-   * omitted with a notice.
+   * How to handle preferences (temperature, reasoning, parallel tool calls, service tier) that the worker does not
+   * support. `"require"` (the default) fails the call. `"omit"` substitutes the closest supported value or drops the
+   * preference, and adds a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
 }
 
 /**
- * The reason why a worker stopped. `refusal`: the model declined to answer, or the vendor's filter cut off its answer;
- * the text, which may be empty, is not an answer. `tool-calls`: it waits for the results of its tool calls. `other`: an
- * unknown reason of the vendor.
+ * Why a worker stopped generating. `refusal`: the model declined to answer, or the vendor's content filter cut it off;
+ * the text, which may be empty, is not an answer. `tool-calls`: the worker is waiting for the results of its tool
+ * calls. `other`: any other reason reported by the vendor.
  */
 export type FinishReason = "stop" | "length" | "refusal" | "tool-calls" | "other"
 
 /**
- * A part of a worker's response. A response ends with exactly one `finish`. An `allowance` reports what is left of the
- * vendor's rate limits, as early as possible, so that later calls can wait. A `tool-call` is complete; a preceding
- * `tool-call-delta` is a chunk of its arguments, for display. With a `handle`, the vendor can re-deliver this response
- * ({@link Reattach}); the last handle is used. In a run with a journal, nothing more is read from the worker until the
- * handle is durable. A `notice` reports a part of the request that was omitted or replaced.
+ * A part of a worker's response. A response ends with exactly one `finish`. `allowance` reports the vendor's remaining
+ * rate limits and should be emitted as early as possible, so that later calls can be delayed. `tool-call` contains a
+ * complete call; `tool-call-delta` contains a chunk of its arguments and is for display only. `handle` identifies a
+ * response that the vendor can deliver again ({@link Reattach}); the most recent handle applies. In a run with a
+ * journal, no more parts are read until the handle is durable. `notice` reports a part of the request that was dropped
+ * or replaced.
  */
 export type WorkerPart =
   | { readonly type: "text"; readonly text: string }
@@ -118,49 +119,52 @@ export type WorkerPart =
       readonly type: "finish"
       readonly reason: FinishReason
       readonly usage: Usage
-      /** The model name in the vendor's response, often a dated version of the requested one. */
+      /** Model name reported by the vendor, often a dated version of the requested model. */
       readonly model?: string | undefined
       /**
-       * Vendor data to send back with this turn if tools were called (`AssistantMessage.echo`), or data that the model
-       * returns to a policy in addition to the text (`Policy.Complete`).
+       * Vendor-specific data. If tools were called, it is sent back with this turn (`AssistantMessage.echo`); a
+       * policy's model can also use it to return data in addition to the text (`Policy.Complete`).
        */
       readonly echo?: unknown
-      /**
-       * The complete text, if the vendor's final object differs from the streamed text. It replaces the streamed text.
-       */
+      /** The complete text, if the vendor's final object differs from the streamed text. Replaces the streamed text. */
       readonly text?: string | undefined
     }
 
-/** The parts of one answer as they arrive. */
+/** A stream of response parts. */
 export type PartStream = Stream.Stream<WorkerPart, WorkerError>
 
 /**
- * The return type of `generate`: a stream of parts, or an effect that returns all parts for workers that do not stream.
- * The effect may also return a stream, for workers that decide per call. `WorkerStream.generate` converts both to a
- * stream.
+ * The return type of `generate`: a stream of parts, or, for workers that do not stream, an effect that returns all
+ * parts at once. The effect may also return a stream, for workers that decide for each call. `WorkerStream.generate`
+ * converts either to a stream.
  */
 export type WorkerParts = PartStream | Effect.Effect<ReadonlyArray<WorkerPart> | PartStream, WorkerError>
 
 /**
- * The capabilities of a worker beyond answering text with text. Absent means unsupported: a call that needs the
- * capability is not made, and the caller is notified before anything is paid.
+ * The capabilities of a worker beyond text-in, text-out. Undefined means unsupported: a call that needs the capability
+ * is not sent, and the caller receives an error before anything is paid for.
  */
 export interface Capabilities {
-  /** Calls tools, and reads their results. */
+  /** Can call tools and process their results. */
   readonly tools?: boolean | undefined
-  /** Accepts pictures. */
+  /** Accepts images. */
   readonly images?: boolean | undefined
   /** Accepts files, such as PDFs. */
   readonly files?: boolean | undefined
-  /** Enforces a JSON Schema on its answer. Other workers receive the schema as an instruction. */
+  /**
+   * Can constrain answers to a JSON Schema. Workers without this capability receive the schema as part of the prompt.
+   */
   readonly jsonSchema?: boolean | undefined
-  /** Enforces that its answer is JSON. Default: the value of `jsonSchema`. Other workers receive an instruction. */
+  /**
+   * Can constrain answers to valid JSON. Workers without this capability receive an instruction as part of the prompt.
+   * Defaults to the value of `jsonSchema`.
+   */
   readonly json?: boolean | undefined
-  /** Enforces the output format even in requests with tools. Default: `true`. */
+  /** Can enforce the output format even in requests that include tools. Default: `true`. */
   readonly shapesWithTools?: boolean | undefined
 }
 
-/** The options of capabilities, for `Options.check`. */
+/** Validates {@link Capabilities}, for use with `Options.check`. */
 export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
   tools: Options.flag,
   images: Options.flag,
@@ -170,120 +174,124 @@ export const capabilitiesShape: Options.ShapeOf<Capabilities> = {
   shapesWithTools: Options.flag
 }
 
-/** Recovers a call after a crash: the vendor continues the call and can re-deliver the answer. */
+/**
+ * Recovers calls after a crash, for vendors that continue a call in the background and can deliver its answer again.
+ */
 export interface Reattach {
   /**
-   * Returns the complete answer for the handle that the call reported when it started. Fails if the vendor does not
-   * know the handle.
+   * Returns the complete answer for a handle that the call reported when it started. Fails if the vendor does not
+   * recognize the handle.
    */
   readonly reattach: (handle: string, request: WorkerRequest) => WorkerParts
 }
 
 /**
- * The id of the current call, in a run with a journal: `run/round/step/number/attempt`, the same after a crash.
- * Recoverable workers ({@link Reattach}) use it to identify their request at the vendor. `undefined` outside of runs
- * with a journal.
+ * Id of the current call within a journaled run: `run/round/step/number/attempt`. It stays the same after a crash.
+ * Recoverable workers ({@link Reattach}) use it to identify their request to the vendor. `undefined` for runs without a
+ * journal.
  */
 export const CallId: Context.Reference<string | undefined> = Context.Reference("@divisi/core/CallId", {
   defaultValue: (): string | undefined => undefined
 })
 
-/** The limits of a worker. An absent limit is unknown. */
+/** Token limits of a worker. Undefined limits are unknown. */
 export interface Limits {
-  /** The context window: input and output tokens together. */
+  /** Size of the context window: input and output tokens combined. */
   readonly contextTokens?: number | undefined
-  /** The maximum number of output tokens of one call. */
+  /** Maximum number of output tokens per call. */
   readonly maxOutputTokens?: number | undefined
 }
 
-/** The options of limits, for `Options.check`. */
+/** Validates {@link Limits}, for use with `Options.check`. */
 export const limitsShape: Options.ShapeOf<Limits> = { contextTokens: Options.limit, maxOutputTokens: Options.limit }
 
-/** A model, or any other solver, that answers a subtask. */
+/** A model, or any other solver, that answers subtasks. */
 export interface Worker {
   /** Unique within a pool, e.g. `openai:gpt-5`. */
   readonly id: string
-  /** The strengths of the worker, in one sentence. Shown to a policy only if the prompt includes descriptions. */
+  /** One-sentence description of the worker's strengths. Shown to a policy only if its prompt includes descriptions. */
   readonly description?: string | undefined
   /**
-   * A system prompt that is sent before all other messages. Two workers can be the same model with different
-   * instructions. It is part of the cost and the cache key of a call.
+   * System prompt, sent before all other messages. Two workers can share a model but have different instructions.
+   * Instructions count toward the cost of a call and are part of its cache key.
    */
   readonly instructions?: string | undefined
   readonly capabilities?: Capabilities | undefined
   /**
-   * The configuration that its answers depend on, in addition to its id: default settings, endpoint. It is part of the
-   * key in the `ResponseCache`, so it must be plain JSON without secrets.
+   * Configuration that affects the worker's answers, such as default settings or the endpoint. It is part of the
+   * `ResponseCache` key in addition to the id, so it must be plain JSON without secrets.
    */
   readonly settings?: unknown
   /**
-   * Whether it is a general language model, which follows instructions in plain language and can be prompted to plan
-   * (see `DefaultPolicy`). Default: `false`.
+   * Whether the worker is a general-purpose language model, which follows plain-language instructions and can be
+   * prompted to plan (see `DefaultPolicy`). Default: `false`.
    */
   readonly isLanguageModel?: boolean | undefined
   /**
-   * False if the model does not support a seed. Its calls are then sent without one and are not reproducible. Default:
+   * Whether the model supports seeds. If `false`, calls are sent without a seed and are not reproducible. Default:
    * `true`.
    */
   readonly takesSeed?: boolean | undefined
   /**
-   * False if reasoning cannot be configured; `"off"` if it can only be turned off. If a plan sets reasoning for a step
-   * of this worker, the setting is omitted and a notice reports it. Default: `true`.
+   * Whether reasoning can be configured. `"off"` means that it can only be disabled. If a plan configures reasoning
+   * that this worker does not support, the setting is dropped with a notice. Default: `true`.
    */
   readonly takesReasoning?: boolean | "off" | undefined
   /**
-   * False if the model has no temperature. A plan's setting is then omitted as for `takesReasoning`. Default: `true`.
+   * Whether the model supports a temperature. If `false`, a temperature set by a plan is dropped with a notice.
+   * Default: `true`.
    */
   readonly takesTemperature?: boolean | undefined
   /**
-   * False for a model that changes between calls, such as one in training. Its answers are neither stored in nor read
-   * from a `ResponseCache`. Default: `true`.
+   * Whether answers may be cached. Set to `false` for models that change between calls, e.g. during training; their
+   * answers are neither written to nor read from a `ResponseCache`. Default: `true`.
    */
   readonly isCacheable?: boolean | undefined
   /**
-   * How to recover a call whose process ended before its answer arrived, in a run with a journal. `"free"`: the call
-   * costs nothing and is repeated (a local model, a function). `"none"` (the default): it is unknown whether the call
-   * was answered, so it is charged at its worst case, and the run's `onUnconfirmedCall` applies. A {@link Reattach}:
-   * the vendor re-delivers the same answer, and nothing is paid twice.
+   * How to recover a call whose process ended before the answer arrived, in a journaled run. `"free"`: the call costs
+   * nothing and is repeated (local models, functions). `"none"` (the default): the outcome is unknown, so the call is
+   * charged at its worst case and the run's `onUnconfirmedCall` setting applies. A {@link Reattach}: the vendor
+   * delivers the same answer again at no extra cost.
    */
   readonly recovery?: "free" | "none" | Reattach | undefined
   /**
-   * The key under which workers share rate limits and circuit breakers, such as a vendor and API key. Default: `id`.
+   * Key shared by workers that have common rate limits and circuit breakers, such as a vendor and API key. Defaults to
+   * `id`.
    */
   readonly provider?: string | undefined
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
   /**
-   * The output token limit of requests that set none. Default for calls on a limited account: the maximum in `limits`,
-   * but at most 8,192, or 4,096 without `limits`.
+   * Output token limit for requests that do not set one. On an account with limits, calls otherwise default to the
+   * maximum from `limits` capped at 8,192, or 4,096 if `limits` does not specify one.
    */
   readonly maxOutputTokens?: number | undefined
   /**
-   * Returns the exact number of input tokens of a request, including tools and pictures, or `undefined` if the worker
-   * cannot count them. In that case a budget reserves an upper bound: one token per byte of text, and the maximum for
-   * each picture and file.
+   * Counts the input tokens of a request exactly, including tools and images. Returns `undefined` if the worker cannot
+   * count them; budgets then reserve an upper bound of one token per byte of text plus the maximum for each image and
+   * file.
    */
   readonly countInputTokens?: ((request: WorkerRequest) => number | undefined) | undefined
-  /** Answers one request. Interrupting the returned effect or stream stops the call. */
+  /** Sends a request and returns the response parts. Interrupting the effect or stream cancels the call. */
   readonly generate: (request: WorkerRequest) => WorkerParts
   /**
-   * Forwards a request to an endpoint of OpenAI's API other than chat, and returns the vendor's response unchanged. The
-   * server uses it for `/v1/embeddings` and `/v1/completions`; a Conductor does not use it. Absent if the vendor has no
+   * Forwards a request to an OpenAI-compatible endpoint other than chat, and returns the vendor's response unchanged.
+   * The server uses it for `/v1/embeddings` and `/v1/completions`; the Conductor does not. Omit it if the vendor has no
    * such endpoint.
    */
   readonly forward?: Forward | undefined
 }
 
-/** An endpoint of OpenAI's API other than chat: embeddings, and legacy completions. */
+/** OpenAI-compatible endpoints other than chat: embeddings and legacy completions. */
 export type ForwardEndpoint = "embeddings" | "completions"
 
-/** A vendor's unchanged response. */
+/** A vendor's response, passed through unchanged. */
 export interface Forwarded {
   readonly contentType: string
   readonly body: Stream.Stream<Uint8Array, WorkerError>
 }
 
-/** Forwards the body of a request, with the client's model name replaced by the worker's own. */
+/** Forwards a request body, with the model name replaced by the one that the vendor expects. */
 export type Forward = (
   endpoint: ForwardEndpoint,
   body: Readonly<Record<string, unknown>>
@@ -293,7 +301,7 @@ export type Forward = (
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a call failed. Every provider maps its vendor's errors to one of these reasons. */
+/** Why a call failed. Providers map each vendor error to one of these reasons. */
 export type WorkerErrorReason =
   | {
       readonly _tag: "RateLimited"
@@ -307,7 +315,7 @@ export type WorkerErrorReason =
     }
   | { readonly _tag: "Timeout"; readonly afterMillis?: number; readonly detail?: string }
   | { readonly _tag: "Network"; readonly detail?: string }
-  /** With a `remedy`, a retry would fail in the same way, so the call is not retried. */
+  /** If `remedy` is set, the call is not retried, because it would fail again in the same way. */
   | { readonly _tag: "Malformed"; readonly detail?: string; readonly remedy?: string }
   | { readonly _tag: "InvalidRequest"; readonly detail?: string }
   | { readonly _tag: "Authentication"; readonly detail?: string }
@@ -319,7 +327,7 @@ export type WorkerErrorReason =
       readonly neededTokens?: number
       readonly detail?: string
     }
-  /** A bug in the worker's code: it threw, or returned an invalid answer. */
+  /** A bug in the worker implementation: it threw an exception or returned an invalid answer. */
   | { readonly _tag: "Defect"; readonly detail?: string }
 
 const explanations: {
@@ -344,7 +352,7 @@ type Said = { readonly [Name in "_tag" | "detail" | "remedy" | (typeof measures)
 
 const isMeasure = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value) && value >= 0
 
-/** Returns a reason that can be stored and shown: of a known kind, with finite numbers and plain text. */
+/** Sanitizes a reason for storage and display: ensures a known tag, finite numbers and plain text. */
 const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   const said: Said = typeof reason === "object" && reason !== null ? reason : {}
   if (typeof said._tag !== "string" || !Object.hasOwn(explanations, said._tag)) {
@@ -363,7 +371,7 @@ const readable = (reason: WorkerErrorReason): WorkerErrorReason => {
   }) as WorkerErrorReason
 }
 
-/** Describes a failure for use in parentheses: without the worker's name and without a full stop. */
+/** Describes a failure for use within parentheses: without the worker's name and the final full stop. */
 const wordsOf = ({ reason, worker }: WorkerError): string => {
   const detail = (reason.detail ?? "").trim()
   const own = detail.startsWith(worker) ? detail.slice(worker.length).replace(/^[\s:]+/, "") : detail
@@ -376,7 +384,7 @@ const units = [
   ["s", 1_000]
 ] as const
 
-/** Formats the delay that the vendor requests, rounded up in the largest suitable unit. */
+/** Formats the delay requested by the vendor, rounded up, in the largest suitable unit. */
 const waiting = (reason: WorkerErrorReason): string | undefined => {
   const millis = "retryAfterMillis" in reason ? reason.retryAfterMillis : undefined
   if (millis === undefined || millis < 1_000) return undefined
@@ -388,24 +396,25 @@ const waiting = (reason: WorkerErrorReason): string | undefined => {
 const remedyOf = (reason: WorkerErrorReason): string | undefined => ("remedy" in reason ? reason.remedy : undefined)
 
 /**
- * A failed call to a worker. `reason` is the cause; {@link isRetryable} returns whether a retry can help.
+ * Raised when a worker call fails. `reason` describes the cause; use {@link isRetryable} to determine whether a retry
+ * can help.
  *
  * **Details**
  *
- * The text of a reason usually comes from a vendor. Control characters and bidirectional marks in it are replaced by
- * spaces, so that the error can be displayed anywhere. A reason of an unknown kind becomes a `Defect`.
+ * A reason's text usually comes from the vendor. Control characters and bidirectional marks are replaced with spaces,
+ * so that it is safe to display. Unknown reasons are converted to a `Defect`.
  */
 export class WorkerError extends Data.TaggedError("WorkerError")<{
   readonly worker: string
   readonly reason: WorkerErrorReason
-  /** The usage of the failed call, if the vendor reported it. */
+  /** Usage of the failed call, if reported by the vendor. */
   readonly usage?: Usage | undefined
 }> {
   constructor(options: {
     readonly worker: string
     readonly reason: WorkerErrorReason
     readonly usage?: Usage | undefined
-    /** The thrown value, for debugging. It is not part of the error's JSON, because it may contain secrets. */
+    /** The original thrown value, for debugging. Excluded from the error's JSON, because it may contain secrets. */
     readonly cause?: unknown
   }) {
     const { cause, reason, ...rest } = options
@@ -421,17 +430,17 @@ export class WorkerError extends Data.TaggedError("WorkerError")<{
   }
 }
 
-/** Whether the same call may succeed on a retry. */
+/** Whether the same call may succeed if it is retried. */
 export const isRetryable = (reason: WorkerErrorReason): boolean =>
   explanations[reason._tag].retryable && !(reason._tag === "Malformed" && reason.remedy !== undefined)
 
 /**
- * The error of a run that ended as `refused` because a worker declined to answer. The call itself did not fail, and a
- * retry is unlikely to help.
+ * The error of a run that ended as `refused` because a worker declined to answer. The call itself succeeded, so a retry
+ * is unlikely to help.
  */
 export class Refusal extends Data.TaggedError("Refusal")<{
   readonly worker: string
-  /** The text that the model returned instead of an answer; may be empty. */
+  /** The text that the model returned instead of an answer. May be empty. */
   readonly text: string
 }> {
   override get message(): string {
@@ -443,13 +452,13 @@ export class Refusal extends Data.TaggedError("Refusal")<{
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The request settings for which a worker can have defaults. */
+/** The request settings for which a worker can define defaults. */
 export type WorkerDefaults = Pick<
   WorkerRequest,
   "maxOutputTokens" | "temperature" | "seed" | "stopSequences" | "reasoning"
 >
 
-/** Returns the request, with unset settings filled in from the worker's defaults. */
+/** Returns a copy of the request with unset settings filled in from the defaults. */
 export const withDefaults = (request: WorkerRequest, defaults: WorkerDefaults): WorkerRequest => ({
   ...request,
   maxOutputTokens: request.maxOutputTokens ?? defaults.maxOutputTokens,

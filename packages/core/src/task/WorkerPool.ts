@@ -1,8 +1,8 @@
 /**
- * A pool: the ordered list of workers that a run may use.
+ * A pool is the ordered list of workers available to a run.
  *
  * Policies refer to workers by their index in the pool, so the order matters. A pool is never empty, and its worker ids
- * are unique; any non-empty subset of a pool is a pool.
+ * are unique. Any non-empty subset of a pool is a valid pool.
  */
 import * as Arr from "effect/Array"
 import * as Data from "effect/Data"
@@ -10,12 +10,12 @@ import * as Result from "effect/Result"
 import * as Seed from "../Seed.ts"
 import type { Worker } from "./Worker.ts"
 
-/** The ordered, non-empty workers of a run, with unique ids. */
+/** The workers available to a run: ordered, non-empty, and with unique ids. */
 export interface WorkerPool {
   readonly workers: Arr.NonEmptyReadonlyArray<Worker>
 }
 
-/** The error for an invalid pool. */
+/** Raised when a pool is invalid. */
 export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
   readonly reason:
     | { readonly _tag: "Empty" }
@@ -38,7 +38,7 @@ export class WorkerPoolError extends Data.TaggedError("WorkerPoolError")<{
   }
 }
 
-/** Makes a pool of workers in the given order. Fails if there are no workers or if two have the same id. */
+/** Creates a pool. Fails if the list is empty or contains duplicate ids. */
 export const make = (workers: Iterable<Worker>): Result.Result<WorkerPool, WorkerPoolError> => {
   const list = Array.from(workers)
   const seen = new Set<string>()
@@ -69,19 +69,19 @@ export const makeUnsafe = (workers: Iterable<Worker>): WorkerPool => Result.getO
 /** Returns the number of workers in the pool. */
 export const size = (pool: WorkerPool): number => pool.workers.length
 
-/** Whether the prices of all its workers are play money. */
+/** Whether all workers are priced in play money. */
 export const isPlay = ({ workers }: WorkerPool): boolean => workers.every(({ pricing }) => pricing?.isPlay === true)
 
-/** Returns the ids of the workers, by index. */
+/** Returns the worker ids, in pool order. */
 export const ids = (pool: WorkerPool): ReadonlyArray<string> => pool.workers.map((worker) => worker.id)
 
-/** Returns the worker at an index, or `undefined` if the index is out of range. */
+/** Returns the worker at the given index, or `undefined` if it is out of range. */
 export const get = (pool: WorkerPool, ordinal: number): Worker | undefined => pool.workers[ordinal]
 
 const unknown = (pool: WorkerPool, id: string) =>
   Result.fail(new WorkerPoolError({ reason: { _tag: "UnknownId", id, known: ids(pool) } }))
 
-/** Returns a pool of the named workers, in the order of the names. */
+/** Returns a pool with only the named workers, in the order of the names. */
 export const subset = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
   const chosen: Array<Worker> = []
   for (const id of names) {
@@ -92,7 +92,7 @@ export const subset = (pool: WorkerPool, names: Iterable<string>): Result.Result
   return make(chosen)
 }
 
-/** Returns the pool without the named workers, in the same order. */
+/** Returns the pool without the named workers, preserving the order. */
 export const without = (pool: WorkerPool, names: Iterable<string>): Result.Result<WorkerPool, WorkerPoolError> => {
   const excluded = new Set(names)
   const known = new Set(ids(pool))
@@ -101,8 +101,8 @@ export const without = (pool: WorkerPool, names: Iterable<string>): Result.Resul
 }
 
 /**
- * Returns a random sample of `count` workers in random order; equal seeds give equal samples. A Conductor is fine-tuned
- * on such pools so that it adapts to any subset (paper, section 2, "Adaptive pools").
+ * Returns a pool of `count` randomly sampled workers in random order. The same seed yields the same sample. Fine-tuning
+ * on sampled pools teaches a Conductor to adapt to any subset of workers (paper, section 2, "Adaptive pools").
  */
 export const sample = (
   pool: WorkerPool,

@@ -1,10 +1,10 @@
-/** Calls workers outside of a run and returns their answers as streams, even if they do not stream. */
+/** Calls workers outside a run and streams their answers, including those of workers that do not stream. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { PartStream, Worker, WorkerRequest } from "./Worker.ts"
 
 /**
- * Calls a worker, and returns the parts of its answer as a stream.
+ * Calls a worker and streams the parts of its answer.
  *
  * **Example**
  *

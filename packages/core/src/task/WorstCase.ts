@@ -1,30 +1,33 @@
-/** The worst case of a call: an upper bound of its input and output, before it is made. */
+/** Worst-case estimates: upper bounds on the input and output of a call, calculated before it is sent. */
 import { atOnce } from "../Callback.ts"
 import type { ContentPart, Message } from "./Message.ts"
 import { cost } from "./Usage.ts"
 import type { Worker, WorkerRequest } from "./Worker.ts"
 
-/** A request to a worker. */
+/** A worker and the request to send to it. */
 export interface Asked {
   readonly worker: Worker
   readonly request: WorkerRequest
 }
 
 /**
- * The output limit of a call without one, if an account must reserve its cost. A model's maximum output costs many
- * times its usual output, so most budgets would not admit a call at the model's maximum.
+ * Cap on the reserved output tokens for calls that set no limit. A model's maximum output is many times its typical
+ * output; reserving that much would exceed most budgets.
  */
 const defaultOutputTokens = 8_192
 
-/** The usual upper bound of an answer. It is reserved if the output limit of the worker is unknown. */
+/** Typical upper bound on an answer's length, in tokens. Reserved if the worker's output limit is unknown. */
 export const usualOutputTokens = 4_096
 
 const encoder = new TextEncoder()
 
-/** Up to this length, counting a text's bytes is faster than encoding it. */
+/** For texts up to this length, counting bytes in a loop is faster than using `TextEncoder`. */
 const shortLength = 512
 
-/** Returns an upper bound of a text's tokens: its bytes, because no tokenizer produces more than one token per byte. */
+/**
+ * Returns an upper bound on a text's tokens: its length in bytes, because tokenizers never produce more than one token
+ * per byte.
+ */
 export const tokenBound = (text: string): number => {
   if (text.length > shortLength) return encoder.encode(text).length
   let bytes = 0
@@ -41,16 +44,16 @@ export const tokenBound = (text: string): number => {
   return bytes
 }
 
-/** An upper bound of the tokens that vendors count for a picture. Their largest figure is below 5,000. */
+/** Upper bound on the tokens that any vendor counts for an image. The highest published figure is below 5,000. */
 const imageTokens = 6_144
 
-/** An upper bound of the tokens that vendors count for a file: a hundred pages, each as text and as a picture. */
+/** Upper bound on the tokens that any vendor counts for a file: 100 pages, each counted as both text and image. */
 const fileTokens = 300_000
 
 const partBound = (part: ContentPart): number => {
   if (part.type === "text") return tokenBound(part.text)
   if (part.type === "image") return imageTokens
-  // A token of a byte where the file is text, and two where a page of a few bytes is shown as a picture.
+  // At most one token per byte for a text file, and two if a page of only a few bytes is rendered as an image.
   return "data" in part ? Math.min(fileTokens, 2 * part.data.length) : fileTokens
 }
 
@@ -60,18 +63,18 @@ const messageBound = (message: Message): number => {
   const { content } = message
   const said =
     typeof content === "string" ? tokenBound(content) : content.reduce((sum, part) => sum + partBound(part), 0)
-  // Chat templates wrap each message in a few tokens of their own.
+  // Chat templates add a few tokens to each message.
   if (message.role === "assistant") return said + jsonBound(message.toolCalls) + jsonBound(message.echo) + 8
   return said + (message.role === "tool" ? message.name.length + message.callId.length + 16 : 8)
 }
 
-/** The tokens that vendors add to a request with tools, in addition to the tool definitions. */
+/** Tokens that vendors add to requests with tools, in addition to the tool definitions. */
 const toolsOverhead = 1_024
 
 const toolsBound = ({ output, tools }: WorkerRequest): number =>
   jsonBound(output) + (tools === undefined ? 0 : toolsOverhead + jsonBound(tools) + 32 * tools.length)
 
-/** Returns the worker's own count of the input tokens, if it returns a valid one. */
+/** Returns the worker's own count of the input tokens, if it provides a valid one. */
 export const inputCount = ({ request, worker }: Asked): number | undefined => {
   try {
     const count = atOnce("countInputTokens", () => worker.countInputTokens?.(request))
@@ -85,24 +88,25 @@ export const inputBound = (asked: Asked): number =>
   inputCount(asked) ??
   asked.request.messages.reduce((sum, message) => sum + messageBound(message), 8 + toolsBound(asked.request))
 
-/** Returns the maximum output of a call, if it is known. */
+/** Returns the maximum number of output tokens for a call, or `undefined` if it is unknown. */
 export const mostOutput = ({ request, worker }: Asked): number | undefined =>
   request.maxOutputTokens ?? worker.maxOutputTokens ?? worker.limits?.maxOutputTokens
 
-/** Returns the output tokens that an account reserves for a call. */
+/** Returns the number of output tokens to reserve for a call. */
 export const outputBound = ({ request, worker }: Asked): number =>
   request.maxOutputTokens ??
   worker.maxOutputTokens ??
   Math.min(worker.limits?.maxOutputTokens ?? usualOutputTokens, defaultOutputTokens)
 
-/** An upper bound of a call's usage and cost. `costUsd` is `undefined` if the price is unknown. */
+/** Upper bound on a call's usage and cost. `costUsd` is `undefined` if the price is unknown. */
 export interface WorstCase {
   readonly costUsd: number | undefined
   readonly tokens: number
 }
 
 /**
- * Returns the maximum cost of a number of tokens. If cache writes cost more, all input counts as written to the cache.
+ * Returns the maximum cost for the given numbers of tokens. If cache writes are more expensive, assumes that all input
+ * is written to the cache.
  */
 export const costBound = ({ pricing }: Worker, inputTokens: number, outputTokens: number): number | undefined => {
   const plain = cost(pricing, { inputTokens, outputTokens })
@@ -110,7 +114,7 @@ export const costBound = ({ pricing }: Worker, inputTokens: number, outputTokens
   return Math.max(plain, cost(pricing, { inputTokens, outputTokens, cacheWriteTokens: inputTokens }) ?? 0)
 }
 
-/** Returns the worst case of a call. */
+/** Returns the worst-case cost and usage of a call. */
 export const worstCase = (asked: Asked): WorstCase => {
   const { worker } = asked
   const inputTokens = inputBound(asked)

@@ -1,4 +1,4 @@
-/** Prepares shapes: derives the JSON Schema that is sent to the vendor, and validates the output. */
+/** Compiles shapes: derives the JSON Schema to send to the vendor and creates a validator for the output. */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as JsonSchemas from "effect/JsonSchema"
@@ -10,11 +10,13 @@ import type { Shape } from "./Shape.ts"
 import * as schemaCheck from "./schemaCheck.ts"
 import type { JsonSchema } from "./Tool.ts"
 
-/** A shape that is not a schema, or that cannot be converted to JSON Schema; or a tool name that cannot be used. */
+/**
+ * Raised when a shape is not a valid schema or cannot be converted to JSON Schema, or when a tool's name is invalid.
+ */
 export class ShapeError extends Data.TaggedError("ShapeError")<{
   readonly what: string
   readonly detail: string
-  /** The invalid part; the schema by default. */
+  /** The invalid part. Default: the schema. */
   readonly part?: "schema" | "name" | undefined
 }> {
   override get message(): string {
@@ -22,12 +24,12 @@ export class ShapeError extends Data.TaggedError("ShapeError")<{
   }
 }
 
-/** A shape prepared for a run. */
+/** A shape compiled for use in a run. */
 export interface Compiled {
   readonly schema: JsonSchema
-  /** The number of schemas in an external JSON Schema, with references followed; 0 for a schema written in code. */
+  /** Number of schemas in a plain JSON Schema after following references. 0 for schemas defined in code. */
   readonly size: number
-  /** Returns the decoded value, or describes its problem for the model that wrote it. */
+  /** Decodes a value. Fails with a description of the problem that is suitable for the model that wrote the value. */
   readonly check: (value: unknown) => Effect.Effect<unknown, string>
 }
 
@@ -50,7 +52,7 @@ const ofEffect = (schema: Schema.Codec<unknown, unknown>): Compiled => ({
   check: checkWith(schema)
 })
 
-/** Removes `$schema`. Vendors support one dialect, and some reject its name. */
+/** Removes `$schema`: vendors support a single dialect, and some reject the keyword. */
 const withoutDialect = ({ $schema: _, ...schema }: JsonSchema): JsonSchema => schema
 
 const wrapOf: Readonly<Record<string, string>> = {
@@ -58,8 +60,8 @@ const wrapOf: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the JSON Schema of a library's schema, from the Standard JSON Schema interface or from a method of zod or
- * arktype.
+ * Returns the JSON Schema for a library's schema, using the Standard JSON Schema interface or the conversion methods of
+ * zod and arktype.
  */
 const jsonSchemaOf = (what: string, shape: StandardSchemaV1): JsonSchema => {
   const standard: Partial<StandardJSONSchemaV1["~standard"]> = shape["~standard"]
@@ -76,8 +78,8 @@ const verdictOf = (result: StandardSchemaV1.Result<unknown>): Effect.Effect<unkn
   result.issues === undefined ? Effect.succeed(result.value) : Effect.fail(result.issues.map(issueText).join("\n"))
 
 /**
- * Validates with a Standard Schema. Synchronous validators are called synchronously, because an answer is checked in
- * the tick in which it is charged.
+ * Validates with a Standard Schema. Synchronous validators run synchronously, because an answer is validated in the
+ * same tick in which it is charged.
  */
 const ofStandard = (what: string, shape: StandardSchemaV1): Compiled => ({
   schema: withoutDialect(jsonSchemaOf(what, shape)),
@@ -114,7 +116,10 @@ const compile = (what: string, shape: Shape): Compiled => {
   return ofJson(shape as JsonSchema)
 }
 
-/** Prepares a shape; each shape is prepared once. `what` names its owner, for the error: `the tool "weather"`. */
+/**
+ * Compiles a shape and caches the result. `what` describes the shape's owner in error messages, e.g.
+ * `the tool "weather"`.
+ */
 export const compileShape = (what: string, shape: Shape): Effect.Effect<Compiled, ShapeError> =>
   Effect.try({
     try: () => {

@@ -1,6 +1,6 @@
 const fence = "```"
 
-/** Returns the JSON text of an answer, without the code fence that some models add. */
+/** Returns the JSON in an answer, without the code fence that some models add. */
 export const jsonText = (text: string): string => {
   const trimmed = text.trim()
   if (!trimmed.startsWith(fence) || !trimmed.endsWith(fence)) return trimmed

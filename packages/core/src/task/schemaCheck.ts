@@ -1,9 +1,9 @@
 /**
- * Checks JSON values against JSON Schema (drafts 4 to 2020-12) in bounded time. Schemas come from clients and from MCP
- * servers, values from models, so neither is trusted: a schema has a limit on its expanded size, the result for a
- * reference and a value is computed once, and a check ends after a fixed number of steps.
+ * Validates JSON values against JSON Schema (drafts 4 to 2020-12) in bounded time. Neither input is trusted: schemas
+ * come from clients and MCP servers, values from models. Therefore the expanded size of a schema is limited, the result
+ * for each referenced schema and value is memoized, and validation stops after a fixed number of steps.
  *
- * `pattern`, `patternProperties` and `format` are not checked: an untrusted regular expression can run forever.
+ * `pattern`, `patternProperties` and `format` are ignored, because an untrusted regular expression may never terminate.
  */
 import { kindOf } from "../Options.ts"
 
@@ -11,51 +11,54 @@ import { kindOf } from "../Options.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum number of schemas in a schema, in which each reference counts as often as it is followed. */
+/** Maximum number of schemas in a document. A referenced schema counts once for each time it is followed. */
 export const maxSchemaNodes = 10_000
 
-/** The maximum nesting depth of a value, and of a schema with its references followed. */
+/** Maximum nesting depth of a value, and of a schema after following references. */
 const maxSchemaDepth = 200
 
-/** The maximum number of JSON values in a schema, including the members of `enum`s and unknown keywords. */
+/** Maximum number of JSON values in a schema document, including `enum` members and unknown keywords. */
 const maxSchemaValues = 100_000
 
-/** The maximum number of steps of a check; a step takes 20 to 200 ns. */
+/** Maximum number of validation steps. A step takes 20 to 200 ns. */
 const maxSteps = 500_000
 
-/** The maximum number of nested schema checks. */
+/** Maximum depth of nested schema checks. */
 const maxRecursion = 600
 
-/** The maximum number of JSON values in a checked value. */
+/** Maximum number of JSON values in a value to validate. */
 const maxValues = 200_000
 
-/** The maximum number of problems that a check reports. */
+/** Maximum number of problems to report. */
 const maxProblems = 10
 
-/** A schema that can be checked. */
+/** A compiled schema. */
 export interface SchemaCheck {
-  /** The number of schemas, in which each reference counts as often as it is followed. */
+  /** Number of schemas. A referenced schema counts once for each time it is followed. */
   readonly size: number
-  /** Describes the problems of a value for the model that wrote it; `undefined` if there are no problems. */
+  /**
+   * Validates a value. Returns a description of the problems for the model that wrote the value, or `undefined` if it
+   * is valid.
+   */
   readonly problemsOf: (value: unknown) => string | undefined
 }
 
 /** A parsed schema. */
 class Node {
-  /** Keywords whose values are numbers, texts or flags. */
+  /** The raw keywords, for those with a number, string or boolean as their value. */
   readonly raw: Fields
-  /** Whether the schema is `false`. */
+  /** Whether the schema is `false`, which rejects every value. */
   readonly refuses: boolean
-  /** Whether references point to this node, so that its results are memoized. */
+  /** Whether the node is the target of a reference, in which case its results are memoized. */
   isTarget = false
-  /** Whether it has patterns, which are not checked: a value that it allows may not match. */
+  /** Whether the schema contains patterns. They are ignored, so a value that passes may still violate the schema. */
   isUnsure = false
   hasPatterns = false
   types: ReadonlyArray<string> | undefined
   values: Values | undefined
   required = empty as ReadonlyArray<string>
   dependentRequired = empty as ReadonlyArray<readonly [name: string, required: ReadonlyArray<string>]>
-  /** All of them apply to the value itself. */
+  /** Subschemas that must all accept the value itself. */
   all = empty as ReadonlyArray<Node>
   any: ReadonlyArray<Node> | undefined
   one: ReadonlyArray<Node> | undefined
@@ -83,7 +86,7 @@ const empty: ReadonlyArray<never> = []
 
 const noProperties: ReadonlyMap<string, Node> = new Map()
 
-/** The members of an `enum`: primitive values as they are, arrays and objects as canonical text. */
+/** The members of an `enum`: primitives as they are, arrays and objects as canonical text. */
 interface Values {
   readonly plain: ReadonlySet<unknown>
   readonly composite: ReadonlySet<string>
@@ -92,7 +95,7 @@ interface Values {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Ends a check that takes too many steps. */
+/** Thrown to stop a validation that takes too many steps. */
 const exhausted = new Error("The check takes too many steps.")
 
 const isFields = (value: unknown): value is Fields =>
@@ -105,7 +108,10 @@ const texts = (value: unknown): ReadonlyArray<string> =>
 // Size
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the number of values in a value, or the bound that it exceeds. Examines no more than the bound. */
+/**
+ * Counts the JSON values within a value. Returns a description of the violated limit if there are too many, and stops
+ * counting at that point.
+ */
 const sizeOf = (root: unknown, maxValues: number): number | string => {
   let count = 0
   let level: ReadonlyArray<object> = typeof root === "object" && root !== null ? [root] : []
@@ -123,7 +129,7 @@ const sizeOf = (root: unknown, maxValues: number): number | string => {
   return count
 }
 
-/** Returns the canonical text of a value, which does not depend on the order of keys. */
+/** Serializes a value such that the order of keys does not matter. */
 const canonical = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
@@ -144,10 +150,10 @@ const valuesOf = (members: ReadonlyArray<unknown>): Values => {
   }
 }
 
-/** Longer texts are not used as keys of sets and maps: JavaScript hashes them by their length alone. */
+/** Longer strings are not used as keys in sets and maps, because JavaScript engines hash them by length alone. */
 const maxKeyCharacters = 10_000
 
-/** A key for a text of any length. */
+/** Returns a short key for a string of any length. */
 const fingerprint = (text: string): string => {
   if (text.length <= maxKeyCharacters) return text
   let [left, right] = [0, 0]
@@ -174,7 +180,7 @@ const typesIn = (type: unknown): ReadonlyArray<string> => {
   return given as ReadonlyArray<string>
 }
 
-/** Returns the named schemas of a document: those with an `$id` or an anchor. */
+/** Returns the schemas in a document that have an `$id` or an anchor, keyed by that name. */
 const namesIn = (document: Fields): ReadonlyMap<string, Fields> => {
   const names = new Map<string, Fields>()
   const pending: Array<unknown> = [document]
@@ -201,7 +207,7 @@ const decoded = (token: string): string => {
   }
 }
 
-/** Finds the targets of references within a document. */
+/** Returns a function that resolves references within a document. */
 const resolver = (document: Fields): ((reference: string) => unknown) => {
   let names: ReadonlyMap<string, Fields> | undefined
   const follow = (from: unknown, pointer: string) =>
@@ -225,11 +231,11 @@ const resolver = (document: Fields): ((reference: string) => unknown) => {
   }
 }
 
-/** The part of the document that readers of keywords need. */
+/** Document-level operations used by the keyword readers. */
 interface Document {
-  /** Returns the node for the schema of a keyword. */
+  /** Returns the node for a keyword's subschema. */
   readonly node: (schema: unknown, keyword: string) => Node
-  /** Returns the schema that a reference points to. */
+  /** Returns the node that a reference points to. */
   readonly target: (reference: unknown) => Node
 }
 
@@ -260,7 +266,7 @@ const dependents: Reader = (node, value, document) => {
   ]
 }
 
-/** Reads the schema of a keyword. */
+/** Creates a reader for a keyword whose value is a single schema. */
 const single =
   (keyword: string, field: { [K in keyof Node]: Node | undefined extends Node[K] ? K : never }[keyof Node]): Reader =>
   (node, value, document) => {
@@ -317,7 +323,7 @@ const readers = new Map<string, Reader>(
     },
     items: (node, value, document) => {
       if (!Array.isArray(value)) node.items = document.node(value, "items")
-      // Up to draft 7 a list says what the first items are, and `additionalItems` what the others are.
+      // Up to draft 7, an array in `items` describes the leading items, and `additionalItems` the remaining ones.
       else node.first = listOf(value, "items", document)
     },
     additionalItems: (node, value, document) => {
@@ -332,7 +338,8 @@ const readers = new Map<string, Reader>(
 readers.set("then", single("then", "ifMet"))
 
 /**
- * Reads all schemas reachable from the root, iteratively, so that neither nesting nor references overflow the stack.
+ * Parses all schemas reachable from the root. Iterative, so that deep nesting and long reference chains cannot overflow
+ * the stack.
  */
 const read = (root: Fields) => {
   const resolve = resolver(root)
@@ -368,7 +375,7 @@ const read = (root: Fields) => {
       const value = node.raw[keyword]
       if (value !== undefined) readers.get(keyword)?.(node, value, document)
     }
-    // A property that has no schema of its own may match a pattern.
+    // A property without a schema may match a pattern, so it must not be rejected.
     if (node.hasPatterns) node.additional = undefined
     isTracking ||= node.unevaluatedItems !== undefined || node.unevaluatedProperties !== undefined
   }
@@ -393,11 +400,13 @@ const inParts = (node: Node): ReadonlyArray<Node> => {
   return found
 }
 
-/** Counts schemas along references. A recursive schema counts once per path. Throws if the number is too large. */
+/**
+ * Counts schemas while following references. A recursive schema counts once per path. Throws if the limit is exceeded.
+ */
 const expandedSize = (root: Node): number => {
   let size = 0
   const path = new Map<Node, number>()
-  /** `since` is the depth from which all schemas apply to the same value. */
+  /** `since` is the depth of the first schema on the path that applies to the same value. */
   const visit = (node: Node, depth: number, since: number): void => {
     size += 1
     if (size > maxSchemaNodes) {
@@ -448,13 +457,13 @@ const isMultiple = (value: number, of: number): boolean => {
   return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9 * Math.abs(quotient)
 }
 
-/** Returns the bound that a keyword sets, or `undefined` if the keyword is absent. */
+/** Returns a keyword's numeric value, or `undefined` if it is not set. */
 const bound = (raw: Fields, keyword: string): number | undefined => {
   const value = raw[keyword]
   return typeof value === "number" ? value : undefined
 }
 
-/** Returns the problem of a number, a text, or the size of a list or an object. */
+/** Validates a number, or the length or size of a string, array or object. */
 const sizeProblem = (raw: Fields, value: unknown, spend: (steps: number) => void): string | undefined => {
   const outside = (size: number, least: string, largest: string, what: string) => {
     const [from, to] = [bound(raw, least), bound(raw, largest)]
@@ -480,7 +489,7 @@ const sizeProblem = (raw: Fields, value: unknown, spend: (steps: number) => void
 
 const numberProblem = (raw: Fields, value: number): string | undefined => {
   const [minimum, maximum] = [bound(raw, "minimum"), bound(raw, "maximum")]
-  // Draft 4 writes a flag next to the bound.
+  // In draft 4, `exclusiveMinimum` and `exclusiveMaximum` are boolean flags.
   const above = raw.exclusiveMinimum === true ? minimum : bound(raw, "exclusiveMinimum")
   const below = raw.exclusiveMaximum === true ? maximum : bound(raw, "exclusiveMaximum")
   const step = bound(raw, "multipleOf")
@@ -492,25 +501,25 @@ const numberProblem = (raw: Fields, value: number): string | undefined => {
   return undefined
 }
 
-/** A path through a value. */
+/** The path of a part within a value. */
 type Path = ReadonlyArray<string | number>
 
-/** A problem with its property or item, or the schema that does not allow a part of the value. */
+/** A validation problem with its property or index, or the subschema that rejects a part of the value. */
 type Problem =
   | { readonly text: string; readonly key?: string | number | undefined }
   | { readonly node: Node; readonly value: unknown; readonly key?: string | number | undefined }
 
-/** The property names and array positions that schemas have examined during a check. */
+/** The properties and items evaluated by a schema, needed for `unevaluatedProperties` and `unevaluatedItems`. */
 class Seen {
   readonly names = new Set<string>()
   readonly items = new Set<number>()
 }
 
-/** One check of one value. */
+/** A single validation of a value. */
 class Run {
   private left = maxSteps
   private depth = 0
-  /** Whether to record the examined parts, for schemas that restrict the other parts. */
+  /** Whether to record evaluated parts, for schemas that restrict unevaluated ones. */
   private readonly isTracking: boolean
   private readonly known = new Map<Node, Map<unknown, Seen | boolean>>()
 
@@ -523,11 +532,11 @@ class Run {
     if (this.left < 0) throw exhausted
   }
 
-  /** Whether a schema allows a value. Adds the examined parts to `seen`. */
+  /** Whether the schema accepts a value. Adds the evaluated parts to `seen`. */
   private allows(node: Node, value: unknown, seen: Seen | undefined): boolean {
     this.spend(1)
     if (node.refuses) return false
-    // A text or a number does not have parts: its cost is bounded by the size of the schema.
+    // Strings and numbers have no parts, so the schema's size bounds the cost and memoization is not needed.
     if (!node.isTarget || typeof value !== "object") return this.look(node, value, seen)
     let results = this.known.get(node)
     if (results === undefined) {
@@ -550,7 +559,7 @@ class Run {
     for (const item of more.items) seen?.items.add(item)
   }
 
-  /** Like `allows`, but adds nothing to `seen` if the schema does not allow the value. */
+  /** Like `allows`, but leaves `seen` unchanged if the schema rejects the value. */
   private fits(node: Node, value: unknown, seen: Seen | undefined): boolean {
     if (seen === undefined || node.isTarget) return this.allows(node, value, seen)
     const own = new Seen()
@@ -562,7 +571,7 @@ class Run {
   private look(node: Node, value: unknown, seen: Seen | undefined): boolean {
     if (this.depth >= maxRecursion) throw exhausted
     this.depth += 1
-    // Unevaluated parts are searched for only among the schema's own parts.
+    // Only parts evaluated by this schema itself count as evaluated for its `unevaluated*` keywords.
     const isOwn = node.unevaluatedItems !== undefined || node.unevaluatedProperties !== undefined
     const own = isOwn ? this.within(seen) : seen
     const isAllowed = this.check(node, value, own, undefined)
@@ -572,8 +581,8 @@ class Run {
   }
 
   /**
-   * Whether a schema allows a value. With `problems`, all problems are collected; without it, the check stops at the
-   * first one.
+   * Whether the schema accepts a value. Stops at the first problem unless `problems` is given, in which case all
+   * problems are collected.
    */
   private check(node: Node, value: unknown, seen: Seen | undefined, problems: Array<Problem> | undefined): boolean {
     const { raw, types, values } = node
@@ -601,7 +610,7 @@ class Run {
     return composite.size > 0 && composite.has(fingerprint(this.canonical(value)))
   }
 
-  /** Returns the canonical text of a part of the value. Its steps are counted before it is written. */
+  /** Returns the canonical text of a part of the value. The cost is charged before serializing. */
   private canonical(value: unknown): string {
     const size = sizeOf(value, this.left)
     if (typeof size === "string") throw exhausted
@@ -638,7 +647,7 @@ class Run {
     for (const choice of choices) {
       if (!this.fits(choice, value, seen)) continue
       isAllowed = true
-      // One match is enough, unless the examined properties of the others are needed.
+      // One match is sufficient, unless the properties evaluated by the remaining alternatives must be recorded.
       if (seen === undefined) return true
     }
     return isAllowed
@@ -784,19 +793,19 @@ class Run {
     return keys
   }
 
-  /** Returns a new `Seen` for a part of the value, which has its own properties and items. */
+  /** Returns a new `Seen` for a nested value, which has its own properties and items. */
   private within(seen: Seen | undefined): Seen | undefined {
     if (seen === undefined) return undefined
     this.spend(4)
     return new Seen()
   }
 
-  /** Applies the keywords of a schema that concern the value as a whole. */
+  /** Validates a value against the root schema. */
   start(node: Node, value: unknown): boolean {
     return this.allows(node, value, this.isTracking ? new Seen() : undefined)
   }
 
-  /** Explains why a schema does not allow a value. */
+  /** Collects the reasons why a schema rejects a value. */
   explain(node: Node, value: unknown, path: Path, texts: Array<string>): void {
     if (node.refuses) texts.push(textOf(path, "Unexpected value"))
     if (node.refuses) return
@@ -811,13 +820,16 @@ class Run {
   }
 }
 
-/** Returns false, and adds the reason if reasons are collected. */
+/** Records the problem if problems are collected, and returns `false`. */
 const refused = (problems: Array<Problem> | undefined, problem: Problem): false => {
   problems?.push(problem)
   return false
 }
 
-/** Returns the only alternative whose type matches the value, because its problems are the most informative. */
+/**
+ * Returns the problem to report if no alternative matches. If exactly one alternative has the right type, its problems
+ * are the most informative.
+ */
 const nearest = (choices: ReadonlyArray<Node>, value: unknown): Problem => {
   const near = choices.filter(({ types }) => types === undefined || types.some((type) => isOfType(value, type)))
   const [only] = near
@@ -834,7 +846,7 @@ const textOf = (path: Path, text: string): string =>
 
 const tooLarge = "The value cannot be checked, because it has too many parts for its schema"
 
-/** Reads a schema. Throws an error that describes its problem. */
+/** Compiles a schema. Throws an error that describes the problem if the schema is invalid. */
 export const make = (document: Fields): SchemaCheck => {
   const raw = sizeOf(document, maxSchemaValues)
   if (typeof raw === "string") throw new Error(raw)

@@ -1,4 +1,6 @@
-/** The errors of failed calls. `thrownError.ts` is loaded when the first third-party error occurs. */
+/**
+ * Converts the cause of a failed call to an error. `thrownError.ts` is loaded when the first third-party error occurs.
+ */
 import * as Cause from "effect/Cause"
 import type * as Effect from "effect/Effect"
 import { onDemand } from "../OnDemand.ts"
@@ -8,7 +10,7 @@ import { type Worker, WorkerError } from "./Worker.ts"
 /** Runs an effect with the module. */
 export const withThrown = onDemand(() => import("./thrownError.ts"))
 
-/** Calls a function with the error of a failed call, or with `undefined` if it was interrupted. */
+/** Calls `use` with the error of a failed call, or with `undefined` if the call was interrupted. */
 export const withErrorOf = <A, E>(
   worker: Worker,
   cause: Cause.Cause<unknown>,

@@ -1,17 +1,18 @@
 /**
- * Phrases with which vendors explain why they reject a request. Each row is a pattern with its source.
+ * Phrases in vendors' error messages, and the reason that each indicates. Each row consists of a pattern and its
+ * source.
  *
- * Rows are tried in order. Rate limits and quotas precede overflows, because both mention "too many tokens". A client
- * that mistakes a rate limit for an overflow compacts its conversation needlessly, and one that mistakes an overflow
- * for a rate limit waits forever.
+ * The order of the rows matters. Rate limits and quotas come before context overflows, because both mention "too many
+ * tokens". A client that mistakes a rate limit for an overflow needlessly compacts its conversation; a client that
+ * mistakes an overflow for a rate limit waits forever.
  */
 import type { WorkerErrorReason } from "./Worker.ts"
 
-/** A phrase that explains why a request was rejected. */
+/** A phrase in an error message, and the reason that it indicates. */
 export interface Words {
   readonly pattern: RegExp
   readonly means: WorkerErrorReason["_tag"]
-  /** The source: a vendor's page, or a repository and the number of its thread. */
+  /** A vendor's documentation page, or a repository with an issue number. */
   readonly source: string
 }
 
@@ -169,16 +170,16 @@ const others: ReadonlyArray<Words> = [
   ])
 ]
 
-/** The rows in the order in which they are tried. */
+/** All rows, in the order in which they are tried. */
 export const vendorWords: ReadonlyArray<Words> = [...rateLimits, ...quotas, ...overflows, ...filters, ...others]
 
-/** Returns the meaning of a text, or `undefined` if no row matches it. */
+/** Returns the reason that a text indicates, or `undefined` if no phrase matches. */
 export const meaningOfWords = (text: string): Words["means"] | undefined =>
   vendorWords.find(({ pattern }) => pattern.test(text))?.means
 
 /**
- * Codes whose meaning does not depend on the status, because proxies send them with 500, 400 or 403. Sources: the error
- * code pages of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
+ * Error codes that are unambiguous regardless of the status, because proxies send them with 500, 400 or 403. Sources:
+ * the error code documentation of OpenAI, Azure, DeepSeek, xAI, OpenRouter and llama.cpp.
  */
 export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   context_length_exceeded: "ContextTooLong",
@@ -198,7 +199,7 @@ export const vendorCodes: Readonly<Record<string, WorkerErrorReason["_tag"]>> = 
   content_policy: "ContentFiltered",
   ResponsibleAIPolicyViolation: "ContentFiltered",
   data_inspection_failed: "ContentFiltered",
-  // Groq returns 400 if its model wrote a call, or JSON, that cannot be read.
+  // Groq returns 400 if its model wrote a malformed tool call or invalid JSON.
   tool_use_failed: "Malformed",
   json_validate_failed: "Malformed"
 }
