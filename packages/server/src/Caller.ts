@@ -1,4 +1,4 @@
-/** The caller: the owner of a request, and what it may do. */
+/** Identifies the caller of a request and its permissions. */
 import type { Budget } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Loopback from "./http/Loopback.ts"
@@ -6,42 +6,43 @@ import * as Origins from "./http/Origins.ts"
 import type { ApiError } from "./wire/ApiError.ts"
 import type { Headers } from "./wire/Choice.ts"
 
-/** The owner of a request. */
+/** The authenticated caller of a request. */
 export interface Caller {
-  /** The name of the caller's key. The caller owns its runs: no other caller can send tool results to them. */
+  /** The name of the caller's key. Runs belong to this owner, and only this owner can send tool results to them. */
   readonly owner: string
-  /** The workers that it may use. Default: all. */
+  /** Ids of the workers that the caller may use. Default: all. */
   readonly workers?: ReadonlyArray<string> | undefined
-  /** The models that it may request. Default: all. */
+  /** Names of the models that the caller may request. Default: all. */
   readonly models?: ReadonlyArray<string> | undefined
-  /** Additional rights (`Rights.all`). Default: none. */
+  /** Additional rights from `Rights.all`. Default: none. */
   readonly rights?: ReadonlyArray<string> | undefined
-  /** The account that its runs are charged to. */
+  /** The account charged for the caller's runs. */
   readonly ledger?: Budget.Ledger | undefined
   /**
-   * The account and its ancestors, if any of them has limits. If one is exhausted, requests are refused without being
-   * read.
+   * The account and its ancestors, set if any of them has limits. If one is exhausted, requests are rejected before
+   * their body is read.
    */
   readonly accounts?: ReadonlyArray<Budget.Ledger> | undefined
-  /** Called after each request with the tokens used, and the time in milliseconds since 1970. */
+  /** Called after each request with the number of tokens used and a timestamp in milliseconds since 1970. */
   readonly onUsed?: ((tokens: number, at: number) => void) | undefined
 }
 
-/** Returns the caller of a request by its headers. Fails if access is denied. */
+/** Identifies the caller from the request headers. Fails with an `ApiError` if access is denied. */
 export type Authenticate = (headers: Headers) => Effect.Effect<Caller, ApiError>
 
-/** Whether an address is a loopback address. */
+/** Whether a host is a loopback address. */
 export const isThisMachine = (host: string): boolean => Loopback.isLoopback(host.includes(":") ? `[${host}]` : host)
 
 /**
- * Authenticates programs on this machine without a key, all as one caller.
+ * Returns an authenticator that accepts requests from programs on this machine without a key. All of them share one
+ * caller.
  *
  * **Details**
  *
- * Refuses requests from web pages (`Origin`, `Sec-Fetch-Site`), requests forwarded by a proxy (`Forwarded`,
- * `X-Forwarded-For`, `Via` and similar), and requests to a host other than `localhost` or `127.0.0.1`. `origins` lists
- * the web pages that are allowed; with `ownPages`, pages served by this server are also allowed. The caller may rate as
- * a grader, like `divisi rate` on the same machine.
+ * Rejects requests from web pages (`Origin`, `Sec-Fetch-Site`), requests forwarded by a proxy (`Forwarded`,
+ * `X-Forwarded-For`, `Via` and similar), and requests to a host other than `localhost` or `127.0.0.1`. Web pages listed
+ * in `origins` are allowed; `ownPages` also allows pages served by this server. The caller may submit ratings as a
+ * grader, like `divisi rate` on the same machine.
  */
 export const onThisMachine = (
   origins?: ReadonlyArray<string> | undefined,
@@ -54,6 +55,6 @@ export const onThisMachine = (
   }
 }
 
-/** Returns the key of a request: a bearer token (OpenAI's clients) or `x-api-key` (Anthropic's clients). */
+/** Returns the API key from the request headers: a bearer token (OpenAI clients) or `x-api-key` (Anthropic clients). */
 export const tokenOf = (headers: Headers): string | undefined =>
   /^bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? "")?.[1] ?? headers["x-api-key"]

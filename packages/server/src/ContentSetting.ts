@@ -1,23 +1,23 @@
 /**
- * The setting `content` of a server. Content is the text of requests and of runs: instructions, questions, subtasks,
- * answers, reasoning, and the arguments and results of tools.
+ * Implements the server option `content`. Content means the text of requests and runs: instructions, questions,
+ * subtasks, answers, reasoning, tool arguments and tool results.
  */
 import * as Effect from "effect/Effect"
 import { type ResponseStore, make as responseStore } from "./responses/ResponseStore.ts"
 import { ApiError, invalid } from "./wire/ApiError.ts"
 
-/** The values of the setting. */
+/** All accepted values. */
 export const values = ["full", "none"] as const
 
 /**
- * `"full"` stores content if the other options enable it. `"none"` holds content in memory only, and omits it from logs
- * and from the pages of runs.
+ * `"full"` stores content where other options enable it. `"none"` keeps content in memory only and leaves it out of
+ * logs and run pages.
  */
 export type ContentSetting = (typeof values)[number]
 
 const reason = 'This server stores no content ("content" is "none").'
 
-/** Returns the options without those that would store content. */
+/** Returns the options with every option that would store content removed. */
 export const applied = <
   O extends {
     readonly content?: ContentSetting | undefined
@@ -30,7 +30,7 @@ export const applied = <
 ): O =>
   options.content === "none" ? { ...options, journal: undefined, responses: undefined, keepRating: undefined } : options
 
-/** An error for an endpoint that needs stored content. */
+/** Creates the error for an endpoint that requires stored content. */
 export const refused = (what: string): ApiError =>
   new ApiError({ kind: "not-found", message: `${what} is not available. ${reason}` })
 
@@ -39,7 +39,10 @@ const explained = (error: ApiError): ApiError =>
     ? new ApiError({ kind: error.kind, field: error.field, message: `${error.message} ${reason}` })
     : error
 
-/** Returns a store that stores nothing and refuses requests that need a stored response. `empty` reads the requests. */
+/**
+ * Wraps a response store so that nothing is written to it. Requests that require a stored response are rejected;
+ * `empty` handles all other requests.
+ */
 const withoutContent = (empty: ResponseStore): ResponseStore => ({
   recall: (body, owner) =>
     body.background === true
@@ -54,6 +57,6 @@ const withoutContent = (empty: ResponseStore): ResponseStore => ({
   forget: () => Effect.void
 })
 
-/** Makes the store of responses of a server. */
+/** Creates the response store for a server, respecting its `content` option. */
 export const storeOf = (content: ContentSetting | undefined, options: Parameters<typeof responseStore>[0]) =>
   Effect.map(responseStore(options), (store) => (content === "none" ? withoutContent(store) : store))

@@ -1,40 +1,43 @@
-/** Mistakes of this server: each is logged once with its cause and its request, and counted. */
+/**
+ * Reports internal server errors. Each defect is logged once, with its cause and its request, and counted in the
+ * metrics.
+ */
 import * as Cause from "effect/Cause"
 
-/** The part of the server that failed. */
+/** The component in which a defect occurred. */
 export type Part = "request" | "run" | "response" | "store" | "socket" | "log"
 
-/** The request of a defect, as far as known. */
+/** The request that triggered a defect, as far as it is known. */
 export interface About {
-  /** As the client reads it: `x-request-id`. */
+  /** The request id that the client received in `x-request-id`. */
   readonly id?: string | undefined
   readonly method?: string | undefined
-  /** The path, or the wire. */
+  /** The request path or the name of the wire. */
   readonly path?: string | undefined
-  /** The name of its key. */
+  /** The name of the caller's key. */
   readonly owner?: string | undefined
   readonly status?: number | undefined
   readonly runId?: string | undefined
 }
 
-/** Reports a defect, an error or a `Cause`. */
+/** Reports a defect. `cause` is an error or an Effect `Cause`. */
 export type Report = (part: Part, about: About, cause: unknown) => void
 
 /** Options for reporting defects. */
 export interface Options {
   readonly log: (text: string) => void
   readonly count: (part: Part) => void
-  /** Whether messages of errors are logged, which may quote a request or an answer; true by default. */
+  /** Whether to log error messages, which may quote a request or an answer. Default: true. */
   readonly hasMessages?: boolean | undefined
 }
 
-/** The longest text of a cause. */
+/** Maximum length of a logged cause, in characters. */
 const maxCharacters = 8_000
 
-/** The longest path or name that is shown. */
+/** Maximum length of a logged path or name, in characters. */
 const maxShown = 200
 
-/** The kind of an error and the places of its stack, without its message. */
+/** Returns the class of an error and its stack trace, without the error message. */
 const withoutMessage = (cause: unknown): string => {
   if (!(cause instanceof Error)) return typeof cause
   const stack = cause.stack ?? ""
@@ -46,7 +49,7 @@ const withoutMessage = (cause: unknown): string => {
 const withMessage = (cause: unknown): string =>
   cause instanceof Error ? (cause.stack ?? String(cause)) : String(cause)
 
-/** An error with its stack and the errors behind it. */
+/** Formats an error with its stack trace and its chain of causes. */
 const textOf = (cause: unknown, shownAs: (cause: unknown) => string): string => {
   const lines: Array<string> = []
   const seen = new Set<unknown>()
@@ -61,9 +64,11 @@ const textOf = (cause: unknown, shownAs: (cause: unknown) => string): string => 
 const shown = (name: string, value: string | number | undefined): ReadonlyArray<string> =>
   value === undefined ? [] : [`${name} ${String(value).slice(0, maxShown)}`]
 
-/** Makes a report. */
+/** Creates a function that reports defects. */
 export const make = ({ count, hasMessages = true, log }: Options): Report => {
-  /** The request that each cause was last reported for: two parts may notice the same mistake. */
+  /**
+   * Maps each cause to the request id that it was last reported for, because two components may catch the same defect.
+   */
   const known = new WeakMap<object, string | undefined>()
   return (part, { id, method = "", owner, path, runId, status }, given) => {
     const cause = Cause.isCause(given) ? Cause.squash(given) : given

@@ -1,8 +1,8 @@
 /**
- * API keys: which workers and models a caller may use, and how much it may spend.
+ * API keys, which limit the workers and models that a caller may use and the amount that it may spend.
  *
- * A key's secret is shown once, at creation. Only its hash is stored, and hashes are compared in constant time. The
- * caller of this module provides the store for keys and the accounts for their budgets.
+ * A key's secret is shown only once, when the key is created. Only its hash is stored, and hashes are compared in
+ * constant time. The caller of this module supplies the key store and the budget accounts.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { type Budget, Options as Tables } from "@divisi/core"
@@ -21,25 +21,25 @@ import { ApiError } from "./wire/ApiError.ts"
 const amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 const count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
-/** The schema of a stored key. */
+/** The stored form of a key. */
 export const schema = Schema.Struct({
-  /** Eight letters and digits, part of the secret. */
+  /** Public part of the secret: eight letters and digits. */
   id: Schema.String,
   /** A display name. */
   name: Schema.String,
-  /** The SHA-256 of the secret, in hexadecimal. */
+  /** SHA-256 hash of the secret, hex-encoded. */
   hash: Schema.String,
-  /** In milliseconds since 1970, like all times here. */
+  /** Creation time. All times in this module are in milliseconds since 1970. */
   createdAt: Schema.Finite,
   expiresAt: Schema.optionalKey(Schema.Finite),
   revokedAt: Schema.optionalKey(Schema.Finite),
-  /** The workers that it may use. If absent, all. */
+  /** Ids of the workers that the key may use. Defaults to all workers. */
   workers: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The models that it may request. If absent, all. */
+  /** Names of the models that the key may request. Defaults to all models. */
   models: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Additional rights (`Rights.all`). If absent, none. */
+  /** Additional rights from `Rights.all`. Defaults to none. */
   rights: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** The limits in USD, per UTC day and month. */
+  /** Spending limits in USD per UTC day and per UTC month. */
   limits: Schema.Struct({
     dayUsd: Schema.optionalKey(amount),
     monthUsd: Schema.optionalKey(amount),
@@ -49,19 +49,19 @@ export const schema = Schema.Struct({
   tokensPerMinute: Schema.optionalKey(count)
 })
 
-/** A key. */
+/** An API key, without its secret. */
 export type Key = typeof schema.Type
 
-/** The settings of a new key. */
+/** Settings for a new key. */
 export type Allowed = Omit<Key, "id" | "hash" | "createdAt" | "revokedAt">
 
-/** The stores of keys and of their accounts. */
+/** The key store and the budget accounts, as supplied by the caller. */
 export interface Options {
-  /** Returns a key by id. Called for each request, so that revoked keys are refused immediately. */
+  /** Looks up a key by id. Called on every request, so that a revoked key is rejected immediately. */
   readonly find: (id: string) => Effect.Effect<Key | undefined, ApiError>
-  /** Returns the account of a key, or `undefined` if the key has no limits. */
+  /** Returns the account for a key, or `undefined` if the key has no limits. */
   readonly ledger: (key: Key, now: number) => Effect.Effect<Budget.Ledger | undefined, ApiError>
-  /** Counts requests and tokens per minute; if absent, each process counts separately. */
+  /** Counts requests and tokens per minute. Defaults to counting in each process separately. */
   readonly paces?: Pace.Paces | undefined
 }
 
@@ -76,19 +76,19 @@ const table = Tables.table(
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest()
 
-/** Creates a key. The secret cannot be recovered from the stored data. */
+/** Generates a key and its secret. The secret cannot be recovered from the key. */
 export const make = (allowed: Allowed, now: number): { readonly key: Key; readonly secret: string } => {
   const id = CallId.random().slice(-8)
   const secret = `divisi_${id}_${CallId.random()}${CallId.random()}`
   return { secret, key: { ...allowed, id, hash: hashOf(secret).toString("hex"), createdAt: now } }
 }
 
-/** Returns the key id in a secret; `undefined` if the text is not a secret. */
+/** Extracts the key id from a secret. Returns `undefined` if the text is not a well-formed secret. */
 const idIn = (secret: string): string | undefined => /^divisi_([0-9A-Za-z]{8})_[0-9A-Za-z]{44}$/.exec(secret)?.[1]
 
 const nobody = Buffer.alloc(32)
 
-/** Whether a secret belongs to a key. Takes the same time if the key does not exist. */
+/** Whether a secret matches a key. Runs in the same time whether or not the key exists. */
 const matches = (secret: string, key: Key | undefined): boolean => {
   const kept = key === undefined ? nobody : Buffer.from(key.hash, "hex")
   return timingSafeEqual(hashOf(secret), kept.length === 32 ? kept : nobody) && key !== undefined
@@ -115,7 +115,8 @@ const checkValid = ({ expiresAt, revokedAt }: Key, now: number): Effect.Effect<v
 const callerOfKey = ({ id: owner, models, rights, workers }: Key): Caller => ({ owner, workers, models, rights })
 
 /**
- * Returns the caller that owns a run, for a server that continues the run. Fails if the key was revoked or has expired.
+ * Returns the caller for the owner of a run, so that a server can continue the run. Fails if the key was revoked or has
+ * expired.
  */
 export const callerOf =
   ({ find, ledger }: Pick<Options, "find" | "ledger">) =>
@@ -128,7 +129,7 @@ export const callerOf =
       return { ...callerOfKey(key), ledger: yield* ledger(key, now) }
     })
 
-/** Authenticates requests by key, and enforces the key's rate limits. */
+/** Creates an authenticator that checks API keys and enforces their rate limits. */
 export const authenticate = (options: Options): Authenticate => {
   Tables.check("Keys.authenticate", options, table)
   const { find, ledger, paces = Pace.memory() } = options

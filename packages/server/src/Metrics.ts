@@ -1,4 +1,4 @@
-/** Request metrics of a server in Prometheus format. They contain no content of requests or answers. */
+/** Collects request metrics in Prometheus format. They include no content from requests or answers. */
 import type { Resilience } from "@divisi/core"
 import * as Context from "effect/Context"
 import * as Metric from "effect/Metric"
@@ -6,12 +6,12 @@ import * as PrometheusMetrics from "effect/observability/PrometheusMetrics"
 import type * as RequestLog from "./RequestLog.ts"
 import type { FailedStep } from "./wire/Wire.ts"
 
-/** The metrics of a server. */
+/** Metrics collected by a server. */
 export interface Metrics {
   readonly log: RequestLog.Log
-  /** Counts a mistake of this server. */
+  /** Counts an internal server error. */
   readonly defect: (part: string) => void
-  /** The text for Prometheus; providers that are closed now are named. */
+  /** Returns the metrics as Prometheus text, including a line for each closed provider. */
   readonly text: (running: number, bytesInFlight: number, closed?: ReadonlyArray<Resilience.ClosedProvider>) => string
 }
 
@@ -22,7 +22,7 @@ const boundaries = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300]
 const counter = (name: string, description: string, attributes: Labels) =>
   Metric.counter(name, { description, attributes, incremental: true })
 
-/** The counters for requests with the same labels. */
+/** Returns the metrics for one combination of labels. */
 const of = (labels: Labels, ending: Labels) => ({
   requests: counter("divisi_requests_total", "Completed requests, by wire, model, status and ending", {
     ...labels,
@@ -50,9 +50,9 @@ const open = Metric.gauge("divisi_runs_running", { description: "Running runs" }
 
 const inFlight = Metric.gauge("divisi_request_bytes_in_flight", { description: "Bytes of requests in flight" })
 
-/** A line for each provider that is closed: its value is when one call tries again, in seconds since 1970. */
+/** Returns one line for each closed provider. The value is the time of the next trial call, in seconds since 1970. */
 const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string => {
-  // Providers that have opened again have no line, so these metrics are registered for one answer alone.
+  // Uses a new registry for each response, so that a provider that has reopened leaves no stale line.
   const context = Context.make(Metric.MetricRegistry, new Map())
   for (const { because, provider, until } of closed) {
     Metric.gauge("divisi_provider_closed_until_seconds", {
@@ -63,10 +63,13 @@ const closedText = (closed: ReadonlyArray<Resilience.ClosedProvider>): string =>
   return closed.length === 0 ? "" : `\n${PrometheusMetrics.formatUnsafe(context)}`
 }
 
-/** Returns metrics with all counts at 0. Unknown models are counted as `other`, since clients can send any name. */
+/**
+ * Creates metrics with all counters at zero. Unknown models are counted as `other`, since clients can send any name.
+ */
 export const make = (modelOf: (asked: string) => string | undefined): Metrics => {
   const context = Context.make(Metric.MetricRegistry, new Map())
-  // A metric works its labels out once. There are as many as there are wires, models, statuses and endings.
+  // Caches metrics by label, because Effect resolves the labels of a metric on each lookup. The number of entries is
+  // bounded by the combinations of wire, model, status and ending.
   const all = new Map<string, ReturnType<typeof of>>()
 
   const counted = (wire: string, model: string, status: string, ending: string) => {
@@ -80,7 +83,7 @@ export const make = (modelOf: (asked: string) => string | undefined): Metrics =>
 
   const log: RequestLog.Log = (entry) => {
     const { ending = "none", model = "none", status, wire } = entry
-    // The workers excluded after a model's name are unbounded, so they are not a label.
+    // The excluded workers after a model name would make the label unbounded, so they are left out.
     const metrics = counted(wire, modelOf(model) ?? "other", `${status}`, ending)
     metrics.requests.updateUnsafe(1, context)
     metrics.duration.updateUnsafe(entry.durationMillis / 1000, context)

@@ -1,6 +1,6 @@
 /**
- * The models that a server offers: `divisi` is the Conductor, `divisi-fast` a single worker, and `worker/<id>` a
- * specific worker. Aliases can be defined for these.
+ * Resolves the models that a server offers: `divisi` runs the Conductor, `divisi-fast` a single worker, and
+ * `worker/<id>` a specific worker. Servers can define aliases for these names.
  */
 import { Baselines, Nearest } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -11,25 +11,28 @@ import * as Result from "effect/Result"
 import { ApiError, invalid } from "./wire/ApiError.ts"
 import * as Choice from "./wire/Choice.ts"
 
-/** The options of the models. */
+/** Configures the models that a server offers. */
 export interface Options {
   readonly pool: WorkerPool.WorkerPool
-  /** The policy of `divisi`. Default: `DefaultPolicy` of core. */
+  /** The policy for `divisi`. Defaults to `DefaultPolicy` from core. */
   readonly policy?: Policy | undefined
-  /** The policy of `divisi-fast`. Default: asks the cheapest language model of the pool, or else the first worker. */
+  /**
+   * The policy for `divisi-fast`. Defaults to the cheapest language model in the pool, or the first worker if the pool
+   * has no language model.
+   */
   readonly fast?: Policy | undefined
   /**
-   * Which model answers housekeeping requests of agents (such as chat titles) to `divisi`: `"fast"` (the default) uses
-   * `divisi-fast`, `"as-asked"` uses `divisi`.
+   * Which model answers an agent's housekeeping requests to `divisi`, such as chat titles. `"fast"` uses `divisi-fast`;
+   * `"as-asked"` uses `divisi`. Default: `"fast"`.
    */
   readonly housekeeping?: "fast" | "as-asked" | undefined
-  /** Policies by name. A request can select one instead of the policy of `divisi`. */
+  /** Policies by name. A request can select one to replace the policy for `divisi`. */
   readonly policies?: Readonly<Record<string, Policy>> | undefined
-  /** Aliases of models, e.g. `gpt-4o` for `divisi`. {@link problemOf} validates them. */
+  /** Model aliases, e.g. `gpt-4o` for `divisi`. Validated by {@link problemOf}. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
 }
 
-/** The workers and the policy that answer a request. */
+/** The workers and the policy selected for a request. */
 export interface Team {
   readonly policy: Policy | undefined
   readonly pool: WorkerPool.WorkerPool
@@ -39,7 +42,10 @@ const conductor = "divisi"
 const fast = "divisi-fast"
 const direct = "worker/"
 
-/** Returns the names of all models in order, including the workers that a caller may use. */
+/**
+ * Returns the names of all available models in display order. `workers` restricts the result to workers that the caller
+ * may use.
+ */
 export const names = (
   { aliases = {}, pool }: Options,
   workers: ReadonlyArray<string> = WorkerPool.ids(pool)
@@ -52,12 +58,13 @@ export const names = (
   return [...own, ...Object.keys(aliases).filter((name) => own.includes(aliases[name]!))]
 }
 
-/** The longest chain of names before a model's, such as `openrouter/openai/divisi`. */
+/** Maximum number of prefixes before a model name, as in `openrouter/openai/divisi`. */
 const maxPrefixes = 3
 
 /**
- * Returns the models that a requested name may refer to, most likely first. Clients may add a provider prefix
- * (`openai/divisi`), and proxies a version (`divisi:latest`). Names of single workers are not changed.
+ * Returns the models that a requested name may refer to, most likely first. Handles the provider prefixes that clients
+ * add (`openai/divisi`) and the version suffixes that proxies add (`divisi:latest`). Names of individual workers are
+ * left unchanged.
  */
 export const meant = (asked: string): ReadonlyArray<string> => {
   const names = [asked]
@@ -70,8 +77,8 @@ export const meant = (asked: string): ReadonlyArray<string> => {
 }
 
 /**
- * Returns the name among `names` that a request refers to, or `undefined`. {@link meant} has the candidates; a name in
- * a different case (`Divisi`) is accepted if only one name matches.
+ * Resolves a requested name to one of `names`, or returns `undefined`. Tries each candidate from {@link meant}; a name
+ * that differs only in case (`Divisi`) is accepted if the match is unambiguous.
  */
 export const named = (asked: string, names: ReadonlyArray<string>): string | undefined => {
   const all = meant(asked)
@@ -82,7 +89,10 @@ export const named = (asked: string, names: ReadonlyArray<string>): string | und
   return alike.length === 1 ? alike[0] : undefined
 }
 
-/** Returns the problem with the aliases as a clause, or `undefined` if all of them refer to existing models. */
+/**
+ * Validates the aliases. Returns the first problem as a clause, or `undefined` if every alias refers to an existing
+ * model.
+ */
 export const problemOf = ({ aliases = {}, pool }: Options): string | undefined => {
   const own = names({ pool })
   for (const [name, target] of Object.entries(aliases)) {
@@ -103,7 +113,7 @@ const priceOf = ({ pricing }: Worker): number => {
     : known.inputPerMillion + (known.outputPerMillion ?? 0)
 }
 
-/** The cheapest language model, or the first worker. */
+/** Returns the cheapest language model, or the first worker if the pool has no language model. */
 const cheapest = ({ workers }: WorkerPool.WorkerPool): string =>
   workers
     .filter(({ isLanguageModel }) => isLanguageModel)
@@ -119,7 +129,10 @@ const unknown = (model: string, options: Options): ApiError =>
     message: `Model "${model}" does not exist. Models: ${names(options).join(", ")}.`
   })
 
-/** Returns the workers that a request may use, or only the needed one. If none is eligible, fails with the reasons. */
+/**
+ * Returns the workers eligible for a request, or only the worker that the request requires. Fails with a reason for
+ * each worker if none is eligible.
+ */
 export const chosen = (
   pool: WorkerPool.WorkerPool,
   { exclude, only }: Choice.Choice,
@@ -146,13 +159,16 @@ export const chosen = (
   throw new ApiError({ kind: "invalid-request", field: "model", message: `No eligible worker: ${reasons.join("; ")}.` })
 }
 
-/** One reason for several workers, which are counted if they are many. */
+/**
+ * Combines identical reasons for several workers into one clause. More than three workers are counted instead of
+ * listed.
+ */
 const reason = (ids: ReadonlyArray<string>, one: string, many: string): string | undefined => {
   if (ids.length === 0) return undefined
   return ids.length === 1 ? `${ids[0]} ${one}` : `${ids.length > 3 ? ids.length : ids.join(" and ")} ${many}`
 }
 
-/** The policy that a request names. */
+/** Looks up the policy that a request names. */
 const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
   if (Object.hasOwn(policies, name)) return policies[name]!
   const known = Object.keys(policies)
@@ -164,8 +180,8 @@ const namedPolicy = ({ policies = {} }: Options, name: string): Policy => {
 }
 
 /**
- * Returns the options restricted to what a caller may use. Throws an `ApiError` if its key does not allow any of the
- * workers.
+ * Restricts the options to the workers that a caller may use. Throws an `ApiError` if none of the server's workers is
+ * allowed.
  */
 export const allowed = (options: Options, workers: ReadonlyArray<string> | undefined): Options => {
   if (workers === undefined) return options
@@ -175,12 +191,12 @@ export const allowed = (options: Options, workers: ReadonlyArray<string> | undef
   throw new ApiError({ kind: "permission", message })
 }
 
-/** Whether a caller may request a model, ignoring workers that are excluded in the requested name. */
+/** Whether a caller may request a model. Worker exclusions in the requested name are ignored. */
 export const mayName = (asked: string, models: ReadonlyArray<string> | undefined): boolean =>
   models?.includes(Choice.ofModel(asked)[0]) ?? true
 
 /**
- * Returns the workers and the policy that answer a request. Housekeeping requests to the Conductor go to the fast
+ * Selects the workers and the policy for a request. Housekeeping requests to the Conductor are routed to the fast
  * model. Throws an `ApiError` if the model does not exist or no worker is eligible.
  */
 export const team = (options: Options, asked: string, choice: Choice.Choice, isHousekeeping = false): Team => {

@@ -1,4 +1,4 @@
-/** Runs a server on a port, with Node's HTTP server. */
+/** Serves the HTTP API on a port, using Node's HTTP server. */
 
 import * as Http from "node:http"
 import { Options as Tables } from "@divisi/core"
@@ -14,17 +14,17 @@ import * as Limits from "./http/Limits.ts"
 import * as Upgrades from "./http/Upgrades.ts"
 import * as Server from "./Server.ts"
 
-/** The options of a server, and its address. */
+/** Server options, plus the address to listen on. */
 export interface Options extends Server.Options {
-  /** The port. Default: 8080; 0 selects a free port. */
+  /** TCP port. 0 selects a free port. Default: 8080. */
   readonly port?: number | undefined
-  /** The address to listen on. Default: 127.0.0.1. Without `authenticate` it must be a loopback address. */
+  /** Address to listen on. Must be a loopback address if `authenticate` is not set. Default: `127.0.0.1`. */
   readonly host?: string | undefined
-  /** The maximum number of concurrent connections. Default: 10,000. */
+  /** Maximum number of concurrent connections. Default: 10,000. */
   readonly maxConnections?: number | undefined
   /**
-   * The maximum time that a client may take to send a request, in milliseconds. Default: 120,000, of which 10,000 for
-   * the headers.
+   * Time limit for receiving a complete request, in milliseconds. The headers must arrive within 10,000 ms. Default:
+   * 120,000.
    */
   readonly requestMillis?: number | undefined
 }
@@ -42,12 +42,12 @@ const table = Tables.table(
 
 /** A listening server. */
 export interface NodeServer extends Server.Server {
-  /** The base URL for clients of OpenAI, e.g. `http://127.0.0.1:8080/v1`. */
+  /** Base URL for OpenAI clients, e.g. `http://127.0.0.1:8080/v1`. */
   readonly url: string
   readonly port: number
 }
 
-/** The error for a server that cannot listen. */
+/** Raised when the server cannot listen on its address. */
 export class ListenError extends Data.TaggedError("ListenError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -61,13 +61,13 @@ const reasonOf = ({ code, message }: NodeJS.ErrnoException, host: string, port: 
   return `Cannot listen on ${host}, port ${port}: ${message}.`
 }
 
-/** Clients that are slow, or send nothing: a connection that idles goes after a minute. */
+/** Limits for slow and idle clients. An idle connection is closed after one minute. */
 const limitsOf = (requestMillis: number): Http.ServerOptions => ({
   headersTimeout: Math.min(10_000, requestMillis),
   requestTimeout: requestMillis,
   keepAliveTimeout: 60_000,
   maxHeaderSize: 32_768,
-  // Node looks at the times every half a minute otherwise.
+  // By default, Node checks the timeouts only every 30 seconds.
   connectionsCheckingInterval: Math.min(2_000, requestMillis)
 })
 
@@ -82,7 +82,7 @@ const listen = (server: Http.Server, host: string, port: number): Effect.Effect<
     })
   })
 
-/** Closes at once: who is to be answered still has been waited for by `drain`. */
+/** Closes all connections immediately. `drain` has already waited for pending responses. */
 const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Effect<void> =>
   Effect.callback((resume) => {
     server.close(() => resume(Effect.void))
@@ -90,7 +90,7 @@ const close = (server: Http.Server, sockets: NodeWS.WebSocketServer): Effect.Eff
     for (const socket of sockets.clients) socket.terminate()
   })
 
-/** Makes a server that listens until the scope closes. */
+/** Starts a server that listens until the scope closes. */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<NodeServer, ListenError, Scope.Scope> {

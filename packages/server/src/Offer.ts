@@ -1,7 +1,7 @@
 /**
- * The offer of a server: the models and run settings that it answers with. It can be replaced while the server runs:
- * each request uses the offer that was current on arrival. The resources of a replaced offer can be released
- * once its last request has ended.
+ * Bundles the models and run settings that a server uses. An offer can be replaced while the server runs: each request
+ * uses the offer that was current when it arrived. The resources behind a replaced offer can be released after its last
+ * request completes.
  */
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -9,19 +9,22 @@ import * as Models from "./Models.ts"
 import type * as Turn from "./segment/Turn.ts"
 import * as Choice from "./wire/Choice.ts"
 
-/** An offer. */
+/** The models and run settings for a set of requests. */
 export interface Offer {
   readonly models: Models.Options
   readonly turns: Turn.Options
-  /** Returns the name of the model that a client means, without the workers excluded after it; `undefined` if none has it. */
+  /**
+   * Resolves a requested model name, ignoring worker exclusions after it. Returns `undefined` if there is no such
+   * model.
+   */
   readonly modelOf: (asked: string) => string | undefined
-  /** Runs what was begun with it. */
+  /** Runs an effect and counts it as a user of this offer, so that `retire` waits for it. */
   readonly use: <A>(run: Effect.Effect<A>) => Effect.Effect<A>
-  /** Marks it as replaced and waits until everything that was started with it has ended. */
+  /** Marks the offer as replaced and waits until all effects passed to `use` have completed. */
   readonly retire: Effect.Effect<void>
 }
 
-/** Makes an offer. */
+/** Creates an offer from its models and turn options. */
 export const make = (models: Models.Options, turns: Turn.Options): Offer => {
   const names = Models.names(models)
   const known = new Set(names)

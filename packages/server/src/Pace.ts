@@ -1,7 +1,7 @@
 /**
- * Rate limits on requests and tokens per minute. Each is a token bucket with a capacity of one minute. Usage that is
- * known only afterwards, such as the tokens of an answer, can overdraw a bucket; the next request is then refused until
- * the bucket has refilled.
+ * Enforces rate limits on requests and tokens per minute. Each limit is a token bucket with a capacity of one minute.
+ * Usage that is known only after the fact, such as output tokens, can overdraw a bucket; further requests are then
+ * rejected until the bucket has refilled.
  */
 
 import * as Clock from "effect/Clock"
@@ -12,23 +12,23 @@ import type { ApiError } from "./wire/ApiError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Limits per minute. An absent limit is unlimited. */
+/** Limits per minute. An omitted limit means unlimited. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined
   readonly tokensPerMinute?: number | undefined
 }
 
-/** The exceeded limit and the time to wait, in milliseconds. */
+/** The limit that was exceeded and the time to wait before retrying, in milliseconds. */
 export interface Refusal {
   readonly of: "requests" | "tokens"
   readonly waitMillis: number
 }
 
-/** The rate limits of all callers, counted by this server or shared between servers. */
+/** Rate limit counters for all callers, either local to this server or shared between servers. */
 export interface Paces {
-  /** Counts a request under a name. If a limit is exceeded, returns the refusal and does not count the request. */
+  /** Counts one request for a caller. If a limit is exceeded, returns a refusal and does not count the request. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, ApiError>
-  /** Counts tokens used under a name, at a time in milliseconds since 1970. */
+  /** Records tokens used by a caller at a given time, in milliseconds since 1970. */
   readonly use: (name: string, limits: Limits, tokens: number, at: number) => void
 }
 
@@ -53,7 +53,10 @@ const fill = (bucket: Bucket, now: number): void => {
   bucket.at = now
 }
 
-/** Milliseconds until it holds `amount`; 0 if it does. For an amount of 0: until it is no longer overdrawn. */
+/**
+ * Returns the milliseconds until the bucket holds `amount`, or 0 if it already does. An amount of 0 means: until the
+ * bucket is no longer overdrawn.
+ */
 const waitFor = (bucket: Bucket, amount: number, now: number): number => {
   fill(bucket, now)
   const missing = amount - bucket.level
@@ -61,7 +64,7 @@ const waitFor = (bucket: Bucket, amount: number, now: number): number => {
   return isThere ? 0 : Math.max(1, Math.ceil((missing * minute) / bucket.perMinute))
 }
 
-/** Takes `amount`, which may leave it in debt. */
+/** Removes `amount` from the bucket. The level may become negative. */
 const takeFrom = (bucket: Bucket, amount: number, now: number): void => {
   fill(bucket, now)
   bucket.level -= amount
@@ -71,7 +74,7 @@ const takeFrom = (bucket: Bucket, amount: number, now: number): void => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes rate limits that are counted in this process only. If the limits of a name change, its buckets start full. */
+/** Creates rate limits that are counted in this process only. If a caller's limits change, its buckets are refilled. */
 export const memory = (): Paces => {
   const known = new Map<
     string,

@@ -1,56 +1,57 @@
-/**
- * The log of requests. An entry is written when a request has ended, and contains no content of requests or answers.
- */
+/** The request log. An entry is written when a request completes; it includes no content from requests or answers. */
 import type { Segment } from "./segment/Segments.ts"
 import type { Kind } from "./wire/ApiError.ts"
 import { type FailedStep, type FinishReason, totalOf } from "./wire/Wire.ts"
 
-/** The log entry of a completed request. */
+/** The log entry for a completed request. */
 export interface Entry {
-  /** The time of its arrival, in milliseconds since 1970. */
+  /** Arrival time, in milliseconds since 1970. */
   readonly at: number
   readonly durationMillis: number
   readonly wire: string
-  /** The status of its response; 200 for a stream, even if the stream was cut off. */
+  /** HTTP status of the response. A stream is logged as 200 even if it was cut off. */
   readonly status: number
   readonly isStreamed: boolean
-  /** Whether the client disconnected before the end of the response. */
+  /** Whether the client disconnected before the response was complete. */
   readonly isCut: boolean
-  /** The name of its key; absent if the request was refused because of the key. */
+  /** Name of the caller's key. Omitted if the key was rejected. */
   readonly owner?: string | undefined
   readonly model?: string | undefined
   readonly runId?: string | undefined
-  /** The finish reason of the response, or the kind of error. */
+  /** Finish reason of the response, or the kind of error. */
   readonly ending?: FinishReason | Kind | undefined
-  /** For the operator: a provider's message about this server's account, or why the provider could not be reached. */
+  /**
+   * A message for the operator: an error from a provider about this server's account, or the reason why the provider is
+   * unreachable.
+   */
   readonly providerMessage?: string | undefined
-  /** The workers that failed a step after all retries; absent if no worker failed. */
+  /** Steps whose worker failed after all retries. Omitted if no worker failed. */
   readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
-  /** The cost in USD of the calls with a known price. */
+  /** Cost in USD, counting only calls with a known price. */
   readonly costUsd: number
 }
 
-/** Called with the entry of each completed request. It should return quickly. */
+/** Called with an entry for each completed request. Should return quickly, because it runs synchronously. */
 export type Log = (entry: Entry) => void
 
-/** A request in flight. */
+/** The mutable log record for a request in flight. */
 export interface Open {
   readonly at: number
   readonly wire: string
   owner?: string | undefined
   model?: string | undefined
   segment?: Segment | undefined
-  /** Whether its segment was begun for it: what another request has begun, that one says. */
+  /** Whether this request started its segment. Usage is logged only for the request that started the segment. */
   isFirst?: boolean | undefined
   error?: Kind | undefined
 }
 
 /**
- * Logs a request that has ended. If its run continues because the client disconnected or did not wait, the run is
- * logged when it ends, since it is paid for as well.
+ * Logs a completed request. If the run continues because the client disconnected or did not wait, the entry is written
+ * when the run ends, so that it includes the full cost.
  */
 export const tell = (log: Log, open: Open, status: number, now: number, isCut: boolean): void => {
   const { isFirst = false, segment } = open
@@ -59,7 +60,7 @@ export const tell = (log: Log, open: Open, status: number, now: number, isCut: b
   else say()
 }
 
-/** The entry of a request. */
+/** Builds the log entry for a request. */
 const entryOf = (open: Open, status: number, now: number, isCut: boolean): Entry => {
   const { at, error, isFirst = false, model, owner, segment, wire } = open
   const last = segment?.parts.at(-1)

@@ -1,23 +1,23 @@
-/** Rights of a caller, in addition to asking questions and reading its own runs. */
+/** Additional rights for a caller, beyond asking questions and reading its own runs. */
 import { Nearest } from "@divisi/core"
 
-/** All rights with their descriptions. */
+/** All rights, with their descriptions. */
 export const descriptions = {
   rate: "rate runs as a grader or a check, with more weight than the ratings of users",
   admin: "see, follow and rate the runs of all keys, and see the state of the server"
 } as const
 
-/** A right of a caller. */
+/** The name of a right. */
 export type Right = keyof typeof descriptions
 
 /** The names of all rights. */
 export const all = Object.keys(descriptions) as ReadonlyArray<Right>
 
-/** Whether a list of rights contains a right. Unknown rights have no effect. */
+/** Whether a list of rights includes a right. Unknown entries are ignored. */
 export const has = (rights: ReadonlyArray<string> | undefined, right: Right): boolean =>
   rights?.includes(right) === true
 
-/** Returns the problem with a list of rights as a sentence; `undefined` if all of them exist. */
+/** Validates a list of rights. Returns the first problem as a sentence, or `undefined` if all rights exist. */
 export const problemOf = (rights: ReadonlyArray<string>): string | undefined => {
   const unknown = rights.find((right) => !all.some((one) => one === right))
   if (unknown === undefined) return undefined

@@ -1,8 +1,8 @@
 /**
- * A server: an HTTP endpoint for a Conductor that is compatible with OpenAI and Anthropic clients.
+ * An HTTP endpoint for a Conductor, compatible with OpenAI and Anthropic clients.
  *
- * It is an Effect HTTP application. `NodeServer` runs it on Node; any other server for Effect HTTP applications also
- * works.
+ * The server is an Effect HTTP application. Run it on Node with `NodeServer`, or on any other runtime that can serve
+ * Effect HTTP applications.
  */
 
 import { type Budget, Journal, Resilience, type RunEvent, Options as Tables } from "@divisi/core"
@@ -66,79 +66,87 @@ import type { Wire } from "./wire/Wire.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The models and run settings of a server, which can be replaced while it runs. */
+/** Models and run settings, which can be replaced while the server runs. */
 export interface Replaceable extends Models.Options {
-  /** The run settings. By default, if a worker fails after all retries, the next one takes over; see `reassign`. */
+  /**
+   * Run settings. By default, the server enables `reassign`: if a worker fails after all retries, the next worker takes
+   * over.
+   */
   readonly settings?: RunSettings | undefined
-  /** How much of the work is shown to clients. Default: `"titles"`, which worker does which subtask. */
+  /** How much progress is shown to clients. Default: `"titles"`, which shows the subtask assigned to each worker. */
   readonly notes?: Notes | undefined
 }
 
-/** The options of a server. */
+/** Options for creating a server. */
 export interface Options extends Replaceable {
   /**
-   * Stores runs, so that suspended runs can be resumed. Default: in memory, with at most 32 MiB; the oldest runs are
-   * evicted.
+   * Stores runs, so that suspended runs can be resumed. Defaults to an in-memory journal of at most 32 MiB, which
+   * evicts the oldest runs.
    */
   readonly journal?: Journal.Journal | undefined
-  /** Whether dependencies such as a database are available, for `/health/ready`. Default: always ready. */
+  /** Reports whether dependencies such as a database are available, for `/health/ready`. Defaults to always ready. */
   readonly isReady?: Effect.Effect<boolean> | undefined
-  /** Stores responses for later retrieval and continuation. Without it, they are only in memory, in up to 64 MiB. */
+  /** Stores responses for later retrieval and continuation. Defaults to up to 64 MiB in memory. */
   readonly responses?: Archive | undefined
   /**
-   * Shares background responses with other servers: any server can stream and cancel them, and takes over those of a
-   * crashed server. Requires a shared `journal` and shared `responses`. By default, responses are not shared.
+   * Shares background responses with other servers, so that any server can stream or cancel them and take over those of
+   * a crashed server. Requires a shared `journal` and shared `responses`. By default, responses are not shared.
    */
   readonly shared?: SharedResponses.Shared | undefined
-  /** Authenticates requests. Without it, only programs on this machine have access, all as one caller. */
+  /**
+   * Authenticates requests. If omitted, only programs on this machine have access, and all of them share one caller.
+   */
   readonly authenticate?: Authenticate | undefined
   /**
-   * Whether the server currently accepts callers without keys. Default: whether `authenticate` is absent. If so,
-   * endpoints that never need a key, such as `/health/live`, also refuse web pages and proxies.
+   * Whether the server currently accepts callers without keys. While it does, endpoints that never require a key, such
+   * as `/health/live`, also reject requests from web pages and proxies. Defaults to true if `authenticate` is omitted.
    */
   readonly isKeyless?: (() => boolean) | undefined
-  /** The origins of web pages that may use the server, e.g. `http://localhost:3000`. Default: none. */
+  /** Origins of web pages that may call the server, e.g. `http://localhost:3000`. Default: none. */
   readonly origins?: ReadonlyArray<string> | undefined
-  /** An account shared by all runs. */
+  /** An account that is charged for all runs. */
   readonly ledger?: Budget.Ledger | undefined
   /**
-   * How long a run continues after its client has disconnected, in milliseconds. Default: 30,000; 0 stops it
-   * immediately.
+   * How long a run continues after its client disconnects, in milliseconds. 0 stops the run immediately. Default:
+   * 30,000.
    */
   readonly graceMillis?: number | undefined
-  /** The interval of keep-alive messages on idle streams, in milliseconds. Default: 15,000. */
+  /** Interval between keep-alive messages on idle streams, in milliseconds. Default: 15,000. */
   readonly heartbeatMillis?: number | undefined
-  /** The maximum size of a request body, in bytes. Default: 32 MiB. Takes precedence over `limits`. */
+  /** Maximum size of a request body, in bytes. Overrides `limits`. Default: 32 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** Limits on requests: depth, number of values, length of texts, bytes in flight. */
+  /** Limits on the depth, number of values and string lengths of a request, and on the bytes in flight. */
   readonly limits?: Limits.Given | undefined
   /**
-   * Encrypts the state of suspended runs that clients send back, so that a run can be resumed even without its journal.
-   * Servers with the same secret can resume each other's runs. By default, each process uses a random secret.
+   * Secret for encrypting the state of suspended runs, which clients send back to resume a run whose journal entry is
+   * gone. Servers with the same secret can resume each other's runs. Defaults to a random secret for each process.
    */
   readonly secret?: Redacted.Redacted | undefined
-  /** Receives the events of all runs. */
+  /** Receives the events from all runs. */
   readonly listener?: RunEvent.Listener | undefined
-  /** Called with an entry for each completed request. The entry contains no content. */
+  /** Called with an entry for each completed request. Entries include no content. */
   readonly log?: RequestLog.Log | undefined
   /**
-   * Whether content (questions, answers, reasoning, arguments and results of tools) may be stored and logged. Default:
-   * `"full"`. With `"none"`, `journal`, `responses` and `keepRating` are not used: runs are only in memory, responses
-   * are not stored, and run pages and the log contain no text of requests or answers.
+   * Whether content (questions, answers, reasoning, tool arguments and tool results) may be stored and logged. With
+   * `"none"`, `journal`, `responses` and `keepRating` are ignored: runs exist only in memory, responses are not stored,
+   * and run pages and logs include no text from requests or answers. Default: `"full"`.
    */
   readonly content?: ContentSetting.ContentSetting | undefined
-  /** Stores clients' ratings of their runs (`POST /v1/runs/{id}/rating`); without it, the endpoint does not exist. */
+  /**
+   * Stores ratings that clients submit for their runs (`POST /v1/runs/{id}/rating`). If omitted, the endpoint is
+   * disabled.
+   */
   readonly keepRating?: Ratings.Keep | undefined
   /**
-   * Serves pages under `/studio`, for example `Assets.respond` of `@divisi/studio`. Default: none. Browsers are
-   * redirected from `/` to it, and requests from its origin are allowed.
+   * Serves pages under `/studio`, for example `Assets.respond` from `@divisi/studio`. Requests to `/` from a browser
+   * are redirected to `/studio`, and requests from the server's own origin are allowed. Default: none.
    */
   readonly pages?: Pages.Pages | undefined
-  /** Reads the keys and machines that `GET /v1/operations` returns to keys with the right `admin`. Default: none. */
+  /** Loads the keys and machines returned by `GET /v1/operations` to callers with the `admin` right. Default: none. */
   readonly operations?: Operations.Read | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. */
+/** The validation table for {@link Options}, for use with `Options.check`. */
 export const optionsTable = Tables.table(
   {
     pool: Tables.expects("a WorkerPool", (value) => typeof value === "object" && value !== null && "workers" in value),
@@ -172,7 +180,7 @@ export const optionsTable = Tables.table(
   { required: ["pool"] }
 )
 
-/** A server that is not yet listening. */
+/** A server that has not started listening. */
 export interface Server {
   /** Handles one HTTP request. */
   readonly app: Effect.Effect<
@@ -180,14 +188,14 @@ export interface Server {
     never,
     HttpServerRequest.HttpServerRequest | Scope.Scope
   >
-  /** Refuses new requests, and waits at most `millis` milliseconds for requests in flight. */
+  /** Rejects new requests and waits up to `millis` milliseconds for requests in flight. */
   readonly drain: (millis: number) => Effect.Effect<void>
   /** Returns the number of active runs. */
   readonly running: () => number
   /**
    * Replaces the options for new requests. Requests in flight finish with the old options; suspended runs resume with
-   * the new ones. The returned effect completes when the old options are no longer in use, so that their resources can
-   * be released.
+   * the new ones. The returned effect completes when the old options are no longer in use and their resources can be
+   * released.
    */
   readonly replace: (options: Replaceable) => Effect.Effect<Effect.Effect<void>>
 }
@@ -201,13 +209,15 @@ const noneClosed: Effect.Effect<ReadonlyArray<Resilience.ClosedProvider>> = Effe
 const kibi = 2 ** 10
 const mebi = 2 ** 20
 
-/** How long after the end of its run the response of another server may be stored, in milliseconds. */
+/** Time allowed for another server to store a response after its run has ended, in milliseconds. */
 const storedWithinMillis = 10_000
 
-/** How often a run that is not in the journal yet is looked for, in milliseconds, and how many times. */
+/**
+ * Polling interval in milliseconds, and maximum number of attempts, when waiting for a run to appear in the journal.
+ */
 const [lookMillis, maxLooks] = [10, 1_000]
 
-/** The most bytes that a journal in memory has. */
+/** Maximum size of the in-memory journal, in bytes. */
 const keptBytes = 32 * mebi
 
 const modelOf = (id: string, created: number) => ({
@@ -215,7 +225,7 @@ const modelOf = (id: string, created: number) => ({
   object: "model",
   created,
   owned_by: "divisi",
-  // As Anthropic's clients read it.
+  // Fields for Anthropic clients.
   type: "model",
   display_name: id,
   created_at: new Date(created * 1000).toISOString()
@@ -223,14 +233,14 @@ const modelOf = (id: string, created: number) => ({
 
 const notFound = (message: string, field?: string): ApiError => new ApiError({ kind: "not-found", message, field })
 
-/** The error format if no wire has the request: Anthropic's on its paths, OpenAI's on all others. */
+/** Returns the error format for paths that no wire handles: Anthropic's under `/v1/messages`, OpenAI's elsewhere. */
 const errorsOf = (url: string): Pick<Wire<unknown>, "error"> =>
   url.startsWith("/v1/messages") ? messages : { error: OpenAi.errorBody }
 
 const isUnknownRoute = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
-/** Returns the model that a path names; the raw text if it cannot be decoded. */
+/** Extracts the model name from a path. Returns the raw text if it cannot be decoded. */
 const namedIn = (url: string): string => {
   const name = url.replace(/\?.*$/, "").slice("/v1/models/".length)
   try {
@@ -241,7 +251,8 @@ const namedIn = (url: string): string => {
 }
 
 /**
- * Makes a server. Its runs are stopped when the scope closes. Fails with an `OptionsError` if the options are invalid.
+ * Creates a server. Its runs are stopped when the scope closes. Fails with an `OptionsError` if the options are
+ * invalid.
  */
 export const make = Effect.fnUntraced(function* (
   given: Options
@@ -311,7 +322,7 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  /** Answers those who may ask. */
+  /** Wraps an endpoint so that only authenticated callers receive a response. */
   const known =
     (respond: (url: string, caller: Caller) => HttpServerResponse.HttpServerResponse) =>
     ({ headers, url }: HttpServerRequest.HttpServerRequest) =>
@@ -320,7 +331,7 @@ export const make = Effect.fnUntraced(function* (
         onSuccess: (caller) => respond(url, caller)
       })
 
-  /** All models, or the one that the path names. */
+  /** Returns all models, or the model named in the path. */
   const models = known((url, { models, workers }) => {
     const id = namedIn(url)
     const names = Models.names(offer.models, workers).filter((name) => Models.mayName(name, models))
@@ -330,12 +341,12 @@ export const make = Effect.fnUntraced(function* (
     const page = { object: "list", data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id }
     const { policies = {} } = offer.models
     const tools = offer.turns.settings.tools ?? []
-    // For clients that choose among them, such as the studio.
+    // An extension for clients that let users pick a policy or tools, such as the studio.
     const divisi = { policies: Object.keys(policies), tools: tools.map(({ name }) => name) }
     return Respond.json({ ...page, divisi })
   })
 
-  /** The response of a run is stored after the end of the run. */
+  /** A response is stored shortly after its run ends, so a finished run may still have a response to wait for. */
   const isAwaited = (run: string): Effect.Effect<boolean, ApiError> =>
     Effect.matchEffect(journal.find(run), {
       onFailure: (error) => (Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed(false)),
@@ -346,8 +357,8 @@ export const make = Effect.fnUntraced(function* (
       }
     })
   /**
-   * Waits until the journal has the run of a segment, so that an id that a client has leads to a run. Returns whether it
-   * has.
+   * Waits until the journal contains the run of a segment, so that a run id that a client received can be looked up.
+   * Returns whether the run was found.
    */
   const recorded = (segment: Segments.Segment, looks = 0): Effect.Effect<boolean> =>
     Effect.flatMap(
@@ -390,7 +401,7 @@ export const make = Effect.fnUntraced(function* (
       )(request)
     )
 
-  /** Answers callers without a key, but no page or proxy while the server has no keys. */
+  /** Responds to callers without a key. While the server has no keys at all, web pages and proxies are rejected. */
   const keyless =
     (respond: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
     ({ headers, url }: HttpServerRequest.HttpServerRequest) => {
@@ -505,7 +516,7 @@ export const make = Effect.fnUntraced(function* (
   const open = Origins.open(origins)
   const unreadable = Respond.error(errorsOf("/"), invalid("url", "The URL of the request cannot be read."))
   const readable = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
-    // A path is always readable.
+    // Guarantees that the path of a request can be parsed.
     /^\/(?![/\\])/.test(url) || URL.canParse(url, "http://localhost") ? routed : Effect.succeed(unreadable)
   )
   const app = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => open(readable, request))

@@ -1,4 +1,4 @@
-/** An HTTP server for a Conductor, compatible with the APIs of OpenAI and Anthropic. */
+/** An HTTP server for a Conductor, compatible with the OpenAI and Anthropic APIs. */
 export * as Caller from "./Caller.ts"
 export * as Limits from "./http/Limits.ts"
 export * as Operations from "./http/Operations.ts"

@@ -1,4 +1,4 @@
-/** Chat Completions as a wire. */
+/** The Chat Completions wire. */
 import * as OpenAi from "../wire/OpenAi.ts"
 import type { Wire } from "../wire/Wire.ts"
 import { read } from "./ChatReader.ts"

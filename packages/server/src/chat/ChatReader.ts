@@ -1,4 +1,4 @@
-/** Reads requests of Chat Completions. */
+/** Parses Chat Completions requests. */
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
@@ -10,7 +10,7 @@ import * as Shape from "../wire/Shape.ts"
 import * as Tools from "../wire/Tools.ts"
 import type { Request } from "../wire/Wire.ts"
 
-/** Cursor sends `input` in place of `messages`. */
+/** Cursor sends `input` instead of `messages`. */
 const messagesOf = (
   body: Json.JsonObject,
   reading: Reading.Reading,
@@ -22,7 +22,7 @@ const messagesOf = (
   return Turns.withRules(body, reading, messages)
 }
 
-/** Reads a request. Throws an `ApiError`. */
+/** Parses a request body. Throws an `ApiError` if it is invalid. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")
@@ -32,12 +32,12 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     messages: messagesOf(body, reading, tools),
     tools: tools.map(({ definition }) => definition),
     toolChoice,
-    // The legacy form has one call in an answer.
+    // The legacy `functions` format allows only one call per answer.
     parallelToolCalls: Tools.isLegacy(body) ? false : Preferences.parallelToolCalls(body, reading),
     output: Shape.read(body),
     settings: Preferences.read(body, reading, 2),
     choice: Choice.read(model, body, headers),
-    // Nothing in a message of this wire comes back as it was.
+    // Chat Completions has no messages that clients return verbatim, so there are no seals.
     seals: [],
     carriesState: false,
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,

@@ -1,4 +1,4 @@
-/** Reads the messages of Chat Completions. */
+/** Parses the messages of a Chat Completions request. */
 import type { ToolCall } from "@divisi/core/Message"
 import * as Conversation from "../turns/Conversation.ts"
 import { invalid } from "../wire/ApiError.ts"
@@ -6,7 +6,7 @@ import * as Content from "../wire/Content.ts"
 import * as Json from "../wire/Json.ts"
 import * as Tools from "../wire/Tools.ts"
 
-/** The name and arguments of a call, nested or flat; a custom tool has an input of any text. */
+/** Returns the name and arguments of a call, in nested or flat form. The input of a custom tool is free-form text. */
 const calledOf = (call: Json.JsonObject, field: string): Pick<ToolCall, "name" | "arguments"> => {
   const of = call.type === "custom" ? "custom" : "function"
   const isFlat = call[of] === undefined && call.name !== undefined
@@ -20,15 +20,15 @@ const calledOf = (call: Json.JsonObject, field: string): Pick<ToolCall, "name" |
   }
 }
 
-/** Whether a value stands for no call: an empty object or text, or false. */
+/** Whether a value means "no call": an empty object, an empty string, or `false`. */
 const isNone = (value: unknown): boolean =>
   value === "" || value === false || (Json.isObject(value) && Object.keys(value).length === 0)
 
-/** A list of calls, or one call alone. */
+/** Normalizes calls to a list. Some clients send a single call without a list. */
 const listOf = (value: unknown, field: string): ReadonlyArray<unknown> =>
   isNone(value) ? [] : Json.isObject(value) ? [value] : Json.list(value, field)
 
-/** The calls of an assistant's message. The legacy `function_call` has no id, so its place stands for it. */
+/** Parses the calls in an assistant message. The legacy `function_call` has no id, so its position is used instead. */
 const callsOf = (
   { names }: Conversation.Conversation,
   message: Json.JsonObject,
@@ -70,7 +70,7 @@ const addResult = (conversation: Conversation.Conversation, message: Json.JsonOb
     field
   )
 
-/** Adds a message. Throws an `ApiError`. */
+/** Appends a message to the conversation. Throws an `ApiError` if the message is invalid. */
 export const add = (conversation: Conversation.Conversation, message: Json.JsonObject, field: string): void => {
   const { messages, reading } = conversation
   const { content, refusal, role } = message

@@ -1,4 +1,4 @@
-/** Writes responses of Chat Completions: a body, or chunks. */
+/** Writes Chat Completions responses, as one body or as a stream of chunks. */
 import type { ToolCall } from "@divisi/core/Message"
 import { Dialects } from "@divisi/provider-kit"
 import { fieldsOf } from "../segment/TokenRecords.ts"
@@ -17,22 +17,25 @@ import {
   type Written
 } from "../wire/Wire.ts"
 
-/** A stream that is being written. */
+/** State for writing a stream. */
 export interface ChatState {
   readonly about: About
-  /** Whether the client wants to know at the end what was used; all other chunks then say that they do not. */
+  /** Whether the client requested usage in the last chunk. If so, all other chunks carry `usage: null`. */
   readonly hasUsage: boolean
-  /** The text before and after the text of a chunk. It makes up most of a stream and differs only in the text. */
+  /**
+   * The serialized chunk before and after its text. Most chunks of a stream differ only in this text, so they are not
+   * serialized again.
+   */
   readonly around: readonly [before: string, behind: string]
-  /** How many tools were called. */
+  /** Number of tool calls written to the stream. */
   readonly toolCalls: number
-  /** The tools of the request: the calls of custom ones are written in their own form. */
+  /** Tools offered in the request, because calls of custom tools have a different format. */
   readonly tools: ReadonlyArray<Tools.Offered>
-  /** Whether the client uses `functions`, whose answers have one `function_call`. */
+  /** Whether the client uses the legacy `functions` field, whose answers contain one `function_call`. */
   readonly isLegacy: boolean
 }
 
-/** A call as its tool writes it: a function has arguments, a custom tool an input of any text. */
+/** Serializes a tool call: functions have JSON arguments, custom tools have free-form input. */
 const callOf = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonObject => {
   const { arguments: given, id } = call
   const name = Tools.clientName(tools, call)
@@ -49,7 +52,10 @@ const legacyCall = (call: ToolCall, tools: ReadonlyArray<Tools.Offered>): JsonOb
 const reasonOf = (reason: FinishReason, isLegacy: boolean): string =>
   isLegacy && reason === "tool-calls" ? Dialects.Endings.legacyCall : Dialects.Endings.wordOf.chat[reason]
 
-/** Returns the answer's tokens as Chat Completions counts them, the tokens of the orchestration, and the total cost. */
+/**
+ * Returns the usage of the answer as Chat Completions counts it, plus the tokens spent on orchestration and the total
+ * cost.
+ */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
   const own = Dialects.UsageFields.chatUsage(answer)
   return {
@@ -87,10 +93,10 @@ const choice = (delta: JsonObject, finishReason: string | null = null): Readonly
   { index: 0, delta, finish_reason: finishReason, logprobs: null }
 ]
 
-/** Stands for a text; no name of a model or run has it. */
+/** Placeholder for the text of a chunk. It cannot occur in a model name or run id. */
 const mark = "\u0000text\u0000"
 
-/** The beginning of a stream: who speaks. */
+/** Starts a stream with the chunk that sets the role. */
 export const begin = (about: About): Written<ChatState> => {
   const options = about.body.stream_options
   const hasUsage = isObject(options) && options.include_usage === true
@@ -107,7 +113,7 @@ export const begin = (about: About): Written<ChatState> => {
   return [state, chunk(state, choice({ role: "assistant", content: "", refusal: null }))]
 }
 
-/** Returns the output for a part. */
+/** Returns the chunks for a part. */
 export const write = (state: ChatState, part: Part): Written<ChatState> => {
   switch (part.type) {
     case "text":
@@ -132,13 +138,13 @@ export const write = (state: ChatState, part: Part): Written<ChatState> => {
       const usage = state.hasUsage ? chunk(state, [], { usage: usageOf(part.usage) }) : ""
       return [state, `${last}${usage}data: [DONE]\n\n`]
     }
-    // Nothing follows, no end either: a stream that broke off must not look whole.
+    // Sends no final chunk or `[DONE]` after an error, so that an aborted stream does not look complete.
     case "error":
       return [state, chunk(state, choice({}, "error"), { error: OpenAi.errorOf(part.error) })]
   }
 }
 
-/** The calls of a message. */
+/** Serializes the tool calls of a message. */
 const callsOf = (
   calls: ReadonlyArray<ToolCall>,
   tools: ReadonlyArray<Tools.Offered>,
@@ -151,7 +157,7 @@ const callsOf = (
     : { tool_calls: calls.map((call) => callOf(call, tools)) }
 }
 
-/** The body of a response that is not streamed. */
+/** Builds the body of a non-streaming response. */
 export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
   const isLegacy = Tools.isLegacy(about.body)
   const tools = Tools.ofResponse(about)

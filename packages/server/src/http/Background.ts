@@ -1,6 +1,6 @@
 /**
- * Endpoints that continue a stored run: they answer like Chat Completions, or at once with the id of the run if the body
- * has `background: true`. Then the run continues without a client.
+ * Endpoints that continue a stored run. They respond like Chat Completions or, if the body contains `background: true`,
+ * return the run id immediately and continue the run without a client.
  */
 import { type Journal, Nearest } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -21,31 +21,31 @@ import * as Endpoint from "./Endpoint.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Dependencies of these endpoints. */
+/** Dependencies of the endpoints that continue stored runs. */
 export interface Context extends Endpoint.Context {
   readonly journal: Journal.Journal
   readonly content?: ContentSetting.ContentSetting | undefined
-  /** Waits until the journal has the run of a segment. */
+  /** Waits until the journal contains the run of a segment. Returns whether it does. */
   readonly recorded: (segment: Segment) => Effect.Effect<boolean>
 }
 
-/** How one of these endpoints reads its requests. */
+/** How one of these endpoints parses its requests. */
 export interface Reader<A> {
   readonly name: string
-  /** Reads the stored run that the path names. */
+  /** Loads the stored run named in the path. */
   readonly recall: (caller: Caller, id: string, body: Json.JsonObject) => Effect.Effect<A, ApiError>
-  /** Throws an `ApiError`. */
+  /** Builds the request that continues the run. Throws an `ApiError` if the body is invalid. */
   readonly read: (recalled: A, body: Json.JsonObject, headers: Choice.Headers) => Request
 }
 
-/** The field that makes a request return at once. */
+/** The `background` field, which makes a request return immediately. */
 export const field = Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 
-/** Returns the run that a path names. */
+/** Extracts the run id from the path. */
 export const idIn = ({ url }: HttpServerRequest.HttpServerRequest): string =>
   new URL(url, "http://localhost").pathname.split("/")[3] ?? ""
 
-/** Refuses unknown fields by name. Throws an `ApiError`. */
+/** Rejects a body with unknown fields; the error suggests the closest field name. Throws an `ApiError`. */
 export const checkNames = (body: Json.JsonObject, names: ReadonlyArray<string>, what: string): void => {
   const unknown = Object.keys(body).find((name) => !names.includes(name))
   if (unknown === undefined) return
@@ -59,13 +59,13 @@ export const checkNames = (body: Json.JsonObject, names: ReadonlyArray<string>, 
 // The endpoint
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How long a run in the background is watched for an error before the response is sent, in milliseconds. */
+/** How long a background run is monitored for early errors before the response is sent, in milliseconds. */
 const watchedMillis = 300
 
 const isInBackground = ({ background }: Json.JsonObject): boolean =>
   Json.optional(background, "background", Json.flag) === true
 
-/** Makes the endpoint. */
+/** Creates an endpoint that continues stored runs. */
 export const endpoint =
   <A>(context: Context, { name, read, recall }: Reader<A>) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> => {

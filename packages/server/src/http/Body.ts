@@ -1,4 +1,7 @@
-/** The JSON of a request's body: bounded while it comes, its encoding undone, and read in turns of the event loop. */
+/**
+ * Receives and parses JSON request bodies. Size limits apply while a body arrives, compressed bodies are decoded, and
+ * large bodies are parsed over several event loop turns.
+ */
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { VendorJson } from "@divisi/provider-kit"
@@ -15,7 +18,7 @@ import type { Limits } from "./Limits.ts"
 import { Pieces } from "./Pieces.ts"
 import * as Turns from "./Turns.ts"
 
-/** The owner of the request and the counter for its bytes. */
+/** The request's owner, its limits, and the counter for its bytes in flight. */
 export interface Options {
   readonly limits: Limits
   readonly owner: string
@@ -25,34 +28,34 @@ export interface Options {
 const tooLarge = (maxBytes: number): ApiError =>
   new ApiError({ kind: "too-large", message: `The request body is too large. The maximum is ${maxBytes} bytes.` })
 
-/** A body of up to so many bytes is read as it comes. */
+/** Bodies up to this size are parsed as soon as they arrive. */
 const smallBytes = 2 ** 16
 
 const unreadable = (): ApiError =>
   new ApiError({ kind: "invalid-request", message: "The request body cannot be read." })
 
-/** A body that was received, and is not read yet. */
+/** A body that was received but not parsed yet. */
 export interface Received {
   readonly bytes: number
-  /** Reads the body, once. */
+  /** Parses the body. May be run only once. */
   readonly json: Effect.Effect<JsonObject, ApiError>
 }
 
-/** Larger bodies are read in several turns of the event loop, and while they come, one piece in a turn. */
+/** Bodies above this size in bytes are received one chunk per event loop turn, and parsed over several turns. */
 export const largeBytes = 2 ** 18
 
-/** No client knows it, so no text of a body is taken for a mark. */
+/** Random prefix for placeholders, so that no text in a client's body can be mistaken for one. */
 const secret = randomUUID()
 
 const markOf = (index: number): string => `${secret}-${index}`
 
-/** The value that a text is, without what some clients put around it: NUL, control characters, a byte order mark. */
+/** Parses JSON text, ignoring NUL, control characters and byte order marks that some clients add around it. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
     const trimmed = VendorJson.trimmed(text)
-    // A body with nothing around it is not read twice.
+    // Parsing again helps only if something was trimmed.
     if (trimmed.length < text.length) return parsed(trimmed)
     throw new ApiError({ kind: "invalid-request", message: "The request body is not valid JSON." })
   }
@@ -63,7 +66,7 @@ const objectOf = (value: unknown): JsonObject => {
   throw new ApiError({ kind: "invalid-request", message: "The request body must be a JSON object." })
 }
 
-/** Puts texts where their marks are. */
+/** Replaces placeholders with the strings that they stand for. */
 const unmark = (root: unknown, texts: ReadonlyMap<string, string>): void => {
   const pending: Array<unknown> = [root]
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
@@ -78,12 +81,12 @@ const unmark = (root: unknown, texts: ReadonlyMap<string, string>): void => {
 }
 
 /**
- * Whether no byte beyond ASCII is UTF-8: Windows PowerShell sends the letters of its language as a byte each
+ * Whether a text contains no valid non-ASCII UTF-8. Windows PowerShell sends each non-ASCII letter as a single byte
  * (yzwijsen/chatgpt-powershell#4).
  */
 const isBroken = (text: string): boolean => text.includes("\ufffd") && !/[^\0-\x7f\ufffd]/.test(text)
 
-/** Reads a body whose long inline images and files the parser does not see. */
+/** Parses a body. Long inline images and files are decoded separately and bypass the JSON parser. */
 const read = Effect.fnUntraced(function* (
   pieces: Pieces,
   media: JsonScan["media"]
@@ -94,7 +97,7 @@ const read = Effect.fnUntraced(function* (
   for (const [from, to] of media) {
     json += yield* pieces.text(at, from)
     const text = yield* pieces.text(from, to)
-    // The parser reads escapes, such as the slashes of PHP.
+    // Text with escapes, such as PHP's escaped slashes, is left to the JSON parser.
     if (text.includes("\\")) json += text
     else {
       const mark = markOf(texts.size)
@@ -119,7 +122,7 @@ const received = (pieces: Pieces, { media }: JsonScan): Received => ({
   json: Effect.suspend(() => read(pieces, media))
 })
 
-/** Runs what throws an `ApiError`. */
+/** Calls a function and converts a thrown `ApiError` into a failure. Any other exception becomes a defect. */
 export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
   Effect.suspend(() => {
     try {
@@ -129,7 +132,10 @@ export const attempt = <A>(read: () => A): Effect.Effect<A, ApiError> =>
     }
   })
 
-/** Receives a text that has come as a whole, such as a frame; a large one in several turns of the event loop. */
+/**
+ * Receives text that arrived in one piece, such as a WebSocket frame. Large text is processed over several event loop
+ * turns.
+ */
 export const ofText = Effect.fnUntraced(function* (
   text: string,
   { held, limits, owner }: Options
@@ -150,7 +156,7 @@ export const ofText = Effect.fnUntraced(function* (
 
 type Done = (body: Effect.Effect<Received, ApiError>) => void
 
-/** Receives the pieces of a body, encoded ones or not, and looks at each once. */
+/** Creates a receiver for a body's chunks. It decodes them and checks the limits in a single pass. */
 const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Options, done: Done) => {
   const { bodyBytes } = limits
   const pieces = new Pieces()
@@ -165,7 +171,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
     done(body)
   }
   const fail = (error: ApiError) => {
-    // A refused body is released immediately, so that it does not cause the refusal of other requests.
+    // Releases a rejected body immediately, so that its bytes do not cause other requests to be rejected.
     held.release()
     pieces.clear()
     finish(Effect.fail(error))
@@ -183,7 +189,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
   const decoder = Encoding.decoder(encodings, bodyBytes, { ...plain, fail })
   let encoded = 0
   return {
-    /** Takes a piece; with `false` the next one has to wait until `more` is called. */
+    /** Accepts a chunk. If it returns `false`, the caller must wait for `more` before writing the next chunk. */
     write: (piece: Buffer, more: () => void): boolean => {
       if (isOver) return true
       encoded += piece.length
@@ -209,7 +215,7 @@ const receiver = (encodings: ReadonlyArray<string>, { held, limits, owner }: Opt
 
 type Request = HttpServerRequest.HttpServerRequest
 
-/** As other servers of Effect's applications give it. */
+/** Receives a body on runtimes other than Node, through Effect's request stream. */
 const generic = Effect.fnUntraced(function* (
   request: Request,
   encodings: ReadonlyArray<string>,
@@ -227,7 +233,10 @@ const generic = Effect.fnUntraced(function* (
   return yield* Effect.ensuring(all, Effect.sync(into.close))
 })
 
-/** Bytes of a refused body to read and discard, so that its client can read the error and reuse its connection. */
+/**
+ * Maximum number of bytes of a rejected body to read and discard, so that the client can read the error and reuse its
+ * connection.
+ */
 const discardedBytes = 64 * 2 ** 20
 
 const discard = (message: IncomingMessage): void => {
@@ -243,7 +252,10 @@ const discard = (message: IncomingMessage): void => {
   message.resume()
 }
 
-/** Node's own request is read as it is, at a third of the cost: every request of a model has a body. */
+/**
+ * Receives a body directly from Node's request, which costs a third of Effect's stream. Every model request has a body,
+ * so this is a hot path.
+ */
 const ofNode = (
   message: IncomingMessage,
   encodings: ReadonlyArray<string>,
@@ -271,7 +283,7 @@ const ofNode = (
     })
   })
 
-/** Receives a body. Fails with the first limit that it exceeds, while it comes. */
+/** Receives a request body. Fails as soon as the body exceeds a limit. */
 export const receive = (request: Request, options: Options): Effect.Effect<Received, ApiError> =>
   Effect.suspend(() => {
     const { headers, source } = request
@@ -279,7 +291,7 @@ export const receive = (request: Request, options: Options): Effect.Effect<Recei
     if (Number(headers["content-length"]) > bodyBytes) return Effect.fail(tooLarge(bodyBytes))
     const encodings = Encoding.read(headers["content-encoding"])
     if (encodings instanceof ApiError) return Effect.fail(encodings)
-    // The HTTP server itself answers `Expect: 100-continue`.
+    // Requests with `Expect: 100-continue` are left to the HTTP server, which sends the interim response.
     const isPlain = source instanceof IncomingMessage && headers.expect === undefined && !source.readableEnded
     return isPlain ? ofNode(source, encodings, options) : generic(request, encodings, options)
   })

@@ -1,6 +1,6 @@
 /**
- * `POST /v1/runs/{id}/cancel`: stops a run of this process, or ends a suspended one. A run that was stopped can be resumed;
- * a suspended one is over.
+ * `POST /v1/runs/{id}/cancel`: stops a run in this process, or ends a suspended run. A stopped run can be resumed; a
+ * suspended run that was cancelled cannot.
  */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -15,7 +15,7 @@ import type * as Endpoint from "./Endpoint.ts"
 import * as Respond from "./Respond.ts"
 import * as Runs from "./Runs.ts"
 
-/** Dependencies of the endpoint. */
+/** Dependencies of the cancel endpoint. */
 export interface Context extends Pick<Endpoint.Context, "authenticate" | "defects" | "segments"> {
   readonly journal: Journal.Journal
   readonly content?: ContentSetting.ContentSetting | undefined
@@ -43,7 +43,7 @@ const cancel = Effect.fnUntraced(function* (
   return Respond.json(Runs.summaryOf({ content }, ended ?? found))
 })
 
-/** `POST /v1/runs/{id}/cancel`. */
+/** Creates the endpoint `POST /v1/runs/{id}/cancel`. */
 export const make =
   (context: Context) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

@@ -1,21 +1,23 @@
 /**
- * Undoes the encoding of a body: that of `Content-Encoding` (gzip, deflate, br and zstd, also one after another), and those
- * that its first bytes show without a label (gzip, zlib, zstd, UTF-16).
+ * Decodes compressed request bodies. Handles the encodings in `Content-Encoding` (gzip, deflate, br and zstd, which can
+ * be combined), and detects unlabelled gzip, zlib, zstd and UTF-16 by their first bytes.
  */
 import { PassThrough, Transform } from "node:stream"
 import * as zlib from "node:zlib"
 import { ApiError } from "../wire/ApiError.ts"
 
-/** The longest chain of encodings. */
+/** Maximum number of encodings that can be combined. */
 const maxEncodings = 3
 
-/** 8 MiB: what a client may expect a server to have (RFC 9659). */
+/**
+ * Base-2 logarithm of the maximum zstd window size. 8 MiB is the limit that servers are expected to support (RFC 9659).
+ */
 const maxWindowLog = 23
 
 const zstd = () =>
   zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: maxWindowLog } }) as Transform
 
-/** Text of UTF-16 as UTF-8. */
+/** Creates a transform from UTF-16 to UTF-8. */
 const utf16 = (charset: "utf-16le" | "utf-16be") => (): Transform => {
   const decoder = new TextDecoder(charset)
   return new Transform({
@@ -40,24 +42,27 @@ type Format = keyof typeof makers
 const isJson = (byte: number | undefined): boolean =>
   byte !== undefined && [0x7b, 0x20, 0x09, 0x0a, 0x0d, 0xef].includes(byte)
 
-/** The format that the first bytes of a body show: JSON begins with none of these. */
+/** Detects the format of a body from its first bytes. JSON text never starts with any of these signatures. */
 const shown = ([first, second]: Uint8Array): Format | undefined => {
   if (first === 0x1f && (second === 0x8b || second === undefined)) return "gzip"
   if (first === 0x28 && (second === 0xb5 || second === undefined)) return "zstd"
-  // The header of zlib is a multiple of 31.
+  // The two bytes of a zlib header, read as a number, are a multiple of 31.
   if (first === 0x78 && second !== undefined && (first * 256 + second) % 31 === 0) return "zlib"
   if ((first === 0xff && second === 0xfe) || (isJson(first) && second === 0)) return "utf-16le"
   if ((first === 0xfe && second === 0xff) || (first === 0 && isJson(second))) return "utf-16be"
   return isJson(first) ? "plain" : undefined
 }
 
-/** The first bytes decide before a label: proxies decompress bodies and leave the label, and others forget it. */
+/**
+ * Prefers the detected format over the label: proxies decompress bodies without removing the label, and some clients
+ * omit the label.
+ */
 const labelled = (label: Format) => (head: Uint8Array) => shown(head) ?? label
 
 const decoders: Readonly<Record<string, (head: Uint8Array) => Format>> = {
   gzip: labelled("gzip"),
   "x-gzip": labelled("gzip"),
-  // Some clients leave out the header of zlib. Any first byte is possible then.
+  // Some clients send raw deflate data without the zlib header, in which case any first byte is possible.
   deflate: ([first = 0]) => ((first & 0x0f) === 8 ? "zlib" : "deflate"),
   br: () => "br",
   zstd: labelled("zstd")
@@ -65,10 +70,12 @@ const decoders: Readonly<Record<string, (head: Uint8Array) => Format>> = {
 
 const unsupported = (message: string): ApiError => new ApiError({ kind: "unsupported-encoding", message })
 
-/** Words that encode nothing: some clients write the charset here. */
+/** Values of `Content-Encoding` that mean "not encoded". Some clients put the charset here. */
 const plain: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"])
 
-/** The encodings of a body in the order in which they are undone. An error for one that is not known. */
+/**
+ * Parses `Content-Encoding` into the list of encodings, in decoding order. Returns an error for an unknown encoding.
+ */
 export const read = (header: string | undefined): ReadonlyArray<string> | ApiError => {
   if (header === undefined) return []
   const names = header
@@ -83,25 +90,25 @@ export const read = (header: string | undefined): ReadonlyArray<string> | ApiErr
   return unsupported(`Content-Encoding "${unknown.slice(0, 40)}" is not supported. Use gzip, deflate, br or zstd.`)
 }
 
-/** Receives a body piece by piece. */
+/** Receives decoded chunks. */
 export interface Sink {
-  /** Takes a piece; with `false` it wants no more. */
+  /** Accepts a chunk. Returns `false` if no more data is wanted. */
   readonly take: (piece: Buffer) => boolean
   readonly end: () => void
-  /** The body is not what its encoding says. */
+  /** Called if the body is not valid for its encoding. */
   readonly fail: (error: ApiError) => void
 }
 
-/** A receiver of encoded pieces. */
+/** Decodes chunks of an encoded body. */
 export interface Decoder {
-  /** With `false` it has enough for the moment, and calls `more` when it can take the next one. */
+  /** Accepts a chunk. If it returns `false`, the caller must wait for `more` before writing the next chunk. */
   readonly write: (piece: Buffer, more: () => void) => boolean
   readonly end: () => void
-  /** Releases its resources. */
+  /** Releases the decoder's resources. */
   readonly close: () => void
 }
 
-/** Undoes one encoding. Its output is bounded even if another encoding follows. */
+/** Creates a decoder for a single encoding. Its output size is limited even if another decoder follows. */
 const one = (name: string, formatOf: (head: Uint8Array) => Format, maxBytes: number, sink: Sink): Decoder => {
   let stream: Transform | undefined
   let bytes = 0
@@ -149,7 +156,10 @@ const one = (name: string, formatOf: (head: Uint8Array) => Format, maxBytes: num
   }
 }
 
-/** Returns a decoder that undoes encodings, one after another, into a sink; `undefined` without encodings. */
+/**
+ * Creates a decoder that applies several encodings in sequence and writes to the sink. Returns `undefined` if there are
+ * no encodings.
+ */
 export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Sink): Decoder | undefined => {
   const [first, ...rest] = names
   if (first === undefined) return undefined
@@ -175,18 +185,21 @@ export const decoder = (names: ReadonlyArray<string>, maxBytes: number, sink: Si
   }
 }
 
-/** Receives pieces whose format is not known yet. */
+/** Receives chunks whose format is not known yet. */
 export interface Unlabelled {
-  /** Takes a piece; with `false` it wants no more. */
+  /** Accepts a chunk. Returns `false` if no more data is wanted. */
   readonly take: (piece: Buffer) => boolean
   readonly end: () => void
   readonly close: () => void
 }
 
-/** Formats without a label, one within the other: UTF-16 that is compressed. */
+/** Maximum nesting of unlabelled formats, e.g. compressed UTF-16. */
 const maxUnlabelled = 2
 
-/** Returns a receiver that undoes the formats that first bytes show; other bytes reach the sink as they are. */
+/**
+ * Creates a receiver that decodes the formats it detects by their first bytes. All other data is passed to the sink
+ * unchanged.
+ */
 export const unlabelled = (maxBytes: number, sink: Sink, left = maxUnlabelled): Unlabelled => {
   let head: Buffer | undefined
   let isDecided = false

@@ -1,4 +1,7 @@
-/** The endpoint of a wire: takes a request, finds or begins its segment, and writes that as the wire does. */
+/**
+ * The request handler shared by all wires: parses the request, finds or starts its segment, and writes the response in
+ * the wire's format.
+ */
 import type { Budget, Journal } from "@divisi/core"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -36,29 +39,31 @@ import * as Spent from "./Spent.ts"
 
 /** Dependencies shared by all endpoints. */
 export interface Context {
-  /** Returns the current offer. */
+  /** Returns the offer to use for a new request. */
   readonly offer: () => Offer
   readonly segments: Segments
   readonly authenticate: Authenticate
-  /** Limits of a request. */
+  /** Limits on requests. */
   readonly limits: Limits
-  /** Begins to count the bytes of a request in flight. */
+  /** Starts counting the bytes of a request in flight. */
   readonly inFlight: () => Held
-  /** Large requests are read one after another, so that small ones get their turns between them. */
+  /** Ensures that large requests are parsed one at a time, so that small ones can be handled in between. */
   readonly lane: Semaphore.Semaphore
-  /** Requests that are ready together begin a few in a turn, the callers one after another. */
+  /** Spreads simultaneous requests over several event loop turns, alternating between callers. */
   readonly fair: Fair
-  /** The account that all runs share. */
+  /** The account that is charged for all runs. */
   readonly ledger: Budget.Ledger | undefined
   readonly isDraining: () => boolean
   readonly log: RequestLog.Log
   readonly defects: Defects.Report
 }
 
-/** How long a stream is not begun: what fails meanwhile has the status of its error. */
+/**
+ * How long to delay the start of a stream, in milliseconds. An error within this time can still set the HTTP status.
+ */
 const patienceMillis = 2_000
 
-/** A request that comes while the server is going down. */
+/** Error for a request that arrives during shutdown. */
 export const draining = new ApiError({
   kind: "overloaded",
   message: "The server is shutting down. Retry in a moment, or send the request to another server.",
@@ -71,7 +76,7 @@ export const draining = new ApiError({
 
 type IncomingRequest = HttpServerRequest.HttpServerRequest
 
-/** Reads a body. Large ones are read one after another, so that small requests get their turns between them. */
+/** Parses a body. Large bodies are parsed one at a time, so that small requests can be handled in between. */
 export const inLane = <A, E, R>(
   { lane }: Pick<Context, "lane">,
   { bytes }: Body.Received,
@@ -79,7 +84,7 @@ export const inLane = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   bytes < Body.largeBytes ? read : lane.withPermits(1)(Effect.andThen(Effect.yieldNow, read))
 
-/** Reads the body of a request, and holds its bytes for as long as it is used. */
+/** Receives and parses the body of a request. Its bytes count as in flight until `use` completes. */
 export const withBody = <A>(
   context: Pick<Context, "inFlight" | "lane" | "limits">,
   request: IncomingRequest,
@@ -99,14 +104,14 @@ export const withBody = <A>(
 // The response
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A mistake of this server. */
+/** Creates the error for a defect in this server. */
 export const mistake = (id: string): ApiError =>
   new ApiError({ kind: "server", message: `Internal server error. The server log has the details of request ${id}.` })
 
-/** The id of a request that has no segment. */
+/** Response headers with the request id, for requests that have no segment. */
 export const idHeaders = (id: string) => ({ "x-request-id": id, "request-id": id })
 
-/** OpenAI's clients read `x-request-id`, Anthropic's `request-id`. */
+/** OpenAI clients read `x-request-id`; Anthropic clients read `request-id`. */
 const headersOf = (
   { id, request, runId }: About,
   notices: ReadonlyArray<string> = []
@@ -122,7 +127,7 @@ const errorOf = (parts: ReadonlyArray<Part>): ApiError | undefined => {
   return last?.type === "error" ? last.error : undefined
 }
 
-/** The number of steps whose worker failed, for clients that read no extension of the body. */
+/** Returns a header with the number of failed steps, for clients that ignore extensions of the body. */
 const failedIn = (parts: ReadonlyArray<Part>): Readonly<Record<string, string>> => {
   const last = parts.at(-1)
   const failed = last?.type === "finish" ? last.failedSteps : undefined
@@ -139,7 +144,7 @@ const streamed = <State>(
 ): Effect.Effect<Response> =>
   Effect.flatMap(segment.begun(patienceMillis), () => {
     const headers = headersOf(segment.about)
-    // Before any output was sent, an error can still set the status.
+    // If an error is the only output, it can still set the status.
     const error = segment.parts.length === 1 ? errorOf(segment.parts) : undefined
     if (error === undefined) return Respond.stream(request, wire, segment, headers, (isCut) => end(200, isCut))
     end(error.status, false)
@@ -155,7 +160,7 @@ const whole = <State>(request: IncomingRequest, wire: Wire<State>, segment: Segm
     return Respond.whole(request, wire.whole(segment.about, segment.parts), { ...headers, ...failedIn(segment.parts) })
   })
 
-/** Resolves the team for a caller's request. Throws an `ApiError`. */
+/** Selects the workers and the policy for a caller's request. Throws an `ApiError`. */
 export const teamOf = (
   { modelOf, models }: Pick<Offer, "modelOf" | "models">,
   caller: Caller,
@@ -170,7 +175,7 @@ export const teamOf = (
   throw new ApiError({ kind: "permission", message, field: "model" })
 }
 
-/** Reports the usage of a segment when it ends, for whatever reason. */
+/** Reports token usage to the caller's `onUsed` when a segment ends, whatever the reason. */
 const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void => {
   if (onUsed === undefined) return
   segment.onOver(() => {
@@ -181,7 +186,7 @@ const telling = ({ onUsed }: Caller, segment: Segment, now: () => number): void 
   })
 }
 
-/** Reports the mistake that a segment ended with. */
+/** Reports the defect if a segment ended with an internal error. */
 const reporting = ({ defects }: Context, owner: string, path: string, { about, parts }: Segment): void => {
   const error = errorOf(parts)
   if (error?.kind !== "server") return
@@ -189,44 +194,46 @@ const reporting = ({ defects }: Context, owner: string, path: string, { about, p
   defects("run", { id, path, owner, status: error.status, runId }, error.cause ?? error)
 }
 
-/** Storage of a wire for requests and their responses, which later requests refer to. */
+/** How a wire stores requests and responses, so that later requests can refer to them. */
 export interface Keeping {
   /** Returns the body with its references resolved. */
   readonly recall: (body: JsonObject, owner: string, caller: Caller) => Effect.Effect<JsonObject, ApiError>
-  /** Receives the segment of a body that was recalled. */
+  /** Stores the segment for a body that was returned by `recall`. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void, ApiError>
-  /** Returns the body of a response that does not wait for its segment. */
+  /** Returns the response body if the request should return without waiting for its segment. */
   readonly atOnce: (segment: Segment) => JsonObject | undefined
-  /** The journal of a body whose response servers share; `undefined` for all other bodies. */
+  /**
+   * Returns the journal for a request whose response is shared between servers, or `undefined` for all other requests.
+   */
   readonly shared?: ((body: JsonObject) => Journal.Journal | undefined) | undefined
-  /** Returns a shared response for its reader. */
+  /** Returns a segment that reads a shared response. */
   readonly reading?: ((about: About) => Effect.Effect<Segment>) | undefined
 }
 
-/** Stores nothing. */
+/** Storage for wires without stored responses. */
 const keepsNothing: Keeping = { recall: Effect.succeed, keep: () => Effect.void, atOnce: () => undefined }
 
-/** A response that can have several segments, because the results of its tools arrive while it is open. */
+/** A response that can consist of several segments, because tool results arrive while it is open. */
 export interface Joining {
   readonly about: About
-  /** The body of its request with references resolved. */
+  /** The request body, with references resolved. */
   readonly body: JsonObject
-  /** Its first segment. */
+  /** The prepared first segment. */
   readonly turn: Turn.Prepared
-  /** The segment that another body begins. */
+  /** Prepares the next segment, given a body with tool results. */
   readonly again: (body: JsonObject) => Effect.Effect<Turn.Prepared, ApiError>
 }
 
-/** A request, on whatever connection it came. */
+/** A request, independent of its transport. */
 export interface Asked {
   readonly headers: Headers
-  /** Receives the body, once the caller is known. */
+  /** Receives the body. Called after authentication. */
   readonly receive: (owner: string) => Effect.Effect<Body.Received, ApiError>
-  /** Runs the segments of a response as one; the first alone by default. */
+  /** Combines the segments of a response into one. Defaults to running the first segment only. */
   readonly join?: ((joining: Joining) => Turn.Prepared["run"]) | undefined
 }
 
-/** Finds or creates the segment for a request. */
+/** Authenticates a request and finds or starts its segment. */
 export const open = Effect.fnUntraced(function* <State>(
   context: Context,
   wire: Wire<State>,
@@ -237,14 +244,14 @@ export const open = Effect.fnUntraced(function* <State>(
   if (context.isDraining()) return yield* draining
   const caller = yield* context.authenticate(asked.headers)
   logged.owner = caller.owner
-  // Nothing is read for a key that may ask nothing.
+  // Callers without budget are rejected before their body is received.
   yield* Spent.refuse(caller, context.ledger)
   const received = yield* asked.receive(caller.owner)
   yield* context.fair.enter(caller.owner)
   return yield* inLane(context, received, begin(context, wire, keeping, asked, logged, caller, received))
 })
 
-/** Reads a request, and finds or begins its segment. */
+/** Parses a request and finds or starts its segment. */
 const begin = Effect.fnUntraced(function* <State>(
   context: Context,
   wire: Wire<State>,
@@ -257,7 +264,7 @@ const begin = Effect.fnUntraced(function* <State>(
   const clock = yield* Clock.Clock
   const { headers } = asked
   const { owner } = caller
-  /** Between the parts of a large request others get their turns. */
+  /** Yields between the stages of a large request, so that other requests can run. */
   const pause = bytes < Body.largeBytes ? Effect.void : Effect.yieldNow
   const given = yield* json
   const body = yield* Body.attempt(() => Canonical.of(given, wire.conversation))
@@ -283,7 +290,7 @@ const begin = Effect.fnUntraced(function* <State>(
     runId: turn.runId,
     createdAt: Math.floor(logged.at / 1000),
     request,
-    // Another server that continues it needs the whole conversation.
+    // A server that takes over a shared response needs the complete conversation.
     body: isShared ? recalled : recalled.store === body.store ? body : { ...body, store: recalled.store },
     ...(turn.shared !== undefined && { shared: turn.shared })
   }
@@ -313,7 +320,7 @@ const begin = Effect.fnUntraced(function* <State>(
   return isRead ? yield* keeping.reading(segment.about) : segment
 })
 
-/** The endpoint of a wire. */
+/** Creates the endpoint for a wire. */
 export const make =
   <State>(context: Context, wire: Wire<State>, keeping: Keeping = keepsNothing) =>
   (incoming: IncomingRequest): Effect.Effect<Response> =>
@@ -331,7 +338,7 @@ export const make =
         isEnded = true
         RequestLog.tell(context.log, logged, status, now(), isCut)
       }
-      /** A defect in a reader, a store, the key check or a writer. It is not reported elsewhere. */
+      /** Handles defects in a reader, a store, the authentication or a writer, which are not reported anywhere else. */
       const broken = (cause: Cause.Cause<never>) => {
         const id = logged.segment?.about.id ?? CallId.random()
         const { method, url } = incoming

@@ -1,6 +1,6 @@
 /**
- * The entrance of a server on Node: all requests begin a few in each turn of the event loop. Otherwise a client with many
- * requests at the same time, on many connections or pipelined on one, delays the requests of all other clients.
+ * Spreads requests over several event loop turns on Node. Without this, a client that sends many requests at once, on
+ * many connections or pipelined on one, delays the requests of all other clients.
  */
 import type * as Http from "node:http"
 import type { Duplex } from "node:stream"
@@ -10,22 +10,22 @@ type Handler = (request: Http.IncomingMessage, response: Http.ServerResponse) =>
 
 type UpgradeHandler = (request: Http.IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** The number of requests of one connection that can be unanswered. */
+/** Maximum number of unanswered requests per connection. */
 const maxPipelined = 100
 
-/** Only orders requests: the caller is not known yet. */
+/** Returns a provisional identity for scheduling. Authentication happens later. */
 const claimed = ({ headers, socket }: Http.IncomingMessage): string =>
   `${headers.authorization ?? headers["x-api-key"] ?? socket.remoteAddress}`
 
 const ignore = (): void => {}
 
-/** Handlers that are called in the turns of their requests. */
+/** Creates wrappers that schedule request and upgrade handlers. */
 export const make = (): {
   readonly requests: (handler: Handler) => Handler
   readonly upgrades: (handler: UpgradeHandler) => UpgradeHandler
 } => {
   const fair = Fair.make()
-  /** The number of unanswered requests of each connection. */
+  /** Number of unanswered requests per connection. */
   const unanswered = new WeakMap<Duplex, number>()
   const count = (socket: Duplex, change: number): number => {
     const counted = (unanswered.get(socket) ?? 0) + change
@@ -45,7 +45,8 @@ export const make = (): {
       })
     },
     upgrades: (handler) => (request, socket, head) => {
-      // Node has removed its own listener, and an error without one ends the process.
+      // Node has removed its own `error` listener from the socket. Without a listener, an `error` event terminates the
+      // process.
       socket.on("error", ignore)
       fair.begin(claimed(request), () => {
         if (!socket.destroyed) handler(request, socket, head)

@@ -1,23 +1,23 @@
 /**
- * Lets requests begin a few in each turn of the event loop, the callers one after another. Otherwise the connections of
- * one caller that are ready together are all served before another caller's single request is.
+ * Schedules requests fairly: starts a few in each event loop turn and alternates between callers. Without this, all
+ * pending requests of one caller are handled before another caller's single request.
  */
 import * as Effect from "effect/Effect"
 
-/** So many requests, of about a quarter of a millisecond each, begin in a turn. */
+/** Maximum number of requests started per event loop turn. Each takes about a quarter of a millisecond. */
 const perTurn = 8
 
-/** The requests that are about to begin. */
+/** A fair scheduler for requests. */
 export interface Fair {
-  /** Waits for the caller's turn. It costs nothing while few requests begin. */
+  /** Waits for the caller's turn. Returns immediately while few requests are starting. */
   readonly enter: (owner: string) => Effect.Effect<void>
-  /** Calls a function in the caller's turn: at once while few requests begin. */
+  /** Calls a function in the caller's turn, or immediately while few requests are starting. */
   readonly begin: (owner: string, start: () => void) => void
 }
 
-/** Orders the requests of a server. */
+/** Creates a scheduler. */
 export const make = (): Fair => {
-  /** The requests that wait, by their callers, the next caller first. */
+  /** Pending requests by caller. The next caller to be served comes first. */
   const waiting = new Map<string, Set<() => void>>()
   let begun = 0
   let isScheduled = false
@@ -35,7 +35,7 @@ export const make = (): Fair => {
       const [owner, requests] = waiting.entries().next().value!
       const [begin] = requests
       requests.delete(begin!)
-      // The caller is last now.
+      // Moves the caller to the end of the queue.
       waiting.delete(owner)
       if (requests.size > 0) waiting.set(owner, requests)
       begin!()
@@ -43,7 +43,7 @@ export const make = (): Fair => {
     if (begun > 0) schedule()
   }
 
-  /** Whether a request begins now; it counts then. */
+  /** Whether a request can start now. If so, it is counted. */
   const isFree = (): boolean => {
     if (begun >= perTurn || waiting.size > 0) return false
     begun++
@@ -51,7 +51,7 @@ export const make = (): Fair => {
     return true
   }
 
-  /** Adds a request, and returns what removes it. */
+  /** Queues a request. Returns a function that removes it from the queue. */
   const add = (owner: string, start: () => void): (() => void) => {
     const requests = waiting.get(owner) ?? new Set()
     waiting.set(owner, requests.add(start))

@@ -1,5 +1,5 @@
 /**
- * `POST /v1/runs/{id}/fork`: continues a run from one of its steps, as a new run of the caller, and answers like Chat
+ * `POST /v1/runs/{id}/fork`: continues a run from one of its steps as a new run owned by the caller. Responds like Chat
  * Completions.
  */
 import { Transcript } from "@divisi/core"
@@ -15,7 +15,7 @@ import * as Background from "./Background.ts"
 import * as Body from "./Body.ts"
 import * as Runs from "./Runs.ts"
 
-/** Dependencies of the endpoint. With `content: "none"` no run can be forked, as a fork needs a stored run. */
+/** Dependencies of the fork endpoint. A fork needs a stored run, so it is unavailable with `content: "none"`. */
 export type Context = Background.Context
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -34,7 +34,7 @@ const fields = {
   background: Background.field
 }
 
-/** The schema of a body, for documentation. */
+/** The schema of the request body, for documentation. */
 export const forkSchema = Schema.Struct(fields)
 
 const names = Object.keys(fields)
@@ -56,7 +56,7 @@ const storable = (value: unknown, field: string): string => {
   return text
 }
 
-/** Reads the body of a fork. Throws an `ApiError`. */
+/** Parses the body of a fork request. Throws an `ApiError` if it is invalid. */
 export const read = (body: Json.JsonObject, runId: string): Fork => {
   Background.checkNames(body, names, "a fork")
   const worker = Json.optional(body.worker, "worker", Json.name)
@@ -92,7 +92,7 @@ const requestOf = (
   notices: []
 })
 
-/** Reads the fork and the question of its run, which must be one that the caller may read. */
+/** Parses the fork and loads the question of the original run. Fails if the caller may not read that run. */
 const asked = Effect.fnUntraced(function* (
   { content, journal }: Context,
   caller: Caller,
@@ -106,7 +106,7 @@ const asked = Effect.fnUntraced(function* (
   return { fork, messages: begun.task.messages }
 })
 
-/** `POST /v1/runs/{id}/fork`. */
+/** Creates the endpoint `POST /v1/runs/{id}/fork`. */
 export const make = (context: Context) =>
   Background.endpoint(context, {
     name: "fork",

@@ -1,33 +1,33 @@
-/** The bytes of requests in flight: of all callers together, and of each. */
+/** Limits the bytes of request bodies in flight, in total and per caller. */
 import { ApiError } from "../wire/ApiError.ts"
 import type { Limits } from "./Limits.ts"
 
-/** A request in flight. */
+/** Tracks the bytes of one request in flight. */
 export interface Held {
-  /** Adds bytes of a caller's request. Returns an error if there are too many in flight. */
+  /** Adds bytes to the request. Returns an error if this would exceed a limit. */
   readonly take: (owner: string, bytes: number) => ApiError | undefined
-  /** The bytes so far are no longer in flight; more may come. */
+  /** Stops counting the bytes received until now. The request can receive more. */
   readonly clear: () => void
-  /** The request is over. Bytes that a connection still delivers count for nothing, as there is no one to release them. */
+  /** Stops tracking the request. Bytes that still arrive on its connection are ignored. */
   readonly release: () => void
 }
 
-/** Requests up to this size have a share of their own, so that large ones cannot keep them out. */
+/** Requests up to this size in bytes have a separate quota, so that large requests cannot crowd them out. */
 const smallBytes = 64 * 2 ** 10
 
 const retryAfterMillis = 1_000
 
-/** The requests of a server. */
+/** Tracks the bytes in flight for a server. */
 export interface InFlight {
-  /** Begins to count a request. */
+  /** Starts tracking a request. */
   readonly open: () => Held
-  /** The bytes of all requests in flight. */
+  /** Returns the total number of bytes in flight. */
   readonly bytes: () => number
 }
 
-/** Counts the requests of a server. */
+/** Creates the tracker for a server. */
 export const make = ({ callerInFlightBytes, inFlightBytes }: Limits): InFlight => {
-  /** Of large requests, by their callers. */
+  /** Bytes of large requests in flight, by caller. */
   const callers = new Map<string, number>()
   let large = 0
   let small = 0

@@ -1,46 +1,49 @@
 /**
- * Counts what is in JSON, piece by piece, without reading it: its depth, its values, the length of its texts. It takes
- * the time of one pass over the bytes, needs no memory for them, and stops at the first limit that is exceeded. It does
- * not say whether it is JSON: up to where a parser would stop, both see the same.
+ * Checks JSON against the request limits without parsing it: nesting depth, number of values, string lengths. The scan
+ * is a single pass over the bytes, allocates no memory for them, and stops at the first limit exceeded. It does not
+ * validate the JSON, but counts the same values as a parser up to the first syntax error.
  */
 import { ApiError } from "../wire/ApiError.ts"
 import type { Limits } from "./Limits.ts"
 
-/** The largest number of fields of the whole. */
+/** Maximum number of fields in the top-level object. */
 const maxFields = 1_000
 
-/** The largest number of keys of any other object: a parser takes long for the keys that it has not seen yet. */
+/** Maximum number of keys in any other object. Parsers are slow for keys that they have not seen before. */
 const maxKeys = 10_000
 
-/** The longest key, in bytes: parsers take very long for longer ones. */
+/** Maximum length of a key, in bytes. Parsers are very slow for long keys. */
 const maxKeyBytes = 1_000
 
-/** The longest number, in bytes. */
+/** Maximum length of a number, in bytes. */
 const maxNumberBytes = 1_000
 
-/** So much of a text shows whether it is base64 or a `data:` URL. */
+/** Number of leading bytes needed to decide whether a string is base64 or a `data:` URL. */
 const headBytes = 32
 
-/** A longer inline image or file is decoded on its own: a parser would read it in one turn of the event loop. */
+/**
+ * Inline images and files above this size in bytes are decoded separately, because a parser would process them in a
+ * single event loop turn.
+ */
 const longMediaBytes = 2 ** 18
 
 const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 
-/** PHP escapes the slashes of base64. */
+/** PHP escapes the slashes in base64. */
 const isMedia = (head: string): boolean =>
   head.startsWith("data:") || (head.length === headBytes && /^(?:[A-Za-z0-9+/=_-]|\\\/)+\\?$/.test(head))
 
-/** Whether a byte is written between values: a space, a tab, a line break. */
+/** Whether a byte is JSON whitespace. */
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** One JSON text. */
+/** An incremental scan of one JSON document. */
 export class JsonScan {
   readonly #limits: Limits
   #depth = 0
   #values = 1
-  /** The keys of the object at each depth. */
+  /** Number of keys in the object at each depth. */
   readonly #keys: Array<number> = []
   #isInText = false
   #isEscaped = false
@@ -49,14 +52,14 @@ export class JsonScan {
   #otherBytes = 0
   #offset = 0
   #mediaBytes = 0
-  /** Start and end of long inline images and files, in bytes. */
+  /** Byte ranges of long inline images and files. */
   readonly media: Array<readonly [from: number, to: number]> = []
 
   constructor(limits: Limits) {
     this.#limits = limits
   }
 
-  /** Takes the next bytes. Returns the error of the first limit that is exceeded. */
+  /** Scans the next bytes. Returns an error for the first limit exceeded. */
   push(bytes: Uint8Array): ApiError | undefined {
     const problem = this.#scan(bytes)
     this.#offset += bytes.length
@@ -88,10 +91,10 @@ export class JsonScan {
     return undefined
   }
 
-  /** Continues in a text, and returns the position of its end. */
+  /** Scans the rest of a string and returns the position after it. */
   #text(bytes: Uint8Array, from: number): number {
     const end = this.#endOf(bytes, from)
-    // The head matters only for long texts.
+    // Only long strings need their first bytes examined.
     const isShort = !this.#isInText && this.#textBytes < longMediaBytes && this.#textBytes <= this.#limits.textBytes
     if (!isShort && this.#head.length < headBytes) this.#readHead(bytes, from)
     return end
@@ -127,19 +130,19 @@ export class JsonScan {
     const more = headBytes - this.#head.length
     for (let at = from; at < Math.min(bytes.length, from + more); at++) {
       this.#head += String.fromCharCode(bytes[at]!)
-      // With a quote, escaped or not, it is not the head of base64.
+      // A quote, escaped or not, rules out base64.
       if (bytes[at] === quote) return
     }
   }
 
-  /** A text has ended before a byte of the whole. */
+  /** Records a string that ended before the given byte offset. */
   #endText(end: number): void {
     if (this.#textBytes < longMediaBytes || !isMedia(this.#head)) return
     this.media.push([end - this.#textBytes, end])
     this.#mediaBytes += this.#textBytes
   }
 
-  /** The total size of everything else is bounded, too. */
+  /** Limits the total size of everything except long inline media. */
   #plainProblem(): ApiError | undefined {
     const { plainBytes } = this.#limits
     const open = this.#isInText && isMedia(this.#head) ? this.#textBytes : 0
@@ -155,7 +158,7 @@ export class JsonScan {
     return tooLarge(`An inline image or file in the request exceeds ${mediaBytes} bytes.`)
   }
 
-  /** A byte outside of texts. */
+  /** Scans a byte outside of strings. */
   #other(byte: number): ApiError | undefined {
     this.#otherBytes += 1
     switch (byte) {

@@ -1,26 +1,29 @@
-/** Limits on requests. They are checked before a request is parsed. */
+/** Limits on requests. They are enforced before a request is parsed. */
 
 import { Options as Tables } from "@divisi/core"
 
-/** Limits on requests. Sizes are in bytes of the decoded body. */
+/** Limits on requests. Sizes are in bytes, after decompression. */
 export interface Limits {
-  /** The size of a complete body. Default: 32 MiB. */
+  /** Maximum size of a complete body. Default: 32 MiB. */
   readonly bodyBytes: number
-  /** The size of a body, not counting inline images and files of at least 256 KiB. Default: 8 MiB. */
+  /** Maximum size of a body, excluding inline images and files of 256 KiB or more. Default: 8 MiB. */
   readonly plainBytes: number
-  /** The size of a WebSocket frame, including inline images and files. Default: 8 MiB. */
+  /** Maximum size of a WebSocket frame, including inline images and files. Default: 8 MiB. */
   readonly frameBytes: number
-  /** The nesting depth of lists and objects. Default: 100. */
+  /** Maximum nesting depth of lists and objects. Default: 100. */
   readonly depth: number
-  /** The number of values and keys together. Default: 200,000. */
+  /** Maximum number of values and keys combined. Default: 200,000. */
   readonly values: number
-  /** The size of one string. Default: 4 MiB. */
+  /** Maximum size of a single string. Default: 4 MiB. */
   readonly textBytes: number
-  /** The size of one inline image or file, as base64 or a `data:` URL. Default: 24 MiB. */
+  /** Maximum size of a single inline image or file, encoded as base64 or as a `data:` URL. Default: 24 MiB. */
   readonly mediaBytes: number
-  /** The total size of bodies in flight, each from its first byte to the end of its response. Default: 256 MiB. */
+  /**
+   * Maximum total size of bodies in flight. A body counts from its first byte until its response is complete. Default:
+   * 256 MiB.
+   */
   readonly inFlightBytes: number
-  /** The total size of one caller's bodies in flight. Default: 96 MiB. */
+  /** Maximum total size of one caller's bodies in flight. Default: 96 MiB. */
   readonly callerInFlightBytes: number
 }
 
@@ -42,10 +45,10 @@ export const defaults: Limits = {
 /** The names of all limits. */
 export const names = Object.keys(defaults) as ReadonlyArray<keyof Limits>
 
-/** Limits that override the defaults. */
+/** Overrides for the default limits. */
 export type Given = { readonly [K in keyof Limits]?: number | undefined }
 
-/** The table of {@link Given}, for `Options.check`. */
+/** The validation table for {@link Given}, for use with `Options.check`. */
 export const table = {
   bodyBytes: Tables.whole(1),
   plainBytes: Tables.whole(1),
@@ -58,7 +61,7 @@ export const table = {
   callerInFlightBytes: Tables.whole(1)
 } satisfies Tables.ShapeOf<Limits>
 
-/** Returns the limits for a server's options, with defaults filled in. */
+/** Returns the limits configured in a server's options, with defaults for the rest. */
 export const of = ({
   limits = {},
   maxBodyBytes

@@ -1,15 +1,15 @@
 /**
- * Restricts a server without keys to requests from programs on this machine. Browser pages, host names that point to
- * this machine, and forwarded requests of proxies are refused.
+ * Restricts a server without API keys to programs on this machine. Rejects requests from web pages, requests to other
+ * host names that resolve to this machine, and requests forwarded by a proxy.
  */
 import { ApiError } from "../wire/ApiError.ts"
 import type { Headers } from "../wire/Choice.ts"
 import * as Origins from "./Origins.ts"
 
-/** Whether a host is this machine by its own names: with a port or without. */
+/** Whether a host, with or without a port, is `localhost` or a loopback address. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)(:\d+)?$/i.test(host)
 
-/** The headers by which proxies, load balancers and tunnels name the client that they speak for. */
+/** Headers in which proxies, load balancers and tunnels identify the original client. */
 const ofProxies = new RegExp(
   [
     "^(?:x-)?(?:forwarded|original)(?:-.*)?$",
@@ -22,7 +22,7 @@ const ofProxies = new RegExp(
   "i"
 )
 
-/** The headers of most requests, which are not looked at further. */
+/** Headers present in most requests, excluded from the check for proxies to save time. */
 const common: ReadonlySet<string> = new Set([
   "host",
   "connection",
@@ -38,7 +38,10 @@ const common: ReadonlySet<string> = new Set([
 
 const makeKey = "create a key with `divisi key make <name>`"
 
-/** Whether a request comes from a page that this server sent: the host name is that of this machine. */
+/**
+ * Whether a request comes from a page served by this server. The host name has already been verified to be this
+ * machine.
+ */
 const isOwnPage = ({ host, origin, "sec-fetch-site": site }: Headers): boolean =>
   site === "same-origin" && (origin === undefined || origin === `http://${host}`)
 
@@ -61,7 +64,7 @@ const problemOf = (headers: Headers, origins: Origins.Origins, ownPages: boolean
     : `requests through a proxy are rejected (${proxy}). To use a proxy, ${makeKey}.`
 }
 
-/** Why a server without keys refuses a request; `undefined` if it answers it. */
+/** Returns the error for a request that a server without keys must reject, or `undefined` if the request is allowed. */
 export const refusal = (headers: Headers, origins: Origins.Origins, ownPages = false): ApiError | undefined => {
   const problem = problemOf(headers, origins, ownPages)
   return problem === undefined

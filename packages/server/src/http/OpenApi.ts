@@ -1,6 +1,6 @@
 /**
- * `/openapi.json`: the server's own endpoints, in OpenAPI 3.1. The endpoints of models are OpenAI's and Anthropic's, whose
- * own descriptions say what they are.
+ * `/openapi.json`: describes the server's own endpoints as OpenAPI 3.1. The model endpoints are documented by OpenAI
+ * and Anthropic.
  */
 import * as Wire from "@divisi/core/Wire"
 import * as Schema from "effect/Schema"
@@ -33,7 +33,7 @@ type Name = keyof typeof named
 
 const place = "#/components/schemas/"
 
-/** A schema, and those that it refers to under names of its own. */
+/** Returns a schema and its definitions as named components. Definitions are prefixed with the schema's name. */
 const entriesOf = (name: string, schema: Schema.Constraint): ReadonlyArray<readonly [string, unknown]> => {
   const document = JSON.stringify(Schema.toJsonSchemaDocument(schema)).replaceAll('"#/$defs/', `"${place}${name}.`)
   const { definitions, schema: own } = JSON.parse(document)
@@ -217,7 +217,7 @@ const paths = (): JsonObject => ({
   }
 })
 
-/** The description of all of them. */
+/** Creates the OpenAPI document. */
 export const make = (): JsonObject => ({
   openapi: "3.1.0",
   info: {
@@ -225,7 +225,7 @@ export const make = (): JsonObject => ({
     version: String(Wire.version),
     description: "The server's own endpoints. Models are available through Chat Completions, Responses and Messages."
   },
-  // A server can run without keys.
+  // Keys are optional, since a server can run without them.
   security: [{}, { key: [] }],
   paths: paths(),
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } }, schemas: schemasOf() }

@@ -1,4 +1,4 @@
-/** The state of a server for its operators: `GET /v1/operations`. */
+/** `GET /v1/operations`: the state of a server, for its operators. */
 import type { Resilience } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -12,7 +12,7 @@ import * as Respond from "./Respond.ts"
 
 type Answer = typeof OwnSchemas.Operations.Type
 
-/** A key with its limits and spend. Times are in milliseconds since 1970. */
+/** A key with its limits and spending. Times are in milliseconds since 1970. */
 export interface Key {
   readonly id: string
   readonly name: string
@@ -20,8 +20,8 @@ export interface Key {
   readonly expires_at: number | null
   readonly rights: ReadonlyArray<string>
   /**
-   * Limits in USD per UTC day, per UTC month and in total, and on requests and tokens per minute. An absent limit is
-   * unlimited.
+   * Limits in USD per UTC day, per UTC month and in total, and on requests and tokens per minute. An omitted limit
+   * means unlimited.
    */
   readonly limits: {
     readonly day_usd?: number
@@ -30,7 +30,7 @@ export interface Key {
     readonly requests_per_minute?: number
     readonly tokens_per_minute?: number
   }
-  /** The spend in USD of the current day and month (UTC), and in total. */
+  /** Spending in USD during the current UTC day, during the current UTC month, and in total. */
   readonly spent: { readonly day_usd: number; readonly month_usd: number; readonly total_usd: number }
 }
 
@@ -38,25 +38,25 @@ export interface Key {
 export interface Machine {
   readonly name: string
   readonly state: "healthy" | "draining" | "unreachable"
-  /** The number of runs in progress; `null` if unknown. */
+  /** Number of runs in progress; `null` if unknown. */
   readonly runs: number | null
-  /** The time since its last heartbeat, in milliseconds; `null` for a process without heartbeats. */
+  /** Time since the last heartbeat, in milliseconds; `null` for a process that sends no heartbeats. */
   readonly seen_millis: number | null
 }
 
-/** Data about keys and machines from the stores of the server. Absent fields are returned as `null`. */
+/** Data about keys and machines from the server's stores. Omitted fields are returned as `null`. */
 export interface Facts {
   readonly keys?: ReadonlyArray<Key> | null
   readonly machines?: ReadonlyArray<Machine> | null
 }
 
-/** Reads the data for each request. */
+/** Loads the data. Run for each request. */
 export type Read = Effect.Effect<Facts, ApiError>
 
-/** Dependencies of the endpoint. */
+/** Dependencies of the operations endpoint. */
 export interface Context {
   readonly authenticate: Authenticate
-  /** Whether the server has no keys. If so, every caller, which is on this machine, has access. */
+  /** Whether the server has no keys. If so, every caller has access, because all callers are on this machine. */
   readonly isKeyless: () => boolean
   readonly read: Read
   readonly isDraining: () => boolean
@@ -89,7 +89,7 @@ const answer = Effect.fnUntraced(function* (
   return Respond.json(body)
 })
 
-/** Makes the endpoint. */
+/** Creates the endpoint `GET /v1/operations`. */
 export const make =
   (context: Context) =>
   (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

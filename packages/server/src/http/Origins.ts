@@ -1,14 +1,17 @@
-/** The origins of web pages that may use a server. Default: none. */
+/** CORS for a server: the origins of web pages that may call it. By default, no page may. */
 import { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-/** Origins as browsers send them, e.g. `http://localhost:3000`. */
+/** Allowed origins in the form that browsers send, e.g. `http://localhost:3000`. */
 export type Origins = ReadonlySet<string>
 
-/** A scheme and a host with an optional port: of the web, or of an app such as `vscode-file://vscode-app`. */
+/**
+ * Matches an origin: a scheme and a host with an optional port. Apps such as VS Code use their own schemes
+ * (`vscode-file://vscode-app`).
+ */
 const form = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@*]{1,255}$/i
 
 /** Normalizes an origin to the form that browsers send. Returns `undefined` if the text is not an origin. */
@@ -19,20 +22,20 @@ export const read = (text: string): string | undefined => {
   return URL.canParse(trimmed) ? new URL(trimmed).origin : undefined
 }
 
-/** Returns the origins in an option as a set. */
+/** Returns the normalized origins from a server option. */
 export const of = (named: ReadonlyArray<string> = []): Origins => new Set(named.map((text) => read(text) ?? text))
 
-/** Returns an origin for use in a message: shortened, with printable characters only. */
+/** Returns an origin for display in a message, or a placeholder if it is not well-formed. */
 export const shown = (origin: string): string => read(origin) ?? "<origin>"
 
-/** The headers of a response to a page that may use the server. */
+/** Returns the CORS response headers for an allowed origin. */
 const headersFor = (origin: string) => ({
   "access-control-allow-origin": origin,
   "access-control-expose-headers": "x-request-id, request-id, x-divisi-run, retry-after",
   vary: "origin"
 })
 
-/** Answers a browser that asks whether a page may send a request. */
+/** Responds to a CORS preflight request. */
 const preflight = ({ headers }: HttpServerRequest.HttpServerRequest, origin: string) =>
   HttpServerResponse.empty({
     status: 204,
@@ -47,7 +50,7 @@ const preflight = ({ headers }: HttpServerRequest.HttpServerRequest, origin: str
     }
   })
 
-/** Wraps an application so that only pages of the given origins can use it (CORS). */
+/** Wraps an application so that only pages from the given origins can call it (CORS). */
 export const open =
   (origins: Origins) =>
   <E, R>(
@@ -55,13 +58,14 @@ export const open =
     request: HttpServerRequest.HttpServerRequest
   ): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R> => {
     const { origin } = request.headers
-    // A page that opens a WebSocket needs no headers to read it.
+    // CORS headers are not needed for WebSocket connections.
     if (origin === undefined || !origins.has(origin) || request.headers.upgrade !== undefined) return app
     const isPreflight = request.method === "OPTIONS" && "access-control-request-method" in request.headers
     if (isPreflight) return Effect.succeed(preflight(request, origin))
     const headers = headersFor(origin)
     if (request.source instanceof IncomingMessage) {
-      // Answers that are written to Node's response directly have no other headers.
+      // Responses written directly to Node's response object bypass Effect's headers, so the headers are set on that
+      // object.
       const response = NodeHttpServerRequest.toServerResponse(request)
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     }

@@ -1,8 +1,10 @@
-/** The shapes of the server's own endpoints: what reads their parameters, types their answers, and describes both. */
+/**
+ * Schemas for the server's own endpoints. They parse parameters, type the responses, and generate the OpenAPI document.
+ */
 import * as Wire from "@divisi/core/Wire"
 import * as Schema from "effect/Schema"
 
-/** A parameter of a path's query. */
+/** A query parameter. */
 export interface Parameter {
   readonly name: string
   readonly description: string
@@ -14,31 +16,31 @@ const wholeNumber = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 /** Number of runs listed by default. */
 export const defaultLimit = 20
 
-/** The most runs that are listed at once; a higher limit is read as this. */
+/** Maximum number of runs per page. Higher limits are reduced to this number. */
 export const mostListed = 100
 
-/** How many runs are listed. */
+/** The query parameter for the number of runs per page. */
 export const limit: Parameter = {
   name: "limit",
   description: `Number of runs (default ${defaultLimit}, maximum ${mostListed})`,
   schema: wholeNumber
 }
 
-/** The most items of a step in a transcript or a page. */
+/** Maximum number of items per step in a transcript, and per page. */
 export const mostItems = 100
 
-/** The step whose items are returned. */
+/** Query parameters that select the step whose items are returned. */
 export const round: Parameter = { name: "round", description: "The round of the step, from 0", schema: wholeNumber }
 export const step: Parameter = { name: "step", description: "The step, from 0", schema: wholeNumber }
 
-/** How many items are returned. */
+/** The query parameter for the number of items per page. */
 export const itemLimit: Parameter = {
   name: "limit",
   description: `Number of items (default and maximum ${mostItems})`,
   schema: wholeNumber
 }
 
-/** The number of the first event to return. */
+/** The query parameter for the number of the first event to return. */
 export const from: Parameter = {
   name: "from",
   description: "The number of the first event, from 0; Last-Event-ID takes precedence",
@@ -49,7 +51,7 @@ const fields = {
   id: Schema.String,
   object: Schema.Literal("run"),
   state: Schema.Union([Wire.Ending, Schema.Literals(["running", "waiting", "stopped", "damaged"])]),
-  /** null if the server's setting `content` is "none". */
+  /** null if the server's `content` option is `"none"`. */
   question: Schema.NullOr(Schema.String),
   policy: Schema.String,
   workers: Schema.Array(Schema.String),
@@ -58,20 +60,20 @@ const fields = {
   changed_at: Schema.Finite,
   cost_usd: Schema.Finite,
   calls: Schema.Int,
-  /** The id of the key that it belongs to; null for a run of the command line. */
+  /** Id of the key that owns the run; null for a run started from the command line. */
   owner: Schema.NullOr(Schema.String),
-  /** The tool calls that it waits for, in words. */
+  /** Descriptions of the pending tool calls. */
   waits_for: Schema.Array(Schema.String),
-  /** Why its entry in the list cannot be read; its transcript may still be whole. */
+  /** Set if the run's list entry cannot be read: the reason. The transcript may still be intact. */
   damaged: Schema.optionalKey(Schema.String)
 }
 
-/** A run in a list. */
+/** A run as returned in a list. */
 export const Run = Schema.Struct(fields)
 
-/** A step of which only the first items are shown. */
+/** A step for which the transcript includes only the first items. */
 export const MoreItems = Schema.Struct({
-  /** The id of the run, or of the nested run. */
+  /** Id of the run, or of the nested run, that contains the step. */
   run: Schema.String,
   round: Schema.Int,
   step: Schema.Int,
@@ -84,7 +86,7 @@ const moreItems = { more_items: Schema.optionalKey(Schema.Array(MoreItems)) }
 /** A run with its transcript. */
 export const WholeRun = Schema.Struct({ ...fields, transcript: Schema.optionalKey(Wire.Transcript), ...moreItems })
 
-/** A page of the items of a step. */
+/** A page of a step's items. */
 export const Items = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(Wire.StepRecord),
@@ -102,10 +104,10 @@ export const Runs = Schema.Struct({
   last_id: Schema.NullOr(Schema.String)
 })
 
-/** State of the server. */
+/** Health status of the server. */
 export const Health = Schema.Struct({
   status: Schema.Literals(["ok", "draining", "unavailable"]),
-  /** Providers that no call is sent to for a while, and when one call tries again. */
+  /** Providers that are temporarily not called, with the time of the next trial call. */
   closed: Schema.optionalKey(
     Schema.Array(
       Schema.Struct({
@@ -125,14 +127,14 @@ const limits = Schema.Struct({
   tokens_per_minute: Schema.optionalKey(Schema.Finite)
 })
 
-/** The state of the server for its operators. Times are in milliseconds since 1970. */
+/** State of the server for its operators. Times are in milliseconds since 1970. */
 export const Operations = Schema.Struct({
   object: Schema.Literal("operations"),
   status: Schema.Literals(["ok", "draining"]),
-  /** Active runs of this process. */
+  /** Number of active runs in this process. */
   running: Schema.Int,
   bytes_in_flight: Schema.Int,
-  /** Providers that no call is sent to for a while. */
+  /** Providers that are temporarily not called. */
   closed: Schema.Array(
     Schema.Struct({
       provider: Schema.String,
@@ -140,7 +142,7 @@ export const Operations = Schema.Struct({
       until: Schema.Finite
     })
   ),
-  /** null if this server has no store of keys. */
+  /** null if this server has no key store. */
   keys: Schema.NullOr(
     Schema.Array(
       Schema.Struct({
@@ -150,27 +152,27 @@ export const Operations = Schema.Struct({
         expires_at: Schema.NullOr(Schema.Finite),
         rights: Schema.Array(Schema.String),
         limits,
-        /** USD of this day and month (UTC), and in all. */
+        /** Spending in USD: current UTC day, current UTC month, and total. */
         spent: Schema.Struct({ day_usd: Schema.Finite, month_usd: Schema.Finite, total_usd: Schema.Finite })
       })
     )
   ),
-  /** The servers that share a database; null without one. */
+  /** The servers that share a database; null without a database. */
   machines: Schema.NullOr(
     Schema.Array(
       Schema.Struct({
         name: Schema.String,
         state: Schema.Literals(["healthy", "draining", "unreachable"]),
-        /** Runs in progress, if the database records them for this machine. */
+        /** Number of runs in progress; null if the database does not record them for this machine. */
         runs: Schema.NullOr(Schema.Int),
-        /** How long ago it reported, in milliseconds; null for a process that does not report. */
+        /** Time since the last heartbeat, in milliseconds; null for a process that sends no heartbeats. */
         seen_millis: Schema.NullOr(Schema.Finite)
       })
     )
   )
 })
 
-/** An error, as OpenAI says it. */
+/** An error in OpenAI's format. */
 export const Failure = Schema.Struct({
   error: Schema.Struct({
     message: Schema.String,

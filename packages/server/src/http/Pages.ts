@@ -1,20 +1,23 @@
-/** A page below one path, such as the studio: its files need no key, and its requests are those of its own origin. */
+/**
+ * Serves a web app under one path, such as the studio. Its files are served without a key, and its requests come from
+ * the server's own origin.
+ */
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
-/** A file of a page. */
+/** A file of the web app. */
 export interface File {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
 }
 
-/** Returns the file for a path below the root of the page, for example `studio.js`; `undefined` for an unknown path. */
+/** Returns the file at a path relative to the app's root, e.g. `studio.js`, or `undefined` if there is no such file. */
 export type Pages = (path: string, acceptedEncodings: string) => File | undefined
 
-/** The path of the page. */
+/** The path under which the app is served. */
 export const root = "/studio"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -29,13 +32,13 @@ const respond =
     return Effect.succeed(HttpServerResponse.uint8Array(found.body, { status: found.status, headers: found.headers }))
   }
 
-/** Leads browsers from the root of the server to the page. */
+/** Redirects browsers from the server's root to the app. */
 const lead =
   (otherwise: Effect.Effect<HttpServerResponse.HttpServerResponse>) =>
   ({ headers }: Request): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
     /\btext\/html\b/.test(headers.accept ?? "") ? Effect.succeed(HttpServerResponse.redirect(`${root}/`)) : otherwise
 
-/** The routes of a page; none without one. */
+/** Returns the routes for a web app, or no routes if there is no app. */
 export const routes = (
   pages: Pages | undefined,
   otherwise: Effect.Effect<HttpServerResponse.HttpServerResponse>

@@ -1,7 +1,7 @@
 /**
- * `/v1/embeddings` and `/v1/completions`: requests that a worker's vendor answers as they are. No team plans them. They
- * are charged like calls of runs: the worst case is reserved on the caller's and the server's accounts before the request
- * is sent, and settled to the usage that the vendor reports.
+ * `/v1/embeddings` and `/v1/completions`: requests that are forwarded to a worker's vendor without planning. They are
+ * charged like calls in a run: the worst-case cost is reserved on the caller's and the server's accounts before
+ * sending, and settled to the usage reported by the vendor.
  */
 import type { Budget } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
@@ -30,11 +30,17 @@ import * as Spent from "./Spent.ts"
 
 const hasForward = (worker: Worker): worker is Worker & { readonly forward: Forward } => worker.forward !== undefined
 
-/** The worker that a name means: `worker/<id>`, an id, the model behind its vendor (`openai:<model>`), or an alias. */
+/**
+ * Whether a name refers to a worker: `worker/<id>`, the worker id, or the model id after the vendor (`gpt-4o` for
+ * `openai:gpt-4o`).
+ */
 const isNamed = (name: string, { id }: Worker): boolean =>
   name === `worker/${id}` || name === id || id.endsWith(`:${name}`)
 
-/** The worker that answers. Throws an `ApiError` if the caller may use none, or none is called so. */
+/**
+ * Returns the worker for a requested name. Throws an `ApiError` if there is no such worker or the caller may not use
+ * it.
+ */
 const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpoint, asked: string) => {
   const { aliases = {}, pool } = Models.allowed(models, caller.workers)
   const able = pool.workers.filter(hasForward)
@@ -60,13 +66,13 @@ const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpo
 // Accounts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Output tokens of a completion that names no limit, as OpenAI's API has it. */
+/** Default number of output tokens for a completion, as in OpenAI's API. */
 const defaultOutputTokens = 16
 
 const countOf = (value: unknown, otherwise: number): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : otherwise
 
-/** Upper bound of what a request uses: a token for each byte, and the output that it asks for. */
+/** Returns an upper bound for the usage of a request: one input token per byte, plus the requested output. */
 const boundOf = (endpoint: ForwardEndpoint, body: Json.JsonObject, bytes: number): Usage.Usage => {
   if (endpoint === "embeddings") return { inputTokens: bytes, outputTokens: 0, estimated: true }
   const samples = Math.max(countOf(body.n, 1), countOf(body.best_of, 1))
@@ -75,7 +81,7 @@ const boundOf = (endpoint: ForwardEndpoint, body: Json.JsonObject, bytes: number
   return { inputTokens: bytes, outputTokens: each * samples * prompts, estimated: true }
 }
 
-/** Reads the usage from the end of an answer: of one JSON text, or of a stream whose last events have it. */
+/** Extracts the usage from the end of a response, either a JSON body or a stream with usage in its last events. */
 const usageReader = () => {
   const decoder = new TextDecoder()
   let tail = ""
@@ -87,7 +93,7 @@ const usageReader = () => {
     take: (bytes: Uint8Array) => {
       tail = (tail + decoder.decode(bytes, { stream: true })).slice(-8_192)
     },
-    /** Returns the tokens used; the upper bound if the vendor reports nothing or more than that. */
+    /** Returns the reported usage, or the upper bound if the vendor reports nothing or more than the bound. */
     end: (bound: Usage.Usage): Usage.Usage => {
       const inputTokens = last("prompt_tokens")
       const outputTokens = last("completion_tokens") ?? 0
@@ -98,7 +104,7 @@ const usageReader = () => {
   }
 }
 
-/** Reserves an amount on all accounts, in order; those before a refusal are released. */
+/** Reserves an amount on all accounts, in order. If an account refuses, the reservations before it are released. */
 const reserveAll = (ledgers: ReadonlyArray<Budget.Ledger>, amount: Budget.Amount) =>
   Effect.gen(function* () {
     const held: Array<readonly [Budget.Ledger, Budget.Reservation]> = []
@@ -113,7 +119,7 @@ const reserveAll = (ledgers: ReadonlyArray<Budget.Ledger>, amount: Budget.Amount
 // The endpoint
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A request that was sent, with the answer to come. */
+/** A request that was sent and whose response is pending. */
 interface Sent {
   readonly forwarded: Forwarded
   readonly take: (bytes: Uint8Array) => void
@@ -134,7 +140,7 @@ const open = Effect.fnUntraced(function* (
   )
 })
 
-/** Sends a request to its worker. */
+/** Forwards a request to its worker. */
 const send = Effect.fnUntraced(function* (
   context: Endpoint.Context,
   endpoint: ForwardEndpoint,
@@ -173,7 +179,8 @@ const send = Effect.fnUntraced(function* (
         )
       }
       const forwarded = yield* restore(worker.forward(endpoint, body)).pipe(
-        // A vendor that refuses bills nothing; whether an interrupted request was billed is unknown.
+        // A request refused by the vendor is not billed. An interrupted request may have been billed, so the upper
+        // bound is charged.
         Effect.onExit((exit) =>
           Exit.isSuccess(exit) ? Effect.void : close(Exit.hasInterrupts(exit) ? bound : undefined)
         ),
@@ -184,7 +191,7 @@ const send = Effect.fnUntraced(function* (
   )
 })
 
-/** The endpoint. */
+/** Creates the endpoint. */
 export const make =
   (context: Endpoint.Context, endpoint: ForwardEndpoint) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

@@ -1,7 +1,7 @@
-/** Hints for paths that the server does not have: most come from a base URL with one `/v1` too many or too few. */
+/** Suggestions for unknown paths. Most come from a base URL with one `/v1` too many or too few. */
 import { Nearest } from "@divisi/core"
 
-/** Paths that clients ask for. */
+/** Paths served by this server. */
 const known = [
   "/v1/chat/completions",
   "/v1/responses",
@@ -18,7 +18,7 @@ const known = [
   "/openapi.json"
 ] as const
 
-/** The paths of vendors' own APIs, which this server does not have, and what to use instead. */
+/** Paths from vendor APIs that this server does not support, with a message that suggests an alternative. */
 const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
   [
     /:(?:streamGenerateContent|generateContent|countTokens|embedContent)$/,
@@ -39,10 +39,10 @@ const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
   [/^\/v1\/engines\//, " Engines are not supported. Use /v1/chat/completions with a model."]
 ]
 
-/** Part of a path that a hint is made from: a longer one is not a typing mistake. */
+/** Maximum path length for a suggestion. A longer path is unlikely to be a typing mistake. */
 const maxCharacters = 200
 
-/** The path that was meant, if there is a likely one. */
+/** Returns the path that was probably meant, or `undefined`. */
 const meant = (path: string): string | undefined => {
   const rest = path
     .replace(/\/{2,}/g, "/")
@@ -51,7 +51,7 @@ const meant = (path: string): string | undefined => {
   return known.find((one) => one === `/v1${rest}` || one === rest) ?? Nearest.nearest(path, known)
 }
 
-/** Says which path was meant, and what to change; empty if none is likely. */
+/** Returns a sentence that suggests the correct path and base URL, or an empty string if no path is similar. */
 export const hint = (path: string): string => {
   const other = foreign.find(([pattern]) => pattern.test(path.slice(0, maxCharacters)))
   if (other !== undefined) return other[1]

@@ -1,6 +1,6 @@
 /**
- * The bytes of a body as they come, in blocks: a client may send one byte at a time, and each piece that is stored as it
- * came takes a hundred bytes and more.
+ * Buffers the chunks of a body in larger blocks. A client may send one byte at a time, and storing each chunk
+ * separately would cost 100 bytes or more per chunk.
  */
 import { isUtf8 } from "node:buffer"
 import { StringDecoder } from "node:string_decoder"
@@ -8,30 +8,30 @@ import * as Effect from "effect/Effect"
 
 const smallestBlock = 2 ** 12
 
-/** A block is decoded in one turn of the event loop. */
+/** Maximum block size in bytes. A block is decoded in a single event loop turn. */
 const largestBlock = 2 ** 20
 
-/** The bytes of one body. */
+/** The buffered bytes of one body. */
 export class Pieces {
   readonly #blocks: Array<Buffer> = []
-  /** The bytes that are free in the last block. */
+  /** Number of unused bytes in the last block. */
   #free = 0
   #size = 0
 
-  /** The number of bytes. */
+  /** Total number of bytes. */
   get size(): number {
     return this.#size
   }
 
-  /** The number of blocks. */
+  /** Number of blocks. */
   get blocks(): number {
     return this.#blocks.length
   }
 
-  /** Adds the next bytes. */
+  /** Appends a chunk. */
   add(piece: Buffer): void {
     this.#size += piece.length
-    // Most bodies come in one piece, which is not copied.
+    // Most bodies arrive as a single chunk, which is stored without copying.
     if (this.#blocks.length === 0) {
       this.#blocks.push(piece)
       return
@@ -48,14 +48,14 @@ export class Pieces {
     }
   }
 
-  /** Frees all bytes. */
+  /** Discards all bytes. */
   clear(): void {
     this.#blocks.length = 0
     this.#free = 0
     this.#size = 0
   }
 
-  /** The text from one byte to another, without those; each block is decoded in a turn of its own. */
+  /** Decodes the bytes from `from` up to `to` as text. Each block is decoded in a separate event loop turn. */
   text(from: number, to: number): Effect.Effect<string> {
     const [first] = this.#blocks
     if (first !== undefined && to <= first.length) return Effect.succeed(first.toString("utf8", from, to))
@@ -71,7 +71,7 @@ export class Pieces {
     })
   }
 
-  /** The text of all bytes in Windows' Latin alphabet; `undefined` for UTF-8. */
+  /** Decodes all bytes as Windows-1252. Returns `undefined` if they are valid UTF-8. */
   latin(): string | undefined {
     const bytes = Buffer.concat([...this.#parts(0, this.#size)])
     return isUtf8(bytes) ? undefined : new TextDecoder("windows-1252").decode(bytes)

@@ -1,4 +1,4 @@
-/** Ratings of answers by clients: `POST /v1/runs/{id}/rating`. */
+/** `POST /v1/runs/{id}/rating`: ratings that clients submit for answers. */
 import { type Journal, Outcome, StepFailure, Transcript } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -20,34 +20,34 @@ import * as Runs from "./Runs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A rating of a run or of one of its steps. */
+/** A rating for a run or one of its steps. */
 export interface Rating {
-  /** The score, from 0 to 1. */
+  /** Score from 0 (bad) to 1 (good). */
   readonly score: number
   readonly source: Outcome.Source
-  /** The rated step. If absent, the whole run is rated. */
+  /** The rated step. If omitted, the rating applies to the whole run. */
   readonly step?: { readonly round: number; readonly step: number } | undefined
-  /** The id of the key of the rater. A later rating of the same answer by the same key replaces this one. */
+  /** Id of the rater's key. A later rating for the same answer by the same key replaces the earlier one. */
   readonly rater: string
-  /** The rater's comment, of at most {@link mostCharacters}. */
+  /** A comment, up to {@link mostCharacters} characters. */
   readonly note?: string | undefined
-  /** The time of the rating, in milliseconds since 1970. */
+  /** Time of the rating, in milliseconds since 1970. */
   readonly at: number
 }
 
-/** Stores a rating of a run that has an answer. */
+/** Stores a rating. The transcript belongs to the rated run, which has an answer. */
 export type Keep = (transcript: Transcript.Transcript, rating: Rating) => Effect.Effect<void, ApiError>
 
-/** Dependencies of the endpoint. */
+/** Dependencies of the rating endpoint. */
 export interface Context extends Pick<Endpoint.Context, "authenticate" | "limits" | "inFlight" | "lane"> {
   readonly journal: Journal.Journal
-  /** Absent if ratings are not stored. */
+  /** Stores ratings. If `undefined`, ratings are not accepted. */
   readonly keep: Keep | undefined
-  /** With `"none"`, runs are not stored, so ratings are not stored either. */
+  /** With `"none"`, runs are not stored and cannot be rated. */
   readonly content?: ContentSetting.ContentSetting | undefined
 }
 
-/** The maximum length of a note, in characters. */
+/** Maximum length of a comment, in characters. */
 export const mostCharacters = 2_000
 
 const place = Schema.Struct({
@@ -65,7 +65,10 @@ const besides = {
   note: optional(Schema.String.check(Schema.isMaxLength(mostCharacters)))
 }
 
-/** The schema of a body, for documentation. `read` names the invalid field in its errors. */
+/**
+ * The schema of the request body, for documentation. Requests are parsed by `read`, whose errors name the invalid
+ * field.
+ */
 export const ratingSchema = Schema.Union([
   Schema.Struct({ rating: Schema.Literals(["up", "down"]), score: Schema.optionalKey(Schema.Null), ...besides }),
   Schema.Struct({ score, rating: Schema.optionalKey(Schema.Null), ...besides })
@@ -113,7 +116,7 @@ const noteOf = (value: unknown, field: string): string => {
   return note
 }
 
-/** Reads the body of a rating. Throws an `ApiError`. */
+/** Parses the body of a rating. Throws an `ApiError` if it is invalid. */
 export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
   const rating = Json.optional(body.rating, "rating", thumb)
   const score = Json.optional(body.score, "score", Json.number(0, 1))
@@ -134,7 +137,7 @@ export const read = (body: Json.JsonObject): Omit<Rating, "at" | "rater"> => {
 
 const keepsNone = new ApiError({ kind: "not-found", message: "This server does not store ratings." })
 
-/** The worker or team whose answer is rated. Fails if it does not exist. */
+/** Returns the worker or team that produced the rated answer. Fails if the run or step does not exist. */
 const workerOf = (
   transcript: Transcript.Transcript | undefined,
   id: string,
@@ -155,13 +158,13 @@ const workerOf = (
   )
 }
 
-/** The maximum number of ratings that a key may send for the same answer. */
+/** Maximum number of ratings that a key may submit for the same answer. */
 export const mostPerAnswer = 16
 
-/** How many answers are remembered with the number of their ratings. */
+/** Maximum number of answers whose ratings are counted at a time. */
 const rememberedAnswers = 20_000
 
-/** Counts the ratings of each answer by each key, so that a key cannot fill the log with one run. */
+/** Counts ratings per answer and key, so that a client cannot flood the log through one run. */
 const counter = () => {
   const counts = new Map<string, number>()
   return (run: string, { rater, step }: Pick<Rating, "rater" | "step">): Effect.Effect<void, ApiError> =>
@@ -182,7 +185,7 @@ const counter = () => {
 
 type Count = ReturnType<typeof counter>
 
-/** The sources that outrank a user. */
+/** Rating sources that outrank user ratings and therefore require a right. */
 const needsRight: ReadonlySet<Outcome.Source> = new Set(["grader", "check"])
 
 const mayRate = ({ rights }: Caller, { source }: Pick<Rating, "source">): Effect.Effect<void, ApiError> => {
@@ -216,7 +219,7 @@ const answer = Effect.fnUntraced(function* (
   return Respond.json(step === undefined ? rated : { ...rated, step })
 })
 
-/** Makes the endpoint `POST /v1/runs/{id}/rating`. */
+/** Creates the endpoint `POST /v1/runs/{id}/rating`. */
 export const make = (context: Context) => {
   const count = counter()
   return (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

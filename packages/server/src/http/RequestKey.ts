@@ -1,24 +1,24 @@
 /**
- * Deduplication key: it is equal for equal requests, regardless of formatting. A client that repeats a request after a
- * lost connection is attached to the run that it started.
+ * Computes a deduplication key, which is equal for equal requests regardless of formatting. A client that repeats a
+ * request after a lost connection is attached to the run that the first request started.
  *
- * Two requests are the same if they are of one owner, are read the same, and agree in the plain values of the fields that
- * are not read (`user`, `store`), and of the objects among them (`metadata`). So the order of keys counts for nothing, and
- * neither does a text that is a list of one block, or a hint for caching. Nothing deeper is looked at: the time that the
- * key takes is that of hashing what was read.
+ * Two requests are equal if they have the same owner, parse to the same request, and agree in the plain values of all
+ * other fields (`user`, `store`) and of objects among those fields (`metadata`). Key order, cache hints, and text sent
+ * as a list with one block make no difference. Nothing deeper is compared, so computing the key takes as long as
+ * hashing the parsed request.
  */
 import { hash } from "node:crypto"
 import type { Headers } from "../wire/Choice.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { Request, Wire } from "../wire/Wire.ts"
 
-/** By these a client says which request it is; the header of each name is in lower case. */
+/** Headers in which clients send a request id. */
 const identifying = ["idempotency-key", "x-client-request-id"]
 
-/** How many fields that are not read count, and how many of each object among them. */
+/** Maximum number of unparsed fields that are compared, and of values in each object among them. */
 const maxFields = 100
 
-/** Longer texts are hashed on their own, and are never copied into a larger one. */
+/** Longer strings are hashed separately, which avoids copying them into a larger string. */
 const longCharacters = 4_096
 
 const shortened = (text: string): string =>
@@ -28,7 +28,7 @@ const withoutLong = (_: string, value: unknown): unknown => (typeof value === "s
 
 const isPlain = (value: unknown): boolean => typeof value !== "object" && value !== undefined
 
-/** The plain values of an object by their names, in order. */
+/** Returns the plain values of an object for the given names, in order. */
 const plainOf = (fields: JsonObject, names: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const plain: Array<unknown> = []
   for (const name of names) {
@@ -40,7 +40,7 @@ const plainOf = (fields: JsonObject, names: ReadonlyArray<string>): ReadonlyArra
 
 const sorted = (names: Array<string>): ReadonlyArray<string> => names.slice(0, maxFields).sort()
 
-/** Returns the fields that are not read into the request; `null` counts as absent. */
+/** Returns the fields that are not parsed into the request. A field with value `null` is treated as omitted. */
 const restOf = (body: JsonObject, said: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const names = sorted(
     Object.keys(body).filter((name) => body[name] !== null && name !== "cache_control" && !said.includes(name))
@@ -54,8 +54,8 @@ const restOf = (body: JsonObject, said: ReadonlyArray<string>): ReadonlyArray<un
 }
 
 /**
- * The key of a request, as it was read and as its body came. `bytes` is the size of all that was read: infinite for a body
- * that refers to stored contents.
+ * Returns the deduplication key for a request, given its parsed form and its body. `bytes` is the total size of the
+ * parsed data: infinite for a body that refers to stored content.
  */
 export const make = (
   owner: string,
@@ -67,11 +67,11 @@ export const make = (
 ): string => {
   const ids = identifying.map((header) => headers[header] ?? "")
   const parts = [owner, name, ids, request, restOf(body, said)]
-  // A small body has no long text.
+  // A small body cannot contain a long string.
   const text = bytes <= longCharacters ? JSON.stringify(parts) : JSON.stringify(parts, withoutLong)
   return hash("sha256", text, "base64")
 }
 
-/** Whether the client marked the request as a retry or named it. */
+/** Whether the client marked the request as a retry or sent a request id. */
 export const isRepeated = (headers: Headers): boolean =>
   identifying.some((header) => headers[header] !== undefined) || Number(headers["x-stainless-retry-count"] ?? 0) > 0

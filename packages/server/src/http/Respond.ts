@@ -1,4 +1,4 @@
-/** Responses: bodies of JSON, errors in a wire's own form, and streams of server-sent events. */
+/** Creates responses: JSON bodies, errors in a wire's format, and streams of server-sent events. */
 import { IncomingMessage, ServerResponse } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as Effect from "effect/Effect"
@@ -13,11 +13,11 @@ import type { Part, Wire } from "../wire/Wire.ts"
 
 type Headers = Readonly<Record<string, string>>
 
-/** A body of JSON. */
+/** Creates a JSON response. */
 export const json = (body: unknown, status = 200, headers: Headers = {}): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify(body), { contentType: "application/json", status, headers })
 
-/** An error as a wire says it. */
+/** Creates an error response in the format of a wire. */
 export const error = (
   wire: { readonly error: (error: ApiError.ApiError) => JsonObject },
   failure: ApiError.ApiError,
@@ -31,7 +31,7 @@ const encoder = new TextEncoder()
 
 const contentType = "text/event-stream; charset=utf-8"
 
-/** Writes the events of parts; those that come together go out together, and each is whole. */
+/** Serializes parts as events. Parts that are available at the same time are written in a single chunk. */
 const writing = <State>(wire: Wire<State>, segment: Segment): ((parts: ReadonlyArray<Part>) => string) => {
   let [state, waiting] = wire.begin(segment.about)
   return (parts) => {
@@ -46,7 +46,7 @@ const writing = <State>(wire: Wire<State>, segment: Segment): ((parts: ReadonlyA
   }
 }
 
-/** As other servers of Effect's applications send it. */
+/** Streams a response on runtimes other than Node, through Effect's response. */
 const generic = <State>(wire: Wire<State>, segment: Segment, headers: Headers, onEnd: (isCut: boolean) => void) => {
   const events = Stream.suspend(() => {
     const write = writing(wire, segment)
@@ -59,8 +59,8 @@ const generic = <State>(wire: Wire<State>, segment: Segment, headers: Headers, o
 }
 
 /**
- * Writes to Node's own response directly, at a fraction of the cost. The code that serves it finds that it has been
- * sent.
+ * Streams directly to Node's response object, which costs a fraction of Effect's stream. Effect notices that the
+ * response was already sent.
  */
 const toNode = <State>(
   wire: Wire<State>,
@@ -73,7 +73,7 @@ const toNode = <State>(
     response.writeHead(200, { "content-type": contentType, ...headers })
     return segment.follow((parts, isLast, goOn) => {
       const text = write(parts)
-      // If the client has disconnected, this fiber is about to be interrupted.
+      // The client has disconnected, and this fiber is about to be interrupted.
       if (response.destroyed) return false
       if (isLast) response.end(text)
       else if (text !== "" && !response.write(text)) {
@@ -92,7 +92,10 @@ const nodeOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse | 
 
 const sent = HttpServerResponse.empty({ status: 200 })
 
-/** The error of a response that this server got wrong. One that was begun breaks off, so that its client notices. */
+/**
+ * Handles a defect while a response is written. If the response has already started, it is aborted so that the client
+ * notices; otherwise an error response is returned.
+ */
 export const broken = (
   request: HttpServerRequest.HttpServerRequest,
   wire: { readonly error: (error: ApiError.ApiError) => JsonObject },
@@ -105,7 +108,10 @@ export const broken = (
   return sent
 }
 
-/** Sends a body of JSON of a segment, past Effect's own response where that is Node's: every request waits for this. */
+/**
+ * Sends the JSON body for a segment. On Node, it is written directly to the response object, because this is a hot
+ * path.
+ */
 export const whole = (
   request: HttpServerRequest.HttpServerRequest,
   body: JsonObject,
@@ -119,7 +125,7 @@ export const whole = (
   return sent
 }
 
-/** Sends a segment as a stream. Calls `onEnd` when it is over, with whether the client disconnected before. */
+/** Streams a segment. `onEnd` is called when the stream is complete, with `true` if the client disconnected early. */
 export const stream = <State>(
   request: HttpServerRequest.HttpServerRequest,
   wire: Wire<State>,

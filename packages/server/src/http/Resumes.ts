@@ -1,6 +1,6 @@
 /**
- * `POST /v1/runs/{id}/resume`: continues a suspended, stopped or failed run of the caller, with the results that it waits
- * for. It needs no history of a client: the journal has the question, and the settings of the request that started it.
+ * `POST /v1/runs/{id}/resume`: continues a suspended, stopped or failed run, given the results of its pending calls.
+ * The client does not send the history: the journal contains the question and the settings of the original request.
  */
 import { Journal, type RunEvent, type Tool, Transcript } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -32,12 +32,12 @@ const fields = {
   background: Background.field
 }
 
-/** The schema of a body, for documentation. */
+/** The schema of the request body, for documentation. */
 export const resumeSchema = Schema.Struct(fields)
 
 const names = Object.keys(fields)
 
-/** The most results of one request, and the most characters of one. */
+/** Maximum number of results per request, and maximum length of one result in characters. */
 const maxResults = 1_000
 
 const givenOf = (value: unknown, field: string): Tool.Given => {
@@ -56,8 +56,8 @@ const givenOf = (value: unknown, field: string): Tool.Given => {
 }
 
 /**
- * Reads the results of a body, which must be for calls that the run waits for, or has waited for: a client that sends a result
- * again gets the answer again. Throws an `ApiError`.
+ * Parses the tool results in a body. They must belong to calls that the run waits for, or waited for earlier: a client
+ * that repeats a result receives the answer again. Throws an `ApiError` if a result is invalid.
  */
 export const read = (
   body: Json.JsonObject,
@@ -83,7 +83,7 @@ export const read = (
 // The endpoint
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run to resume. */
+/** A stored run to be resumed. */
 interface Recalled {
   readonly resume: NonNullable<Request["resume"]>
   readonly messages: Request["messages"]
@@ -92,13 +92,16 @@ interface Recalled {
   readonly tools: ReadonlyArray<Tool.ToolDefinition>
 }
 
-/** The ids of the calls that an event reports as pending. */
+/** Returns the ids of the pending calls in an event. */
 const waitingIn = (event: RunEvent.RunEvent): ReadonlyArray<string> => {
   if (event.type === "plan-waiting") return [event.call.id]
   return event.type === "step-waiting" ? event.calls.map(({ id }) => id) : []
 }
 
-/** Tools of a client are offered by name: their schemas were part of the request alone. */
+/**
+ * Returns a tool definition with only a name. Schemas of the client's tools are part of the original request and are
+ * not stored.
+ */
 const byName = (name: string): Tool.ToolDefinition => ({ name, description: "", input: { type: "object" } })
 
 const owns = "Only the API key that owns a run can resume it. To continue from a step as a run of your own, fork it."
@@ -159,7 +162,7 @@ const requestOf = ({ asked, messages, pool, resume, tools }: Recalled, headers: 
   }
 }
 
-/** `POST /v1/runs/{id}/resume`. */
+/** Creates the endpoint `POST /v1/runs/{id}/resume`. */
 export const make = (context: Background.Context) =>
   Background.endpoint(context, {
     name: "resume",

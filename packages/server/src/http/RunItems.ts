@@ -1,6 +1,6 @@
 /**
- * The items of the steps of a run: a transcript shows the first of each step, and `GET /v1/runs/{id}/items` returns all of
- * them in pages, so that no answer has thousands of records.
+ * Pages through the items of a step. A transcript includes only the first items of each step; `GET /v1/runs/{id}/items`
+ * returns all of them in pages, so that no response contains thousands of records.
  */
 import type { Transcript } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -35,14 +35,14 @@ const runOf = (run: Transcript.Transcript, more: Array<MoreItems>): Transcript.T
   }))
 })
 
-/** A transcript with the first items of each step, and the steps that have more. */
+/** Returns the transcript with only the first items of each step, and lists the steps that have more items. */
 export const bounded = (transcript: Transcript.Transcript) => {
   const more: Array<MoreItems> = []
   const shown = runOf(transcript, more)
   return { transcript: shown, ...(more.length > 0 && { more_items: more }) }
 }
 
-/** The run with an id: a run, or one nested in a step or an item of it. */
+/** Finds a run by id: the run itself, or a run nested in a step or an item. */
 const find = (run: Transcript.Transcript, id: string): Transcript.Transcript | undefined => {
   if (run.runId === id) return run
   if (!id.startsWith(`${run.runId}/`)) return undefined
@@ -62,7 +62,7 @@ const number = (url: URL, name: "round" | "step"): Effect.Effect<number, ApiErro
     : Effect.fail(invalid(name, `${name} must be the number of a ${name}, counted from 0.`))
 }
 
-/** A page of the items of a step, after the item that the query names. */
+/** Returns a page of a step's items, starting after the item in the query. */
 export const page = Effect.fnUntraced(function* (
   transcript: Transcript.Transcript,
   url: URL,

@@ -1,6 +1,6 @@
 /**
- * The runs of a server, for their owners and for keys with the right `admin`: a list, one run, the items of its steps, and
- * its events as they happen.
+ * Endpoints that list runs, return one run or the items of its steps, and stream its events. A caller can access its
+ * own runs; keys with the `admin` right can access all runs.
  */
 import { Journal, type RunEvent, Transcript } from "@divisi/core"
 import { JournalStream } from "@divisi/core/streams"
@@ -23,23 +23,26 @@ import * as OwnSchemas from "./OwnSchemas.ts"
 import * as Respond from "./Respond.ts"
 import * as RunItems from "./RunItems.ts"
 
-/** Dependencies of these endpoints. */
+/** Dependencies of the run endpoints. */
 export interface Context {
   readonly journal: Journal.Journal
   readonly authenticate: Authenticate
   readonly defects: Defects.Report
-  /** `"none"` leaves questions and transcripts out. */
+  /** With `"none"`, responses include no questions or transcripts. */
   readonly content?: ContentSetting.ContentSetting | undefined
-  /** The interval of the comments that a stream of events sends, so that no proxy closes a quiet one. */
+  /**
+   * Interval between heartbeat comments on event streams, in milliseconds. Heartbeats prevent proxies from closing idle
+   * streams.
+   */
   readonly heartbeatMillis: number
 }
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The number of streams of events that a caller can have open. */
+/** Maximum number of open event streams per caller. */
 const maxStreams = 100
 
-/** The number of open streams of each caller. */
+/** Number of open event streams by caller. */
 type Streams = Map<string, number>
 
 const countStream = (streams: Streams, owner: string, change: number): void => {
@@ -48,7 +51,7 @@ const countStream = (streams: Streams, owner: string, change: number): void => {
   else streams.delete(owner)
 }
 
-/** The value of `owner` that stands for all keys. */
+/** Value of the query parameter `owner` that selects the runs of all keys. */
 const everyone = "all"
 
 export const unknown = (id: string) =>
@@ -56,7 +59,7 @@ export const unknown = (id: string) =>
 
 export const unusable = (error: Journal.JournalError) => Failure.ofJournal(error) ?? Failure.ofStore(error)
 
-/** Responds with an error, and reports the cause of one that is a mistake of this server. */
+/** Creates an error response. The cause of an internal error is reported as a defect. */
 export const refused =
   ({ defects }: { readonly defects: Defects.Report }, { method, url }: HttpServerRequest.HttpServerRequest) =>
   (error: ApiError): Effect.Effect<Response> =>
@@ -84,7 +87,7 @@ export const summaryOf = ({ content }: Pick<Context, "content">, run: Journal.Su
   ...(run.damaged !== undefined && { damaged: run.damaged })
 })
 
-/** The events of a run that a caller may see: one of its own, or any with the right `admin`. */
+/** Returns the events of a run. Fails if the run does not exist or the caller may not read it. */
 export const eventsOf = (journal: Journal.Journal, { owner, rights }: Caller, id: string) =>
   Effect.flatMap(Effect.mapError(journal.read(id), unusable), (entries) => {
     const events = Journal.eventsOf(entries)
@@ -93,7 +96,10 @@ export const eventsOf = (journal: Journal.Journal, { owner, rights }: Caller, id
     return maySee ? Effect.succeed(events) : Effect.fail(unknown(id))
   })
 
-/** A text of the query that is looked for: one that no run can have is refused, before a database does. */
+/**
+ * Reads a query parameter that is used for a lookup. Values that cannot occur are rejected before they reach the
+ * database.
+ */
 const nameIn = (url: URL, name: string): Effect.Effect<string | undefined, ApiError> => {
   const value = url.searchParams.get(name) ?? undefined
   return value === undefined || isName(value)
@@ -101,7 +107,7 @@ const nameIn = (url: URL, name: string): Effect.Effect<string | undefined, ApiEr
     : Effect.fail(invalid(name, `${name} must be well-formed Unicode without NUL, of at most 1,000 characters.`))
 }
 
-/** Returns the owner whose runs the query lists: `undefined` for all. */
+/** Returns the owner whose runs are listed, or `undefined` for the runs of all owners. */
 const listedOwner = ({ owner, rights }: Caller, url: URL): Effect.Effect<string | undefined, ApiError> => {
   const wanted = url.searchParams.get("owner") ?? owner
   if (wanted === owner) return Effect.succeed(owner)
@@ -110,7 +116,7 @@ const listedOwner = ({ owner, rights }: Caller, url: URL): Effect.Effect<string 
   return Effect.fail(new ApiError({ kind: "permission", message, field: "owner" }))
 }
 
-/** A number of the query. */
+/** Reads a numeric query parameter. */
 const numberIn = (
   url: URL,
   { name, schema }: OwnSchemas.Parameter,
@@ -157,11 +163,11 @@ const one = Effect.fnUntraced(function* (
   return Respond.json({ ...summaryOf(context, summary), ...(transcript && RunItems.bounded(transcript)) })
 })
 
-/** The transcript of events as a caller may see them. */
+/** Builds the transcript that a caller may see. */
 const transcriptOf = ({ rights }: Caller, events: ReadonlyArray<RunEvent.RunEvent>) =>
   Transcript.fromEvents(Rights.has(rights, "admin") ? events : OwnWords.all(events))
 
-/** A page of the items of a step. */
+/** Returns a page of a step's items. */
 const items = Effect.fnUntraced(function* (
   { content, journal }: Context,
   caller: Caller,
@@ -180,7 +186,7 @@ const encoder = new TextEncoder()
 /** A comment, which clients of server-sent events ignore. */
 const heartbeat = encoder.encode(": heartbeat\n\n")
 
-/** The events of a run from one on, as they are written, until it has ended. */
+/** Streams the events of a run, starting at number `from`, as they are written, until the run ends. */
 const follow = Effect.fnUntraced(function* (
   { content, heartbeatMillis, journal }: Context,
   streams: Streams,
@@ -198,7 +204,7 @@ const follow = Effect.fnUntraced(function* (
   let next = from
   const ownWords = OwnWords.make()
   const isAdmin = Rights.has(caller.rights, "admin")
-  // Later events may quote failures of earlier ones.
+  // Reads the earlier events first, because later ones may quote failures from them.
   if (!isAdmin) for (const event of before) ownWords(event)
   const events = Stream.map(JournalStream.follow(journal, id, { from }), (entry) => {
     const seq = next
@@ -238,7 +244,7 @@ const answer = Effect.fnUntraced(function* (
   return yield* follow(context, streams, caller, id, from)
 })
 
-/** `/v1/runs`, `/v1/runs/{id}`, `/v1/runs/{id}/items` and `/v1/runs/{id}/events`. */
+/** Creates the handler for `/v1/runs`, `/v1/runs/{id}`, `/v1/runs/{id}/items` and `/v1/runs/{id}/events`. */
 export const make = (
   context: Context
 ): ((incoming: HttpServerRequest.HttpServerRequest) => Effect.Effect<Response>) => {

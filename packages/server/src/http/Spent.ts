@@ -1,4 +1,4 @@
-/** Refuses callers whose budget is spent, before anything of their requests is read. */
+/** Rejects callers with an exhausted budget before their request body is received. */
 import type { Budget } from "@divisi/core"
 import type { Spend } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
@@ -19,20 +19,22 @@ const isOver = (
   (calls !== undefined && made >= calls) ||
   (tokens !== undefined && usage.inputTokens + usage.outputTokens >= tokens)
 
-/** Whether an account on its own is spent. Accounts that several processes share are asked only if they seem to be. */
+/**
+ * Whether an account is exhausted. The balance of a shared account is loaded only if the local copy appears exhausted.
+ */
 const isSpent = (ledger: Budget.Ledger): Effect.Effect<boolean> => {
   if (!isOver(ledger.limits, ledger.spent())) return Effect.succeed(false)
   const { standing } = ledger as { readonly standing?: unknown }
   return Effect.isEffect(standing)
     ? Effect.match(standing as Effect.Effect<Budget.Standing, unknown>, {
-        // A run that cannot be paid for is refused later, with the reason.
+        // If the balance cannot be loaded, the request continues; a run without budget fails later with the reason.
         onFailure: () => false,
         onSuccess: ({ total }) => isOver(ledger.limits, total)
       })
     : Effect.succeed(true)
 }
 
-/** Fails for a caller who can pay for nothing. */
+/** Fails if none of the caller's requests could be paid for. */
 export const refuse = (caller: Caller, shared: Budget.Ledger | undefined): Effect.Effect<void, ApiError> => {
   const accounts = [...(caller.accounts ?? [caller.ledger]), shared].filter((account) => account !== undefined)
   const seeming = accounts.filter((account) => isOver(account.limits, account.spent()))

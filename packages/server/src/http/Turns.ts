@@ -1,6 +1,6 @@
 /**
- * Lets connections with large requests be read one after another, one piece in each turn of the event loop. Otherwise the
- * event loop reads up to 2 MiB of each connection in a turn, and serves all others after that.
+ * Reads connections with large requests one at a time, one chunk per event loop turn. Otherwise, the event loop reads
+ * up to 2 MiB per connection in a single turn before it serves any other connection.
  */
 import type { Readable } from "node:stream"
 
@@ -11,14 +11,14 @@ const run = (): void => {
   if (waiting.length > 0) setImmediate(run)
 }
 
-/** Calls a function in a turn in which no other such function is called. */
+/** Calls a function in an event loop turn without any other such function. */
 export const next = (resume: () => void): void => {
   if (waiting.push(resume) === 1) setImmediate(run)
 }
 
 /**
- * Calls `hear` for each chunk that a connection receives, before its reader, which gets one chunk per turn. The reader
- * can still pause and resume the connection.
+ * Limits a connection to one chunk per event loop turn. `hear` is called for each chunk before the reader receives it.
+ * The reader can still pause and resume the connection.
  */
 export const pace = (connection: Readable, hear: (bytes: number) => void): void => {
   const pause = connection.pause.bind(connection)

@@ -1,7 +1,7 @@
 /**
- * Requests that offer another protocol than WebSocket. The HTTP client of the JDK offers HTTP/2 (`Upgrade: h2c`) with each
- * first request, and a server that does not know it has to answer by HTTP/1.1 (RFC 9110, section 7.8). Node hands such a
- * request over without its body as soon as a server takes any upgrade.
+ * Handles requests with an `Upgrade` header for a protocol other than WebSocket. The JDK's HTTP client offers HTTP/2
+ * (`Upgrade: h2c`) with its first request, and a server without support must respond with HTTP/1.1 (RFC 9110, section
+ * 7.8). As soon as a server handles upgrades, Node passes such requests to the upgrade handler without their body.
  */
 import type * as Http from "node:http"
 import type { Duplex } from "node:stream"
@@ -12,7 +12,7 @@ const isWebSocket = ({ headers }: Http.IncomingMessage): boolean => /\bwebsocket
 
 const offers: ReadonlySet<string> = new Set(["upgrade", "http2-settings", "connection"])
 
-/** The head of a request as it was, without its offer. */
+/** Rebuilds the head of a request without its upgrade headers. */
 const headOf = ({ httpVersion, method, rawHeaders, url }: Http.IncomingMessage): Buffer => {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -24,7 +24,7 @@ const headOf = ({ httpVersion, method, rawHeaders, url }: Http.IncomingMessage):
 
 const ignored = (): void => {}
 
-/** Runs a function once the incomplete responses of a connection are complete. */
+/** Returns a function that calls `next` once all pending responses on a connection are complete. */
 const pending = (server: Http.Server): ((socket: Duplex, next: () => void) => void) => {
   const counts = new WeakMap<Duplex, number>()
   const waiting = new WeakMap<Duplex, () => void>()
@@ -37,7 +37,7 @@ const pending = (server: Http.Server): ((socket: Duplex, next: () => void) => vo
   })
   return (socket, next) => {
     if ((counts.get(socket) ?? 0) === 0) return next()
-    // Node no longer listens to the connection.
+    // Node no longer handles events on this socket.
     socket.pause().on("error", ignored)
     waiting.set(socket, () => {
       waiting.delete(socket)
@@ -50,8 +50,8 @@ const pending = (server: Http.Server): ((socket: Duplex, next: () => void) => vo
 }
 
 /**
- * Hands WebSockets to a handler. Any other request is read once more, as one without an offer. Either waits for the
- * responses to the requests that the client sent before it on the same connection.
+ * Passes WebSocket requests to a handler. Any other upgrade request is parsed again as a regular request. Both wait
+ * until earlier requests on the same connection have been answered.
  */
 export const webSocketsOnly = (server: Http.Server, handler: Handler): Handler => {
   const afterPending = pending(server)

@@ -1,4 +1,4 @@
-/** Counts the tokens of a request that is not sent: how much of it a worker would read. */
+/** `POST /v1/messages/count_tokens`: counts the input tokens of a request without running it. */
 import * as Usage from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
@@ -13,13 +13,13 @@ import type { Request } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
 import { read } from "./MessagesReader.ts"
 
-/** Estimate if no worker can count: four characters per token. */
+/** Returns an estimate for pools in which no worker can count tokens: one token per four characters. */
 const estimated = ({ messages, tools }: Request): number => {
   const told = tools.length === 0 ? "" : JSON.stringify(tools)
   return Usage.estimateUsage([...messages, { role: "system", content: told }], "").inputTokens
 }
 
-/** The tokens of a request: the most that any of the workers counts, or an estimate where none can. */
+/** Returns the number of input tokens: the highest count among the workers, or an estimate if no worker can count. */
 export const tokensOf = (request: Request, { pool }: Models.Team): number => {
   const { messages, tools } = request
   const asked = tools.length === 0 ? { messages } : { messages, tools }
@@ -40,7 +40,7 @@ const count = Effect.fnUntraced(function* (
   )
 })
 
-/** The endpoint. */
+/** Creates the endpoint. */
 export const make =
   (context: Endpoint.Context) =>
   (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

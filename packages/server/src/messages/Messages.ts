@@ -1,4 +1,4 @@
-/** Anthropic's Messages as a wire. */
+/** The wire for Anthropic's Messages API. */
 import type { Wire } from "../wire/Wire.ts"
 import { errorBody } from "./MessagesError.ts"
 import { read } from "./MessagesReader.ts"

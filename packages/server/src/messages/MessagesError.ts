@@ -1,4 +1,4 @@
-/** Errors as Anthropic's clients know them. */
+/** Errors in Anthropic's format. */
 import { Dialects } from "@divisi/provider-kit"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
@@ -8,14 +8,14 @@ const messageOf = ({ kind, message }: ApiError): string =>
     ? `${Dialects.Failures.tooLong}: ${message}`
     : message
 
-/** The detail by which clients recognize that a thread is not stored; they then send the whole conversation. */
+/** Returns the error code that indicates an unknown thread. Clients then send the complete conversation. */
 const detailsOf = ({ field, kind }: ApiError): JsonObject =>
   kind === "not-found" && field === "thread.previous_message_id" ? { details: { error_code: "thread_not_found" } } : {}
 
-/** The body of an error. */
+/** Returns the body for an error. */
 export const errorBody = (error: ApiError): JsonObject => ({
   type: "error",
   error: { type: Dialects.Failures.forms[error.kind].messages, message: messageOf(error), ...detailsOf(error) },
-  // The header has it.
+  // The request id is sent in a header instead.
   request_id: null
 })

@@ -1,4 +1,4 @@
-/** Reads requests of Anthropic's Messages. */
+/** Parses requests to Anthropic's Messages API. */
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
@@ -25,7 +25,7 @@ const messagesOf = (
   return Turns.withRules(body, reading, said)
 }
 
-/** The states of runs that blocks of thinking carry. */
+/** Returns the run states embedded in thinking blocks. */
 const sealsIn = (messages: unknown): ReadonlyArray<string> =>
   (Array.isArray(messages) ? messages : [])
     .flatMap((message): ReadonlyArray<unknown> => (Array.isArray(message?.content) ? message.content : []))
@@ -37,7 +37,10 @@ const sealsIn = (messages: unknown): ReadonlyArray<string> =>
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a request. Without `max_tokens`, which Anthropic demands, the limits of the workers apply. Throws an `ApiError`. */
+/**
+ * Parses a request body. `max_tokens`, which Anthropic requires, is optional: without it, the workers' limits apply.
+ * Throws an `ApiError` if the body is invalid.
+ */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.dotted)
   const model = Json.name(body.model, "model")
@@ -52,7 +55,7 @@ export const read = (body: Json.JsonObject, headers: Choice.Headers): Request =>
     settings: Preferences.read(body, reading, 1),
     choice: Choice.read(model, body, headers),
     seals: sealsIn(body.messages),
-    // Blocks of thinking come back as they are, also from clients that show nothing of it.
+    // Clients return thinking blocks unchanged, even if they do not display them.
     carriesState: Json.isObject(body.thinking) && body.thinking.type !== "disabled",
     isStreamed: Json.optional(body.stream, "stream", Json.flag) ?? false,
     notices: reading.notices

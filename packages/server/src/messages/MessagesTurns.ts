@@ -1,4 +1,4 @@
-/** Reads the messages of Anthropic's Messages: turns of blocks. */
+/** Parses the messages of a Messages request, which consist of content blocks. */
 import type { ContentPart, Message, ToolCall } from "@divisi/core/Message"
 import * as Conversation from "../turns/Conversation.ts"
 import { invalid } from "../wire/ApiError.ts"
@@ -8,7 +8,7 @@ import * as Tools from "../wire/Tools.ts"
 
 type Blocks = ReadonlyArray<Json.JsonObject>
 
-/** Returns the blocks of a content: a string is one block, and `null` is empty. */
+/** Returns content as a list of blocks. A string becomes one block, `null` an empty list. */
 const blocksOf = (content: unknown, field: string): Blocks => {
   if (content === undefined || content === null) return []
   if (typeof content === "string") return [{ type: "text", text: content }]
@@ -27,7 +27,7 @@ const callOf = ({ names }: Conversation.Conversation, block: Json.JsonObject, fi
   arguments: Tools.argumentsOf(block.input)
 })
 
-/** Results of tools that the vendor has run, as text: a worker that continues needs to know them. */
+/** Converts the result of a vendor-executed tool to text, so that the next worker can read it. */
 const vendorResult = (block: Json.JsonObject): string => {
   const text = typeof block.content === "string" ? block.content : JSON.stringify(block.content ?? null)
   return `[${block.type}]\n${text}`
@@ -35,7 +35,9 @@ const vendorResult = (block: Json.JsonObject): string => {
 
 const isVendorResult = ({ type }: Json.JsonObject): boolean => typeof type === "string" && type.endsWith("_tool_result")
 
-/** Calls of tools that the vendor has run: their results follow as text. */
+/**
+ * Block types for calls of vendor-executed tools. The calls are skipped, because their results are included as text.
+ */
 const vendorCalls = new Set<unknown>(["server_tool_use", "mcp_tool_use"])
 
 const addAssistant = (conversation: Conversation.Conversation, content: unknown, field: string): void => {
@@ -65,11 +67,11 @@ const addResult = (conversation: Conversation.Conversation, block: Json.JsonObje
     field
   )
 
-/** Whether a part is a reminder that an agent adds to results for the model, rather than text of a person. */
+/** Whether a part is a reminder that an agent inserted for the model, rather than text written by the user. */
 const isReminder = (part: ContentPart): boolean =>
   part.type === "text" && /^\s*<system-reminder>[\s\S]*<\/system-reminder>\s*$/.test(part.text)
 
-/** Adds a part to the preceding result; `false` if no result precedes it. */
+/** Appends parts to the preceding tool result. Returns `false` if the last message is not a tool result. */
 const addBeside = (messages: Array<Message>, more: ReadonlyArray<ContentPart>): boolean => {
   const last = messages.at(-1)
   if (last?.role !== "tool") return false
@@ -83,7 +85,7 @@ const addBeside = (messages: Array<Message>, more: ReadonlyArray<ContentPart>): 
   return true
 }
 
-/** Adds a user's turn: tool results and text. */
+/** Appends a user turn, which may contain tool results and text. */
 const addUser = (conversation: Conversation.Conversation, content: unknown, field: string): void => {
   const { messages, reading } = conversation
   const blocks = blocksOf(content, field)
@@ -101,13 +103,13 @@ const addUser = (conversation: Conversation.Conversation, content: unknown, fiel
   if (!isReminded || !addBeside(messages, said)) messages.push({ role: "user", content: Content.contentOf(said) })
 }
 
-/** Adds rules before what the user says, which is the last that a worker reads. */
+/** Inserts a system message before the last user message, so that the worker still reads the user's message last. */
 const addRules = (messages: Array<Message>, content: string): void => {
   const isAsked = messages.at(-1)?.role === "user"
   messages.splice(isAsked ? messages.length - 1 : messages.length, 0, { role: "system", content })
 }
 
-/** Adds a message. Throws an `ApiError`. */
+/** Appends a message to the conversation. Throws an `ApiError` if the message is invalid. */
 export const add = (conversation: Conversation.Conversation, message: Json.JsonObject, field: string): void => {
   const { messages, reading } = conversation
   const { content, role } = message

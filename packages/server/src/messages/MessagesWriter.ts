@@ -1,4 +1,4 @@
-/** Writes responses of Anthropic's Messages: a body, or events. */
+/** Writes responses in the format of Anthropic's Messages API, as one body or as a stream of events. */
 import type { ToolCall } from "@divisi/core/Message"
 import { Dialects } from "@divisi/provider-kit"
 import { isObject, type JsonObject } from "../wire/Json.ts"
@@ -10,20 +10,22 @@ import { errorBody } from "./MessagesError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A stream that is being written. */
+/** State for writing a stream. */
 export interface MessagesState {
   readonly about: About
-  /** The block that is open. */
+  /** The type of the block that is currently open, or `undefined` if no block is open. */
   readonly open: "text" | "thinking" | undefined
-  /** How many blocks have begun. */
+  /** Number of blocks started. */
   readonly blocks: number
-  /** The tools of the request: calls are written by the names that their client knows. */
+  /** Tools offered in the request. Calls are written with the tool names that the client uses. */
   readonly tools: ReadonlyArray<Tools.Offered>
 }
 
 type Finish = Extract<Part, { readonly type: "finish" }>
 
-/** Whether the client reads thinking: one that did not ask for it takes the first block for the answer. */
+/**
+ * Whether to send thinking blocks. A client that did not enable thinking would mistake the first block for the answer.
+ */
 const showsThinking = ({ body: { thinking } }: About): boolean =>
   isObject(thinking) && thinking.type !== "disabled" && thinking.display !== "omitted"
 
@@ -40,7 +42,7 @@ const ending = ({ reason, stopSequence }: Finish): JsonObject => ({
 
 const unended: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null, container: null }
 
-/** Returns the answer's usage, the usage of the orchestration, and the total cost. */
+/** Returns the usage of the answer, the usage of the orchestration, and the total cost. */
 const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => ({
   ...Dialects.Messages.reported(answer),
   server_tool_use: null,
@@ -51,7 +53,7 @@ const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage
   unpriced_calls: unpricedCalls
 })
 
-/** Usage at the start of a message, before any is known. */
+/** Placeholder for the usage at the start of a message, before it is known. */
 const unused: JsonObject = {
   input_tokens: 0,
   cache_creation_input_tokens: 0,
@@ -78,10 +80,10 @@ const message = ({ id, request }: About, content: ReadonlyArray<JsonObject>, end
 // Blocks
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The state of the run: clients send blocks of this kind back as they are. */
+/** Embeds the run's state in a thinking block, which clients return unchanged. */
 const carried = (state: string): JsonObject => ({ type: "redacted_thinking", data: state })
 
-/** Clients send thinking back with its signature. This one names the run; it is never read. */
+/** Returns the signature of a thinking block, which clients send back. It contains the run id and is never parsed. */
 const signatureOf = ({ runId }: About): string => Buffer.from(`divisi:${runId}`).toString("base64")
 
 const text = (said: string): JsonObject => ({ type: "text", text: said })
@@ -102,13 +104,13 @@ const isObjectText = (json: string): boolean => {
   }
 }
 
-/** The arguments of a call as JSON of an object, which they have to be here. */
+/** Returns the arguments of a call as a JSON object, which this API requires. Other text is wrapped in an object. */
 const argumentsOf = ({ arguments: given }: ToolCall): string => {
   if (given.trim() === "") return "{}"
   return isObjectText(given) ? given : JSON.stringify({ INVALID_JSON: given })
 }
 
-/** Returns the delta of a part within a block; `undefined` if the part does not belong in a block. */
+/** Returns the block type and the text for a part, or `undefined` if the part is not written as a block. */
 const pieceOf = (about: About, part: Part): readonly [of: "text" | "thinking", piece: string] | undefined => {
   if (part.type === "text" || part.type === "refusal") return ["text", part.text]
   return part.type === "note" && showsThinking(about) ? ["thinking", `${part.text}\n`] : undefined
@@ -128,7 +130,7 @@ const blockStart = (index: number, block: JsonObject): string =>
 
 const blockStop = (index: number): string => named(Dialects.Messages.events.blockStop, { index })
 
-/** Ends the block that is open. */
+/** Closes the open block. */
 const close = (state: MessagesState): Written<MessagesState> => {
   if (state.open === undefined) return [state, ""]
   const index = state.blocks - 1
@@ -139,7 +141,7 @@ const close = (state: MessagesState): Written<MessagesState> => {
   return [{ ...state, open: undefined }, `${signed}${blockStop(index)}`]
 }
 
-/** Begins a block, if it is not open. */
+/** Opens a block, unless a block of this type is already open. */
 const open = (state: MessagesState, of: "text" | "thinking"): Written<MessagesState> => {
   if (state.open === of) return [state, ""]
   const [{ blocks }, closed] = close(state)
@@ -155,13 +157,13 @@ const call = (state: MessagesState, made: ToolCall): Written<MessagesState> => {
   return [{ ...closed, blocks: index + 1 }, before + events]
 }
 
-/** The beginning of a stream. */
+/** Starts a stream. */
 export const begin = (about: About): Written<MessagesState> => [
   { about, open: undefined, blocks: 0, tools: Tools.ofResponse(about) },
   named(Dialects.Messages.events.messageStart, { message: message(about, [], unended, unused) })
 ]
 
-/** Returns the output for a part. */
+/** Returns the events for a part. */
 export const write = (state: MessagesState, part: Part): Written<MessagesState> => {
   const piece = pieceOf(state.about, part)
   if (piece !== undefined) {
@@ -191,7 +193,7 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
       })
       return [closed, `${before}${last}${named(Dialects.Messages.events.messageStop)}`]
     }
-    // Nothing follows: a stream that broke off must not look whole.
+    // No closing events follow an error, so that an aborted stream does not look complete.
     case "error":
       return [state, event(errorBody(part.error), Dialects.Messages.events.error)]
     case "given":
@@ -206,7 +208,7 @@ export const write = (state: MessagesState, part: Part): Written<MessagesState> 
 // Bodies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The blocks that parts make. */
+/** Returns the content blocks for a list of parts. */
 const blocksOf = (about: About, parts: ReadonlyArray<Part>): ReadonlyArray<JsonObject> => {
   const blocks: Array<JsonObject> = []
   const tools = Tools.ofResponse(about)
@@ -235,7 +237,7 @@ const blocksOf = (about: About, parts: ReadonlyArray<Part>): ReadonlyArray<JsonO
   return blocks
 }
 
-/** The body of a response that is not streamed. */
+/** Builds the body of a non-streaming response. */
 export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject => {
   const finish = parts.find((part) => part.type === "finish")
   if (finish === undefined) return message(about, blocksOf(about, parts), unended, unused)

@@ -1,7 +1,7 @@
 /**
- * Threads of Messages: conversations stored by the server, so that each request sends only the new messages. A request
- * with `thread: { type: "create" }` starts one; `{ type: "continue", previous_message_id }` continues from one of its
- * responses.
+ * Server-side threads for the Messages API: the server stores the conversation, and the client sends only new messages.
+ * A request with `thread: { type: "create" }` creates a thread; `{ type: "continue", previous_message_id }` continues
+ * from one of its responses.
  */
 import * as Effect from "effect/Effect"
 import * as Body from "../http/Body.ts"
@@ -14,13 +14,13 @@ import { whole } from "./MessagesWriter.ts"
 /** The data needed to continue from a response. */
 interface Kept {
   readonly owner: string
-  /** The answered request: rules, tools and the whole conversation. */
+  /** The request body, with the complete conversation, rules and tools. */
   readonly body: JsonObject
   readonly segment: Segment
   readonly characters: number
 }
 
-/** Options of the thread store. The oldest threads are evicted if all together exceed the limit. */
+/** Options for the thread store. If the threads exceed `maxCharacters` in total, the oldest are evicted. */
 export interface Options {
   readonly maxCharacters: number
 }
@@ -37,9 +37,9 @@ const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value)
 const isKept = ({ thread }: JsonObject): boolean =>
   isObject(thread) && (thread.type === "create" || thread.type === "continue")
 
-/** Keeps threads. */
+/** Creates a thread store. */
 export const make = ({ maxCharacters }: Options): Endpoint.Keeping => {
-  /** In the order in which they came, by the ids of their last responses. */
+  /** Threads by the id of their last response, in insertion order. */
   const all = new Map<string, Kept>()
   let characters = 0
 
