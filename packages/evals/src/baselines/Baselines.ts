@@ -24,10 +24,10 @@ import * as Smoothie from "./smoothie.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A policy to compare with. */
+/** A policy used for comparison. */
 export interface Baseline {
   readonly policy: Policy.Policy
-  /** A factor on the output token limit of a call. Default: 1. */
+  /** Factor by which the output token limit of each call is multiplied. Default: 1. */
   readonly outputTokensFactor?: number | undefined
 }
 
@@ -35,17 +35,17 @@ export interface Baseline {
 export interface Options<E> {
   readonly pool: WorkerPool
   /**
-   * Runs policies on training tasks. Called once for the single workers, and for the policies that a baseline tries
-   * out.
+   * Runs policies on training tasks. It is called once for all single workers, and once for the policies that a
+   * baseline tries.
    */
   readonly record?: Record<E> | undefined
-  /** The embedder of learned baselines. Default: `Embedder.hashed()`. */
+  /** Embedder used by learned baselines. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
-  /** The seed for training. Default: 0. */
+  /** Seed used for training. Default: 0. */
   readonly seed?: number | undefined
 }
 
-/** An entry of a list of baselines. */
+/** One entry in a list of baselines. */
 export interface Named {
   readonly text: string
   readonly name: string
@@ -57,7 +57,7 @@ export interface Named {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The error for a list of baselines that cannot be parsed, or a baseline that cannot be created. */
+/** A list of baselines could not be parsed, or a baseline could not be created. */
 export class BaselineError extends Data.TaggedError("BaselineError")<{
   readonly baseline: string
   readonly detail: string
@@ -74,7 +74,7 @@ export class BaselineError extends Data.TaggedError("BaselineError")<{
 interface Ingredients<E> {
   readonly named: Named
   readonly number: number
-  /** The named worker, or the best one. */
+  /** The worker named in the list, or the best one. */
   readonly worker: string
   readonly pool: WorkerPool
   readonly samples: ReadonlyArray<WorkerSample>
@@ -83,11 +83,11 @@ interface Ingredients<E> {
   readonly seed: number
 }
 
-/** A row of the table of baselines. */
+/** Description of an available baseline. */
 export interface Entry {
   readonly name: string
   readonly description: string
-  /** The meaning of the baseline's number, and its default. Absent if the baseline takes no number. */
+  /** Meaning and default of the baseline's number. Omitted if the baseline takes no number. */
   readonly number?: { readonly meaning: string; readonly default: number } | undefined
   /** Whether the baseline takes the id of a worker. */
   readonly takesWorker: boolean
@@ -99,7 +99,7 @@ interface Row extends Entry {
   readonly make: <E>(from: Ingredients<E>) => Effect.Effect<ReadonlyArray<Baseline>, E | Embedder.EmbedderError>
 }
 
-/** A policy with the name that the list has for it. */
+/** Renames a policy to its name in the list. */
 const titled = (policy: Policy.Policy, { text }: Named): Policy.Policy => ({ ...policy, name: text })
 
 const one = (policy: Policy.Policy, named: Named): Effect.Effect<ReadonlyArray<Baseline>> =>
@@ -259,7 +259,7 @@ const readOne = (text: string): Result.Result<Named, BaselineError> => {
 export const read = (list: string): Result.Result<ReadonlyArray<Named>, BaselineError> =>
   Result.all([...new Set(list.split(",").map((part) => part.trim()))].filter((part) => part !== "").map(readOne))
 
-/** Whether any of them requires recorded samples. */
+/** Whether any of the baselines requires recorded samples. */
 export const needRecording = (named: ReadonlyArray<Named>): boolean => named.some(({ name }) => rowOf(name)!.learns)
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -25,17 +25,17 @@ import { argmax, nearest, type Vector } from "./vectors.ts"
 
 /** Settings for learning and choosing. */
 export interface Settings {
-  /** Training questions that an estimate looks at. */
+  /** Number of nearest training questions used for an estimate. */
   readonly neighbours: number
-  /** The weight of the overall mean, in samples. */
+  /** Weight of the overall mean, as a number of samples. */
   readonly prior: number
-  /** The score that is worth as much as the price of one mean single call. */
+  /** Score that is worth the average price of a single call. */
   readonly costWeight: number
 }
 
 export const defaults: Settings = { neighbours: 15, prior: 3, costWeight: 0.01 }
 
-/** A way of working together: the policy for a question, from its workers, best first. */
+/** A form of collaboration: creates a policy from a question's workers, best first. */
 interface Shape {
   readonly name: string
   readonly policy: (workers: ReadonlyArray<string>) => Policy.Policy
@@ -75,21 +75,21 @@ const shapes: ReadonlyArray<Shape> = [
   }
 ]
 
-/** The name of a shape's trials. */
+/** Returns the name under which trials of a shape are recorded. */
 const trialOf = (name: string, shape: Shape): string => `${name}/${shape.name}`
 
-/** The steps of the longest shape: two layers of three, and the aggregator. */
+/** Number of steps in the longest shape: two layers of three, and the aggregator. */
 const longest = 7
 
 // -------------------------------------------------------------------------------------------------------------------
 // Estimates
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The mean of some values, drawn towards an overall mean that counts as so many of them. */
+/** Mean of the values, shrunk towards an overall mean with the weight of `prior` samples. */
 const shrunken = (values: ReadonlyArray<number>, overall: number, prior: number): number =>
   (values.reduce((sum, value) => sum + value, 0) + prior * overall) / (values.length + prior)
 
-/** Estimates the outcome of each candidate near a point, from recorded values at training questions. */
+/** Creates an estimator for the outcome of each candidate near a point, from values recorded for training questions. */
 const estimator = (
   recorded: ReadonlyArray<{ readonly place: Vector; readonly values: ReadonlyMap<string, number> }>,
   settings: Settings
@@ -107,7 +107,7 @@ const estimator = (
 
 type Estimate = (question: Vector) => ReadonlyMap<string, number>
 
-/** The second stage: how good each worker is near a question. `without` leaves one training question out. */
+/** Second stage: estimates how good each worker is near a question. `without` excludes one training question. */
 const workerStage = (questions: ReadonlyArray<Point>, settings: Settings) => (without?: string) =>
   estimator(
     questions.flatMap(({ place, scores, task }) => (task.id === without ? [] : [{ place, values: scores }])),
@@ -118,7 +118,7 @@ const workerStage = (questions: ReadonlyArray<Point>, settings: Settings) => (wi
 // Fitting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A shape with the workers that are best for each question, as a policy. */
+/** Creates a policy that uses a shape with the best workers for each question. */
 const shaped = (
   name: string,
   shape: Shape,
@@ -134,7 +134,7 @@ const shaped = (
   })
 })
 
-/** The score of a trial less what it cost, in prices of a mean single call. */
+/** Score of a trial minus its cost, measured in average prices of a single call. */
 const utility = ({ costUsd, score }: Sample, unit: number, costWeight: number): number | undefined =>
   score === undefined ? undefined : score - (unit === 0 ? 0 : (costWeight * costUsd) / unit)
 
@@ -156,7 +156,7 @@ const shapeStage = (questions: ReadonlyArray<Point>, trials: ReadonlyArray<Sampl
     settings
   )
 
-/** Fits the cascade on samples of single workers and on trials of each shape, which it has recorded. */
+/** Fits the cascade on samples from single workers, and on trials of each shape that it records. */
 export const fit = Effect.fnUntraced(function* <E>(
   name: string,
   samples: ReadonlyArray<WorkerSample>,

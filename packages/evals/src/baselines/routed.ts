@@ -1,21 +1,21 @@
-/** Policies that ask one worker, chosen by the question's place among embedded questions. */
+/** Policies that ask a single worker, chosen by the embedding of the question. */
 import { Baselines, Embedder } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import type { Vector } from "./vectors.ts"
 
-/** How good each worker is expected to be for a question at this place. Workers it does not know are absent. */
+/** Predicts the quality of each worker for an embedded question. Unknown workers are omitted. */
 export type Rates = (question: Vector) => ReadonlyMap<string, number>
 
-/** The place of a task's question. When the embedder fails, the policy fails. */
+/** Embeds the question of a task. If the embedder fails, the policy fails. */
 export const placeOf = (policy: string, embedder: Embedder.Embedder, task: Task.Task) =>
   Effect.mapBoth(Embedder.ask(embedder, [Task.question(task)]), {
     onFailure: (error) => new Policy.PolicyError({ policy, detail: error.message }),
     onSuccess: (points) => points[0]!
   })
 
-/** The known workers of the pool, best first; equals in the pool's order. */
+/** Returns the rated workers of the pool, best first. Ties keep the order of the pool. */
 export const ranked = (rates: ReadonlyMap<string, number>, { pool }: Policy.Context): ReadonlyArray<string> =>
   pool.workers
     .flatMap(({ id }, index) => (rates.has(id) ? [{ id, index, rate: rates.get(id)! }] : []))
@@ -28,7 +28,7 @@ export const noneKnown = (policy: string) =>
     detail: "it has no recorded samples of any worker of this pool. Fit it on this pool, or choose another baseline."
   })
 
-/** A policy that sends each question to the worker that is rated best for it, and asks nothing but the question. */
+/** Creates a policy that sends each question, unchanged, to the worker with the best rating for it. */
 export const make = (name: string, embedder: Embedder.Embedder, rates: Rates): Policy.Policy => ({
   name,
   propose: Effect.fnUntraced(function* (context) {

@@ -27,20 +27,20 @@ import { addScaled, clusters, cosine, type Draw, dot, draw, type Vector } from "
 
 /** Settings for learning. The defaults are the paper's if it has them. */
 export interface Settings {
-  /** The dimensions of the learned space; 32 by default. */
+  /** Number of dimensions of the learned space. Default: 32. */
   readonly dimensions: number
   readonly steps: number
   readonly batch: number
   readonly learningRate: number
-  /** Best and worst workers of a question that count. */
+  /** Number of best and worst workers per question that enter the loss. */
   readonly top: number
   readonly last: number
   readonly clusters: number
-  /** Questions of other clusters that one is pushed away from. */
+  /** Number of questions from other clusters that each question is pushed away from. */
   readonly others: number
-  /** The weight of the loss between questions. */
+  /** Weight of the loss between questions. */
   readonly sampleWeight: number
-  /** The divisor of cosines. */
+  /** Temperature by which cosines are divided. */
   readonly temperature: number
   readonly seed: number
 }
@@ -59,14 +59,14 @@ export const defaults: Settings = {
   seed: 0
 }
 
-/** A question with the score of each worker, by ordinal; `NaN` if there is no score. */
+/** A question with the score of each worker by index. `NaN` if there is no score. */
 export interface Example {
   readonly place: Vector
   readonly scores: ReadonlyArray<number>
   readonly cluster: number
 }
 
-/** The learned parameters: the rows of the map, and the workers' points. */
+/** Learned parameters: the rows of the linear map and the points of the workers. */
 export interface Parameters {
   readonly map: ReadonlyArray<Float64Array>
   readonly workers: ReadonlyArray<Float64Array>
@@ -126,7 +126,7 @@ const contrast = (
   return -weight * (logits[0]! - highest - Math.log(total))
 }
 
-/** The workers that a question is pulled to, and those it is pushed from. */
+/** Returns the workers that a question is pulled towards, and those that it is pushed away from. */
 export const sides = (scores: ReadonlyArray<number>, top: number, last: number) => {
   const order = scores
     .map((score, worker) => ({ score, worker }))
@@ -137,7 +137,7 @@ export const sides = (scores: ReadonlyArray<number>, top: number, last: number) 
   return { positives: positives.map(({ worker }) => worker), negatives: negatives.map(({ worker }) => worker) }
 }
 
-/** The questions that one is compared with: another of its cluster, and some of other clusters. */
+/** Draws the questions that one is compared with: one from its own cluster and some from other clusters. */
 const company = (examples: ReadonlyArray<Example>, at: number, settings: Settings, random: Draw) => {
   const places = examples.map((_, index) => index)
   const same = places.filter((index) => index !== at && examples[index]!.cluster === examples[at]!.cluster)
@@ -149,7 +149,7 @@ const company = (examples: ReadonlyArray<Example>, at: number, settings: Setting
   }
 }
 
-/** The loss of a batch, and its gradient. */
+/** Computes the loss of a batch and its gradient. */
 export const loss = (
   parameters: Parameters,
   examples: ReadonlyArray<Example>,
@@ -196,7 +196,7 @@ const initial = (length: number, workers: number, { dimensions }: Settings, rand
   }
 }
 
-/** Adam: takes steps along gradients, in place. */
+/** The Adam optimizer. It updates the parameters in place. */
 const adam = (rows: ReadonlyArray<Float64Array>, learningRate: number) => {
   const means = rows.map((row) => new Float64Array(row.length))
   const squares = rows.map((row) => new Float64Array(row.length))
@@ -215,7 +215,7 @@ const adam = (rows: ReadonlyArray<Float64Array>, learningRate: number) => {
   }
 }
 
-/** Learns from examples; the same seed gives the same parameters. */
+/** Learns parameters from examples. Equal seeds give equal parameters. */
 export const learn = (examples: ReadonlyArray<Example>, workers: number, settings: Settings): Parameters => {
   const random = draw(settings.seed)
   const parameters = initial(examples[0]!.place.length, workers, settings, random)

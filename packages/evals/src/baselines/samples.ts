@@ -1,4 +1,4 @@
-/** Samples of single workers, by task and worker. */
+/** Samples from single workers, by task and worker. */
 
 import { Embedder } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -7,12 +7,12 @@ import type { Sample } from "../evaluation/Recording.ts"
 import { mean } from "../statistics/Statistics.ts"
 import type { Vector } from "./vectors.ts"
 
-/** The answer of one worker alone. */
+/** A sample in which a single worker answered. */
 export interface WorkerSample extends Sample {
   readonly worker: string
 }
 
-/** A task with its place and each worker's answers to it. */
+/** An embedded task with the answers of each worker. */
 export interface Point {
   readonly task: Task.Task
   readonly place: Vector
@@ -38,7 +38,7 @@ const answersOf = (samples: ReadonlyArray<WorkerSample>): ReadonlyMap<string, st
     samples.toReversed().flatMap(({ answer, worker }) => (answer === undefined ? [] : [[worker, answer] as const]))
   )
 
-/** The tasks of samples, in order, with their places. */
+/** Returns the tasks of the samples in order, with their embeddings. */
 export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder.Embedder) => {
   const groups = [...groupBy(samples, ({ task }) => task.id).values()]
   return Effect.map(
@@ -58,7 +58,10 @@ export const points = (samples: ReadonlyArray<WorkerSample>, embedder: Embedder.
   )
 }
 
-/** Mean score, mean cost and number of scored samples of each worker, best first; of equals the cheaper first. */
+/**
+ * Returns the mean score, mean cost and number of scored samples for each worker, best first. Of workers with equal
+ * scores, the cheaper one comes first.
+ */
 export const standings = (samples: ReadonlyArray<WorkerSample>) =>
   [...groupBy(samples, ({ worker }) => worker)]
     .map(([worker, group]) => {

@@ -21,13 +21,15 @@ import * as Routed from "./routed.ts"
 import { points, type WorkerSample } from "./samples.ts"
 import { nearest, squaredDistance, type Vector } from "./vectors.ts"
 
-/** Embedded answers to one question, by worker. */
+/** Embeddings of the answers to one question, by worker. */
 export interface Answers {
   readonly place: Vector
   readonly answers: ReadonlyMap<string, Vector>
 }
 
-/** Mean squared distances between two workers' answers, over the questions that both answered. */
+/**
+ * Computes the mean squared distance between the answers of each two workers, over the questions that both answered.
+ */
 const distancesOf = (answered: ReadonlyArray<Answers>) => {
   const distances = new Map<string, number>()
   const between = (left: string, right: string): number => {
@@ -51,8 +53,8 @@ const pairs = <A>(items: ReadonlyArray<A>): ReadonlyArray<readonly [A, A]> =>
   items.flatMap((left, index) => items.slice(index + 1).map((right) => [left, right] as const))
 
 /**
- * Estimates the quality of each worker from the distances between its answers and those of the other workers. The
- * qualities are shares that add up to 1. Empty if fewer than three workers answered the same questions.
+ * Estimates the quality of each worker from the distances between its answers and those of the other workers. Qualities
+ * sum to 1. The map is empty if fewer than three workers answered the same questions.
  */
 export const qualities = (answered: ReadonlyArray<Answers>): ReadonlyMap<string, number> => {
   const workers = [...new Set(answered.flatMap(({ answers }) => [...answers.keys()]))]
@@ -81,14 +83,17 @@ const embedded = Effect.fnUntraced(function* (samples: ReadonlyArray<WorkerSampl
   )
 })
 
-/** One quality per worker, for all questions. Scores of the samples are not looked at. */
+/** Routes by one quality per worker over all questions. The scores of the samples are not used. */
 export const independent = (name: string, samples: ReadonlyArray<WorkerSample>, embedder: Embedder.Embedder) =>
   Effect.map(embedded(samples, embedder), (answered): Policy.Policy => {
     const global = qualities(answered)
     return Routed.make(name, embedder, () => global)
   })
 
-/** Qualities from the nearest training questions (20 by default). Scores of the samples are not looked at. */
+/**
+ * Routes by qualities estimated from the nearest training questions (default: 20). The scores of the samples are not
+ * used.
+ */
 export const dependent = (
   name: string,
   samples: ReadonlyArray<WorkerSample>,

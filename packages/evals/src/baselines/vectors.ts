@@ -1,4 +1,4 @@
-/** The little linear algebra that routers need: plain loops over flat arrays, and seeded draws. */
+/** Linear algebra for routers, as plain loops over flat arrays, and seeded random draws. */
 import { uniformFloat64 } from "pure-rand/distribution/uniformFloat64"
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { mersenne } from "pure-rand/generator/mersenne"
@@ -27,15 +27,15 @@ export const addScaled = (into: Float64Array, factor: number, vector: Vector): v
   for (let index = 0; index < into.length; index++) into[index]! += factor * vector[index]!
 }
 
-/** The place of the largest value, the first of equals; -1 for none. */
+/** Index of the largest value, the first one in case of ties. Returns -1 for an empty list. */
 export const argmax = (values: ReadonlyArray<number>): number =>
   values.reduce((best, value, index) => (best < 0 || value > values[best]! ? index : best), -1)
 
-/** Draws from a seed. */
+/** Seeded random draws. */
 export interface Draw {
-  /** A whole number from 0 to below `size`. */
+  /** Draws an integer from 0 to `size - 1`. */
   readonly index: (size: number) => number
-  /** From a normal distribution of mean 0 and deviation 1. */
+  /** Draws from the standard normal distribution. */
   readonly normal: () => number
 }
 
@@ -47,7 +47,7 @@ export const draw = (seed: number): Draw => {
   }
 }
 
-/** The places of the `count` points that are nearest by cosine, nearest first. */
+/** Returns the indices of the `count` points with the highest cosine similarity, nearest first. */
 export const nearest = (point: Vector, points: ReadonlyArray<Vector>, count: number): ReadonlyArray<number> =>
   points
     .map((other, index) => ({ index, likeness: cosine(point, other) }))
@@ -55,7 +55,7 @@ export const nearest = (point: Vector, points: ReadonlyArray<Vector>, count: num
     .slice(0, count)
     .map(({ index }) => index)
 
-/** Lloyd's k-means: the cluster of each point. It begins with points that are far from each other. */
+/** Assigns each point to a cluster with Lloyd's k-means. The initial centers are far from each other. */
 export const clusters = (points: ReadonlyArray<Vector>, count: number, rounds = 25): ReadonlyArray<number> => {
   let centres: Array<Vector> = [points[0]!]
   const distances = points.map((point) => squaredDistance(point, points[0]!))

@@ -1,9 +1,9 @@
 /**
- * Evaluations: measure policies on the same tasks under equal conditions, and write a report.
+ * Evaluations compare policies on the same tasks under the same conditions, and write a report.
  *
- * Every sample is one run of a Conductor with the same budget. Its seed is derived from task and epoch, and is the same
- * for every policy. Answers are stored as they arrive. If an evaluation was killed or stopped at its cost limit,
- * running it again in the same folder resumes it, and no answer is paid for twice.
+ * Each sample is one Conductor run. All samples have the same budget, and the seed is derived from the task and the
+ * epoch, so it is the same for every policy. Answers are stored as they arrive. To resume an evaluation that was killed
+ * or that reached its cost limit, run it again in the same folder; no answer is paid for twice.
  */
 
 import path from "node:path"
@@ -37,7 +37,7 @@ import { usd } from "./sampling.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tasks with their grader and source. */
+/** A set of tasks with the grader and the provenance of the data. */
 export interface Suite {
   readonly record: Report.BenchmarkRecord
   readonly tasks: ReadonlyArray<Task>
@@ -49,20 +49,21 @@ export interface Entry {
   readonly policy: Policy
   /** Whether it is a baseline. */
   readonly isBaseline?: boolean | undefined
-  /** A digest of its source code. A folder with samples of a different source is not resumed. */
+  /** Digest of the policy's source code. A folder that contains samples from different source code is not resumed. */
   readonly digest?: string | undefined
   /** The output token limit per call, as a multiple of the other policies' limit. Default: 1. */
   readonly outputTokensFactor?: number | undefined
 }
 
-/** The settings shared by all policies. */
+/** Settings that apply to every policy in an evaluation. */
 export interface Terms {
-  /** The number of answers per policy and task. Default: 1. */
+  /** Number of answers to collect per policy and task. Default: 1. */
   readonly epochs?: number | undefined
   /**
-   * The settings of a run. Its budget is per question. The seeds of all samples are derived from its `seed` (default
-   * 0). Without `maxOutputTokens`, the limit of a call is the worker's own setting, or 8,192 tokens (fewer if the
-   * model's limit is lower). A critic with access to the references may disclose them to the policy.
+   * Settings for each run. The budget applies to one question. All sample seeds are derived from `seed` (default: 0).
+   * Without `maxOutputTokens`, each call is limited by the worker's own setting, or by 8,192 tokens if it has none (or
+   * by the model's maximum, if that is lower). A critic that can read the reference answers may leak them to the
+   * policy.
    */
   readonly run?: RunSettings | undefined
   /** The confidence level of the intervals. Default: 0.95. */
@@ -72,37 +73,40 @@ export interface Terms {
 /** Options of an evaluation. */
 export interface Options extends Terms {
   readonly suites: ReadonlyArray<Suite>
-  /** The policies. The others are compared with the first. */
+  /** The policies to compare. The first one is the reference for all comparisons. */
   readonly policies: ReadonlyArray<Entry>
   readonly pool: WorkerPool
-  /** The output folder (see `ReportFile`). It is created if it does not exist. */
+  /** Output folder, created if it does not exist. For its files, see `ReportFile`. */
   readonly folder: string
-  /** The maximum total cost of this evaluation in USD. It is never exceeded. */
+  /** Hard limit on the total cost of this evaluation, in USD. Default: no limit. */
   readonly maxCostUsd?: number | undefined
-  /** The number of concurrent runs. Default: 8. */
+  /** Maximum number of concurrent runs. Default: 8. */
   readonly concurrency?: number | undefined
-  /** USD already spent for this evaluation, e.g. on training baselines. It counts towards the limit. */
+  /** USD already spent on this evaluation, for example on training baselines. It counts towards `maxCostUsd`. */
   readonly paidElsewhereUsd?: number | undefined
   /** Whether to retry samples that are missing because of an infrastructure failure. Default: `false`. */
   readonly retryMissing?: boolean | undefined
   /** The store of answers. Default: `answers.sqlite` in the folder. Sharing a store between evaluations saves calls. */
   readonly store?: ResponseCache.Store | undefined
-  /** Whether to make no calls. Samples for which the store lacks an answer are then missing. Default: `false`. */
+  /**
+   * Whether to run without network calls. A sample is then missing if the store lacks one of its answers. Default:
+   * `false`.
+   */
   readonly isOffline?: boolean | undefined
   /**
-   * Shared stores, for making the samples on several machines. All machines need the same options. `store`,
-   * `onTranscript` and `paidElsewhereUsd` have no effect. With `retryMissing`, samples that are missing when a machine
-   * starts are made again.
+   * Shared stores for running the evaluation on several machines, which must all use the same options. `store`,
+   * `onTranscript` and `paidElsewhereUsd` are then ignored. With `retryMissing`, a machine that joins reruns the
+   * samples that are missing at that time.
    */
   readonly machines?: Shared.Machines | undefined
   /** Returns the seed of a sample. Default: derived from the seed of `run`, the task and the epoch. */
   readonly sampleSeed?: ((sample: Pick<Report.Sample, "benchmark" | "task" | "epoch">) => number) | undefined
-  /** Versions of packages and models, for the report. */
+  /** Versions of packages and models to include in the report. */
   readonly versions?: Readonly<Record<string, string>> | undefined
   /** Called at the start and after each sample. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /**
-   * Called with the transcript of each run. If it fails, the sample does not count, and no further sample is started.
+   * Called with the transcript of each run. If it throws, the sample is discarded and no further samples are started.
    */
   readonly onTranscript?:
     | ((
@@ -115,9 +119,9 @@ export interface Options extends Terms {
 /** The result of an evaluation. */
 export interface Evaluated {
   readonly report: Report.Report
-  /** The samples without text that must not be shared (see `ReportFile`). */
+  /** The samples, with the text of confidential benchmarks removed (see `ReportFile`). */
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The error of the cost limit, if it stopped the evaluation. */
+  /** Set if the cost limit stopped the evaluation. */
   readonly stoppedBy?: Usage.BudgetExceeded | undefined
 }
 
@@ -130,7 +134,7 @@ export type { Progress }
 // Suites
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a suite from a loaded benchmark. */
+/** Creates a suite from a loaded benchmark. */
 export const suite = (benchmark: Graded, { provenance, tasks }: Loaded): Suite => ({
   record: {
     ...provenance,
@@ -143,7 +147,7 @@ export const suite = (benchmark: Graded, { provenance, tasks }: Loaded): Suite =
   grader: benchmark.grader
 })
 
-/** Makes a suite from generated tasks. `prompt` is the name of the prompt format. */
+/** Creates a suite from generated tasks. `prompt` names the prompt format in the report. */
 export const madeSuite = (options: {
   readonly id: string
   readonly title: string
@@ -152,7 +156,7 @@ export const madeSuite = (options: {
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Verdict.AnswerGrader
   readonly seed: number
-  /** The metadata field that defines the strata of samples. */
+  /** Name of the task metadata field by which samples are stratified. */
   readonly stratum?: string | undefined
 }): Suite => ({
   record: {
@@ -177,21 +181,21 @@ export const madeSuite = (options: {
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The state of a running evaluation. */
+/** State of a running evaluation. */
 interface State extends Job.Shared {
   readonly plan: Report.Plan
   readonly journal: Journal.Journal
   readonly samples: Map<string, Report.Sample>
-  /** The error of the cost limit, once it refused a call. No sample is started after that. */
+  /** Set once the cost limit has rejected a call. No samples are started after that. */
   halted: Usage.BudgetExceeded | undefined
-  /** The error that prevented a run or its transcript from being stored. No sample is started after that. */
+  /** Set once a run or its transcript could not be stored. No samples are started after that. */
   broken: Journal.JournalError | undefined
-  /** Whether a write has failed before. */
+  /** Whether an earlier write failed. */
   isTroubled: boolean
   readonly refused: Refused.Refused
 }
 
-/** Returns the reason why no further sample may start: its result could not be stored. */
+/** Returns the error that prevents further samples from starting, because their results could not be stored. */
 const obstacle = ({ broken, journal }: State) => broken ?? journal.waiting()
 
 const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, transcript }: Job.Made) {
@@ -218,7 +222,7 @@ const keepTranscript = Effect.fnUntraced(function* (state: State, { sample, tran
   return false
 })
 
-/** The number of samples after which their runs are removed. */
+/** Number of samples after which the journals of their runs are removed. */
 const sweepSize = 64
 
 const make = Effect.fnUntraced(function* (state: State, job: Job.Job) {
@@ -283,7 +287,7 @@ const follow = (state: State, jobs: ReadonlyArray<Job.Job>, resumed: number) => 
   }
 }
 
-/** Makes samples. If a full disk prevented some, they are made once there is room again. */
+/** Runs the samples. Samples that failed because the disk was full are retried once there is space again. */
 const untilDone = Effect.fnUntraced(function* (
   state: State,
   jobs: ReadonlyArray<Job.Job>,
@@ -353,7 +357,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
   return state
 })
 
-/** Errors before the first sample, and disk errors. */
+/** Errors that occur before the first sample, and disk errors. */
 export type RunError =
   | Tables.OptionsError
   | Plan.EvaluationError
@@ -392,15 +396,16 @@ const table = Tables.table(
  *
  * **Details**
  *
- * Running it again in the same folder resumes it, including the runs in progress. Policies, benchmarks and epochs may
- * then be added, and the cost limit raised. The report of a resumed evaluation equals that of an uninterrupted one,
- * except for measured times. If the evaluation is interrupted or reaches its cost limit, the report covers the samples
- * so far.
+ * Calling `run` again with the same folder resumes the evaluation, including runs that were in progress. You can then
+ * add policies, benchmarks and epochs, and raise the cost limit. Apart from measured times, the report is the same as
+ * if the evaluation had not been interrupted. If the evaluation is interrupted or reaches its cost limit, the report
+ * covers the samples completed by then.
  *
  * **Gotchas**
  *
- * A call in flight when the process is killed is repeated; the lost call counts at its worst case towards the cost
- * limit, but not towards the policy's cost. Workers must not depend on previous requests.
+ * A call that is in flight when the process is killed is repeated. The lost call counts towards the cost limit at its
+ * maximum possible cost, but not towards the cost of the policy. Workers must be stateless: an answer may not depend on
+ * earlier requests.
  *
  * **Example**
  *

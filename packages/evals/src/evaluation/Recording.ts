@@ -1,7 +1,7 @@
 /**
- * Recordings: scored answers of policies to tasks. Baselines and profiles learn from them.
+ * Recordings are scored answers from policies to training tasks. Baselines and profiles learn from them.
  *
- * The same Conductor makes recordings, so the cost of learning is counted in the same way as other costs.
+ * They are made by an ordinary Conductor, so the cost of learning is accounted for like any other cost.
  */
 
 import { Budget, Grader, ResponseCache, type RunEvent, StepFailure, Options as Tables, Transcript } from "@divisi/core"
@@ -10,37 +10,37 @@ import { type Policy, PolicyError } from "@divisi/core/Policy"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
-/** One answer of a policy to a task. */
+/** One answer from a policy to a task. */
 export interface Sample {
   readonly task: Task
   readonly policy: string
-  /** Absent if the run has no answer. */
+  /** Omitted if the run produced no answer. */
   readonly answer?: string | undefined
-  /** The score, from 0 to 1; absent if the infrastructure failed, which is not evidence about the policy. */
+  /** Score from 0 to 1. Omitted if the infrastructure failed, since that says nothing about the policy. */
   readonly score?: number | undefined
   /** The cost of the run in USD. */
   readonly costUsd: number
   readonly durationMillis: number
 }
 
-/** Runs policies on training tasks. Returns one or more samples per policy and task. */
+/** Function that runs policies on training tasks and returns at least one sample per policy and task. */
 export type Record<E> = (policies: ReadonlyArray<Policy>) => Effect.Effect<ReadonlyArray<Sample>, E>
 
-/** Tasks, graders and workers of a recording. */
+/** Options for creating a recorder. */
 export interface Options extends Omit<Conductor.Options, "policy"> {
-  /** Training tasks. They must not be used to evaluate the policies. */
+  /** Training tasks. Do not use the same tasks to evaluate the policies. */
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Grader.Grader
   /** The number of concurrent runs. Default: 4. */
   readonly concurrency?: number | undefined
-  /** An account for the actual spend. */
+  /** Account that is charged for the actual spend. */
   readonly ledger?: Budget.Ledger | undefined
   /**
-   * The store of answers. A cached answer is not paid for again, but counts at its full cost for learning, so that
-   * equal answers give equal results.
+   * Store for answers. A cached answer is not paid for again, but its sample still reports the full cost, so that
+   * learning gives the same result with and without the cache.
    */
   readonly store?: ResponseCache.Store | undefined
-  /** Whether to make no calls. Answers that are not in the store are then missing. Default: `false`. */
+  /** Whether to run without network calls. Answers that are not in the store are then missing. Default: `false`. */
   readonly isOffline?: boolean | undefined
 }
 
@@ -59,8 +59,8 @@ const table = Tables.table(
 )
 
 /**
- * A run without an answer says nothing about its policy, unless that wrote no workflow, or asked who declined. Nor does a
- * run that an outage has cut short.
+ * Whether a run says nothing about its policy: an outage cut it short, or it has no answer although the policy wrote a
+ * workflow and no worker declined.
  */
 const isLost = (
   { answer, ending, error }: Conductor.RunResult,
@@ -69,10 +69,10 @@ const isLost = (
   (answer === undefined && ending !== "refused" && !(error instanceof PolicyError)) ||
   (transcript !== undefined && StepFailure.outagesOf(transcript).length > 0)
 
-/** Carries out a run. */
+/** Runs a policy on a task. */
 type Run = (task: Task, policy: Policy, listener: RunEvent.Listener) => Effect.Effect<Conductor.RunResult>
 
-/** The Conductor of a policy. */
+/** Creates the Conductor that runs a policy. */
 const conductorOf = (
   {
     concurrency: _,
@@ -86,13 +86,13 @@ const conductorOf = (
   policy: Policy
 ) => Conductor.make({ reassign: "never", ...run, policy })
 
-/** Runs that are paid as they are made. */
+/** Runs without a store, where every call is paid for. */
 const plainly =
   (options: Options): Run =>
   (task, policy, listener) =>
     conductorOf(options, policy).run(task, { ledger: options.ledger, listener })
 
-/** Runs with a store of answers. Each run has its own account, where cached answers count at their original cost. */
+/** Runs with a store of answers. Each run has its own account, in which cached answers count at their original cost. */
 const withStore = (options: Options, store: ResponseCache.Store): Run => {
   const cache = ResponseCache.make(store)
   const account = options.isOffline === true ? Budget.make({ calls: 0 }) : (options.ledger ?? Budget.make())
@@ -123,7 +123,7 @@ const sampleOf = Effect.fnUntraced(function* (task: Task, policy: Policy, grader
 })
 
 /**
- * Makes a recorder that runs each policy once on each task.
+ * Creates a recorder that runs each policy once on each task.
  *
  * **Example**
  *

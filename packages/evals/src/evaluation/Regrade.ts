@@ -1,8 +1,7 @@
 /**
- * Grades the answers of an evaluation again without calling workers, for example after a grader was fixed.
+ * Regrades the stored answers of an evaluation without calling workers, for example after a grader was fixed.
  *
- * The report is the same as if the answers had been graded this way from the start. Samples without an answer are
- * unchanged.
+ * The report is the same as if the new grader had been used from the start. Samples without an answer are unchanged.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -16,13 +15,13 @@ import { EvaluationError, type Suite } from "./Evaluation.ts"
 import * as Journal from "./journal.ts"
 import { regraded, usd } from "./sampling.ts"
 
-/** The evaluation to grade again, and the graders. */
+/** The evaluation to regrade, and the graders to use. */
 export interface Options {
-  /** The folder of the evaluation. */
+  /** Folder that contains the evaluation. */
   readonly folder: string
-  /** All its benchmarks, with the graders to use. */
+  /** All benchmarks of the evaluation, with the graders to use. */
   readonly suites: ReadonlyArray<Suite>
-  /** The number of answers to grade concurrently. Default: 4. */
+  /** Maximum number of answers to grade concurrently. Default: 4. */
   readonly concurrency?: number | undefined
 }
 
@@ -35,9 +34,9 @@ export interface Change {
 /** The new report, and the changes. */
 export interface Regraded {
   readonly report: Report.Report
-  /** The samples without text that must not be shared. */
+  /** The samples, with the text of confidential benchmarks removed. */
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The number of answers that were graded again. */
+  /** Number of answers that were regraded. */
   readonly graded: number
   readonly changes: ReadonlyArray<Change>
 }
@@ -49,7 +48,10 @@ const noEvaluation = (folder: string) =>
     detail: `it has no ${ReportFile.names.journal}`
   })
 
-/** The task that was answered; `undefined` when its prompt has changed, or the benchmark no longer has it. */
+/**
+ * Finds the task of a sample. Returns `undefined` if the task's prompt has changed or the benchmark no longer contains
+ * it.
+ */
 const taskOf = (suites: ReadonlyArray<Suite>) => {
   const tasks = new Map(
     suites.flatMap(({ grader, record, tasks }) =>
@@ -62,7 +64,7 @@ const taskOf = (suites: ReadonlyArray<Suite>) => {
 const isAsked = (sample: Report.Sample, task: Task): boolean =>
   sha256(JSON.stringify(task.messages)) === sample.promptSha256
 
-/** An answer that an outage has cut short cannot be graded. */
+/** Whether a sample has an answer that was not cut short by an outage. */
 const isGradable = ({ answer, missing }: Report.Sample): boolean => answer !== undefined && missing?.cause !== "worker"
 
 const gradeAgain = (find: ReturnType<typeof taskOf>) =>
@@ -79,7 +81,7 @@ const gradeAgain = (find: ReturnType<typeof taskOf>) =>
 const isSame = (before: Report.Sample, after: Report.Sample): boolean =>
   before.score === after.score && before.rung === after.rung && before.extracted === after.extracted
 
-/** The samples that a plan asks for; the file may also hold those of an earlier plan. */
+/** Whether a sample belongs to the current plan; the file may also contain samples from an earlier one. */
 const isPlanned = ({ benchmarks, config }: Report.Plan) => {
   const policies = new Set(config.policies.map(({ name }) => name))
   const names = new Set(benchmarks.map(({ benchmark }) => benchmark))
@@ -103,7 +105,7 @@ const table = Tables.table(
   { required: ["folder", "suites"] }
 )
 
-/** Grades all answers of an evaluation again and rewrites its report. All files are replaced together, at the end. */
+/** Regrades all answers of an evaluation and rewrites its report. The files are replaced together at the end. */
 export const regrade = (options: Options) =>
   Effect.scoped(
     Effect.gen(function* () {

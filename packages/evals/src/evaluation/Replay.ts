@@ -1,8 +1,8 @@
 /**
- * Replay: converts recorded runs to training data, or to a pool that answers from them without a network.
+ * Converts recorded runs to training data, or to a pool that replays their answers without network access.
  *
- * A transcript does not store the messages to policies and workers, because the same pure functions render them again.
- * A record is therefore correct only if the prompt options are those of the run.
+ * Transcripts do not store the messages sent to policies and workers; the same pure functions render them again.
+ * Records are therefore only correct if you pass the prompt options that the runs used.
  */
 import { Grader, Prompt, StepFailure, Options as Tables, Transcript, Workflow, WorkflowText } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -20,10 +20,10 @@ import { unrecorded } from "./unrecorded.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the records below. */
+/** Format version of the records. */
 export const version = 1
 
-/** A prompt of a policy, its completion, and its reward. */
+/** A training record for a policy: its prompt, its completion and the reward. */
 export interface Decision {
   readonly version: typeof version
   readonly type: "decision"
@@ -31,20 +31,20 @@ export interface Decision {
   readonly task: string
   readonly policy: string
   readonly round: number
-  /** The ids of the pool's workers, by index. */
+  /** Ids of the workers in the pool, in index order. */
   readonly pool: ReadonlyArray<string>
   readonly prompt: ReadonlyArray<Message>
   readonly completion: string
-  /** Absent if the completion could not be parsed. */
+  /** Omitted if the completion could not be parsed. */
   readonly workflow?: Workflow.Workflow | undefined
   /**
-   * The reward of the paper: 0 if the workflow could not be parsed, 0.5 if the run's answer was wrong, 1 if it was
-   * correct.
+   * Reward as defined in the paper: 0 if the workflow could not be parsed, 0.5 if the run's answer was wrong, 1 if it
+   * was correct.
    */
   readonly reward: number
 }
 
-/** The messages sent to a worker, and its answer. */
+/** A training record for a worker: the messages it was sent and its answer. */
 export interface WorkerAnswer {
   readonly version: typeof version
   readonly type: "answer"
@@ -59,14 +59,14 @@ export interface WorkerAnswer {
   readonly reward: number
 }
 
-/** Prompt settings of the recorded policy. */
+/** Prompt settings that the recorded runs used. */
 export interface Options {
   readonly grader: Grader.Grader
   /** The prompt options of the recorded runs. */
   readonly prompt?: Prompt.ConductorOptions | undefined
   /** Default: 5. */
   readonly maxSteps?: number | undefined
-  /** Whether the Conductor was a worker in its own pool. */
+  /** Whether the pool contained the Conductor itself as a worker. */
   readonly self?: boolean | undefined
 }
 
@@ -87,7 +87,7 @@ const table = Tables.table(
 const nested = (transcript: Transcript.Transcript): ReadonlyArray<Transcript.Transcript> =>
   transcript.rounds.flatMap(({ steps }) => steps.flatMap((step) => (step.nested === undefined ? [] : [step.nested])))
 
-/** Runs with the runs within them, without those that an outage has cut short: their answers teach nothing. */
+/** Returns the runs and their nested runs, except those cut short by an outage, which carry no training signal. */
 const all = (transcripts: ReadonlyArray<Transcript.Transcript>): ReadonlyArray<Transcript.Transcript> =>
   transcripts.flatMap((transcript) => [
     ...(StepFailure.outagesOf(transcript).length === 0 ? [transcript] : []),
@@ -100,7 +100,7 @@ const grade = (
 ): Effect.Effect<boolean, Grader.GraderError> =>
   answer === undefined ? Effect.succeed(false) : Effect.map(Grader.ask(grader, task, answer), ({ correct }) => correct)
 
-/** A pool to render prompts with: nothing of it can be called. */
+/** Pool for rendering prompts. Its workers cannot be called. */
 const named = ({ pool }: Transcript.Transcript): WorkerPool | undefined => {
   const workers = pool.map(
     (member): Worker => ({
@@ -114,11 +114,14 @@ const named = ({ pool }: Transcript.Transcript): WorkerPool | undefined => {
 const isRefused = ({ finishReason, state }: Transcript.StepRecord): boolean =>
   state === "answered" && finishReason === "refusal"
 
-/** If the steps vote, any of them may have declined. */
+/** Finds a step whose worker declined. In a majority vote, this can be any step. */
 const refusalOf = ({ steps, workflow }: Transcript.RoundRecord): Transcript.StepRecord | undefined =>
   (workflow?.answer === "majority" ? steps : steps.slice(-1)).findLast(isRefused)
 
-/** A failed step as later steps were shown it: `Prompt` knows by the error whether they may read its words. */
+/**
+ * Converts a failed step to the form shown to later steps. Whether they see its error message depends on the kind of
+ * error.
+ */
 const failedAs = (step: Transcript.StepRecord | undefined): Prompt.StepAnswer => {
   const { detail = "", reason, worker } = step ?? {}
   const cause = reason && worker && new WorkerError({ worker, reason: { _tag: reason } as WorkerErrorReason })
@@ -175,7 +178,7 @@ const promptOf = (
 // Decisions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The completions of a round; a policy written in code has one, in words: its workflow. */
+/** Returns the completions of a round. For a policy written in code, this is its workflow as text. */
 const completionsOf = ({
   completions,
   workflow
@@ -212,14 +215,13 @@ const decisionsOf = (
   })
 
 /**
- * Returns the decisions of policies as training data: one record per completion, including completions that could not
- * be parsed.
+ * Extracts training data for policies: one record per completion, including completions that could not be parsed.
  *
  * **Details**
  *
- * Workflows of policies in code are included as text, so that a model can learn from a router or a baseline. Workflows
- * with a majority vote have no text form and are omitted, as are runs with an outage (`StepFailure.outagesOf`), which
- * are not evidence about the policy.
+ * Workflows written by policies in code are included as text, so that a model can learn from a router or a baseline.
+ * Workflows with a majority vote are omitted because they have no text form, and so are runs with an outage
+ * (`StepFailure.outagesOf`), because they say nothing about the policy.
  *
  * **Gotchas**
  *
@@ -264,7 +266,7 @@ const sent = (
     previous
   })
 
-/** A step that has an answer, with what its worker was sent. */
+/** An answered step with the messages its worker was sent. */
 interface Call {
   readonly transcript: Transcript.Transcript
   readonly step: Transcript.StepRecord
@@ -282,8 +284,8 @@ const callsOf = (transcript: Transcript.Transcript): ReadonlyArray<Call> =>
   })
 
 /**
- * Returns workers' answers as training data: one record per answered step, with the reward of its run. Omits runs
- * with an outage.
+ * Extracts training data for workers: one record per answered step, with the reward of the run. Runs with an outage are
+ * omitted.
  */
 export const answers = (
   transcripts: ReadonlyArray<Transcript.Transcript>,
@@ -357,13 +359,14 @@ const recorded = (worker: Worker, calls: ReadonlyArray<Call>): Worker => {
 }
 
 /**
- * Returns a pool whose workers give only the answers recorded in the transcripts.
+ * Returns a pool whose workers replay the answers recorded in the transcripts.
  *
  * **Details**
  *
- * An answer is looked up by the messages sent to the worker. If the same messages were sent several times, the answers
- * are returned in order, and then starting over. Failed steps fail again. A call that was not recorded fails with a
- * `WorkerError` (`InvalidRequest`) and is not retried. Prices and descriptions are those of the given pool.
+ * Answers are looked up by the messages sent to the worker. If the same messages were sent several times, the recorded
+ * answers are returned in order and then repeated from the first. Steps that failed in the recording fail again. A call
+ * that was not recorded fails with a `WorkerError` (`InvalidRequest`) and is not retried. Prices and descriptions are
+ * taken from the given pool.
  *
  * **Example**
  *
@@ -394,8 +397,8 @@ export const pool = (pool: WorkerPool, transcripts: ReadonlyArray<Transcript.Tra
 }
 
 /**
- * Returns the pool with all calls disabled. With the response cache of an earlier run, cached calls are answered from
- * the cache; all others fail with a `WorkerError`.
+ * Returns the pool with network calls disabled. Combine it with the response cache from an earlier run: cached calls
+ * are answered from the cache, and all others fail with a `WorkerError`.
  */
 export const offline = (pool: WorkerPool): WorkerPool => ({
   workers: Arr.map(pool.workers, (worker) => recorded(worker, []))

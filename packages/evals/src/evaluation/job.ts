@@ -1,4 +1,4 @@
-/** One sample of an evaluation: a run of a Conductor, on an account of its own, graded. */
+/** Produces one sample of an evaluation: runs a Conductor on a separate account and grades the answer. */
 
 import { Budget, Callback, Grader, Journal, ResponseCache, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -11,7 +11,7 @@ import type { Runs } from "./runs.ts"
 import { lost, missingOf, promptOf, sampleOf, uncalled } from "./sampling.ts"
 import { unrecorded } from "./unrecorded.ts"
 
-/** A sample that is planned. */
+/** A planned sample. */
 export interface Job {
   readonly suite: Suite
   readonly task: Task
@@ -19,7 +19,10 @@ export interface Job {
   readonly entry: Entry
 }
 
-/** Policies are the innermost loop, so that an evaluation that is stopped has compared them on the same questions. */
+/**
+ * Returns the planned samples. Policies are the innermost loop, so that a stopped evaluation has compared them on the
+ * same questions.
+ */
 export const jobsOf = ({ epochs = 1, policies, suites }: Options): ReadonlyArray<Job> =>
   Array.from({ length: epochs }, (_, epoch) =>
     suites.flatMap((suite) => suite.tasks.flatMap((task) => policies.map((entry) => ({ suite, task, epoch, entry }))))
@@ -32,16 +35,16 @@ const nameOf = ({ entry, epoch, suite, task }: Job) => ({
   policy: entry.policy.name
 })
 
-/** The key of its sample. */
+/** Returns the key that identifies the sample. */
 export const keyOf = (job: Job): string => Report.key(nameOf(job))
 
-/** The same for every policy. */
+/** Derives the seed of a sample, which is the same for every policy. */
 const seedOf = (seed: number, { epoch, suite, task }: Job): number =>
   Math.floor(fraction(String(seed), suite.record.benchmark, task.id, String(epoch)) * 2 ** 31)
 
 /**
- * Returns the Conductor that runs a policy. It is the same for all policies, except that a baseline may have more
- * output tokens.
+ * Creates the Conductor that runs a policy. Its settings are the same for all policies, except that baselines may be
+ * allowed more output tokens.
  */
 export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conductor.Conductor["Service"] => {
   const { budget, worker } = run
@@ -59,24 +62,24 @@ export const conductorOf = ({ pool, run = {} }: Options, entry: Entry): Conducto
   })
 }
 
-/** The account of one question: its time limit is the Conductor's. */
+/** Creates the account for one question. The time limit is enforced by the Conductor instead. */
 const accountOf = ({ run }: Options): Budget.Ledger => {
   const { durationMillis: _, ...limits } = run?.budget ?? {}
   return Budget.make(limits)
 }
 
-/** The resources shared by the runs of an evaluation. */
+/** Resources shared by all runs of an evaluation. */
 export interface Shared {
   readonly options: Options
   readonly cache: ResponseCache.ResponseCache
   readonly payer: Budget.Payer
   readonly runs: Runs
-  /** Ends a run that has no sample. */
+  /** Discards a run that produced no sample. */
   readonly drop: (run: string) => void
   readonly conductors: ReadonlyMap<Entry, Conductor.Conductor["Service"]>
 }
 
-/** A sample that was made, and the whole record of its run. */
+/** A completed sample with the transcript of its run. */
 export interface Made {
   readonly run: string
   readonly sample: Report.Sample
@@ -91,11 +94,11 @@ const seedFor = Effect.fnUntraced(function* ({ run, sampleSeed }: Options, job: 
 const stratumOf = ({ suite: { record }, task }: Job): string | undefined =>
   record.stratum === undefined ? undefined : String(task.metadata?.[record.stratum] ?? "")
 
-/** Whether a cost limit that refused other calls may have caused a failure in this sample. */
+/** Whether a failure in this sample may have been caused by the cost limit, which rejected other calls. */
 export const isImpaired = ({ missing, steps }: Report.Sample): boolean =>
   missing !== undefined || steps.some(({ state }) => state === "failed")
 
-/** The sample of a policy that cannot be run, as another sample of it has shown. */
+/** Creates a sample without a call, for a policy that another sample has shown to be unusable. */
 export const skipped = Effect.fnUntraced(function* (options: Options, job: Job, other: Report.Sample) {
   const seed = yield* seedFor(options, job)
   const stratum = stratumOf(job) || undefined
@@ -104,8 +107,8 @@ export const skipped = Effect.fnUntraced(function* (options: Options, job: Job, 
 })
 
 /**
- * Makes a sample, or resumes its run. Returns `undefined` if it needed a call that was refused. Fails if its run cannot
- * be stored.
+ * Produces a sample, resuming its run if there is one. Returns `undefined` if a required call was rejected by the cost
+ * limit. Fails if the run cannot be stored.
  */
 export const run = Effect.fnUntraced(function* (
   shared: Shared,

@@ -1,9 +1,10 @@
 /**
- * The journal of an evaluation: one line for the plan, one for each sample, and one for other payments. If a plan was
- * changed, the last one applies. Calls and their answers are in the journal of the runs instead.
+ * The journal of an evaluation has one line for the plan, one per sample, and one for each other payment. If the plan
+ * was changed, the last one applies. Calls and their answers are stored separately, in the journal of the runs.
  *
- * Lines are appended in whole and reach the disk in batches. They are independent, and each carries its checksum: one
- * that is damaged is left out. While the disk takes none, they wait in memory, and no further call is made.
+ * Lines are appended atomically and flushed to disk in batches. Each line has its own checksum, so a damaged line is
+ * skipped without affecting the others. While the disk cannot be written, lines are kept in memory and no further calls
+ * are made.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -17,24 +18,24 @@ import type { Plan, Sample } from "../report/Report.ts"
 import { key, runId } from "../report/Report.ts"
 import { names } from "../report/ReportFile.ts"
 
-/** The version of the lines. */
+/** Format version of the lines. */
 const version = 1
 
 /**
- * `totalUsd` is what was paid for all that has ended until then: a line that is damaged takes nothing from it. `run` is the
- * run that ends with the line.
+ * A line of the journal. `totalUsd` is the total paid for everything finished so far, so a damaged line loses no
+ * payment. `run` is the run that the line completes.
  */
 type Line =
   | { readonly type: "plan"; readonly version: number; readonly plan: Plan }
   | { readonly type: "paid"; readonly totalUsd: number; readonly run?: string | undefined }
   | { readonly type: "sample"; readonly totalUsd: number; readonly run?: string | undefined; readonly sample: Sample }
 
-/** A journal cannot be used. */
+/** The journal of an evaluation cannot be read or written. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly file: string
   readonly reason: "full" | "unwritable" | "foreign" | "damaged" | "torn" | "newer" | "in-use"
   readonly detail: string
-  /** The number of stored answers of policies, if there may be any. */
+  /** Number of stored answers, if any may exist. */
   readonly kept?: number | undefined
 }> {
   override get message(): string {
@@ -56,37 +57,37 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
-/** The contents of a journal. */
+/** Contents of a journal. */
 export interface Contents {
-  /** Absent if all of its lines are damaged. */
+  /** Omitted if every plan line is damaged. */
   readonly plan: Plan | undefined
-  /** Samples by key. Of two samples with the same key, the later one applies. */
+  /** Samples by key. If a key occurs twice, the later sample applies. */
   readonly samples: ReadonlyMap<string, Sample>
-  /** For all that has ended. */
+  /** USD paid for all finished runs. */
   readonly paidUsd: number
-  /** The names of the runs that have ended. */
+  /** Names of the finished runs. */
   readonly ended: ReadonlySet<string>
-  /** The numbers of the lines that cannot be read. */
+  /** Line numbers that cannot be read. */
   readonly damaged: ReadonlyArray<number>
 }
 
-/** A run that ended, with its cost. */
+/** A finished run and its cost. */
 export interface Ended {
   readonly run?: string | undefined
   readonly paidUsd: number
 }
 
-/** A journal that is being written. Entries that cannot be written stay pending, and are written before later ones. */
+/** A journal open for writing. Entries that cannot be written stay pending and are written before later ones. */
 export interface Journal {
-  /** A run has ended with a sample. */
+  /** Records a run that finished with a sample. */
   readonly sample: (sample: Sample, ended: Ended) => void
-  /** A run has ended without one; or something was paid for no run. */
+  /** Records a run that finished without a sample, or a payment that belongs to no run. */
   readonly paid: (ended: Ended) => void
-  /** Writes what was paid once more, so that no one line has it alone. */
+  /** Writes the total paid once more, so that it does not depend on a single line. */
   readonly sum: () => void
-  /** Why something waits, once it was tried again; `undefined` when nothing does. */
+  /** Retries pending entries. Returns the error if some still cannot be written, otherwise `undefined`. */
   readonly waiting: () => JournalError | undefined
-  /** Waits until everything is on the disk, or says why it is not. */
+  /** Flushes all entries to disk. Returns the error if that fails. */
   readonly flush: () => JournalError | undefined
 }
 
@@ -96,7 +97,7 @@ export interface Journal {
 
 const foreign = (file: string, detail: string) => new JournalError({ file, reason: "foreign", detail })
 
-/** The error of a file that is written. */
+/** Creates the error for a file that cannot be written. */
 export const unwritable =
   (kept?: number) =>
   (error: Pick<FileError, "file" | "reason" | "cause">): JournalError =>
@@ -116,7 +117,7 @@ const isPlan = (plan: unknown): plan is Plan => {
   return isObject(config) && Array.isArray(config.policies) && Array.isArray(benchmarks) && Array.isArray(pool)
 }
 
-/** Gathers what lines hold, one after another. */
+/** Collects the contents of a journal line by line. */
 const gather = (file: string) => {
   let plan: Plan | undefined
   let paidUsd = 0
@@ -149,10 +150,13 @@ const gather = (file: string) => {
   return { add, contents, damaged, hasLines: () => lines > 0 }
 }
 
-/** The beginning of a journal's first line. */
+/** Start of the first line of every journal. */
 const beginning = '{"type":"plan"'
 
-/** Whether a file without an intact line of ours is a journal whose first line is incomplete or damaged. */
+/**
+ * Whether a file without a readable line is a journal whose first line is incomplete or damaged, and not some other
+ * file.
+ */
 const isBegun = (file: string): boolean => {
   const descriptor = fs.openSync(file, "r")
   try {
@@ -170,7 +174,7 @@ const attempt = <A>(file: string, run: () => A) =>
     catch: (error) => (error instanceof JournalError ? error : foreign(file, detailOf(error)))
   })
 
-/** Reads a journal. Returns `undefined` if the file is missing, or has no intact line. */
+/** Reads a journal. Returns `undefined` if the file does not exist or has no intact line. */
 export const read = (file: string): Effect.Effect<Contents | undefined, JournalError> =>
   Effect.gen(function* () {
     yield* Effect.mapError(JsonLines.checkPlain(file), ({ cause }) => foreign(file, detailOf(cause)))
@@ -192,7 +196,7 @@ export const read = (file: string): Effect.Effect<Contents | undefined, JournalE
 
 const header = (plan: Plan): Line => ({ type: "plan", version, plan })
 
-/** Lines are flushed to the disk after this number, or this time. */
+/** Lines are flushed to disk after this many lines or this much time. */
 const batch = { isSealed: true, syncLines: 64, syncMillis: 1_000 }
 
 const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Journal => {
@@ -237,7 +241,7 @@ const journalOf = (writer: JsonLines.Writer, before: Contents | undefined): Jour
   }
 }
 
-/** One process at a time. */
+/** Locks the journal, so that only one process writes to it. */
 export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scope> =>
   Effect.mapError(Lock.hold(`${file}.lock`), ({ message, reason }) =>
     reason._tag === "Held"
@@ -245,7 +249,7 @@ export const lock = (file: string): Effect.Effect<void, JournalError, Scope.Scop
       : new JournalError({ file, reason: "unwritable", detail: message })
   )
 
-/** Rewrites the readable part of a damaged journal. Samples without a known plan are made again. */
+/** Rewrites the readable part of a damaged journal. If the plan is lost, all samples are rerun. */
 const repair = (file: string, { damaged, plan }: Contents): Effect.Effect<void, JournalError> =>
   WholeFile.writeWith(file, async (sink) => {
     const values = Stream.toAsyncIterable(JsonLines.read(file, { seal: "required", onDamaged: () => {} }))
@@ -264,7 +268,7 @@ const repair = (file: string, { damaged, plan }: Contents): Effect.Effect<void, 
 
 const isSame = (before: Plan | undefined, plan: Plan): boolean => JSON.stringify(before) === JSON.stringify(plan)
 
-/** Opens a journal: returns its contents, and a way to append. `check` may reject the earlier plan. */
+/** Opens a journal. Returns its contents and a journal to append to. `check` may reject the stored plan. */
 export const open = Effect.fnUntraced(function* <E>(
   file: string,
   plan: Plan,
@@ -290,7 +294,7 @@ export const open = Effect.fnUntraced(function* <E>(
   return { journal: journalOf(writer, before), before }
 })
 
-/** Rewrites a journal with these contents, and without answers. */
+/** Replaces a journal with the given contents, without answers. */
 export const replace = (
   file: string,
   contents: { readonly plan: Plan; readonly paidUsd: number; readonly samples: ReadonlyArray<Sample> }

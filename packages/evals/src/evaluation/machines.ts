@@ -1,7 +1,7 @@
 /**
- * An evaluation on several machines. They share a list of samples in a database: each machine claims samples, generates
- * and stores them. If a sample is stored twice, the first one is used. When no sample is left, every machine writes the
- * same report.
+ * An evaluation on several machines. The machines share a list of samples in a database. Each one claims samples, runs
+ * them and stores the results. If a sample is stored twice, the first result is used. When all samples are done, every
+ * machine writes the same report.
  */
 import { type Budget, Callback, Journal as CoreJournal, Elapsed, ResponseCache } from "@divisi/core"
 import type * as Usage from "@divisi/core/Usage"
@@ -22,35 +22,35 @@ import { usd } from "./sampling.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The samples that machines share. `PostgresTasks` of `@divisi/cluster` is one. */
+/** List of samples shared by several machines, such as `PostgresTasks` from `@divisi/cluster`. */
 export interface SharedSamples {
-  /** The plan of the first machine. */
+  /** Plan stored by the first machine. */
   readonly plan: string
   readonly leaseMillis: number
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, MachinesError>
   readonly renew: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly release: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly answer: (key: string, body: string) => Effect.Effect<void, MachinesError>
-  /** Removes the answers to some samples, so that they are made again. */
+  /** Discards the results of some samples, so that they are rerun. */
   readonly reopen: (keys: ReadonlyArray<string>) => Effect.Effect<void, MachinesError>
   readonly left: Effect.Effect<number, MachinesError>
   readonly answers: Effect.Effect<ReadonlyMap<string, string>, MachinesError>
 }
 
-/** The stores that machines share. */
+/** Stores shared by all machines. */
 export interface Machines {
-  /** The name of the evaluation: machines with the same name share it. */
+  /** Name of the evaluation. Machines that use the same name work on the same evaluation. */
   readonly name: string
   readonly open: (plan: string, keys: ReadonlyArray<string>) => Effect.Effect<SharedSamples, MachinesError>
   readonly journal: CoreJournal.Journal
-  /** The account of the evaluation, with its cost limit. */
+  /** Opens the shared account of the evaluation with its cost limit. */
   readonly account: (maxCostUsd: number | undefined) => Effect.Effect<Budget.Ledger, MachinesError>
-  /** USD paid by all machines, with unconfirmed calls at their worst case. */
+  /** USD paid by all machines. Unconfirmed calls count at their maximum possible cost. */
   readonly paidUsd: Effect.Effect<number, MachinesError>
   readonly answers: ResponseCache.Store
 }
 
-/** The shared stores cannot be used. */
+/** The shared stores cannot be read or written. */
 export class MachinesError extends Data.TaggedError("MachinesError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -61,7 +61,7 @@ export class MachinesError extends Data.TaggedError("MachinesError")<{ readonly 
 // Stores
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The runs of an evaluation in a shared journal. The claim of a sample decides who makes its run, so it takes over. */
+/** Runs of an evaluation in a shared journal. Whoever has claimed a sample may take over its run. */
 const runsIn = ({ journal, name }: Machines): Runs => {
   const dropped = new Map<string, number>()
   const gone: Array<string> = []
@@ -85,17 +85,17 @@ const runsIn = ({ journal, name }: Machines): Runs => {
   }
 }
 
-/** The number of samples after which their runs are removed. */
+/** Number of samples after which the journals of their runs are removed. */
 const sweepSize = 64
 
-/** The wait for samples that other machines make, in milliseconds. */
+/** Time to wait before checking again for samples that other machines are running, in milliseconds. */
 const waitMillis = 250
 
 // -------------------------------------------------------------------------------------------------------------------
 // Running
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Opens the shared samples. Machines must have the same settings, policies, benchmarks and pool. */
+/** Opens the shared samples. Fails unless all machines use the same settings, policies, benchmarks and pool. */
 const open = Effect.fnUntraced(function* (options: Options, machines: Machines, jobs: ReadonlyArray<Job.Job>) {
   const plan = Plan.planOf(options)
   const text = JSON.stringify(plan)
@@ -107,7 +107,7 @@ const open = Effect.fnUntraced(function* (options: Options, machines: Machines, 
   return { plan, samples }
 })
 
-/** Returns missing samples to all machines. */
+/** Makes missing samples available to all machines again. */
 const reopenMissing = Effect.fnUntraced(function* (samples: SharedSamples, { journal, name }: Machines) {
   const missing = [...(yield* samples.answers)].flatMap(([key, body]): ReadonlyArray<[string, string]> => {
     const sample: Report.Sample = JSON.parse(body)
@@ -194,7 +194,7 @@ export const run = Effect.fnUntraced(function* (options: Options, machines: Mach
   const isStopped = () => halted !== undefined || broken !== undefined
   const queue: Array<string> = []
   let claiming: Effect.Effect<boolean, MachinesError> | undefined
-  /** Claims further samples. Returns whether there may be more. Callers at the same time share one claim. */
+  /** Claims more samples. Returns whether there may be others. Concurrent callers share one claim. */
   const refill = Effect.suspend(() => {
     claiming ??= Effect.runSync(
       Effect.cached(

@@ -1,4 +1,4 @@
-/** The payments of an evaluation: the account of all its calls, and the answers paid for last. */
+/** Payments of an evaluation: the account for all calls, and the most recently paid answers. */
 import { Budget, type ResponseCache } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
@@ -6,8 +6,8 @@ import type { Options } from "./Evaluation.ts"
 import type * as Journal from "./journal.ts"
 
 /**
- * The account of what is really paid, with what was paid before. Without a network, no call is allowed; nor is one
- * while the journal cannot be written, because its answer would be paid for again.
+ * Creates the account for the actual spend, including earlier payments. It rejects all calls in offline mode, and while
+ * the journal cannot be written, because an unrecorded answer would be paid for again.
  */
 export const accountOf = (
   { isOffline, maxCostUsd }: Options,
@@ -27,10 +27,10 @@ export const accountOf = (
   return Effect.as(account.charge(paidUsd), { ...account, reserve })
 }
 
-/** The last answers stay in memory: a store loses them while its disk is full. */
+/** Number of recent answers kept in memory, because a store on a full disk would lose them. */
 const answersKept = 1_000
 
-/** While a disk is full, or was, the answers paid for last are looked up before the stored ones. */
+/** Wraps a store so that recent answers are looked up in memory first once the disk has been full. */
 export const remembering = (store: ResponseCache.Store, isTroubled: () => boolean) => {
   const last = new Map<string, ResponseCache.Entry>()
   return {

@@ -1,6 +1,4 @@
-/**
- * The plan of an evaluation: its description in the report, its validation, and the comparison with an earlier plan.
- */
+/** Plans of evaluations: describes one for the report, validates it, and compares it with a stored plan. */
 
 import { Workflow } from "@divisi/core"
 import type { RunSettings } from "@divisi/core/RunSettings"
@@ -9,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as Report from "../report/Report.ts"
 import type { Options } from "./Evaluation.ts"
 
-/** The evaluation is impossible with the given options. */
+/** The evaluation cannot run with the given options. */
 export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   readonly reason: "empty" | "duplicate" | "unpriced" | "grader" | "changed"
   readonly detail: string
@@ -30,10 +28,10 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   }
 }
 
-/** With a critic, two more rounds. */
+/** Returns the number of re-planning rounds. The default with a critic is two. */
 const recursionOf = ({ critic, recursion }: RunSettings): number => recursion ?? (critic === undefined ? 0 : 2)
 
-/** Further settings as a report holds them: a critic by its name. */
+/** Converts further settings for the report. A critic is represented by its name. */
 const recordOf = ({
   critic,
   onAuthenticationFailure,
@@ -57,7 +55,7 @@ const recordOf = ({
   return Object.values(given).every((value) => value === undefined) ? {} : { settings: given }
 }
 
-/** Returns the facts about an evaluation that are known before it starts. */
+/** Returns the plan of an evaluation: everything about it that is known before it starts. */
 export const planOf = (options: Options): Report.Plan => {
   const { policies, pool, run = {}, suites } = options
   return {
@@ -91,7 +89,7 @@ export const planOf = (options: Options): Report.Plan => {
 const twice = (names: ReadonlyArray<string>): string | undefined =>
   names.find((name, index) => names.indexOf(name) !== index)
 
-/** Fails if the options cannot be evaluated. */
+/** Validates the options. Fails with the first problem. */
 export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.Effect<void, EvaluationError> => {
   const fail = (reason: EvaluationError["reason"], detail: string) =>
     Effect.fail(new EvaluationError({ reason, detail }))
@@ -116,8 +114,8 @@ export const check = ({ maxCostUsd, policies, pool, suites }: Options): Effect.E
 }
 
 /**
- * Returns the settings that samples of both plans depend on, by the name used in errors. Policies, epochs and benchmarks
- * may be added.
+ * Returns the settings that must be equal for samples from both plans to be comparable, keyed by the name used in
+ * errors. Policies, epochs and benchmarks may be added.
  */
 const essentials = ({ benchmarks, config, pool }: Report.Plan, other: Report.Plan) => {
   const { confidence: _, epochs: __, policies, ...terms } = config
@@ -142,7 +140,7 @@ const essentials = ({ benchmarks, config, pool }: Report.Plan, other: Report.Pla
   }
 }
 
-/** Fails if existing samples were made with other settings. */
+/** Fails if existing samples were produced with different settings. */
 export const checkSame =
   (plan: Report.Plan) =>
   (before: Report.Plan): Effect.Effect<void, EvaluationError> => {

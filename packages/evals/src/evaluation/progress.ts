@@ -1,22 +1,24 @@
 /** The progress of an evaluation, on one machine or on several. */
 
-/** The state of an evaluation between two samples. */
+/** Progress of an evaluation, reported between samples. */
 export interface Progress {
-  /** Samples that there are, of those that were planned. */
+  /** Number of planned samples that are done. */
   readonly done: number
   readonly planned: number
-  /** The number of completed samples that existed at the start. */
+  /** Number of samples that were already done at the start. */
   readonly resumed: number
   readonly missing: number
   readonly elapsedMillis: number
-  /** The estimated remaining time at the rate so far; `undefined` before there is a rate. */
+  /** Estimated remaining time in milliseconds at the current rate. `undefined` until a rate is known. */
   readonly leftMillis: number | undefined
   readonly paidUsd: number
-  /** The remaining budget in USD; `undefined` without a limit. */
+  /** Remaining budget in USD. `undefined` without a limit. */
   readonly moneyLeftUsd: number | undefined
 }
 
-/** Estimates the remaining time from the samples since the start, and the remaining budget from what is paid. */
+/**
+ * Estimates the remaining time from the samples finished since the start, and the remaining budget from the payments.
+ */
 export const progressOf = ({
   maxCostUsd,
   ...known

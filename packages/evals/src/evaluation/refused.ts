@@ -1,15 +1,15 @@
-/** The policies of an evaluation whose samples are all lost because a vendor rejects the key or the account. */
+/** Detects policies whose samples all fail because a vendor rejects the key or the account. */
 import type * as Report from "../report/Report.ts"
 import type { Entry } from "./Evaluation.ts"
 
 export interface Refused {
-  /** Notes a sample that was made. One sample that was not refused proves that the vendor serves the policy. */
+  /** Records a sample. A single sample that was not rejected proves that the vendor serves the policy. */
   readonly note: (entry: Entry, sample: Report.Sample) => void
-  /** Returns a refused sample if the policy is not run again, otherwise `undefined`. */
+  /** Returns a rejected sample if the policy should not be run again, otherwise `undefined`. */
   readonly find: (entry: Entry) => Report.Sample | undefined
 }
 
-/** The number of refused samples after which a policy that no vendor serves is not run again. */
+/** Number of rejected samples after which a policy is not run again, if none succeeded. */
 const maxRefused = 3
 
 export const make = (policies: ReadonlyArray<Entry>): Refused => {

@@ -1,6 +1,6 @@
 /**
- * The evaluation's runs in progress, in a journal of core's next to the evaluation's own. A run that was killed resumes
- * where it stopped. Once its sample is in the evaluation's journal, the run has ended and is removed here.
+ * Runs in progress, stored in one of core's journals next to the evaluation's own. A run that was killed resumes where
+ * it stopped. Once its sample is in the evaluation's journal, the run is removed here.
  */
 import type { Journal as CoreJournal } from "@divisi/core"
 import { UnendedRuns } from "@divisi/files"
@@ -8,27 +8,27 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { JournalError } from "./journal.ts"
 
-/** The runs that are under way, by the ids of their transcripts. */
+/** Runs in progress, identified by the ids of their transcripts. */
 export interface Runs {
-  /** USD paid for the runs left by an earlier process, with unconfirmed calls at their worst case. */
+  /** USD paid for the runs left by an earlier process. Unconfirmed calls count at their maximum possible cost. */
   readonly paidUsd: number
-  /** The unconfirmed calls among these. */
+  /** Number and cost of the unconfirmed calls in these runs. */
   readonly inDoubt: { readonly calls: number; readonly costUsd: number }
   /** Returns the journal of a run. */
   readonly journalOf: (run: string) => CoreJournal.Journal
   readonly pay: (run: string, costUsd: number) => void
   /**
-   * Ends a run. Returns the name it was stored under, and the total paid for it. The next run with the same id is a new
-   * one.
+   * Completes a run. Returns the name under which it was stored and the total paid for it. The next run with the same
+   * id starts from the beginning.
    */
   readonly end: (run: string) => { readonly run: string; readonly paidUsd: number }
-  /** Removes the runs that have ended. Their samples must be durable first. */
+  /** Removes completed runs. Call it only after their samples are on disk. */
   readonly sweep: Effect.Effect<void>
-  /** The number of runs to be removed. */
+  /** Number of completed runs that have not been removed. */
   readonly ended: () => number
 }
 
-/** A journal of runs that cannot be used, as the evaluation says it. */
+/** Converts the error of the runs' journal to an error of the evaluation. */
 export const unusable = ({ journal: file, message, reason }: CoreJournal.JournalError): JournalError => {
   switch (reason._tag) {
     case "Full":
@@ -47,8 +47,8 @@ export const unusable = ({ journal: file, message, reason }: CoreJournal.Journal
 }
 
 /**
- * Opens the journal of an evaluation's runs. The evaluation's own journal has the results of those that have `ended`.
- * When the scope closes, the file is deleted if it is empty.
+ * Opens the journal of an evaluation's runs. `ended` names the runs whose results are in the evaluation's own journal.
+ * The file is deleted when the scope closes, if it is empty.
  */
 export const open = Effect.fnUntraced(function* (
   file: string,
@@ -63,7 +63,7 @@ export const open = Effect.fnUntraced(function* (
   const left = [...runs.left]
   const paid = new Map(left.map(([run, { costUsd }]) => [run, costUsd]))
   const inDoubt = left.flatMap(([, { inDoubt }]) => inDoubt)
-  /** Of runs with one id the first that has not ended. */
+  /** Returns the name of the first unfinished run with the given id. */
   const nameOf = (run: string): string => {
     let name = run
     for (let count = 1; known.has(name); count++) name = `${run}~${count}`

@@ -1,4 +1,7 @@
-/** The sample of a run: its transcript folded to what reports need, and what its end says about the policy. */
+/**
+ * Converts a finished run to a sample: summarizes its transcript for reports, and decides whether its result counts for
+ * the policy.
+ */
 
 import { FailedCall, type Grader, StepFailure, Topology, type Transcript } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
@@ -11,7 +14,7 @@ import { sha256 } from "../internal/digest.ts"
 import type { Missing, Sample, Step } from "../report/Report.ts"
 import { version } from "../report/Report.ts"
 
-/** A finished run, with the verdict on its answer. */
+/** A finished run and the verdict on its answer. */
 export interface Ended {
   readonly benchmark: string
   readonly task: Task
@@ -22,9 +25,9 @@ export interface Ended {
   readonly transcript: Transcript.Transcript
   readonly result: RunResult
   readonly spend: Usage.Spend
-  /** The time taken to write each round's workflow. */
+  /** Time the policy took to write the workflow of each round, in milliseconds. */
   readonly planningMillis: ReadonlyMap<number, number>
-  /** Absent when there was no answer to grade, or an outage makes it worthless. */
+  /** Omitted if there was no answer to grade, or if an outage makes the answer unusable. */
   readonly verdict?: Verdict.Verdict | Grader.GraderError | undefined
 }
 
@@ -32,7 +35,7 @@ export interface Ended {
 // Figures
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Rounds dollars to a ten-billionth, so that sums do not depend on the order in which calls ended. */
+/** Rounds USD to ten decimals, so that sums do not depend on the order in which calls finished. */
 export const usd = (value: number): number => Math.round(value * 1e10) / 1e10
 
 const isFailure = ({ reason }: Transcript.LostCall): boolean => reason !== undefined
@@ -60,7 +63,10 @@ const stepOf = (record: Transcript.StepRecord, round: Transcript.RoundRecord): S
 const costOf = (costs: ReadonlyArray<number | undefined>): number | null =>
   costs.includes(undefined) ? null : usd(costs.reduce<number>((sum, cost) => sum + cost!, 0))
 
-/** The critical path of a round. A step that runs for items is on it with the items that determine the duration. */
+/**
+ * Returns the critical path of a round. A step that maps over items is on the path with the items that determine its
+ * duration.
+ */
 const pathOf = (round: Transcript.RoundRecord | undefined, steps: ReadonlyArray<Step>): Topology.CriticalPath => {
   if (round?.workflow === undefined) return { steps: [], length: 0 }
   if (round.workflow.steps.every(({ each }) => each === undefined)) {
@@ -113,13 +119,13 @@ const figures = ({ planningMillis, spend, transcript }: Ended) => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The reasons that say something about the answer: a worker that refuses a question, or is given more than it can read,
- * has failed at it. So has one whose answer came to its end and was empty.
+ * Whether a failure counts against the worker: it declined the question, its input exceeded the context window, or it
+ * completed with an empty answer.
  */
 const tellsOf = (reason: WorkerErrorReason, isPaid: boolean): boolean =>
   reason._tag === "ContentFiltered" || reason._tag === "ContextTooLong" || (reason._tag === "Malformed" && isPaid)
 
-/** The last failed call of a run that has no answer. */
+/** Returns the last failed call of a run without an answer. */
 const lastLost = (transcript: Transcript.Transcript): Transcript.LostCall | undefined => {
   const lost = lostOf(transcript).filter(isFailure)
   return lost.reduce<Transcript.LostCall | undefined>(
@@ -128,7 +134,7 @@ const lastLost = (transcript: Transcript.Transcript): Transcript.LostCall | unde
   )
 }
 
-/** The failure that used up the budget of a run: its step has no answer, and its last call was lost to an outage. */
+/** Returns the outage that used up the budget of a run: a step without an answer whose last call was lost to it. */
 const outageBefore = ({ rounds }: Transcript.Transcript): Transcript.LostCall | undefined =>
   rounds
     .flatMap(({ steps }) => steps)
@@ -136,10 +142,7 @@ const outageBefore = ({ rounds }: Transcript.Transcript): Transcript.LostCall | 
     .flatMap(({ lost }) => lost.filter(isFailure).slice(-1))
     .find(({ reason, usage }) => !tellsOf(reason!, usage.outputTokens > 0))
 
-/**
- * Returns the reason why a run does not count for its policy, or `undefined` if its answer, or the lack of one, can
- * be graded.
- */
+/** Returns the reason why a run does not count for its policy, or `undefined` if its result can be graded. */
 export const missingOf = ({ result, transcript }: Pick<Ended, "result" | "transcript">): Missing | undefined => {
   const [outage] = StepFailure.outagesOf(transcript)
   if (outage !== undefined) {
@@ -171,7 +174,7 @@ type Verdicts = Pick<Sample, "score" | "correct" | "rung" | "isUnparsed" | "extr
 
 const noAnswer: Verdicts = { score: 0, correct: false, rung: "no-answer" }
 
-/** The fields of a sample that a verdict decides. */
+/** Returns the fields of a sample that depend on the verdict. */
 export const verdictOf = (verdict: Verdict.Verdict | Grader.GraderError): Verdicts => {
   if ("_tag" in verdict) return { missing: { cause: "grader", message: verdict.message } }
   const { correct, extracted, rung, score } = verdict
@@ -194,10 +197,10 @@ const verdictsOf = (ended: Ended): Verdicts => {
 // Samples
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The SHA-256 of a task's messages. */
+/** Returns the SHA-256 hash of a task's messages. */
 export const promptOf = (task: Task): string => sha256(JSON.stringify(task.messages))
 
-/** The sample of a run that has ended. */
+/** Returns the sample for a finished run. */
 export const sampleOf = (ended: Ended): Sample => {
   const { benchmark, epoch, policy, result, seed, stratum, task } = ended
   const { answer, detail, ending } = result
@@ -224,22 +227,22 @@ const withoutVerdict = (sample: Sample) => {
   return rest
 }
 
-/** A sample with another verdict on the same answer. */
+/** Returns a sample with a new verdict on the same answer. */
 export const regraded = (sample: Sample, verdict: Verdict.Verdict | Grader.GraderError): Sample => ({
   ...withoutVerdict(sample),
   ...verdictOf(verdict)
 })
 
-/** A sample without a score, however its run ended. */
+/** Returns a sample without a score, regardless of how its run ended. */
 export const lost = (sample: Sample, message: string): Sample => ({
   ...withoutVerdict(sample),
   missing: { cause: "harness", message }
 })
 
-/** The fields that identify a sample. */
+/** Fields that identify a sample. */
 export type Identity = Pick<Sample, "benchmark" | "task" | "stratum" | "epoch" | "policy" | "seed" | "promptSha256">
 
-/** A sample that is missing for the same reason as another one, without any call. */
+/** Returns a sample that made no call and is missing for the same reason as another one. */
 export const uncalled = (other: Sample, identity: Identity): Sample => ({
   version,
   ...identity,
@@ -259,7 +262,9 @@ export const uncalled = (other: Sample, identity: Identity): Sample => ({
   criticalPath: { steps: [], millis: 0 }
 })
 
-/** A sample of a confidential benchmark as others may see it: models quote questions, and so do messages. */
+/**
+ * Removes the text from a sample of a confidential benchmark, because answers and error messages may quote questions.
+ */
 export const withoutText = (sample: Sample): Sample => {
   const { answer: _, extracted: __, failure: ___, missing, steps, ...rest } = sample
   return {

@@ -1,8 +1,8 @@
-/** Unrecorded calls: without a network they cannot be answered. */
+/** Errors for calls that have no recorded answer in offline mode. */
 import { text } from "@divisi/core/Message"
 import { WorkerError, type WorkerRequest } from "@divisi/core/Worker"
 
-/** Why such a call fails; it is not tried again. */
+/** Creates the error for such a call. It is not retried. */
 export const unrecorded = (call: {
   readonly worker: string
   readonly request: Pick<WorkerRequest, "messages">

@@ -17,7 +17,7 @@ export interface Options {
   readonly samples: ReadonlyArray<Report.Sample>
   /** Returns the task of a sample. If it is `undefined`, the prompt's hash replaces the question. */
   readonly taskOf: (sample: Report.Sample) => Task.Task | undefined
-  /** The time of the evaluation, in milliseconds since 1970. */
+  /** Time of the evaluation in milliseconds since the Unix epoch. */
   readonly createdMillis: number
 }
 
@@ -39,7 +39,7 @@ const usageOf = (inputTokens: number, outputTokens: number): Usage => ({
   total_tokens: inputTokens + outputTokens
 })
 
-/** Tokens by worker, of any number of samples. */
+/** Sums the token usage of samples by worker. */
 const usageByWorker = (samples: ReadonlyArray<Report.Sample>): Readonly<Record<string, Usage>> => {
   const usage = new Map<string, Usage>()
   for (const { inputTokens, outputTokens, worker } of samples.flatMap(({ steps }) => steps)) {
@@ -142,7 +142,7 @@ const resultsOf = (cell: Report.Cell, grader: string) => {
   }
 }
 
-/** The settings of a model that inspect knows. */
+/** Converts settings to the ones that inspect supports. */
 const generateConfigOf = ({ maxOutputTokens, seed, temperature }: Report.Config) => ({
   seed,
   ...(maxOutputTokens === undefined ? {} : { max_tokens: maxOutputTokens }),

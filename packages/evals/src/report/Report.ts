@@ -32,7 +32,9 @@ export interface Step {
   readonly worker: string
   readonly state: "answered" | "failed" | "skipped"
   readonly access: Workflow.Access
-  /** The subtask sent to the worker; empty if it was the plain question, absent for a confidential benchmark. */
+  /**
+   * The subtask sent to the worker. Empty if it received the question unchanged; omitted for a confidential benchmark.
+   */
   readonly subtask?: string | undefined
   /** The number of failed calls, retried or not. */
   readonly failedCalls: number
@@ -42,9 +44,12 @@ export interface Step {
   readonly millis: Figure
 }
 
-/** Why a sample has no score. The reason is never evidence about the policy. */
+/** Why a sample has no score. The reason never counts against the policy. */
 export interface Missing {
-  /** `worker`: calls failed for a reason unrelated to the answer. `grader`: the grader failed. */
+  /**
+   * `worker`: calls failed for a reason unrelated to the answer. `grader`: the grader failed. `harness`: the evaluation
+   * itself failed.
+   */
   readonly cause: "worker" | "grader" | "harness"
   /** The class of the worker's error. */
   readonly reason?: WorkerErrorReason["_tag"] | undefined
@@ -58,7 +63,7 @@ export interface Sample {
   readonly task: string
   /** The stratum of the task, such as its subject. */
   readonly stratum?: string | undefined
-  /** The index of the round, from 0. */
+  /** Index of the epoch, from 0. */
   readonly epoch: number
   readonly policy: string
   /** The seed of the run, which is the same for every policy. */
@@ -66,12 +71,12 @@ export interface Sample {
   /** The SHA-256 of the task's messages. */
   readonly promptSha256: string
   readonly ending: RunEvent.Ending
-  /** The complete final answer; absent if the run has no answer, or for a confidential benchmark. */
+  /** The full final answer. Omitted if the run has no answer, or for a confidential benchmark. */
   readonly answer?: string | undefined
   readonly answerSha256?: string | undefined
-  /** The answer as extracted by the grader; absent under the same conditions as `answer`. */
+  /** The answer as extracted by the grader. Omitted under the same conditions as `answer`. */
   readonly extracted?: string | undefined
-  /** This and the next three fields are absent if the sample is missing. */
+  /** The score. This and the next three fields are omitted if the sample is missing. */
   readonly score?: number | undefined
   readonly correct?: boolean | undefined
   /**
@@ -81,11 +86,11 @@ export interface Sample {
   readonly rung?: string | undefined
   /** Whether no answer could be extracted, which counts as wrong. */
   readonly isUnparsed?: boolean | undefined
-  /** Present if the sample was lost because of the infrastructure. Such samples are excluded from means. */
+  /** Set if the sample was lost to an infrastructure failure. Such samples are excluded from means. */
   readonly missing?: Missing | undefined
   /** Why the run ended without an answer or was cut short. Such a sample may still have a score. */
   readonly failure?: string | undefined
-  /** The cost of the run with all of its calls, including calls that were already paid for by another policy. */
+  /** Cost of all calls of the run in USD, including calls already paid for by another policy. */
   readonly costUsd: number
   /** The number of calls without a known price, which `costUsd` does not include. */
   readonly unpricedCalls: number
@@ -121,10 +126,10 @@ export interface Config {
   readonly perQuestion: Budget.Limits
   readonly maxSteps: number
   readonly recursion: number
-  /** The output token limit of a call. If absent, each worker's own setting, or at most 8,192. */
+  /** Output token limit per call. If omitted, each worker's own setting applies, or 8,192 if it has none. */
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
-  /** Other settings of the Conductor, by name: reasoning, a critic, the Conductor as its own worker. */
+  /** Other Conductor settings by name, such as reasoning, a critic, or the Conductor as its own worker. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined
   readonly confidence: number
 }
@@ -133,7 +138,7 @@ export interface Config {
 export interface PolicyChoice {
   readonly name: string
   readonly isBaseline: boolean
-  /** A digest of its source, such as its module, if known. */
+  /** Digest of the policy's source code, if known. */
   readonly digest?: string | undefined
 }
 
@@ -144,13 +149,13 @@ export interface BenchmarkRecord extends Provenance {
   readonly requested?: string | undefined
   /** The requested grader for a user's file: a name, or the path of a module. */
   readonly requestedGrader?: string | undefined
-  /** The requested part of the benchmark, if it is not the default for evaluation. */
+  /** The requested split of the benchmark, if it is not the default. */
   readonly split?: string | undefined
   readonly isConfidential: boolean
   readonly grader: string
-  /** A digest of the source of the grader, such as its module, if known. */
+  /** Digest of the grader's source code, if known. */
   readonly graderDigest?: string | undefined
-  /** The metadata field that each sample's `stratum` comes from. */
+  /** Name of the metadata field from which each sample's `stratum` is taken. */
   readonly stratum?: string | undefined
 }
 
@@ -178,7 +183,7 @@ export interface Plan {
 /** The mean score and its uncertainty (see `Statistics.Score`). */
 export interface Score {
   readonly mean: Figure
-  /** Clustered by question. */
+  /** Standard error, clustered by question. */
   readonly standardError: Figure
   readonly low: Figure
   readonly high: Figure
@@ -191,11 +196,11 @@ export interface Score {
   readonly unparsed: number
   /** The number of samples scored as wrong because the run has no answer. */
   readonly unanswered: number
-  /** The number of samples that were lost because of the infrastructure. They are excluded from means. */
+  /** Number of samples lost to infrastructure failures. They are excluded from means. */
   readonly missing: number
   /** The number of missing samples for each reason. */
   readonly missingBy: Readonly<Record<string, number>>
-  /** The smallest detectable difference from another policy with this number of samples. */
+  /** Smallest difference from another policy that this number of samples can detect. */
   readonly minimumDetectable: Figure
 }
 
@@ -208,11 +213,11 @@ export interface Spread {
   readonly p99: Figure
 }
 
-/** A count, and the total. */
+/** A count and its share of the total. */
 export interface Share {
   readonly name: string
   readonly count: number
-  /** 0 to 1. */
+  /** Share of the total, from 0 to 1. */
   readonly share: number
 }
 
@@ -242,10 +247,10 @@ export interface Cell {
   readonly steps: Spread
   /** The number of runs by number of steps, in ascending order. `name` is the number of steps. */
   readonly stepCounts: ReadonlyArray<Share>
-  /** The workers by number of executed steps. */
+  /** Number of executed steps per worker. */
   readonly workers: ReadonlyArray<Share>
   readonly shapes: ReadonlyArray<Share>
-  /** The grading rules that decided the verdicts. */
+  /** How often each grading rule decided a verdict. */
   readonly rungs: ReadonlyArray<Share>
   readonly strata: ReadonlyArray<{
     readonly stratum: string
@@ -259,7 +264,7 @@ export interface Cell {
 /** The results of a policy over all benchmarks, each with the same weight, as in the tables of the paper. */
 export interface Overall {
   readonly policy: string
-  /** `null` if a benchmark does not have a score. */
+  /** Mean score. `null` if a benchmark has no score. */
   readonly mean: Figure
   readonly standardError: Figure
   readonly low: Figure
@@ -337,11 +342,11 @@ export interface EqualBudget {
   readonly verdict: "worth-it" | "not-worth-it" | "undecided"
 }
 
-/** The extent to which an evaluation was completed. */
+/** How much of an evaluation was completed. */
 export interface Extent {
-  /** `stopped`: at its cost limit, or by a person. */
+  /** `stopped` means that it reached its cost limit or that a user stopped it. */
   readonly status: "complete" | "stopped"
-  /** The number of existing samples. `planned` is the number of planned ones. */
+  /** Number of samples that exist, out of `planned`. */
   readonly samples: number
   readonly planned: number
   /** USD paid in total, with each call counted once; it may be less than the sum of the samples' costs. */
@@ -354,7 +359,7 @@ export interface Extent {
 export interface Report extends Plan {
   readonly version: typeof version
   readonly extent: Extent
-  /** By benchmark, and then by policy. */
+  /** Results in order of benchmark and policy. */
   readonly cells: ReadonlyArray<Cell>
   readonly overall: ReadonlyArray<Overall>
   readonly comparisons: ReadonlyArray<Comparison>

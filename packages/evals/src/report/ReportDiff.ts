@@ -28,10 +28,10 @@ export interface Row {
   readonly second: string
   readonly firstMean: Figure
   readonly secondMean: Figure
-  /** The mean cost over all samples of each report. */
+  /** Mean cost per sample in each report, in USD. */
   readonly firstCostUsd: Figure
   readonly secondCostUsd: Figure
-  /** The second minus the first, on the shared tasks; absent if there are no shared tasks. */
+  /** Second minus first on the shared tasks. Omitted if there are none. */
   readonly paired?: Comparison | undefined
 }
 
@@ -40,7 +40,7 @@ export interface Diff {
   readonly rows: ReadonlyArray<Row>
   /** The number of tasks in both reports, and in only one of them. */
   readonly tasks: { readonly both: number; readonly onlyFirst: number; readonly onlySecond: number }
-  /** The settings in which the reports differ. If there are any, the comparison is not fair. */
+  /** Settings in which the reports differ. If there are any, the comparison is unfair. */
   readonly terms: ReadonlyArray<{ readonly name: string; readonly first: unknown; readonly second: unknown }>
 }
 
@@ -84,7 +84,7 @@ const rowOf = (
   }
 }
 
-/** The p-values of all rows hold together. */
+/** Corrects the p-values for the number of rows. */
 const correctedRows = (rows: ReadonlyArray<Row>): ReadonlyArray<Row> => {
   const paired = corrected(rows.flatMap((row) => (row.paired === undefined ? [] : [row.paired])))
   let next = 0
