@@ -61,7 +61,7 @@ export class MachinesError extends Data.TaggedError("MachinesError")<{ readonly 
 // Stores
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Runs of an evaluation in a shared journal. Whoever has claimed a sample may take over its run. */
+/** Runs of an evaluation in a shared journal. The machine that claims a sample takes over its run. */
 const runsIn = ({ journal, name }: Machines): Runs => {
   const dropped = new Map<string, number>()
   const gone: Array<string> = []

@@ -27,7 +27,7 @@ export const accountOf = (
   return Effect.as(account.charge(paidUsd), { ...account, reserve })
 }
 
-/** Number of recent answers kept in memory, because a store on a full disk would lose them. */
+/** Number of recent answers retained in memory, because a store on a full disk would lose them. */
 const answersKept = 1_000
 
 /** Wraps a store so that recent answers are looked up in memory first once the disk has been full. */

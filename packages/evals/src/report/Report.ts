@@ -126,7 +126,7 @@ export interface Config {
   readonly perQuestion: Budget.Limits
   readonly maxSteps: number
   readonly recursion: number
-  /** Output token limit per call. If omitted, each worker's own setting applies, or 8,192 if it has none. */
+  /** Output token limit per call. If omitted, each worker's own setting applies, or 8,192 for a worker without one. */
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
   /** Other Conductor settings by name, such as reasoning, a critic, or the Conductor as its own worker. */
