@@ -3,8 +3,8 @@
  * was changed, the last one applies. Calls and their answers are stored separately, in the journal of the runs.
  *
  * Lines are appended atomically and flushed to disk in batches. Each line has its own checksum, so a damaged line is
- * skipped without affecting the others. While the disk cannot be written, lines are kept in memory and no further calls
- * are made.
+ * skipped without affecting the others. While the disk cannot be written, lines are retained in memory and no further
+ * calls are made.
  */
 import fs from "node:fs"
 import path from "node:path"

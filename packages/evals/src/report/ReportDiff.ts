@@ -31,7 +31,7 @@ export interface Row {
   /** Mean cost per sample in each report, in USD. */
   readonly firstCostUsd: Figure
   readonly secondCostUsd: Figure
-  /** Second minus first on the shared tasks. Omitted if there are none. */
+  /** Second minus first on the shared tasks. Omitted if the reports share no tasks. */
   readonly paired?: Comparison | undefined
 }
 
