@@ -1,6 +1,6 @@
 /**
- * Baselines to compare a Conductor with. Each is a policy that writes the same workflow for every question, so cost,
- * tokens, retries and grading are counted as for any other policy.
+ * Baseline policies to compare a Conductor with. Each writes the same workflow for every question, so its cost, tokens
+ * and accuracy are measured in the same way as for any other policy.
  */
 import * as Result from "effect/Result"
 import * as Options from "../Options.ts"
@@ -9,10 +9,10 @@ import type { WorkerPool } from "../task/WorkerPool.ts"
 import type { Access, Step } from "../workflow/Workflow.ts"
 import { type Policy, planned } from "./Policy.ts"
 
-/** A worker of the pool, by index or id. */
+/** Refers to a worker in the pool by index or id. */
 export type WorkerReference = number | string
 
-/** Returns the index of a worker in the pool, or the reason why it is not found. */
+/** Returns the index of the referenced worker, or fails with a message if it is not in the pool. */
 export const ordinal = (pool: WorkerPool, reference: WorkerReference): Result.Result<number, string> => {
   const { workers } = pool
   if (typeof reference === "string") {
@@ -41,7 +41,10 @@ const aWorker = Options.expects("a worker's id or its number in the pool, from 0
 const workersOf = Options.listOf(aWorker)
 const count = Options.whole(1)
 
-/** An attempt: the empty subtask stands for the question itself, so the attempt is the same as a single call. */
+/**
+ * A step that answers the question independently. An empty subtask stands for the question itself, so the step equals a
+ * single call.
+ */
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
 const instructions = {
@@ -54,10 +57,10 @@ const instructions = {
 }
 
 /**
- * Always sends the plain question to one worker.
+ * Creates a policy that sends each question to one worker, unchanged.
  *
- * `failover` sets whether the next worker takes over if this one fails. Default: `false`, because the caller chose the
- * worker.
+ * `failover` determines whether the next worker takes over if this one fails. Defaults to `false`, because the caller
+ * selected the worker explicitly.
  */
 export const single = (worker: WorkerReference, options: { readonly failover?: boolean | undefined } = {}): Policy => {
   Options.check("single", options, { failover: Options.flag })
@@ -69,7 +72,10 @@ export const single = (worker: WorkerReference, options: { readonly failover?: b
   }
 }
 
-/** Calls one worker, sampled for each task. Equal seeds and tasks give the same worker. Default seed: the run's. */
+/**
+ * Creates a policy that sends each task to a randomly chosen worker. The same seed and task always select the same
+ * worker. `seed` defaults to the run's seed.
+ */
 export const randomRouter = (options: { readonly seed?: number | undefined } = {}): Policy => {
   Options.check("randomRouter", options, { seed: Options.whole(0) })
   return planned("random", ({ pool, seed, task }) =>
@@ -80,12 +86,12 @@ export const randomRouter = (options: { readonly seed?: number | undefined } = {
 }
 
 /**
- * Best-of-n: independent attempts, and a judge that sees all of them.
+ * Creates a best-of-n policy: several independent attempts, and a judge that sees all of them.
  *
  * **Details**
  *
- * The `n` attempts (default 3) are assigned to `workers` in turn (default: the whole pool). The default judge is the
- * pool's first worker.
+ * The `n` attempts (default 3) are distributed round-robin over `workers` (default: the whole pool). `judge` defaults
+ * to the first worker in the pool.
  */
 export const bestOf = (
   options: {
@@ -113,14 +119,14 @@ export const bestOf = (
 }
 
 /**
- * Self-consistency: a majority vote over `n` independent samples of one worker (default: 5 samples of the first
- * worker).
+ * Creates a self-consistency policy: a majority vote over `n` independent samples from one worker. Defaults to 5
+ * samples from the first worker.
  *
  * **Details**
  *
- * Samples agree if their final answers are equal: the content of the last `\boxed{…}`, the text between `<answer>` tags
- * or after "answer:" or "answer is", or else the whole text. The run's answer is the complete text of the first sample
- * with the winning answer.
+ * Samples agree if their final answers are equal. The final answer is the content of the last `\boxed{…}`, the text
+ * between `<answer>` tags or after "answer:" or "answer is", or else the whole text. The run's answer is the complete
+ * text of the first sample with the winning answer.
  */
 export const selfConsistency = (
   options: { readonly n?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
@@ -139,7 +145,10 @@ export const selfConsistency = (
   return { ...policy, failover: options.worker === undefined }
 }
 
-/** One worker (the first by default) answers, and then reviews its own answers `rounds` times (5 by default). */
+/**
+ * Creates a policy in which one worker (the first by default) answers and then reviews its own answers `rounds` times
+ * (default 5).
+ */
 export const selfReflection = (
   options: { readonly rounds?: number | undefined; readonly worker?: WorkerReference | undefined } = {}
 ): Policy => {
@@ -160,13 +169,13 @@ export const selfReflection = (
 }
 
 /**
- * Mixture-of-Agents: layers of proposers, each of which sees all answers of the previous layer, and an aggregator that
- * sees the answers of the last layer.
+ * Creates a Mixture-of-Agents policy: layers of proposers, each of which sees all answers of the previous layer,
+ * followed by an aggregator that sees the answers of the last layer.
  *
  * **Details**
  *
- * Default: one layer of the whole pool, with its first worker as the aggregator. With the paper's 7 workers this makes
- * 8 calls, as in the paper.
+ * Defaults to one layer with the whole pool as proposers and its first worker as the aggregator. With the paper's 7
+ * workers, this results in 8 calls, as in the paper.
  */
 export const mixtureOfAgents = (
   options: {
@@ -185,7 +194,7 @@ export const mixtureOfAgents = (
         Result.all([ordinals(pool, proposers), ordinal(pool, options.aggregator ?? 0)]),
         ([workers, aggregator]) => ({ steps: mixture(workers, layers, aggregator) })
       ),
-    // Without a list of proposers the pool decides how many there are.
+    // Without an explicit list, the number of proposers depends on the pool.
     proposers === undefined ? Number.MAX_SAFE_INTEGER : layers * proposers.length + 1
   )
 }

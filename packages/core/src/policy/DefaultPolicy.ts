@@ -1,5 +1,5 @@
 /**
- * The default policy of a pool. `conduct`, `divisi run`, `divisi serve` and all other commands use it.
+ * Selects the default policy for a pool. Used by `conduct`, `divisi run`, `divisi serve` and all other commands.
  *
  * | the pool | the default |
  * |---|---|
@@ -18,11 +18,11 @@ import * as Baselines from "./Baselines.ts"
 import * as Policy from "./Policy.ts"
 import * as Strongest from "./Strongest.ts"
 
-/** Policies from outside this package that the program provides. */
+/** Optional policies from other packages to consider. */
 export interface Options {
-  /** A policy learned for this pool: a router, or a trained Conductor. */
+  /** A policy trained for this pool, such as a router or a Conductor. */
   readonly learned?: Policy.Policy | undefined
-  /** A policy that chooses by descriptions alone, for pools without a language model. */
+  /** A policy that selects workers by their descriptions, for pools without a language model. */
   readonly described?: Policy.Policy | undefined
 }
 
@@ -32,14 +32,14 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * The maximum output of one completion, including reasoning. The paper's 1,024 tokens suit only a model that was
- * trained to plan.
+ * Maximum number of output tokens per completion, including reasoning. The paper's limit of 1,024 is sufficient only
+ * for a model trained to plan.
  */
 const completionTokens = 8_192
 
 /**
- * Returns the policy that prompts a language model of the pool as Conductor. If the model does not write a plan, it
- * answers alone.
+ * Returns a policy that prompts one of the pool's language models to act as Conductor. If the model does not write a
+ * valid plan, it answers the question itself.
  */
 const prompted = (model: Worker): Policy.Policy => ({
   name: model.id,
@@ -70,7 +70,7 @@ const because = (policy: Policy.Policy, why: string): Policy.Policy => ({
   reason: `No policy was given, so ${why}`
 })
 
-/** Removes from a policy's notes the sentence that its reason already ends with. */
+/** Removes a sentence from a policy's notes that its reason already contains. */
 const without = (policy: Policy.Policy, sentence: string): Policy.Policy => ({
   ...policy,
   propose: (context) =>
@@ -86,7 +86,7 @@ const strongestOf = (workers: ReadonlyArray<Worker>) => {
 }
 
 /**
- * Returns the default policy of a pool. Its `reason` states which worker plans or answers, and why.
+ * Returns the default policy for a pool. Its `reason` states which worker plans or answers, and why.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Policies that call another worker if a check rejects the first answer, or if two answers differ.
+ * Escalation policies: call another worker if a check rejects the first answer, or if two answers differ.
  *
- * They are ordinary policies: `checked` writes a step with a check, and `agreed` compares the answers of a finished
- * round. Every call, including calls of checks, is budgeted and recorded in the transcript.
+ * Both are ordinary policies: `checked` adds a check to its step, and `agreed` compares the answers of a finished
+ * round. All calls, including those made by checks, are charged to the budget and recorded in the transcript.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -21,7 +21,7 @@ export { voteOf } from "../workflow/vote.ts"
 
 const attempt = (worker: number): Step => ({ worker, subtask: "", access: [] })
 
-/** The name of the check in workflows that `checked` writes. */
+/** Name of the check in workflows written by `checked`. */
 const theCheck = "check"
 
 const stands: Proposal = { workflow: { steps: [] } }
@@ -32,24 +32,25 @@ const found = (policy: string, { pool }: Context, references: ReadonlyArray<Work
     (detail) => new PolicyError({ policy, detail })
   )
 
-/** Whether the last round called only this worker. */
+/** Whether the previous round called only this worker. */
 const isAlone = ({ previous }: Context, worker: number): boolean =>
   previous?.workflow.steps.length === 1 && previous.workflow.steps[0]!.worker === worker
 
 /**
- * Calls one worker, and a second one if the first gives no answer or its answer fails a check.
+ * Creates a policy that asks one worker first, and a second one if the first returns no answer or its answer fails the
+ * check.
  *
  * **Details**
  *
- * Workers are given by id or index. The first worker's step has the check (`Step.check`). If the check fails, the run's
- * next round starts early, with the second worker. The check sees the first answer and the task. Checks that are
- * functions or graders are free. A check that is a worker costs a call; its cost and verdict are in the transcript. If
- * a check throws, the answer does not pass. The second answer is not checked.
+ * Workers are given by id or index. The check is attached to the first worker's step (`Step.check`) and receives the
+ * answer and the task. If it fails, the next round starts early, with the second worker, whose answer is not checked.
+ * Checks that are functions or graders are free; a check by a worker costs one call, and its cost and verdict are
+ * recorded in the transcript. If the check throws, the answer does not pass.
  *
  * **Gotchas**
  *
- * If the first answer fails, the run pays for two answers. It is therefore cheaper than the second worker alone only if
- * the first worker is much cheaper or usually right.
+ * When the first answer fails, both answers are paid for. The policy therefore saves money only if the first worker is
+ * much cheaper than the second, or usually correct.
  *
  * **Example**
  *
@@ -76,7 +77,7 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
   const workers = (context: Context) => found(name, context, [first, then])
   return {
     name,
-    // The caller named both workers, and defined the consequence of a failure of the first.
+    // No failover: the caller selected both workers and defined what happens if the first one fails.
     failover: false,
     checks: { [theCheck]: check },
     propose: (context) =>
@@ -85,7 +86,7 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
         if (previous === undefined) {
           return { workflow: { steps: [{ ...attempt(cheap!), check: { by: theCheck, onFailure: "revise" } }] } }
         }
-        // A critic may object to an answer that has passed, or to one that was not checked.
+        // A critic may object to an answer that passed its check, or that was not checked.
         if (previous.answer.type !== "answered") return { workflow: { steps: [attempt(strong!)] } }
         const wasAsked = isAlone(context, strong!) && cheap !== strong
         return wasAsked || previous.feedback === undefined ? stands : { workflow: { steps: [attempt(strong!)] } }
@@ -100,13 +101,14 @@ export const checked = (first: WorkerReference, then: WorkerReference, check: Ch
 }
 
 /**
- * Calls two workers in parallel, and a third if their answers differ or one of them has no answer.
+ * Creates a policy that asks two workers in parallel, and a third one if their answers differ or one of them is
+ * missing.
  *
  * **Details**
  *
  * Workers are given by id or index. Answers agree if their final answers are equal, as in a majority vote: the content
  * of the last `\boxed{…}`, the text between `<answer>` tags or after "answer:" or "answer is", or else the whole text.
- * If the third worker agrees with one of the two, that answer wins. Otherwise the third worker's answer is used.
+ * If the third answer agrees with one of the first two, that answer wins; otherwise, the third answer is used.
  *
  * **Example**
  *
@@ -124,7 +126,7 @@ export const agreed = (a: WorkerReference, b: WorkerReference, otherwise: Worker
   const name = `agreed:${a}+${b}+${otherwise}`
   return {
     name,
-    // A worker that replaces one of the two would agree with itself.
+    // No failover: if one worker replaced the other, it would only agree with itself.
     failover: false,
     maxSteps: 2,
     recursion: 1,

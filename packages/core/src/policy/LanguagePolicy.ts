@@ -1,9 +1,9 @@
 /**
  * Language policies: a language model, trained for planning or not, writes the workflow.
  *
- * The model receives the Conductor prompt, and its completion is parsed as a workflow. If parsing fails, the completion
- * is returned to the model with the error, at most `resamples` times. Then the fallback policy takes over, if there is
- * one.
+ * The model receives the Conductor prompt, and its completion is parsed as a workflow. If parsing fails, the model is
+ * shown its completion and the error, up to `resamples` times. If it still fails, the fallback policy is used, if one
+ * is configured.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -24,37 +24,37 @@ import * as Prompt from "./Prompt.ts"
 
 export { languagePolicyTable, promptTable } from "./languagePolicyTable.ts"
 
-/** Options for creating a language policy. */
+/** Options for {@link make}. */
 export interface Options {
-  /** The model that writes the workflow. It need not be in the pool. */
+  /** The model that writes workflows. It does not have to be in the pool. */
   readonly model: Worker
-  /** Default: the model's id. */
+  /** Name of the policy. Defaults to the model's id. */
   readonly name?: string | undefined
-  /** How the model is prompted. Default: as in the paper. */
+  /** Options for the prompt. Defaults to the paper's prompt format. */
   readonly prompt?: Prompt.ConductorOptions | undefined
-  /** The maximum number of tokens of a completion. Default: 1024, as in the paper. */
+  /** Maximum number of output tokens per completion. Default: 1,024, as in the paper. */
   readonly maxOutputTokens?: number | undefined
-  /** Default: the model's own. The paper uses 1.0. */
+  /** Sampling temperature. Defaults to the model's own; the paper uses 1.0. */
   readonly temperature?: number | undefined
-  /** Default: the model's own. */
+  /** Reasoning effort or budget. Defaults to the model's own. */
   readonly reasoning?: Reasoning | undefined
-  /** How completions are parsed. Default: `"tolerant"`. */
+  /** How strictly completions are parsed. Default: `"tolerant"`. */
   readonly mode?: WorkflowText.Mode | undefined
   /**
-   * Returns a reason if the completion declines the task; the run then ends as `refused`. By default, every completion
-   * is parsed as a workflow.
+   * Detects completions that decline the task. If it returns a reason, the run ends as `refused`. By default, every
+   * completion is parsed as a workflow.
    */
   readonly refusal?: ((completion: string) => string | undefined) | undefined
-  /** How many more completions are requested if parsing fails. Default: 2. */
+  /** Maximum number of additional completions to request if parsing fails. Default: 2. */
   readonly resamples?: number | undefined
   /**
-   * The policy that plans if the model fails or its last attempt cannot be parsed, as in `Policy.withFallback`.
-   * Default: none.
+   * Policy to use if the model fails or its last completion cannot be parsed, as with `Policy.withFallback`. Default:
+   * none.
    */
   readonly fallback?: Policy.Policy | undefined
 }
 
-/** Returns the call settings that all attempts of a round share. */
+/** Returns the request settings shared by all attempts in a round. */
 const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest, "messages" | "seed"> => ({
   maxOutputTokens: options.maxOutputTokens ?? 1024,
   temperature: options.temperature,
@@ -64,7 +64,7 @@ const settings = (context: Policy.Context, options: Options): Omit<WorkerRequest
     poolSize: WorkerPool.size(context.pool) + (context.self ? 1 : 0),
     maxSteps: context.maxSteps,
     access: options.prompt?.access ?? "binary",
-    // During a round, a workflow without steps means "continue".
+    // When answers have failed their checks, an empty workflow means that the round continues.
     allowEmpty: Policy.canStand(context.previous) || context.evidence !== undefined,
     ...(Prompt.mentionsHow(options.prompt) && { how: howOf(context, options) }),
     ...(Prompt.mentionsAnswer(options.prompt) && { mayAnswer: true })
@@ -86,19 +86,19 @@ const withoutSubtasks = (workflow: Workflow): Workflow => ({
   steps: workflow.steps.map((step) => ({ ...step, subtask: "" }))
 })
 
-/** A parsed completion: a workflow, the step whose answer is final (during a round), or a refusal. */
+/** A parsed completion. */
 interface Written {
   readonly notes: ReadonlyArray<string>
   readonly workflow: Workflow
   readonly stands?: EarlierStep | undefined
-  /** The Conductor's own answer, if it may answer. */
+  /** The policy's own answer, if it is allowed to answer directly. */
   readonly answer?: string | undefined
   readonly refusal?: string | undefined
-  /** The error of a user function that reads the completion. */
+  /** The message of an exception thrown by user code that inspects the completion. */
   readonly defect?: string | undefined
 }
 
-/** Returns a parser for completions that applies the rules of a round. */
+/** Returns a parser that applies the rules of the current round. */
 const reader = (context: Policy.Context, options: Options) => {
   const { format } = settings(context, options)
   const rules = {
@@ -144,13 +144,13 @@ const hasAnswer = ({ previous }: Policy.Context, { round, step }: EarlierStep): 
   previous?.rounds?.[round]?.answers[step]?.type === "answered"
 
 /**
- * The context that the model is shown. It contains neither the schemas of tools nor the output schema, so the model is
- * not prompted to answer directly.
+ * Adjusts the prompt options. The model is shown neither tool schemas nor the output schema, so it must not answer
+ * directly if there are any.
  */
 const offered = ({ misfit, tools = [] }: Policy.Context, { prompt = {} }: Options): Prompt.ConductorOptions =>
   tools.length === 0 && misfit === undefined ? prompt : { ...prompt, mayAnswer: false }
 
-/** Calls the model until its text can be parsed. */
+/** Requests completions from the model until one can be parsed, up to the maximum number of attempts. */
 const write = Effect.fnUntraced(function* (name: string, context: Policy.Context, options: Options) {
   const attempts = 1 + (options.resamples ?? 2)
   const wording = offered(context, options)
@@ -189,16 +189,16 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
 })
 
 /**
- * Makes a policy from a language model.
+ * Creates a policy in which a language model writes the workflow.
  *
  * **Details**
  *
- * Each attempt has its own seed. Attempts after the first show the model its last completion and the parse error. The
- * request includes the format of the text (`WorkerRequest.format`), so a model with grammar-constrained decoding always
- * writes the paper's three lists. A model without a grammar may write checks if the run has checks and the prompt's
- * template mentions them. If one of these checks fails, the model sees the results of the steps. It then writes a new
- * workflow, an empty workflow (continue), or the step whose answer is final. An exhausted budget never triggers the
- * fallback. The notes of a fallback's proposal state why the fallback was used.
+ * Each attempt uses a different seed. From the second attempt on, the model is shown its previous completion and the
+ * parse error. Requests include the text format (`WorkerRequest.format`), so a model with grammar-constrained decoding
+ * always writes the paper's three lists. A model without a grammar may also use checks, if the run defines checks and
+ * the prompt template mentions them. When such a check fails, the model is shown the results of the steps; it then
+ * writes a new workflow, an empty workflow to continue, or the step whose answer is final. An exhausted budget never
+ * triggers the fallback. If the fallback is used, the notes of its proposal explain why.
  *
  * **Example**
  *

@@ -1,12 +1,12 @@
 /**
- * Helpers for policies that call one worker after another: the eligible workers, the workers called so far, and the
- * workflow for the next.
+ * Helpers for policies that call one worker after another: selecting capable workers, listing the workers called so
+ * far, and creating the next workflow.
  */
 import type { Capabilities } from "../task/Worker.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Context, Previous, Revision } from "./Policy.ts"
 
-/** Returns the capabilities that a task needs in addition to text. */
+/** Returns the capabilities that a task requires beyond text. */
 const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities> => {
   const parts = task.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content))
   const has = (type: string) => parts.some((part) => part.type === type)
@@ -15,8 +15,8 @@ const needsOf = ({ task, tools = [] }: Context): ReadonlySet<keyof Capabilities>
 }
 
 /**
- * Returns the indices of the capable workers. If no worker is capable, returns all, so that the run reports the missing
- * capability.
+ * Returns the indices of all workers with the required capabilities. If there is no such worker, returns all indices,
+ * so that the run reports the missing capability.
  */
 export const able = (context: Context): ReadonlyArray<number> => {
   const needs = needsOf(context)
@@ -27,24 +27,22 @@ export const able = (context: Context): ReadonlyArray<number> => {
   return can.length === 0 ? all : can
 }
 
-/**
- * Returns the check of the run if it has exactly one. With several, it is unknown which one applies to the question.
- */
+/** Returns the name of the run's check if there is exactly one. With several checks, the applicable one is unknown. */
 export const checkOf = ({ checks = [] }: Context): string | undefined => (checks.length === 1 ? checks[0] : undefined)
 
-/** Returns a workflow that sends the plain question to a worker. */
+/** Returns a workflow that sends the question to one worker, unchanged. */
 export const asking = (context: Context, worker: number): Workflow => {
   const [by, step] = [checkOf(context), { worker, subtask: "", access: [] }]
   return { steps: [by === undefined ? step : { ...step, check: { by, onFailure: "revise" } }] }
 }
 
-/** Returns the workers called in previous rounds, in order, and those that failed. */
+/** Returns the indices of all workers called in previous rounds, in order, followed by those that failed. */
 export const asked = ({ failed, rounds = [], workflow }: Previous): ReadonlyArray<number> => {
   const workflows = rounds.length === 0 ? [workflow] : rounds.map((round) => round.workflow)
   return [...new Set([...workflows.flatMap(({ steps }) => steps.map(({ worker }) => worker)), ...failed])]
 }
 
-/** Ends a run in which no answer passed with the answer of a given worker, if there is one. */
+/** Ends a run in which no answer passed its check, using the given worker's answer if it has one. */
 export const standing = ({ rounds = [] }: Previous, worker: number): Revision => {
   const notes = ["No answer passed the check, and no worker is left to try."]
   const round = rounds.findIndex(

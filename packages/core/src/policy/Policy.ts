@@ -1,8 +1,8 @@
 /**
- * Policies write workflows.
+ * Policies write the workflows that the Conductor runs.
  *
- * A trained model, a prompted model, a lexical router, "always ask worker 2" and best-of-n are all policies, and the
- * same Conductor runs them. Baselines are policies too, so their cost is counted like that of any other policy.
+ * Trained models, prompted models, lexical routers, best-of-n and "always use worker 2" are all policies, and the same
+ * Conductor runs them. Baselines are policies as well, so their cost is measured in the same way.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -27,202 +27,211 @@ export type { Said } from "../workflow/StepMessages.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The previous rounds, as a recursive round sees them. */
+/** The previous rounds, from the perspective of a recursive round. */
 export interface Previous {
   /** The workflow of the last round. */
   readonly workflow: Workflow
-  /** Its answer, or the reason why it has no answer. Without an answer the policy should write another plan. */
+  /**
+   * The answer of the last round, or the reason why it has none. If it has no answer, the policy should write a
+   * different plan.
+   */
   readonly answer: StepAnswer
-  /** The results of its steps, by step index; `undefined` for a step that did not run. */
+  /** Results of the last round's steps, by step index. `undefined` for steps that did not run. */
   readonly answers?: ReadonlyArray<StepAnswer | undefined> | undefined
-  /** The indices of the workers that permanently failed a step in any round. */
+  /** Indices of the workers that failed a step after all retries, in any round. */
   readonly failed: ReadonlyArray<number>
-  /** A critic's feedback on the answer, or the problems of the answers that failed their checks. */
+  /** The critic's feedback on the answer, or the objections to answers that failed their checks. */
   readonly feedback?: string | undefined
-  /** All rounds so far, for steps that use earlier answers (`Step.earlier`). */
+  /** All previous rounds, for steps that refer to earlier answers (`Step.earlier`). */
   readonly rounds?: ReadonlyArray<PastRound> | undefined
 }
 
-/** An answer that failed its check and that other steps depend on. */
+/** An answer that failed its check and on which other steps depend. */
 export interface FailedCheck {
-  /** The index of its step. */
+  /** Index of the step that gave the answer. */
   readonly step: number
   readonly check: string
   readonly objection: string
 }
 
-/** The failed checks because of which a policy is consulted during a round. */
+/** The failed checks that caused the policy to be consulted during a round. */
 export interface Evidence {
-  /** The answers that failed their checks, in step order. */
+  /** Answers that failed their checks, in step order. */
   readonly failed: readonly [FailedCheck, ...ReadonlyArray<FailedCheck>]
 }
 
-/** A policy's decision after answers failed their checks. */
+/** A policy's decision about answers that failed their checks. */
 export type Revision =
-  /** The workflow continues unchanged. If the last step failed its check, its answer is still used. */
+  /** Continue the workflow unchanged. If the last step failed its check, its answer is still used. */
   | { readonly type: "go-on"; readonly notes?: ReadonlyArray<string> | undefined }
-  /** The run ends with the answer of a step of this round or an earlier one. */
+  /** End the run with the answer of a step of this round or an earlier one. */
   | { readonly type: "stop"; readonly answer: EarlierStep; readonly notes?: ReadonlyArray<string> | undefined }
-  /** The round ends, and the next begins with this workflow. */
+  /** End the round, and start the next one with this workflow. */
   | ({ readonly type: "re-plan" } & Proposal)
 
 /** The information available to a policy when it proposes a workflow. */
 export interface Context {
   readonly task: Task
   readonly pool: WorkerPool
-  /** The maximum number of steps of a workflow. */
+  /** Maximum number of steps in a workflow. */
   readonly maxSteps: number
-  /** Whether the Conductor is a worker in its own pool. If so, its index is the size of the pool. */
+  /** Whether the Conductor is a worker in its own pool. If so, its index equals the pool size. */
   readonly self: boolean
-  /** The index of the round, from 0. */
+  /** Zero-based index of the round. */
   readonly round: number
-  /** Set in recursive rounds. In these, an empty workflow confirms the previous answer, if there is one. */
+  /** Set in recursive rounds. An empty workflow then confirms the previous answer, if there is one. */
   readonly previous?: Previous | undefined
   /**
-   * Set if answers failed their checks and the policy may re-plan. `previous` is then the current round, and `round`
-   * the index of the next one.
+   * Set if answers failed their checks and the policy may write a new plan. In this case, `previous` describes the
+   * current round, and `round` is the index of the next one.
    */
   readonly evidence?: Evidence | undefined
-  /** The names of the checks that steps may use, in addition to workers as judges. */
+  /** Names of the checks that steps may use. Workers may also act as judges. */
   readonly checks?: ReadonlyArray<string> | undefined
-  /** The names of the shapes that steps may request (`Step.gives`). */
+  /** Names of the output formats that steps may request with `Step.gives`. */
   readonly shapes?: ReadonlyArray<string> | undefined
-  /** The maximum number of items of all steps of a workflow together. Default: 1,000. */
+  /** Maximum total number of items across all steps of a workflow. Default: 1,000. */
   readonly maxItems?: number | undefined
-  /** The names of the tools that steps may use. Only workers whose `capabilities` include tools can call them. */
+  /** Names of the tools that steps may use. Only workers with the `tools` capability can call them. */
   readonly tools?: ReadonlyArray<string> | undefined
-  /** Returns why a text does not have the shape of the run's output. Absent if the run accepts any text. */
+  /**
+   * Returns an error message if a text does not match the run's output format. Undefined if the run accepts any text.
+   */
   readonly misfit?: ((text: string) => string | undefined) | undefined
   /** The policy's seed for this round, derived from the run's seed. */
   readonly seed: number
-  /** Returns the price of a workflow under the settings of the run. The price of an invalid workflow is meaningless. */
+  /** Calculates the price of a workflow under the run's settings. The result is meaningless for an invalid workflow. */
   readonly price: (workflow: Workflow) => Price
   /**
-   * Returns why a workflow would exceed the run's own budget, with its price, or `undefined` if it fits. Present if
-   * whole plans are admitted (`budget.admit`). A shared account may still refuse the plan.
+   * Returns an error with the price if a workflow would exceed the run's own budget, or `undefined` if it fits. Set
+   * only if whole plans are admitted (`budget.admit`). A shared account may still reject the plan.
    */
   readonly admission?: ((workflow: Workflow) => BudgetExceeded | undefined) | undefined
   /**
-   * Requests a completion from a model. Policies must call models through this function, so that calls are budgeted,
-   * retried and recorded.
+   * Requests a completion from a model. Policies must make all model calls through this function, so that they are
+   * charged to the budget, retried and recorded.
    */
   readonly complete: Complete
 }
 
-/** Requests a completion from a model and parses it. Its cost and text appear in the run's events. */
+/** Requests a completion from a model and parses it. The run's events include its cost and text. */
 export type Complete = <A, E extends { readonly message: string }>(options: {
   readonly model: Worker
   readonly request: WorkerRequest
   /**
-   * The index of the attempt within the round, from 0. It increases after each completion that could not be parsed. By
-   * default, the run numbers the completions in the order in which they start.
+   * Zero-based index of the attempt within the round. Incremented after each completion that could not be parsed. By
+   * default, completions are numbered in the order in which they start.
    */
   readonly attempt?: number | undefined
-  /** Parses the text of the completion (`completion`) or the complete response (`said`). */
+  /** Parses the completion's text (`completion`) or the complete response (`said`). */
   readonly read: (completion: string, said: Said) => Result.Result<A, E>
 }) => Effect.Effect<
   {
     readonly completion: string
     readonly reading: Result.Result<A, E>
     readonly said: Said
-    /** The index of the attempt. */
+    /** Index of the attempt. */
     readonly attempt: number
-    /** The `echo` of the response. */
+    /** The `echo` of the model's response. */
     readonly echo?: unknown
   },
   WorkerError | BudgetExceeded
 >
 
-/** A policy's workflow or direct answer, with its author and notes. */
+/** A workflow or a direct answer, with its author and notes. */
 export interface Proposal {
-  /** Empty if the policy answers directly. */
+  /** The proposed workflow. Empty if the policy answers directly. */
   readonly workflow: Workflow
   /**
-   * The policy's own answer, without a call to a worker. It must have the shape of the run's output, and a critic
-   * scores it like any other answer. Without a critic it ends the run, unless `isLast` is `false`. The paper's
-   * Conductor never answers directly.
+   * The policy's own answer, given without calling a worker. It must match the run's output format, and a critic scores
+   * it like any other answer. Without a critic, it ends the run unless `isLast` is `false`. The paper's Conductor never
+   * answers directly.
    */
   readonly answer?: string | undefined
   /**
-   * If `true`, the run ends with this round, even if more rounds are allowed. If `false`, the answer of this round is a
-   * draft, which is not the run's answer if a limit ends the run. By default, the last allowed round is the last.
+   * `true` ends the run after this round, even if more rounds are allowed. `false` marks the round's answer as a draft,
+   * which does not become the run's answer if a limit ends the run. By default, the run ends after the last allowed
+   * round.
    */
   readonly isLast?: boolean | undefined
-  /** The name of the policy that wrote it, if it was a fallback. */
+  /** Name of the fallback policy that wrote the proposal, if any. */
   readonly policy?: string | undefined
   /**
-   * The policy that wrote it, if the run's policy delegated to another. Its checks are used, and its `revise` is
-   * called.
+   * The policy that wrote the proposal, if the run's policy delegated to another one. Its checks and its `revise` are
+   * used.
    */
   readonly author?: Policy | undefined
-  /** Deviations that the tolerant parser accepted, and the reason why a fallback wrote the workflow. */
+  /** Deviations accepted by the tolerant parser, and the reason for using a fallback. */
   readonly notes?: ReadonlyArray<string> | undefined
   /**
-   * The probability of this choice, above 0 and at most 1, if the policy samples. Required for learning from the
-   * answer.
+   * The probability of this choice, greater than 0 and at most 1, if the policy samples. Required for learning from the
+   * outcome.
    */
   readonly probability?: number | undefined
 }
 
-/** Writes the workflows of runs. */
+/** Writes the workflows for a run. */
 export interface Policy {
   readonly name: string
-  /** Why a run uses this policy, as a sentence; it is reported at the start of the run. */
+  /** One-sentence explanation of why this policy is used, reported at the start of the run. */
   readonly reason?: string | undefined
   /**
-   * The length of its longest workflow. Set it if that can exceed the Conductor's limit, as for a baseline with a fixed
-   * length.
+   * Length of the policy's longest workflow. Set it if that may exceed the Conductor's limit, as for a baseline with a
+   * fixed length.
    */
   readonly maxSteps?: number | undefined
   /**
-   * The number of extra rounds that it needs. Set it if that can exceed the Conductor's limit, as for a policy that
-   * retries. `Infinity` allows as many as the budget permits, but fewer than 10,000, which bounds runs that cost
+   * Number of additional rounds that the policy needs. Set it if that may exceed the Conductor's limit, as for a policy
+   * that retries. `Infinity` allows as many rounds as the budget permits, up to a bound of 10,000 for runs that cost
    * nothing.
    */
   readonly recursion?: number | undefined
-  /** Checks that its steps use by name, in addition to the checks of the run. */
+  /** Named checks that the policy's steps may refer to, in addition to the run's checks. */
   readonly checks?: Checks | undefined
   /**
-   * Whether the next eligible worker takes over a step whose worker failed permanently. Default: `true`. Use `false` if
-   * the caller chose the worker explicitly. `RunSettings.reassign` overrides it.
+   * Whether the next eligible worker takes over a step after its worker failed all retries. Set to `false` if the
+   * caller selected the worker explicitly. `RunSettings.reassign` takes precedence. Default: `true`.
    */
   readonly failover?: boolean | undefined
   readonly propose: (context: Context) => Effect.Effect<Proposal, PolicyError | WorkerError | BudgetExceeded>
   /**
-   * Called if answers failed checks with `onFailure: "revise"`, no other step of the round can run, and another round
-   * is allowed. Without `revise`, `propose` is called, and an empty workflow means "continue". If it fails, the round
-   * continues.
+   * Called when answers have failed checks with `onFailure: "revise"`, no other step of the round can run, and another
+   * round is allowed. If omitted, `propose` is called instead, and an empty workflow means that the round continues. If
+   * it fails, the round continues as well.
    */
   readonly revise?:
     | ((context: Revising) => Effect.Effect<Revision, PolicyError | WorkerError | BudgetExceeded>)
     | undefined
 }
 
-/** The information available to a policy when it may re-plan. */
+/** The information available to a policy when it decides about failed checks. */
 export interface Revising extends Context {
   readonly previous: Previous
   readonly evidence: Evidence
 }
 
-/** Converts a proposal made during a round to a revision. A proposal without steps and answer means "continue". */
+/**
+ * Converts a proposal made during a round to a revision. A proposal without steps and without an answer continues the
+ * round.
+ */
 export const revisionOf = (proposal: Proposal): Revision =>
   proposal.workflow.steps.length === 0 && proposal.answer === undefined
     ? { type: "go-on", notes: proposal.notes }
     : { ...proposal, type: "re-plan" }
 
-/** Whether an error has a meaning for the run. Journal errors stop the run, and a policy cannot hide them. */
+/** Whether the run handles this error itself. A policy must not hide journal errors, which stop the run. */
 const isKnown = (error: unknown): boolean =>
   isA(error, PolicyError) ||
   isA(error, WorkerError) ||
   isA(error, BudgetExceeded) ||
-  // Compared by tag, because the policy layer is below the layer that defines these errors.
+  // Compared by tag, because policies must not depend on the modules that define these errors.
   Predicate.isTagged(error, "JournalError") ||
   Predicate.isTagged(error, "JournalMismatch")
 
 const failed = (policy: string, callback: string, cause: unknown) =>
   new PolicyError({ policy, detail: `its ${callback} failed: ${messageOf(cause)}`, cause })
 
-/** Calls a policy's function, which may be async. Exceptions become `PolicyError`s. */
+/** Calls a policy method, which may be async. Exceptions are converted to a `PolicyError`. */
 const calledOf = <A>(
   policy: string,
   callback: string,
@@ -232,7 +241,7 @@ const calledOf = <A>(
     isA(error, CallbackError) ? failed(policy, error.callback, error.cause) : error
   )
 
-/** Accepts a proposal whose workflow may name workers by id. */
+/** Converts a workflow that may refer to workers by id to a proposal. */
 const proposalOf = (
   policy: string,
   { pool }: Context,
@@ -246,7 +255,7 @@ const proposalOf = (
 
 const noSteps: Workflow = { steps: [] }
 
-/** Replaces worker ids in a proposal's workflow by ordinals. A direct answer needs no workflow. */
+/** Replaces worker ids in a proposal's workflow with indices. A direct answer needs no workflow. */
 const byOrdinals = <A extends Proposal>(
   policy: string,
   context: Context,
@@ -259,8 +268,8 @@ const byOrdinals = <A extends Proposal>(
       )
 
 /**
- * Requests a workflow from a policy. Use this instead of `policy.propose(context)`, because user code may be async and
- * may throw.
+ * Requests a workflow from a policy. Use this instead of calling `policy.propose(context)`, because a user-supplied
+ * policy may be async and may throw.
  */
 export const propose = (
   policy: Policy,
@@ -271,7 +280,10 @@ export const propose = (
     (proposal) => byOrdinals(policy.name, context, proposal)
   )
 
-/** Asks the author of a workflow, or else the run's policy, how to handle answers that failed their checks. */
+/**
+ * Asks how to handle answers that failed their checks. The workflow's author decides; if it has no `revise`, the run's
+ * policy does.
+ */
 export const revise = (
   policy: Policy,
   author: Policy,
@@ -287,7 +299,7 @@ export const revise = (
       )
 }
 
-/** Returns what is wrong with a proposal in which the policy answers directly, or `undefined`. */
+/** Returns an error message if a direct answer is invalid, or `undefined` if it is valid. */
 export const answerProblem = ({ answer, workflow }: Proposal, misfit: Context["misfit"]): string | undefined => {
   if (typeof answer !== "string") return "its own answer must be a string"
   if (answer.trim() === "") return "its own answer is empty"
@@ -303,15 +315,15 @@ export const canStand = (previous: Previous | undefined): boolean => previous?.a
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The policy could not write a workflow for this task. */
+/** Raised when a policy cannot write a workflow for a task. */
 export class PolicyError extends Data.TaggedError("PolicyError")<{
   readonly policy: string
   readonly detail: string
   /**
-   * True if no worker of the pool can answer such a task. The run then ends as `refused`, without trying a fallback.
+   * `true` if no worker in the pool can answer the task. The run then ends as `refused`, and the fallback is not used.
    */
   readonly isRefusal?: boolean | undefined
-  /** The exception, if the policy's code threw. */
+  /** The original exception, if the policy's code threw one. */
   readonly cause?: unknown
 }> {
   override get message(): string {
@@ -323,10 +335,10 @@ export class PolicyError extends Data.TaggedError("PolicyError")<{
 // Fallback
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Failures caused by a wrong configuration of the model. A fallback would hide them. */
+/** Failures caused by a misconfigured model. Using a fallback would hide them. */
 const mistakes: ReadonlySet<WorkerErrorReason["_tag"]> = new Set(["InvalidRequest", "Authentication"])
 
-/** Checks a proposal against the rules of its round. */
+/** Validates a proposal against the rules of its round. */
 const valid = (
   policy: Policy,
   context: Context,
@@ -358,15 +370,14 @@ const valid = (
 }
 
 /**
- * Combines a policy with a fallback that plans if the policy cannot.
+ * Combines a policy with a fallback that plans whenever the policy cannot.
  *
  * **Details**
  *
- * The fallback is used if the policy does not return a valid workflow (it throws, rejects, or returns nothing or an
- * invalid workflow), or if its model fails. It is not used if the budget is exhausted (unless only the whole plan is
- * too expensive, `budget.admit`), the policy declines the task, or a call is refused because of the model's settings or
- * key. `declines` can return a reason to skip the policy. Proposals of the fallback have its name, and their first note
- * states the reason.
+ * The fallback is used if the policy throws, returns no valid workflow, or if its model fails. It is not used if the
+ * budget is exhausted (unless the plan as a whole is too expensive, see `budget.admit`), if the policy refuses the
+ * task, or if a call is rejected because of the model's settings or API key. `declines` may return a reason to skip the
+ * policy. Proposals by the fallback carry its name, and their first note states the reason.
  *
  * **Example**
  *
@@ -396,14 +407,14 @@ export const withFallback = (
     }))
   const longest = Math.max(policy.maxSteps ?? 0, fallback.maxSteps ?? 0)
   const rounds = Math.max(policy.recursion ?? 0, fallback.recursion ?? 0)
-  /** Returns the first result or else the fallback's, except for errors that a fallback would hide. */
+  /** Returns the first result, or that of the fallback. Errors that a fallback would hide are passed on. */
   const orElse = <A>(
     said: Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>,
     other: (why: string) => Effect.Effect<A, PolicyError | WorkerError | BudgetExceeded>
   ) =>
     Effect.catchTags(said, {
       PolicyError: (error) => (error.isRefusal === true ? Effect.fail(error) : other(error.message)),
-      // A plan that is too expensive has cost nothing yet, and the fallback may plan more cheaply.
+      // A plan that is too expensive has not cost anything, and the fallback may write a cheaper one.
       BudgetExceeded: (error) => (error.plan === undefined ? Effect.fail(error) : other(error.message)),
       WorkerError: (error) => (mistakes.has(error.reason._tag) ? Effect.fail(error) : other(error.message))
     })
@@ -436,13 +447,13 @@ export const withFallback = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Creates a policy whose workflow is a function of the context. The function can return an error instead, which ends
- * the run as a `PolicyError`.
+ * Creates a policy whose workflow is computed from the context. If the function returns a failure, the run ends with a
+ * `PolicyError`.
  *
  * **Details**
  *
- * It plans once per task: a recursive round confirms the previous answer. If the answer is missing, or a critic or a
- * check rejected it, the plan is tried again. For `maxSteps` see {@link fixed}.
+ * A recursive round confirms the previous answer. If there is no answer, or a critic or check rejected it, the same
+ * plan runs again. For `maxSteps`, see {@link fixed}.
  */
 export const planned = (
   name: string,
@@ -463,13 +474,12 @@ export const planned = (
 })
 
 /**
- * A policy whose workflow is a function of the pool and the task, without a model.
+ * Creates a policy whose workflow is computed from the pool and the task, without a model.
  *
  * **Details**
  *
- * `maxSteps` is the length of its longest workflow; set it if that can exceed the Conductor's limit. In a recursive
- * round it confirms the previous answer. If the answer is missing or a critic rejected it, it writes its workflow
- * again.
+ * `maxSteps` is the length of the longest workflow; set it if that may exceed the Conductor's limit. A recursive round
+ * confirms the previous answer. If there is no answer, or a critic rejected it, the same workflow runs again.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
  * Prompts for language policies.
  *
- * Rendering is pure: equal inputs give equal messages, so prompts can be snapshot-tested, cached and trained on. The
- * wording is data: a {@link Template} and a list of {@link Example}s, both of which can be replaced.
+ * Rendering is pure: the same inputs yield the same messages, so prompts can be snapshot-tested, cached and used for
+ * training. The wording consists of a {@link Template} and a list of {@link Example}s, both of which can be replaced.
  */
 
 import { type Message, type PlainMessage, text } from "../task/Message.ts"
@@ -20,91 +20,94 @@ export { shapeCorrectionMessages, toolTurnMessages, workerMessages } from "../wo
 export { inDistributionExamples, mapExample, mixedExamples, outOfDistributionExamples } from "./promptExamples.ts"
 export { defaultTemplate, emptyTemplate } from "./promptTemplate.ts"
 
-// Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
+// Declared as aliases, because with `export type { … } from`, they would appear as values in a barrel's declarations.
 /** The result of a step. */
 export type StepAnswer = StepMessages.StepAnswer
-/** The input of a step, as its worker will see it. */
+/** The input of a step, as its worker will receive it. */
 export type WorkerView = StepMessages.WorkerView
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A few-shot example for a language policy: a question, the reasoning about it, and the resulting workflow. */
+/** A few-shot example: a question, the reasoning about it, and the resulting workflow. */
 export interface Example {
-  /** The topic of the question, for selecting examples. It is not shown to the model. */
+  /** Topic of the question, used for selecting examples. Not shown to the model. */
   readonly topic: string
   readonly question: string
   readonly thought: string
   /**
-   * The workflow fits any pool: an index beyond the pool wraps around. In the binary form, an access list with step
-   * indices is shown as `"all"`.
+   * The example's workflow. It works with any pool, because indices beyond the pool size wrap around. With `"binary"`
+   * access, access lists with step indices are shown as `"all"`.
    */
   readonly workflow: Workflow.Workflow
 }
 
 /**
- * The wording of the prompt. Placeholders in braces are filled in; the comment on each field lists the ones that it may
- * use. An empty text or list of rules omits its section.
+ * The wording of the prompt. Placeholders in braces are replaced; each field documents the placeholders that it
+ * supports. An empty string or list omits the section.
  */
 export interface Template {
-  /** A description of the Conductor's role. */
+  /** Describes the Conductor's role. */
   readonly role: string
-  /** `{steps}`, `{access}` and `{subtasks}`: the sentences below that apply to the options. */
+  /** Supports `{steps}`, `{access}` and `{subtasks}`, which insert the sentences below that match the options. */
   readonly rules: ReadonlyArray<string>
   readonly access: { readonly [form in AccessForm]: string }
   readonly subtasks: { readonly written: string; readonly blank: string }
   /**
-   * How to answer. `{number}`, the number of lists that every plan has, in words; `{exactly}`, the word if there are no
-   * others; `{how}`, a line of its own with the list `how`, if it may be written.
+   * Describes the output format. Supports `{number}`, the number of required lists as a word; `{exactly}`, which
+   * inserts "exactly" if no other lists are allowed; and `{how}`, a line for the `how` list if it is allowed.
    */
   readonly format: string
-  /** `{number}`, `{question}`, `{thought}`, `{workflow}`. */
+  /** Supports `{number}`, `{question}`, `{thought}` and `{workflow}`. */
   readonly example: string
-  /** `{count}`, `{models}`: the list of models, one per line. */
+  /** Supports `{count}` and `{models}`, the list of models with one per line. */
   readonly pool: string
   /**
-   * A line of the list of models. `{model}` is its index; `{description}`, if workers are described, is the description
-   * on one line, and `{quoted}` the description as a JSON string; `{price}` is USD per million output tokens, or
-   * `unknown`. `failed` is used for a model that gave no answer in an earlier round; if absent, such a model is shown
-   * like the others.
+   * A line in the list of models. Supports `{model}`, the index; `{description}`, the description on one line, if
+   * descriptions are shown; `{quoted}`, the description as a JSON string; and `{price}`, in USD per million output
+   * tokens, or `unknown`. `failed` is used for models that returned no answer in an earlier round; if omitted, these
+   * are not distinguished.
    */
   readonly model: { readonly described: string; readonly numbered: string; readonly failed?: string | undefined }
-  /** `{model}`: the index of the Conductor in its own pool. */
+  /** Supports `{model}`, the index of the Conductor in its own pool. */
   readonly self: string
-  /** `{conversation}`: the system message and the turns before the question, if any. */
+  /** Supports `{conversation}`: the system message and the turns before the question, if any. */
   readonly conversation: string
-  /** `{question}`; `{quoted}`, the question as a JSON string. */
+  /** Supports `{question}`, and `{quoted}`, the question as a JSON string. */
   readonly question: string
   /**
-   * `{what}`: the capability, such as "call the tools weather, clock"; `{models}`: the indices of the capable models.
-   * If absent, capabilities are not mentioned.
+   * Lists the models with a required capability. Supports `{what}`, the capability, such as "call the tools weather,
+   * clock"; and `{models}`, the indices of these models. If omitted, the prompt does not mention capabilities.
    */
   readonly ability?: string | undefined
   /**
-   * `{workflow}`, `{answer}`, `{feedback}`: the previous round as shown in a recursive round, and the model's options.
+   * Describes the previous round and the model's options, in a recursive round. Supports `{workflow}`, `{answer}` and
+   * `{feedback}`.
    */
   readonly recursion: string
-  /** `{workflow}`: used instead of `recursion` if the previous round has no usable answer. Default: `recursion`. */
+  /**
+   * Replaces `recursion` if the previous round has no usable answer. Supports `{workflow}`. Defaults to `recursion`.
+   */
   readonly failure?: string | undefined
   /**
-   * `{workflow}`, `{answer}`: used instead of `recursion` if a model declined, with the text of the refusal. Default:
-   * `recursion`.
+   * Replaces `recursion` if a model refused to answer. Supports `{workflow}` and `{answer}`, the text of the refusal.
+   * Defaults to `recursion`.
    */
   readonly refusal?: string | undefined
   /**
-   * `{checks}`: the syntax of checks in a workflow, used if the run has checks. If absent, checks are not mentioned and
-   * not read.
+   * Explains the syntax of checks if the run has any. Supports `{checks}`. If omitted, the prompt does not mention
+   * checks and they are not parsed.
    */
   readonly checks?: string | undefined
   /**
-   * The list `how`, used with the option `how`: its line of the format, and its clauses. `{gives}`, `{tools}` and
-   * `{checks}`: the sentences below, if the run has shapes (`{shapes}`), tools (`{tools}`) or checks. If absent, the list
-   * is not mentioned and not parsed.
+   * Explains the `how` list if the `how` option is set: its line in the output format, and its clauses. Supports
+   * `{gives}`, `{tools}` and `{checks}`, which insert the sentences below if the run has output formats (`{shapes}`),
+   * tools (`{tools}`) or checks. If omitted, the prompt does not mention the list and it is not parsed.
    */
   readonly how?:
     | {
-        /** If absent, the list is not part of the format, and the clauses describe its syntax. */
+        /** If omitted, the list is not part of the output format; `text` must then describe its syntax. */
         readonly list?: string | undefined
         readonly text: string
         readonly gives: string
@@ -113,53 +116,56 @@ export interface Template {
       }
     | undefined
   /**
-   * The role and the instructions for a direct answer by the Conductor, used with the option `mayAnswer`. If absent,
-   * such answers are neither mentioned nor parsed.
+   * The role and the instructions for answering directly, used if `mayAnswer` is set. If omitted, the prompt does not
+   * mention direct answers and they are not parsed.
    */
   readonly answer?: { readonly role: string; readonly text: string } | undefined
   /**
-   * `{workflow}`, `{returned}`, `{objections}`: the state of a round in which answers failed their checks. Default: as
-   * for a recursive round.
+   * Describes a round in which answers failed their checks. Supports `{workflow}`, `{returned}` and `{objections}`. If
+   * omitted, the round is described as in a recursive round.
    */
   readonly evidence?: string | undefined
-  /** `{feedback}`: a critic's feedback, if any. */
+  /** Supports `{feedback}`, a critic's feedback. */
   readonly feedback: string
-  /** The closing instruction, after the question. `{lists}`: "the three lists", or what may be written instead. */
+  /**
+   * Final instruction, after the question. Supports `{lists}`, which inserts "the three lists" or the permitted
+   * alternatives.
+   */
   readonly closing: string
-  /** `{error}`, `{lists}`: the message to the model if its text could not be parsed. */
+  /** Message to the model if its text could not be parsed. Supports `{error}` and `{lists}`. */
   readonly correction: string
 }
 
-/** How access lists are written: `"binary"` allows `"all"` or none, `"fine-grained"` also any earlier steps. */
+/** The permitted access lists: `"binary"` allows all earlier steps or none, `"fine-grained"` allows any subset. */
 export type AccessForm = "binary" | "fine-grained"
 
-/** How a language policy is prompted. The defaults follow the paper. */
+/** Options for prompting a language policy. The defaults follow the paper. */
 export interface ConductorOptions {
   readonly template?: Template | undefined
   /**
-   * The examples to show. Default: {@link outOfDistributionExamples}, plus {@link mapExample} if the list `how` is
-   * allowed. Examples with more than `maxSteps` steps are omitted.
+   * Few-shot examples. Defaults to {@link outOfDistributionExamples}, plus {@link mapExample} if the `how` list is
+   * allowed. Examples with more than `maxSteps` steps are dropped.
    */
   readonly examples?: ReadonlyArray<Example> | undefined
   /** Default: `"binary"`. */
   readonly access?: AccessForm | undefined
-  /** Whether to show descriptions of workers in addition to their indices. Default: `false`. */
+  /** Whether to show the workers' descriptions in addition to their indices. Default: `false`. */
   readonly descriptions?: boolean | undefined
   /**
-   * Whether steps have subtasks. Default: `true`. Use `false` for the ablation in which every worker receives the plain
-   * question.
+   * Whether steps have subtasks. Set to `false` for the ablation in which every worker receives only the question.
+   * Default: `true`.
    */
   readonly subtasks?: boolean | undefined
   /**
-   * Whether steps may have items, conditions, quorums, settings and a choice of tools, written as the list `how`
-   * (`WorkflowText.read`). Default: `false`, as in the paper.
+   * Whether steps may have items, conditions, quorums, settings and a choice of tools, written as the `how` list (see
+   * `WorkflowText.read`). Default: `false`, as in the paper.
    */
   readonly how?: boolean | undefined
-  /** Whether the Conductor may answer an easy question directly. Default: `false`, as in the paper. */
+  /** Whether the Conductor may answer easy questions itself. Default: `false`, as in the paper. */
   readonly mayAnswer?: boolean | undefined
 }
 
-/** The input of a prompt: the part of a policy's context that the prompt shows. */
+/** The part of a policy's context that the prompt depends on. */
 export type ConductorContext = Pick<
   Policy.Context,
   "task" | "pool" | "maxSteps" | "self" | "previous" | "tools" | "checks" | "shapes" | "evidence"
@@ -169,19 +175,19 @@ export type ConductorContext = Pick<
 // Conductor messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Replaces placeholders in braces in one pass, so that inserted text is not searched again. */
+/** Replaces placeholders in a single pass, so that inserted text is never interpreted as a placeholder. */
 const fill = (text: string, values: Readonly<Record<string, string | number>>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(values, name) ? String(values[name]) : whole))
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? "" : "s"}`
 
-/** Formats a workflow as the lists that a Conductor writes, in their order. */
+/** Formats a workflow as text, with the lists in the order in which the Conductor writes them. */
 const lists = (workflow: Workflow.Workflow, options?: ConductorOptions) =>
   WorkflowText.write(workflow, { how: mentionsHow(options) || undefined }).trimEnd()
 
 const oneLine = (text: string) => text.replace(/\s+/g, " ").trim()
 
-/** Adapts an example's workflow to the pool and the access form. */
+/** Adapts an example's workflow to the pool size and the access form. */
 const adapt = (workflow: Workflow.Workflow, poolSize: number, options: ConductorOptions): Workflow.Workflow => ({
   steps: workflow.steps.map(({ access, subtask, worker, ...more }) => ({
     ...more,
@@ -241,8 +247,8 @@ const recursion = (
   const wordings = { answered: template.recursion, refused: template.refusal, failed: template.failure }
   return fill(wordings[answer.type] ?? template.recursion, {
     workflow: lists(workflow, options),
-    // The reason of the failure is omitted, because it would name its worker. The list of models marks failed workers
-    // by ordinal.
+    // The reason for the failure is omitted, because it could reveal the worker's name. Failed workers are marked by
+    // index in the list of models.
     answer: answer.type === "failed" ? "None: its last step failed." : answer.text,
     feedback: feedback === undefined ? "" : fill(template.feedback, { feedback })
   })
@@ -254,15 +260,15 @@ export const mentionsChecks = (
   { template }: ConductorOptions = {}
 ): boolean => checks.length > 0 && (template ?? defaultTemplate).checks !== undefined
 
-/** Whether the prompt explains the list `how`, so that the policy may write it. */
+/** Whether the prompt explains the `how` list, so that the policy may write it. */
 export const mentionsHow = ({ how, template }: ConductorOptions = {}): boolean =>
   how === true && (template ?? defaultTemplate).how !== undefined
 
-/** Whether the prompt allows a policy to answer directly. */
+/** Whether the prompt allows the policy to answer directly. */
 export const mentionsAnswer = ({ mayAnswer, template }: ConductorOptions = {}): boolean =>
   mayAnswer === true && (template ?? defaultTemplate).answer !== undefined
 
-/** Returns the lists that may be written, in the words of the template. */
+/** Returns the template's wording for the lists that may be written. */
 const writable = (context: Pick<ConductorContext, "checks">, options: ConductorOptions) => {
   const { how } = options.template ?? defaultTemplate
   const hasChecks = mentionsChecks(context, options)
@@ -288,7 +294,7 @@ const howSection = (context: ConductorContext, options: ConductorOptions): Reado
   return [text]
 }
 
-/** Formats the results of steps under the names that access lists use. Workers appear by their numbers. */
+/** Formats step results, labeled as in access lists. Workers are identified by index. */
 const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
   rounds
     .flatMap(({ answers, workflow }, round) =>
@@ -301,7 +307,7 @@ const returned = (rounds: ReadonlyArray<StepMessages.PastRound>): string =>
     )
     .join("\n\n")
 
-/** Formats the previous rounds, or the current one, for a policy. */
+/** Formats the previous rounds, or the current one, for the policy. */
 const before = (
   template: Template,
   { evidence, previous }: ConductorContext,
@@ -315,8 +321,8 @@ const before = (
 }
 
 /**
- * Formats which workers have the capabilities that the question needs in addition to text. A policy sees the names of
- * tools, never their schemas.
+ * Lists which workers have the capabilities required by the question. The policy sees the names of tools, but never
+ * their schemas.
  */
 const abilities = (
   { ability }: Template,
@@ -336,19 +342,19 @@ const abilities = (
   })
 }
 
-/** Joins the sections, without empty ones. */
+/** Joins all non-empty sections. */
 const sections = (texts: ReadonlyArray<string>): string => texts.filter((text) => text !== "").join("\n\n")
 
 /**
- * Returns the messages that ask a language policy for a workflow.
+ * Renders the prompt that asks a language policy for a workflow.
  *
  * **Details**
  *
- * The system message contains the rules, the output format, the examples and the pool, in this order. The user's
- * message contains the question. In a recursive round it also contains the previous workflow, its answer and a critic's
- * feedback. If answers failed their checks, it contains the results of all steps so far. All runs over one pool
- * therefore share the system message, and a model with a KV cache evaluates it once. After a worker has failed, the
- * list of workers in later rounds says so. Workers are shown by index, never by name.
+ * The system message contains the rules, the output format, the examples and the pool, in this order. It is the same
+ * for all runs with the same pool, so a model with a KV cache evaluates it only once. The user message contains the
+ * question. In a recursive round, it also contains the previous workflow, its answer and the critic's feedback; if
+ * answers failed their checks, it contains the results of all steps up to that point. After a worker has failed, later
+ * rounds mark it in the list of workers. Workers are identified by index, never by name.
  *
  * **Example**
  *
@@ -398,7 +404,7 @@ export const conductorMessages = (
   return [{ role: "system", content: sections(system) }, user(sections(asked))]
 }
 
-/** Formats a turn of the conversation for a policy. */
+/** Formats a conversation turn for the policy. */
 const turnText = (message: Message): string => {
   const said = text(message)
   if (message.role === "tool") return `[tool ${message.name}] ${said}`
@@ -407,7 +413,9 @@ const turnText = (message: Message): string => {
   return `[assistant] ${[said, ...called].filter((part) => part !== "").join("\n")}`
 }
 
-/** Returns the turns that follow a completion that could not be parsed: the completion and the parse error. */
+/**
+ * Returns the messages that follow a completion that could not be parsed: the completion itself and the parse error.
+ */
 export const correctionMessages = (
   completion: string,
   error: string,

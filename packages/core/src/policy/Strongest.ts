@@ -1,9 +1,9 @@
 /**
- * The policy for a pool without learned data: chooses the worker to ask.
+ * The default policy for pools without training data: selects the strongest worker.
  *
- * By default it asks only the strongest worker. In our tests, no router that reads only the question was better than
- * that on kinds of questions without graded data, and many were worse. The strongest worker is taken from public
- * benchmark results if they cover the whole pool; otherwise list prices are used as a proxy for strength.
+ * By default, it calls only the strongest worker. In our tests, no router that considers only the question did better
+ * on kinds of questions without graded data, and many did worse. The strongest worker is determined from public
+ * benchmark results if they cover the whole pool, or else by list price as a proxy.
  */
 import * as Effect from "effect/Effect"
 import * as Tables from "../Options.ts"
@@ -18,42 +18,42 @@ import { type PublicRecord, publicRecords } from "./publicRecords.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Public benchmark results of models, each with its source and date. */
+/** Public benchmark results for models, each with its source and date. */
 export const records: ReadonlyArray<PublicRecord> = publicRecords
 
-/** A public benchmark result of a worker in the pool. */
+/** A pool worker's result on a public benchmark. */
 export interface Measured {
-  /** The index of the worker. */
+  /** Index of the worker. */
   readonly worker: number
-  /** The share of correct answers, from 0 to 1. */
+  /** Share of correct answers, from 0 to 1. */
   readonly mean: number
   readonly standardError: number
   readonly questions: number
 }
 
-/** The chosen worker and the reason. */
+/** The selected workers, with the reason. */
 export interface Choice {
-  /** The indices of the workers to ask: either one, or two plus a third that is asked if their answers differ. */
+  /** Indices of the selected workers: either one, or two plus a third that is called only if their answers differ. */
   readonly workers: readonly [number] | readonly [number, number, number]
-  /** The reason, as a sentence for display. */
+  /** Human-readable reason, as a sentence. */
   readonly why: string
 }
 
 /**
- * The tradeoff between quality and cost. `best`: the best worker at any price. `within-2`: the cheapest worker within 2
- * percentage points of the best. `half`: the best choice at half the cost of the best worker.
+ * Trade-off between quality and cost. `best`: the strongest worker at any price. `within-2`: the cheapest worker within
+ * 2 percentage points of the strongest. `half`: the best choice for half the cost of the strongest.
  */
 export const dials = ["best", "within-2", "half"] as const
 
 /** One of {@link dials}. */
 export type Dial = (typeof dials)[number]
 
-/** Options for choosing a worker. */
+/** Options for selecting workers. */
 export interface Options {
   readonly name?: string | undefined
-  /** The tradeoff between quality and cost. Default: `"best"`. */
+  /** Trade-off between quality and cost. Default: `"best"`. */
   readonly dial?: Dial | undefined
-  /** The public benchmark results to use. Default: {@link records}. */
+  /** Public benchmark results to use. Default: {@link records}. */
   readonly records?: ReadonlyArray<PublicRecord> | undefined
 }
 
@@ -63,21 +63,21 @@ const table = Tables.table({
   records: Tables.expects("a list of records", Array.isArray)
 } satisfies Tables.ShapeOf<Options>)
 
-/** The maximum loss of accuracy of a cheaper choice. */
+/** Maximum loss in accuracy for a cheaper worker. */
 const tolerance = 0.02
 
 // -------------------------------------------------------------------------------------------------------------------
 // Known data
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns a model name without its provider, so that `openai:o3-mini` and `openai_o3-mini` are equal. */
+/** Strips the provider from a model id, so that `openai:o3-mini` and `openai_o3-mini` are treated as the same model. */
 const modelOf = (id: string): string =>
   id
     .toLowerCase()
     .replace(/^[^:]*:/, "")
     .replace(/^.*[/_](?=[a-z])/, "")
 
-/** Returns a record's data about these workers, or `undefined` if it does not cover them all. */
+/** Returns a record's results for the given models, or `undefined` if the record does not cover all of them. */
 const measuredBy = (
   { questions, right, workers }: PublicRecord,
   models: ReadonlyArray<string>
@@ -91,7 +91,7 @@ const measuredBy = (
   })
 }
 
-/** Returns the data of the first record that covers the whole pool. */
+/** Returns the results from the first record that covers the whole pool. */
 const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicRecord>) => {
   const models = pool.map(({ id }) => modelOf(id))
   for (const record of records) {
@@ -102,7 +102,8 @@ const measured = (pool: ReadonlyArray<Worker>, records: ReadonlyArray<PublicReco
 }
 
 /**
- * Returns output prices in USD per million tokens, with input prices to break ties; `undefined` if a price is unknown.
+ * Returns output prices in USD per million tokens, with input prices as a tie-breaker. Returns `undefined` if any price
+ * is unknown.
  */
 const pricesOf = (pool: ReadonlyArray<Worker>): ReadonlyArray<number> | undefined => {
   const prices = pool.flatMap(({ pricing }) =>
@@ -137,7 +138,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const measuredText = ({ ids, record }: Known, one: Measured): string =>
   `${ids[one.worker]} answered ${percent(one.mean)} ± ${(100 * one.standardError).toFixed(1)} of ${one.questions} questions of ${record!.name} correctly (${record!.repository}, read ${record!.date})`
 
-/** Returns the cheapest measured worker whose result does not differ significantly from the best. */
+/** Returns the cheapest worker whose result is not significantly worse than the best. */
 const bestMeasured = ({ found = [], prices }: Known): Measured => {
   const best = found[highest(found.map(({ mean }) => mean))]!
   const alike = found.filter(
@@ -186,8 +187,8 @@ const within = (known: Known): Choice => {
 }
 
 /**
- * Returns two workers that together cost half of the strongest, with the strongest if they differ; or one worker at
- * half the cost; or the strongest.
+ * Returns, in order of preference: two workers that cost at most a quarter of the strongest, plus the strongest if they differ;
+ * one worker at half the cost; or the strongest worker.
  */
 const half = (known: Known): Choice => {
   const { found, ids, prices } = known
@@ -211,7 +212,7 @@ const half = (known: Known): Choice => {
 
 const ways: Readonly<Record<Dial, (known: Known) => Choice>> = { best: strongest, "within-2": within, half }
 
-/** Chooses the worker to ask, and gives the reason. */
+/** Selects the workers to call, and returns them with the reason. */
 export const choose = (pool: WorkerPool, options: Options = {}): Choice => {
   Tables.check("Strongest.choose", options, table)
   return chosen(pool, options)
@@ -220,7 +221,7 @@ export const choose = (pool: WorkerPool, options: Options = {}): Choice => {
 const chosen = ({ workers }: WorkerPool, { dial = "best", records: from = records }: Options): Choice =>
   ways[dial](knownOf(workers, from))
 
-/** Like {@link choose}, among the workers with the given ordinals. */
+/** Like {@link choose}, but restricted to the workers with the given indices. */
 const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, options: Options): Choice => {
   const { why, workers } = chosen({ workers: among.map((ordinal) => pool.workers[ordinal]!) as never }, options)
   return { why, workers: workers.map((place) => among[place]!) as unknown as Choice["workers"] }
@@ -231,17 +232,18 @@ const chooseAmong = ({ pool }: Policy.Context, among: ReadonlyArray<number>, opt
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A policy that asks the strongest worker of a pool without learned data.
+ * Creates a policy that calls the strongest worker in the pool. Requires no training data.
  *
  * **Details**
  *
- * With the dial `"within-2"` it asks the cheapest worker whose public results are within two percentage points of the
- * best. With `"half"` it asks two cheap workers, and the strongest if their answers differ, or a single worker at half
- * the price. If a worker fails or a critic objects, it asks the strongest remaining worker. Its notes give the reason.
+ * With `dial: "within-2"`, it calls the cheapest worker whose public results are within two percentage points of the
+ * best. With `"half"`, it calls two cheap workers, plus the strongest if their answers differ, or else a single worker
+ * at half the price. If a worker fails or a critic objects, it calls the strongest remaining worker. The reason is
+ * included in the proposal's notes.
  *
- * If the run has exactly one named check (`checks`), each answer must pass it. If an answer fails, the strongest
- * remaining worker is asked, as long as `revisions` allows. If no worker is left, the answer of the strongest is used.
- * With such a check, `"half"` starts with a single cheap worker.
+ * If the run has exactly one named check (`checks`), each answer must pass it. When an answer fails, the strongest
+ * remaining worker is called, within the limit set by `revisions`. If no worker remains, the strongest worker's answer
+ * is used. With such a check, `"half"` starts with a single cheap worker.
  *
  * **Example**
  *

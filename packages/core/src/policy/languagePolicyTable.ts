@@ -1,5 +1,6 @@
 /**
- * The tables of a language policy's options, for `Options.check`. This module loads neither prompts nor plan parsers.
+ * Validates the options for language policies, for use with `Options.check`. A separate module, so that it loads
+ * neither the prompts nor the plan parser.
  */
 import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"

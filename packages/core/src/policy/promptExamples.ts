@@ -1,4 +1,4 @@
-/** The built-in few-shot examples. Each set shows a single call, parallel attempts, a chain and a tree. */
+/** The built-in few-shot examples. Each set demonstrates a single call, parallel attempts, a chain and a tree. */
 import type { Example } from "./Prompt.ts"
 
 const idiom: Example = {
@@ -210,7 +210,7 @@ const market: Example = {
   }
 }
 
-/** A plan with items, shown by default if a policy may write the list `how`. */
+/** An example with items, shown by default if the policy may write the `how` list. */
 export const mapExample: Example = {
   topic: "many parts",
   question: "Read the attached minutes, answer each question that was left open, and write one reply to the team.",
@@ -226,13 +226,12 @@ export const mapExample: Example = {
 }
 
 /**
- * Examples from outside the tasks that Conductors are usually trained and measured on. They work best (paper, section
- * 1).
+ * Examples unlike the tasks that Conductors are usually trained and evaluated on. These work best (paper, section 1).
  */
 export const outOfDistributionExamples: ReadonlyArray<Example> = [idiom, slogan, translation, outing]
 
-/** Examples of the kinds that the paper trains on: knowledge, mathematics, programming and reasoning. */
+/** Examples from the domains that the paper trains on: knowledge, mathematics, programming and reasoning. */
 export const inDistributionExamples: ReadonlyArray<Example> = [anatomy, counting, stream, market]
 
-/** Two examples from each of the other sets. */
+/** Two examples from each of the other two sets. */
 export const mixedExamples: ReadonlyArray<Example> = [idiom, counting, stream, outing]

@@ -131,7 +131,10 @@ A reviewer said of this answer:
   correction: "This cannot be read as a workflow. {error}\n\nWrite {lists} again, corrected."
 }
 
-/** A template with empty sections, for prompts that consist of the question alone or define only a few sections. */
+/**
+ * A template with empty sections. Use it for a prompt that consists of only the question, or as the basis for one with
+ * only a few sections.
+ */
 export const emptyTemplate: Template = {
   role: "",
   rules: [],
