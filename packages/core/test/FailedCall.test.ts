@@ -10,6 +10,144 @@ class ApiConnectionTimeoutError extends Error {
   override readonly name = "APIConnectionTimeoutError"
 }
 
+/** Status and message of rejected requests, in wordings of many servers, by the reason that they indicate. */
+const worded: Readonly<Record<string, ReadonlyArray<readonly [status: number, message: string]>>> = {
+  ContextTooLong: [
+    [
+      400,
+      "This model's maximum context length is 131072 tokens. However, you requested 140000 tokens (132000 in the messages, 8000 in the completion)."
+    ],
+    [
+      400,
+      "input length and `max_tokens` exceed context limit: 199000 + 32000 > 200000, decrease input length or `max_tokens` and try again"
+    ],
+    [400, "The input token count (1200345) exceeds the maximum number of tokens allowed (1048576)."],
+    [400, "Requested token count exceeds the model's maximum context length of 32768 tokens."],
+    [400, "the request exceeds the available context size, try increasing it"],
+    [
+      400,
+      "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 200 `max_new_tokens`"
+    ],
+    [422, "Input validation error: `inputs` must have less than 8191 tokens. Given: 12000"],
+    [400, "Prompt contains 40001 tokens, too large for model with 32768 maximum context length"],
+    [400, "too many tokens: size limit exceeded by 1234 tokens. Try using shorter or fewer inputs."],
+    [400, "Please reduce the length of the messages or completion."],
+    [400, "Range of input length should be [1, 30720]"],
+    [400, "Invalid request: Your request exceeded model token limit: 262144 (requested: 300000)"],
+    [400, "This model's maximum prompt length is 131072 but the request contains 150000 tokens."],
+    [400, "Input is too long for requested model."],
+    [400, "The total number of tokens in the prompt plus max_tokens must not exceed 8192"],
+    [400, "prompt is too long: 215432 tokens > 200000 maximum"],
+    [500, "Sorry, the model's context window was exceeded"],
+    [400, "context window exceeds limit (2013)"],
+    [400, "tokens in request more than max tokens allowed"],
+    [
+      400,
+      "Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"
+    ],
+    [400, "Your input exceeds the context window of this model. Please adjust your input and try again."],
+    [400, "Total tokens of image and text exceed max message tokens"],
+    [400, "at most 4096 tokens are supported in a single request; yours has 9000"],
+    [400, "Number of input tokens (9001) exceeds model's limit (8192)"],
+    [424, "Failed Dependency: context length exceeded"],
+    [400, "messages: total length of text too long for this model's context"],
+    [400, "conversation too long for this model, start a new one"],
+    [400, "Token count of messages must not exceed 65536"],
+    [400, "input tokens should not exceed 128000"],
+    [400, "Total prompt tokens 9000 > model max 8192"],
+    [400, "Conversation exceeds 200k tokens"],
+    [400, "Prompt has 5,120 tokens but the limit is 4,096."],
+    [400, "ValueError: Token indices sequence length is longer than the specified maximum sequence length"],
+    [400, "This endpoint's maximum context length is 64000 tokens"],
+    [413, "payload too large: 20MB limit"],
+    [400, "Please shorten your prompt."],
+    [500, "prompt too long; exceeded max context length by 12 tokens"],
+    [400, "prompt_tokens 140000 greater than limit 128000"],
+    [400, "context overflow"],
+    [400, "Input exceeds model capacity of 16k tokens"]
+  ],
+  RateLimited: [
+    [
+      413,
+      "Request too large for model `llama-3.3-70b-versatile` in organization `org` on tokens per minute (TPM): Limit 6000, Requested 9000"
+    ],
+    [
+      429,
+      "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000, Requested 45000. The input or output tokens must be reduced in order to run successfully."
+    ],
+    [400, "Too many tokens per day, please wait before trying again."],
+    [429, "Too many tokens, please wait before trying again."],
+    [429, "Resource has been exhausted (e.g. check quota)."],
+    [
+      429,
+      "Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_free_tier_requests, limit: 20, Please retry in 37.5s."
+    ],
+    [403, "Rate limit reached: requests per minute"],
+    [429, "Account has reached its concurrency limit of 4"],
+    [429, "Daily request limit reached"],
+    [429, "Slow down"],
+    [400, "Exceeded rate: 20 requests / 60 s"],
+    [400, "usage limit reached for this 5 hour window"],
+    [429, "You've hit your session limit, resets at 3pm"],
+    [400, "Too many requests in flight for this deployment"],
+    [429, "模型当前访问量过大，请稍后再试"]
+  ],
+  InvalidRequest: [
+    [400, "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"],
+    [400, "max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens for claude"],
+    [400, "temperature must not exceed 2"],
+    [400, "The number of stop sequences must not exceed 4"],
+    [400, "`top_logprobs` must not exceed 20"],
+    [400, "max_completion_tokens must not exceed 32768"],
+    [400, "max output tokens cannot exceed 8192"],
+    [400, "thinking.budget_tokens must be less than max_tokens"],
+    [400, "image is too large for this model"],
+    [400, "The tool description is too long"],
+    [400, "messages.3.content.0.text: string too long"],
+    [400, "tools[0].function.name too long. Expected a string with maximum length 64"]
+  ],
+  Quota: [
+    [402, "Insufficient Balance"],
+    [429, "You exceeded your current quota, please check your plan and billing details."],
+    [403, "Your credit balance is too low to access the API. Please go to Plans & Billing"],
+    [400, "Your credit balance is too low to access the Anthropic API."],
+    [403, "Key limit exceeded (total limit)"],
+    [400, "You have reached your monthly spending limit"],
+    [403, "Access denied: your key limit exceeded"],
+    [400, "您的账户已欠费"],
+    [402, "余额不足"],
+    [400, "余额不足或无可用资源包,请充值"]
+  ],
+  Overloaded: [
+    [503, "The model is overloaded. Please try again later."],
+    [529, "Overloaded"],
+    [503, "Server busy, please retry"]
+  ],
+  Authentication: [
+    [401, "Invalid API key"],
+    [400, "API key not valid. Please pass a valid API key."],
+    [403, "You don't have access to this model"]
+  ],
+  ContentFiltered: [
+    [400, "Your request was rejected as a result of our safety system."],
+    [400, "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."],
+    [400, "Data may contain inappropriate content"],
+    [400, "The prompt violates our usage policies."],
+    [400, "Request blocked by content safety guardrails"],
+    [400, "输入内容包含敏感信息"],
+    [400, "Output data may contain harmful content."]
+  ]
+}
+
+describe("the message of a rejected request", () => {
+  it.each(Object.entries(worded))("%s", (tag, cases) => {
+    for (const [status, message] of cases) {
+      const reason = FailedCall.reasonOf({ status, message, header: () => undefined }, 0, message)
+      assert.strictEqual(reason._tag, tag, `${status} ${message}`)
+    }
+  })
+})
+
 describe("what is thrown", () => {
   it.each([
     ["a status on the error, as SDKs put it", failed("No.", { status: 503 }), "Overloaded"],

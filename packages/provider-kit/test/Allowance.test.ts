@@ -252,6 +252,8 @@ describe("an allowance", () => {
         replies: [{ parts: [said, { type: "text", text: "42" }, finish] }]
       })
       const conductor = Conductor.make({ pool: WorkerPool.makeUnsafe([worker]), policy: Baselines.single("a") })
+      // The first run of a process imports modules, which takes real time.
+      yield* conductor.run("?")
       const ends: Array<readonly [string | undefined, number]> = []
       const run = Effect.gen(function* () {
         const { answer } = yield* conductor.run("?")

@@ -92,6 +92,8 @@ const tagOf = (call: FailedCall): Tag => {
   if (coded !== undefined) return coded
   // Gateways also use 403 for moderated content and for accounts without credit.
   if (status === 403 && (said === "ContentFiltered" || said === "Quota" || said === "RateLimited")) return said
+  // A proxy may pass the vendor's rejection of a prompt on as a failed dependency.
+  if (status === 424 && said === "ContextTooLong") return said
   const known = tagOfStatus[status]
   if (known !== undefined) return known
   if (status >= 500) return said === "ContextTooLong" ? said : "Overloaded"

@@ -35,6 +35,8 @@ const rateLimits = rows("RateLimited", [
     "proxies; no public thread found"
   ],
   [/\b(?:daily|hourly|per-(?:second|minute|hour|day)) (?:tokens?|requests?)\b/i, "proxies; no public thread found"],
+  [/exceeded rate\b|\brequests? ?\/ ?\d{1,5} ?(?:s|m|h)/i, "proxies; no public thread found"],
+  [/\b(?:usage|session) limit\b[^.]{0,40}\b(?:window|resets?)\b/i, "subscriptions; no public thread found"],
   [/速率限制|限流|请求频率|并发数?(?:过高|超)/, "https://docs.bigmodel.cn/cn/faq/api-code"],
   [/resource_exhausted/i, "https://ai.google.dev/gemini-api/docs/troubleshooting"]
 ])
@@ -56,7 +58,9 @@ const quotas = rows("Quota", [
   [
     /exhausted its monthly spending|(?:monthly|spend(?:ing)?) limit|reached your (?:specified )?(?:API )?usage limits?|extra usage is required/i,
     "https://docs.x.ai/docs/key-information/debugging"
-  ]
+  ],
+  [/欠费|余额不足|请充值/, "https://docs.bigmodel.cn/cn/faq/api-code"],
+  [/key limit exceeded|limit of (?:this|your) (?:API )?key/i, "https://openrouter.ai/docs/api/reference/limits"]
 ])
 
 const overflows = rows("ContextTooLong", [
@@ -124,6 +128,27 @@ const overflows = rows("ContextTooLong", [
   [/maximum allowed (?:number of )?(?:input|prompt) tokens/i, "proxies; no public thread found"],
   [/token limit exceeded: \d{1,12} > \d{1,12}|sequence length \d{1,12} exceeds/i, "proxies; no public thread found"],
   [/\binput (?:characters|tokens) limit of \d{1,12} exceeded|remaining context/i, "proxies; no public thread found"],
+  [
+    /(?<!max_|output |completion )\btokens\b[^.]{0,60} (?:must not|may not|cannot|should not) exceed (?!.{0,20}output)/i,
+    "proxies; no public thread found"
+  ],
+  [
+    /\bat most [\d,]{3,12} tokens (?:are |is )?(?:supported|allowed)(?! (?:for|as) output)/i,
+    "proxies; no public thread found"
+  ],
+  [
+    /\b(?:conversation|prompt|input|context|history|text)\b [^.:]{0,20}too (?:long|large|big)\b/i,
+    "proxies; no public thread found"
+  ],
+  [
+    /\b(?:conversation|prompt|input|messages|context)(?:_tokens| tokens)?\b[^.]{0,40}(?:exceeds?|exceeded|(?:greater|larger|more) than|above|>)[^.\d]{0,30}(?:\d[\d,]{3,12}|\d{1,4}k)\b/i,
+    "proxies; no public thread found"
+  ],
+  [
+    /\b(?:conversation|prompt|input|messages|context)\b[^.]{0,30}\d[\d,]{0,12}k? tokens\b[^.]{0,30}\b(?:limit|max)/i,
+    "proxies; no public thread found"
+  ],
+  [/context overflow|shorten (?:your|the) (?:prompt|input|messages|conversation)/i, "proxies; no public thread found"],
   [/\bn_ctx\b/, "https://github.com/ggml-org/llama.cpp/tree/master/tools/server"],
   [
     /string too long\. Expected a string with maximum length \d{6,12}/i,
@@ -143,9 +168,14 @@ const filters = rows("ContentFiltered", [
     "https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter"
   ],
   [
-    /safety system|prohibited_content|input was flagged|data_inspection_failed|sensitive (?:words|content)/i,
+    /safety system|prohibited_content|input was flagged|data_inspection_failed|(?:inappropriate|harmful|sensitive) (?:words|content)/i,
     "https://help.aliyun.com/zh/model-studio/error-code"
   ],
+  [
+    /violat(?:es?|ed|ing|ion of) (?:our|the|its) (?:usage|content|acceptable use|safety) polic|blocked by [^.]{0,30}(?:safety|moderation|guardrail)/i,
+    "https://platform.openai.com/docs/guides/safety-best-practices"
+  ],
+  [/敏感(?:词|内容|信息)|违规内容|内容安全|不当内容/, "https://help.aliyun.com/zh/model-studio/error-code"],
   [/ResponsibleAIPolicyViolation/, "https://learn.microsoft.com/azure/ai-services/openai/concepts/content-filter"]
 ])
 
