@@ -1,8 +1,9 @@
 /**
- * The minimum, likely and maximum price of a workflow, calculated before it runs.
+ * Calculates the minimum, likely and maximum price of a workflow before it runs.
  *
- * `most` is an upper bound if each output token of one worker counts as at most `perToken` input tokens of another.
- * Budgets need no such assumption: they reserve the worst case of each call when its input is known.
+ * `most` is an upper bound under the assumption that each output token of one worker counts as at most `perToken` input
+ * tokens for another. Budgets do not rely on this assumption: they reserve the worst case of each call once its input
+ * is known.
  */
 import type { Checks } from "../task/Check.ts"
 import * as Task from "../task/Task.ts"
@@ -21,44 +22,44 @@ import { needed, type Step, visible, type Workflow } from "./Workflow.ts"
 /** A number of calls and tokens, and their cost. */
 export interface Amount {
   readonly calls: number
-  /** Input and output tokens together. */
+  /** Input and output tokens combined. */
   readonly tokens: number
   /**
-   * The cost in USD. `undefined` if it cannot be calculated before the run: for a worker without a price, a step of the
-   * Conductor itself, a step that may call tools, or a critic as a check. In that case, calls and tokens of nested
-   * runs, tool turns and critics are not counted.
+   * Cost in USD. `undefined` if it cannot be calculated in advance: for workers without a price, steps that run the
+   * Conductor itself, steps that may call tools, and critics used as checks. In that case, the calls and tokens of
+   * nested runs, tool turns and critics are not included.
    */
   readonly costUsd: number | undefined
 }
 
-/** The price of a workflow. */
+/** The price range of a workflow. */
 export interface Price {
   /**
-   * The minimum: every call succeeds, and only steps that no quorum, condition, check or empty list can skip are
-   * counted. Input and output count as 0.
+   * Minimum: every call succeeds, and only steps that no quorum, condition, check or empty list can skip are counted.
+   * Input and output are assumed to be empty.
    */
   readonly least: Amount
-  /** The likely price: every call succeeds, with answers and lists of the usual length. */
+  /** Likely price: every call succeeds, and answers and lists have their usual length. */
   readonly likely: Amount
-  /** The maximum: every call is retried as often as allowed, with the longest answers and lists. */
+  /** Maximum: every call is retried as often as allowed, and answers and lists have their maximum length. */
   readonly most: Amount
-  /** The part of each step in `most`, including its checks. */
+  /** Each step's share of `most`, including its checks. */
   readonly steps: ReadonlyArray<Amount>
 }
 
-/** The properties of the run that the price depends on. Only `pool` and `task` are required. */
+/** The run's properties on which the price depends. Only `pool` and `task` are required. */
 export interface Setting {
   readonly pool: WorkerPool
   readonly task: Task.Task
-  /** The settings of every call to a worker. */
+  /** Settings for every worker call. */
   readonly worker?: { readonly maxOutputTokens?: number | undefined } | undefined
-  /** The retries of failed calls. Default: 3 attempts. */
+  /** Retry policy for failed calls. Default: 3 attempts. */
   readonly retry?: { readonly maxAttempts?: number | undefined } | undefined
-  /** Whether other workers take over a step whose worker failed after all retries. Default: `"next"`, as for a run. */
+  /** Whether another worker takes over a step after its worker failed all retries. Default: `"next"`, as for a run. */
   readonly reassign?: "never" | "next" | undefined
-  /** The checks of the run by name. Checks that do not call workers are free. */
+  /** The run's named checks. Checks that do not call workers are free. */
   readonly checks?: Checks | undefined
-  /** Whether the answer must have a shape. If so, up to two repeated requests are counted. */
+  /** Whether the answer must match an output format. If so, up to two repeated requests are included. */
   readonly isShaped?: boolean | undefined
   /** The steps that may call tools. Default: none. */
   readonly tools?: "last-step" | "every-step" | "policy" | undefined
@@ -66,9 +67,9 @@ export interface Setting {
   readonly skipUnseen?: boolean | undefined
   /** The previous round, which steps with access `"all"` also see. */
   readonly previous?: WorkerView["previous"]
-  /** The number of input tokens of a worker per output token of another. Default: 2. */
+  /** Number of input tokens for one worker per output token of another. Default: 2. */
   readonly perToken?: number | undefined
-  /** The usual number of output tokens of an answer. Default: 400. */
+  /** Typical number of output tokens in an answer. Default: 400. */
   readonly usualOutput?: number | undefined
 }
 
@@ -91,14 +92,14 @@ const times = ({ calls, costUsd, tokens }: Amount, count: number): Amount =>
 
 const sum = (amounts: ReadonlyArray<Amount>): Amount => amounts.reduce(plus, nothing)
 
-/** Returns the maximum of one call. Its input counts at the higher of the prices with and without cache. */
+/** Returns the maximum price of one call. Input is charged at the cache-write price if that is higher. */
 const callBound = (worker: Worker, inputTokens: number, outputTokens: number): Amount => ({
   calls: 1,
   tokens: inputTokens + outputTokens,
   costUsd: costBound(worker, inputTokens, outputTokens)
 })
 
-/** Returns one call at the price without cache. */
+/** Returns the price of one call without caching. */
 const callOf = (worker: Worker, inputTokens: number, outputTokens: number): Amount => ({
   calls: 1,
   tokens: inputTokens + outputTokens,
@@ -109,16 +110,16 @@ const callOf = (worker: Worker, inputTokens: number, outputTokens: number): Amou
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum number of repeated requests for an answer with the wrong shape. */
+/** Maximum number of repeated requests for an answer that does not match the output format. */
 const corrections = 2
 
-/** The tokens of a judge's instruction and of the text between answers. */
+/** Allowance for a judge's prompt and the text between answers, in tokens. */
 const frameTokens = 1_024
 
-/** The tokens around the text of another step, such as the reason for a failure or the heading of an item. */
+/** Allowance for the text around another step's answer, such as a failure message or an item's heading, in tokens. */
 const textFrame = 512
 
-/** The likely share of conditional steps that run. */
+/** Estimated share of conditional steps that run. */
 const conditionShare = 0.3
 
 interface StepPrice {
@@ -127,19 +128,19 @@ interface StepPrice {
   readonly most: Amount
 }
 
-/** The parts of a workflow and its run on which the price of each step depends. */
+/** The parts of the workflow and the run on which each step's price depends. */
 interface Plan {
   readonly workflow: Workflow
   readonly setting: Setting
   readonly wanted: ReadonlySet<number>
   readonly axes: ReadonlyArray<ReadonlyArray<number>>
-  /** The maximum output tokens of one call, by step. Unknown for steps of the Conductor itself. */
+  /** Maximum number of output tokens per call, by step. Not known for steps that run the Conductor itself. */
   readonly outputs: ReadonlyArray<number>
-  /** The steps that always run if nothing fails. */
+  /** Steps that always run unless something fails. */
   readonly sure: ReadonlySet<number>
 }
 
-/** Returns the workers that may answer a step, starting with its own. */
+/** Returns the workers that may answer a step, starting with the assigned one. */
 const answerersOf = (
   { setting: { pool, reassign = "next" } }: Plan,
   { check, worker }: Step
@@ -154,7 +155,7 @@ const listOf = ({ steps }: Workflow, step: number): number => boundOf(steps[step
 const product = ({ workflow }: Plan, axes: ReadonlyArray<number>): number =>
   axes.reduce((all, axis) => all * listOf(workflow, axis), 1)
 
-/** Returns the number of cells of a step that one cell of another step sees. */
+/** Returns the number of cells of the earlier step that one cell of `step` sees. */
 const seenCells = (plan: Plan, step: number, earlier: number): number => {
   const own = plan.axes[step]!
   const theirs = plan.axes[earlier]!
@@ -162,14 +163,14 @@ const seenCells = (plan: Plan, step: number, earlier: number): number => {
   return product(plan, theirs.slice(shared))
 }
 
-/** Returns the input of a step as if the answers that it sees were empty. */
+/** Returns the input tokens of a step, excluding the answers that it sees. */
 const bareTokens = ({ setting: { previous, task }, workflow }: Plan, step: number, worker: Worker): number => {
   const answers = workflow.steps.map(() => ({ type: "answered" as const, text: "" }))
   const messages = workerMessages({ task, workflow, step, answers, previous })
   return worstCase({ worker, request: { messages, maxOutputTokens: 0 } }).tokens
 }
 
-/** Returns the tokens of other steps' texts that a cell sees, if each is `output` tokens long. */
+/** Returns the number of tokens that a cell sees from other steps, given the output length of each step. */
 const seenTokens = (plan: Plan, step: number, outputOf: (step: number) => number): number => {
   const { axes, workflow } = plan
   const item = workflow.steps[step]!.each === undefined ? 0 : outputOf(axes[step]!.at(-1)!)
@@ -179,7 +180,7 @@ const seenTokens = (plan: Plan, step: number, outputOf: (step: number) => number
   }, item)
 }
 
-/** Returns the price of the checks of one answer. */
+/** Returns the price of checking one answer. */
 const judgements = (
   { setting: { checks = {}, pool } }: Plan,
   step: Step,
@@ -210,8 +211,8 @@ const hasTools = ({ tools }: Step): boolean =>
   tools !== undefined && tools !== false && (tools === true || tools.length > 0)
 
 /**
- * Returns the maximum number of requests for one answer without failed calls, including repetitions because of its
- * check.
+ * Returns the maximum number of requests for one answer, excluding retries of failed calls but including repetitions
+ * after a failed check.
  */
 const turnsOf = ({ setting, workflow }: Plan, step: number) => {
   const { check, gives } = workflow.steps[step]!
@@ -230,10 +231,10 @@ const mostOf = (plan: Plan, index: number): Amount => {
   const seen = seenTokens(plan, index, (earlier) => textFrame + perToken * (outputs[earlier] ?? longest))
   const answered = answerersOf(plan, step).map((worker, at) => {
     const output = outputOf(setting, step, worker)
-    // Each turn is shown those before it, and the reason why it is asked again.
+    // Each turn includes the previous turns and the reason for repeating the request.
     const history = (turns - 1) * (perToken * output + textFrame)
     const turn = callBound(worker, bareTokens(plan, index, worker) + seen + history, output)
-    // Under a cost limit, a worker without a price takes over no step.
+    // Under a cost limit, workers without a price never take over a step.
     return at > 0 && turn.costUsd === undefined ? { ...turn, costUsd: 0 } : turn
   })
   const judged = times(judgements(plan, step, perToken * longest, task), tries * answered.length)
@@ -242,7 +243,7 @@ const mostOf = (plan: Plan, index: number): Amount => {
   return times(mayCallTools(plan, index) ? plus(all, unknown) : all, product(plan, plan.axes[index]!) * attempts)
 }
 
-/** Returns the likely length of a list: half of its maximum, rounded up. */
+/** Returns the likely number of items in a list: half of the maximum, rounded. */
 const usualCells = (cells: number): number => Math.max(1, Math.round(cells / 2))
 
 const likelyOf = (plan: Plan, index: number): Amount => {
@@ -251,7 +252,7 @@ const likelyOf = (plan: Plan, index: number): Amount => {
   const step = workflow.steps[index]!
   const worker = setting.pool.workers[step.worker]!
   const usual = (at: number) => Math.min(outputs[at] ?? usualOutput, usualOutput)
-  // A bound counts bytes; text has about four for a token.
+  // The bound counts bytes; text averages about four bytes per token.
   const bare = Math.ceil(bareTokens(plan, index, worker) / 4)
   const seen = visible(workflow, index).reduce(
     (all, earlier) => all + usualCells(seenCells(plan, index, earlier)) * usual(earlier),
@@ -274,7 +275,7 @@ const priceOf = (plan: Plan, index: number): StepPrice => {
   const step = plan.workflow.steps[index]!
   if (!plan.wanted.has(index)) return { least: nothing, likely: nothing, most: nothing }
   const worker = plan.setting.pool.workers[step.worker]
-  // The plan of a nested run is not yet written.
+  // The plan of a nested run is not known in advance.
   if (worker === undefined) return { least: plan.sure.has(index) ? unknown : nothing, likely: unknown, most: unknown }
   const least = plan.sure.has(index) ? callOf(worker, 0, 0) : nothing
   return { least, likely: likelyOf(plan, index), most: mostOf(plan, index) }
@@ -287,17 +288,18 @@ const priceOf = (plan: Plan, index: number): StepPrice => {
 const outputOf = ({ worker: all }: Setting, { settings }: Step, worker: Worker): number =>
   outputBound({ worker, request: { messages: [], maxOutputTokens: settings?.maxOutputTokens ?? all?.maxOutputTokens } })
 
-/** Returns, by step, the maximum output of the workers that may answer it. */
+/** Returns the maximum output tokens for each step, over all workers that may answer it. */
 const outputsOf = (workflow: Workflow, setting: Setting): ReadonlyArray<number> =>
   workflow.steps.map((step) => Math.max(...setting.pool.workers.map((worker) => outputOf(setting, step, worker)), 0))
 
 /**
- * Returns the steps that always run if nothing fails. The others depend on a condition, a list, a quorum or a check.
+ * Returns the steps that always run unless something fails. All other steps depend on a condition, a list, a quorum or
+ * a check.
  */
 const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<number> => {
   const { steps } = workflow
   const unsure = new Set<number>()
-  // A quorum stops what it sees, and what only that needs.
+  // A quorum may stop the steps that it sees, and steps needed only by those.
   for (let step = steps.length - 1; step >= 0; step--) {
     if (steps[step]!.enough !== undefined || unsure.has(step))
       for (const earlier of visible(workflow, step)) unsure.add(earlier)
@@ -305,7 +307,7 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
   const held = new Set<number>()
   for (const [step, { check, each, when }] of steps.entries()) {
     if (when !== undefined || each !== undefined) unsure.add(step)
-    // The policy may end the round before a step that sees a failed check.
+    // The policy may end the round before a step that sees a failed answer runs.
     const waits = visible(workflow, step).some((earlier) => held.has(earlier))
     if (waits) unsure.add(step)
     if (waits || check?.onFailure === "revise") held.add(step)
@@ -314,12 +316,12 @@ const sureOf = (workflow: Workflow, wanted: ReadonlySet<number>): ReadonlySet<nu
 }
 
 /**
- * Returns the price of a workflow that `Workflow.check` accepts.
+ * Calculates the price of a workflow. The workflow must be valid according to `Workflow.check`.
  *
  * **Details**
  *
- * It counts the calls of the steps and their checks, but not the calls of the policy and of a critic that scores the
- * answer. Cached and recorded answers cost nothing, so a run may cost less than `least`.
+ * Includes the calls of the steps and their checks, but not those of the policy or of a critic that scores the answer.
+ * Cache hits and replayed answers cost nothing, so a run may cost less than `least`.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * The messages that a worker sees for a step. They are separate from `Prompt` so that the executor does not load the
- * workflow reader that `Prompt` needs.
+ * Builds the messages sent to a step's worker. Separate from `Prompt`, so that the executor does not load the workflow
+ * parser that `Prompt` needs.
  */
 import type * as Arr from "effect/Array"
 import { isA } from "../Thrown.ts"
@@ -10,7 +10,7 @@ import type { ToolResult } from "../task/Tool.ts"
 import { type FinishReason, WorkerError } from "../task/Worker.ts"
 import * as Workflow from "./Workflow.ts"
 
-/** The result of a step: its answer, its worker's refusal, or the reason why there is no answer. */
+/** The result of a step: an answer, a refusal by its worker, or the reason why it has no answer. */
 export type StepAnswer =
   | { readonly type: "answered"; readonly text: string }
   | { readonly type: "refused"; readonly text: string; readonly worker: string }
@@ -19,49 +19,49 @@ export type StepAnswer =
 /** The result of a check. */
 export interface Verdict {
   readonly passed: boolean
-  /** The problem; absent if the answer passed. */
+  /** Description of the problem. Undefined if the answer passed. */
   readonly objection?: string | undefined
 }
 
-/** Everything that a model returned with a completion. A journal restores all of it, a transcript all but `echo`. */
+/** A model's complete response to a completion request. It is stored in full in journals; transcripts omit `echo`. */
 export interface Said {
   readonly text: string
-  /** The model's tool calls; empty by default. Only the policy can run them. */
+  /** Tool calls made by the model. Empty by default. Only the policy can execute them. */
   readonly toolCalls: ReadonlyArray<ToolCall>
   readonly reasoning: string
   readonly finishReason: FinishReason
-  /** Vendor data that the model returned in addition (`WorkerPart`). */
+  /** Additional vendor-specific data returned by the model (see `WorkerPart`). */
   readonly echo?: unknown
 }
 
-/** A finished or current round, with the results of its steps by index. */
+/** A finished or current round with its step results. */
 export interface PastRound {
   readonly workflow: Workflow.Workflow
-  /** The results by step; `undefined` for a step that was not run. */
+  /** Results by step. `undefined` for steps that did not run. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The verdicts by step; `undefined` for a step without a check, or whose check was not run. */
+  /** Check verdicts by step. `undefined` for steps without a check, or whose check did not run. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
-  /** The completions of the models that the policy called in this round, in order; absent if it called none. */
+  /** Completions requested by the policy in this round, in order. Undefined if there were no completions. */
   readonly said?: ReadonlyArray<Said> | undefined
 }
 
-/** The part of a workflow that a step or one of its items sees. */
+/** The part of a workflow that is visible to a step or one of its items. */
 export interface StepView {
-  /** The results of the steps so far, by index. Answers that the step may not see are never read. */
+  /** Step results by index. Results that the step may not see are never read. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** Returns the subtask of a step as shown, including its item. Default: the subtask in the workflow. */
+  /** Returns the text of a step's subtask with its item filled in. Defaults to the subtask from the workflow. */
   readonly subtaskOf?: ((step: number) => string) | undefined
-  /** Whether a visible step is hidden because another step with the same answer is shown. */
+  /** Whether to hide a visible step, because another step with the same answer is already shown. */
   readonly isHidden?: ((step: number) => boolean) | undefined
 }
 
-/** A step as its worker will see it. */
+/** A step from the perspective of its worker. */
 export interface WorkerView extends StepView {
   readonly task: Task.Task
   readonly workflow: Workflow.Workflow
-  /** The index of the current step. */
+  /** Index of the current step. */
   readonly step: number
-  /** The result of the previous round. Access `"all"` shows it. */
+  /** The result of the previous round, shown to steps with access `"all"`. */
   readonly previous?:
     | { readonly answer: StepAnswer; readonly rounds?: ReadonlyArray<PastRound> | undefined }
     | undefined
@@ -72,15 +72,15 @@ export const assistant = (content: string): PlainMessage => ({ role: "assistant"
 
 const questionIndex = ({ messages }: Task.Task): number => messages.findLastIndex(({ role }) => role === "user")
 
-/** Returns everything before the question: system messages and earlier turns of the conversation. */
+/** Returns the messages before the question: system messages and earlier conversation turns. */
 export const background = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(0, questionIndex(task))
 
-/** Returns the messages after the question: the tool calls and their results. */
+/** Returns the messages after the question: tool calls and their results. */
 const aftermath = (task: Task.Task): ReadonlyArray<Message> => task.messages.slice(questionIndex(task) + 1)
 
 /**
- * Returns why a step failed, without the provider's message about the worker's account, which must not be sent to other
- * providers.
+ * Returns the reason for a step's failure. Messages about the worker's account are replaced, because they must not be
+ * sent to other providers.
  */
 const whyFailed = ({ cause, message }: Extract<StepAnswer, { readonly type: "failed" }>): string =>
   isA(cause, WorkerError) && (cause.reason._tag === "Authentication" || cause.reason._tag === "Quota")
@@ -94,27 +94,27 @@ const said = (answer: StepAnswer | undefined): string => {
   return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
 }
 
-/** Returns the subtasks as the policy wrote them. */
+/** Returns subtasks as written by the policy. */
 const planned =
   ({ steps }: Workflow.Workflow) =>
   (step: number): string =>
     steps[step]!.subtask
 
-/** Returns the subtask of an item: the item replaces `{item}`, or is appended. */
+/** Inserts an item into a subtask: replaces `{item}`, or appends the item if there is no placeholder. */
 export const itemSubtask = (subtask: string, item: string): string => {
   if (subtask.includes("{item}")) return subtask.replaceAll("{item}", () => item)
   return subtask === "" ? `Item:\n${item}` : `${subtask}\n\nItem:\n${item}`
 }
 
-/** The result of an item, for a join. */
+/** The result for an item, to be joined with those of the other items. */
 export interface ItemResult {
   readonly item: string
   readonly answer: StepAnswer | undefined
 }
 
 /**
- * Joins the results of a step's items into one answer: JSON with one line per item, so that the text of an item cannot
- * imitate another item. Without an answered item, there is no answer.
+ * Joins the results of a step's items into a single answer: a JSON list with one line per item, so that one item's text
+ * cannot imitate another's. Fails if no item was answered.
  */
 export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
   if (results.length === 0) return { type: "answered", text: "[]" }
@@ -132,20 +132,20 @@ export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
 }
 
 /**
- * Returns the messages that are sent to the worker of a step.
+ * Builds the messages to send to a step's worker.
  *
  * **Details**
  *
- * The task's system messages and earlier turns come first. Each step in the access list follows, in step order: its
- * subtask as the user's turn and its answer as the assistant's. The last user message contains the question and the
- * step's own subtask. In a later round, access `"all"` shows the previous final answer before the steps, followed by
- * the listed steps of earlier rounds (`Step.earlier`). A failed step is shown as a turn with the failure and its
- * reason, without the provider's message about its key or quota.
+ * The task's system messages and earlier turns come first. They are followed by each step in the access list, in step
+ * order, with its subtask as a user message and its answer as an assistant message. The final user message contains the
+ * question and the step's subtask. In later rounds, access `"all"` also includes the previous final answer and the
+ * referenced steps of earlier rounds (`Step.earlier`), placed before the steps. A failed step is represented by its
+ * failure and reason, without provider messages about API keys or quotas.
  *
  * **Gotchas**
  *
- * An empty subtask stands for the question itself, both as the last message and as a past turn. No turn is ever empty:
- * some vendors refuse empty messages.
+ * An empty subtask stands for the question itself, both in the final message and in earlier turns. No message is ever
+ * empty, because some vendors reject empty messages.
  *
  * **Example**
  *
@@ -200,9 +200,9 @@ export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Mess
 export interface ToolTurn {
   readonly text: string
   readonly calls: ReadonlyArray<ToolCall>
-  /** The result of each call, in the same order. */
+  /** Results of the calls, in the same order. */
   readonly results: ReadonlyArray<ToolResult>
-  /** The vendor's opaque data for the turn. */
+  /** Opaque vendor-specific data for the turn. */
   readonly echo?: unknown
 }
 
@@ -211,7 +211,7 @@ const toolMessage = ({ id, name }: ToolCall, { content, isError }: ToolResult): 
   return isError === true ? { ...message, isError } : message
 }
 
-/** Returns the messages that a turn with tool calls adds to the conversation of its step. */
+/** Returns the messages that a turn with tool calls adds to its step's conversation. */
 export const toolTurnMessages = ({ calls, echo, results, text }: ToolTurn): ReadonlyArray<Message> => {
   const message = { role: "assistant" as const, content: text, toolCalls: calls }
   return [
@@ -220,7 +220,7 @@ export const toolTurnMessages = ({ calls, echo, results, text }: ToolTurn): Read
   ]
 }
 
-/** Returns the messages that request another answer because `text` does not have the requested shape. */
+/** Returns the messages that ask for another answer because `text` does not match the output format. */
 export const shapeCorrectionMessages = (text: string, why: string): ReadonlyArray<Message> => [
   assistant(text),
   user(`Your answer does not match the output schema: ${why}\nAnswer again with only the JSON.`)

@@ -1,9 +1,10 @@
 /**
- * Topologies: the graph of a workflow's access lists, based on Effect's `Graph`.
+ * Topologies: the graph of a workflow's access lists, built on Effect's `Graph`.
  *
- * Each step is a node, with an edge to each later step that sees it. `"all"` refers to every earlier step, so the full
- * graph of a plain chain has an edge from each step to all that follow. The transitive reduction (the fewest edges with
- * the same reachability) is closer to the intuitive shape, so shape, diagrams and layout are based on it.
+ * Each step is a node, with an edge to every later step that sees it. Because `"all"` refers to every earlier step,
+ * even a simple chain has an edge from each step to all later ones. The transitive reduction, which has the fewest
+ * edges with the same reachability, is closer to the intuitive shape. It is therefore used for shapes, diagrams and
+ * layouts.
  */
 import * as Graph from "effect/Graph"
 import { plain } from "../Thrown.ts"
@@ -14,51 +15,58 @@ import * as Workflow from "./Workflow.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The graph of a workflow. Node indices are step indices. */
+/** The graph of a workflow. Node indices equal step indices. */
 export interface Topology {
   readonly workflow: Workflow.Workflow
-  /** An edge for each entry of an access list, and from each step whose items or check another step depends on. */
+  /**
+   * The dependency graph: one edge for each access list entry, and for each dependency on another step's items or
+   * check.
+   */
   readonly graph: Graph.DirectedGraph<Workflow.Step, void>
-  /** The graph without edges that other edges imply. */
+  /** The transitive reduction of `graph`. */
   readonly reduction: Graph.DirectedGraph<Workflow.Step, void>
 }
 
 /**
- * The shape of a topology: the first of these that matches the reduction.
+ * Classification of a topology, based on its transitive reduction. The first matching shape applies.
  *
- * - `empty`: no steps. The previous answer is confirmed.
+ * - `empty`: no steps; confirms the previous answer.
  * - `single`: one step.
- * - `map`: a step runs once per item of a list.
- * - `chain`: every step except the first depends on exactly the previous one.
- * - `best-of-n`: two or more independent steps with the same subtask, and a last step that sees all of them, or a
- *   majority vote. If the subtasks differ, the shape is `tree`.
- * - `tree`: exactly one later step depends on each step except the last, so that parts are joined, possibly in stages.
- * - `dag`: any other graph, such as one plan for two attempts and a judge, or a step whose answer is not used.
+ * - `map`: at least one step runs for each item of a list.
+ * - `chain`: each step depends on exactly the previous one.
+ * - `best-of-n`: at least two independent steps with the same subtask, followed by a step that sees all of them or by a
+ *   majority vote. If their subtasks differ, the shape is `tree`.
+ * - `tree`: exactly one later step depends on each step except the last, so that partial results are merged, possibly
+ *   in several stages.
+ * - `dag`: any other graph, such as a plan shared by two attempts and a judge, or a step whose answer is not used.
  */
 export type Shape = "empty" | "single" | "map" | "chain" | "best-of-n" | "tree" | "dag"
 
-/** The steps, in order, that determine the duration of a workflow, and their total duration. */
+/** The chain of steps that determines how long a workflow takes, with its total duration. */
 export interface CriticalPath {
   readonly steps: ReadonlyArray<number>
   readonly length: number
 }
 
-/** A position in a diagram. Layers follow time, from 0; lanes are perpendicular to it, from 0, in steps of one half. */
+/**
+ * A position in a diagram. `layer` corresponds to time and `lane` is perpendicular to it. Both start at 0; lanes may be
+ * multiples of one half.
+ */
 export interface Position {
   readonly layer: number
   readonly lane: number
 }
 
-/** The positions of a topology's steps and edges for a renderer. */
+/** Positions of steps and edges for rendering a topology. */
 export interface Layout {
   readonly layers: number
-  /** The number of lanes. Layers with fewer steps are centered. */
+  /** Number of lanes. Layers with fewer steps are centered. */
   readonly lanes: number
-  /** The position of each step, by index. */
+  /** Position of each step, by index. */
   readonly steps: ReadonlyArray<Position>
   /**
-   * The edges of the reduction. `points` contains one position per layer from `from` to `to`; the positions in between
-   * do not coincide with a step.
+   * Edges of the transitive reduction. `points` contains one position for each layer from `from` to `to`; intermediate
+   * positions never coincide with a step.
    */
   readonly edges: ReadonlyArray<{
     readonly from: number
@@ -67,9 +75,9 @@ export interface Layout {
   }>
 }
 
-/** Options for diagrams. */
+/** Options for rendering diagrams. */
 export interface DiagramOptions {
-  /** Returns the label of a step. Default: its index, its worker's index and the beginning of its subtask. */
+  /** Returns the label for a step. Defaults to its index, its worker's index and the beginning of its subtask. */
   readonly label?: ((step: Workflow.Step, index: number) => string) | undefined
 }
 
@@ -85,7 +93,7 @@ const inputs = (workflow: Workflow.Workflow, step: number): ReadonlyArray<number
 }
 
 /**
- * Makes the topology of a workflow that `Workflow.check` accepts.
+ * Creates the topology of a workflow. The workflow must be valid according to `Workflow.check`.
  *
  * **Example**
  *
@@ -118,7 +126,7 @@ export const make = (workflow: Workflow.Workflow): Topology => {
 // Measures
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the layer of each step: 0 if it sees no step, otherwise one more than the highest layer that it sees. */
+/** Returns the layer of each step: 0 if it sees no other step, or else one more than the highest layer that it sees. */
 const layerOf = ({ workflow }: Topology): ReadonlyArray<number> => {
   const found: Array<number> = []
   workflow.steps.forEach((_, step) => {
@@ -128,7 +136,7 @@ const layerOf = ({ workflow }: Topology): ReadonlyArray<number> => {
 }
 
 /**
- * Returns the steps by layer, in step order within a layer. Steps of one layer do not depend on each other and may run
+ * Groups the steps by layer, in step order. Steps in the same layer do not depend on each other and may run
  * concurrently.
  */
 export const layers = (topology: Topology): ReadonlyArray<ReadonlyArray<number>> => {
@@ -140,21 +148,21 @@ export const layers = (topology: Topology): ReadonlyArray<ReadonlyArray<number>>
   return found
 }
 
-/** Returns the size of the largest layer; 0 if there are no steps. */
+/** Returns the number of steps in the largest layer, or 0 if there are no steps. */
 export const width = (topology: Topology): number => Math.max(0, ...layers(topology).map((layer) => layer.length))
 
-/** Returns the number of layers, which is the number of sequential calls. */
+/** Returns the number of layers, which equals the number of sequential calls. */
 export const depth = (topology: Topology): number => layers(topology).length
 
 /**
- * Returns the critical path: the steps that determine the duration if each step starts when all steps that it sees have
- * ended.
+ * Returns the critical path: the chain of steps that determines the total duration if each step starts as soon as all
+ * steps that it sees have finished.
  *
  * **Details**
  *
- * `durations` are by step, in any unit; an absent one counts as 0 (a skipped step). Without durations, every step
- * counts as 1, so the length is the depth. Of several paths of equal length, the one through the earliest steps is
- * returned.
+ * `durations` contains the duration of each step, in any unit; `undefined` counts as 0, for a skipped step. If omitted,
+ * each step counts as 1, and the path length equals the depth. Of several paths of equal length, the one through the
+ * earliest steps is returned.
  */
 export const criticalPath = (topology: Topology, durations?: ReadonlyArray<number | undefined>): CriticalPath => {
   const { workflow } = topology
@@ -172,7 +180,7 @@ export const criticalPath = (topology: Topology, durations?: ReadonlyArray<numbe
   return longest(ends)
 }
 
-/** The fields of a step's record from which its duration is calculated. */
+/** The fields of a step record that are needed to calculate its duration. */
 export interface Ran {
   readonly durationMillis?: number | undefined
   readonly item?: string | undefined
@@ -181,12 +189,12 @@ export interface Ran {
 }
 
 /**
- * Expands a workflow so that each item becomes a separate step with the dependencies that it had in the run.
+ * Expands a workflow so that each item becomes a separate step, with the dependencies that it had in the run.
  *
  * **Details**
  *
- * Returns the workflow, the durations of its steps for {@link criticalPath} (absent for a step that did not run or was
- * stopped), and their places (`1`, `1[3]`). A workflow without items is returned unchanged.
+ * Returns the expanded workflow, the durations of its steps for {@link criticalPath} (`undefined` for steps that did
+ * not run or were stopped), and their positions (`1`, `1[3]`). A workflow without items is returned unchanged.
  */
 export const unfold = (
   workflow: Workflow.Workflow,
@@ -257,7 +265,7 @@ const defaultLabel = ({ each, subtask, worker }: Workflow.Step, index: number): 
   return `Step ${index}${each === undefined ? "" : " ×n"}: Model ${worker}${text === "" ? "" : `\n${text}`}`
 }
 
-/** Returns the reduction with the labels of steps as nodes, for diagrams. */
+/** Returns the transitive reduction with step labels as nodes, for rendering. */
 const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions): Graph.DirectedGraph<string, void> =>
   Graph.directed<string, void>((mutable) => {
     topology.workflow.steps.forEach((step, index) => {
@@ -267,7 +275,7 @@ const labelled = (topology: Topology, { label = defaultLabel }: DiagramOptions):
     return undefined
   })
 
-/** Returns the edges of the reduction, sorted by target and then by source. */
+/** Returns the edges of the transitive reduction, sorted by target and then by source. */
 const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source: number; readonly target: number }> =>
   Array.from(Graph.values(Graph.edges(reduction))).sort(
     (left, right) => left.target - right.target || left.source - right.source
@@ -277,7 +285,7 @@ const reducedEdges = ({ reduction }: Topology): ReadonlyArray<{ readonly source:
 export const toMermaid = (topology: Topology, options: DiagramOptions = {}): string =>
   Graph.toMermaid(labelled(topology, options), { edgeLabel: () => "" })
 
-/** Renders the topology in Graphviz's DOT language. Labels are escaped, and control characters are removed. */
+/** Renders the topology in the Graphviz DOT language. Labels are escaped, and control characters are removed. */
 export const toDot = (topology: Topology, options: DiagramOptions = {}): string =>
   Graph.toGraphViz(labelled(topology, options), { graphName: "workflow", edgeLabel: () => "" })
 
@@ -285,7 +293,7 @@ export const toDot = (topology: Topology, options: DiagramOptions = {}): string 
 // Layout
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A step, or the point where an edge crosses a layer, with the slots before and after it. */
+/** A step, or the point at which an edge crosses a layer, linked to the adjacent slots. */
 interface Slot {
   readonly layer: number
   readonly before: Array<Slot>
@@ -300,7 +308,7 @@ const link = (from: Slot, to: Slot) => {
   to.before.push(from)
 }
 
-/** Creates the slots from one step to another, one per layer. */
+/** Creates a path of slots between two steps, with one slot for each layer in between. */
 const thread = (from: Slot, to: Slot): ReadonlyArray<Slot> => {
   const between = Array.from({ length: to.layer - from.layer - 1 }, (_, index) => slot(from.layer + index + 1))
   const path = [from, ...between, to]
@@ -311,7 +319,7 @@ const thread = (from: Slot, to: Slot): ReadonlyArray<Slot> => {
 const mean = (slots: ReadonlyArray<Slot>, otherwise: number) =>
   slots.length === 0 ? otherwise : slots.reduce((sum, { lane }) => sum + lane, 0) / slots.length
 
-/** Sorts the slots of a layer by their neighbors' lanes (stable), centered over `lanes`. */
+/** Sorts a layer's slots by the mean lane of their neighbors (stable) and centers them within `lanes`. */
 const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "after") => {
   if (neighbours !== undefined) {
     const wanted = new Map(slots.map((one) => [one, mean(one[neighbours], one.lane)]))
@@ -323,8 +331,8 @@ const arrange = (slots: Array<Slot>, lanes: number, neighbours?: "before" | "aft
 }
 
 /**
- * Returns positions for a renderer: steps by layer, and edges that avoid steps. Crossings are reduced by ordering each
- * layer by the mean position of its neighbors, downwards and then upwards.
+ * Calculates positions for rendering: steps arranged by layer, and edges routed around steps. To reduce crossings, each
+ * layer is sorted by the mean position of its neighbors, in a downward pass followed by an upward pass.
  *
  * **Example**
  *

@@ -1,9 +1,10 @@
 /**
- * A workflow: the plan that a policy writes for one question, as plain data.
+ * Workflows: the plan that a policy writes for a question, as plain data.
  *
- * A workflow is a short list of steps. Each step gives one worker a subtask in natural language and lists the earlier
- * steps that the worker sees. A step can see only earlier steps, so a workflow is always a directed acyclic graph: a
- * single call, independent attempts with a judge, a chain, a tree, or a mixture (paper, section 1).
+ * A workflow is a short list of steps. Each step assigns a subtask in natural language to one worker and lists the
+ * earlier steps that the worker sees. Because steps can only see earlier steps, a workflow is always a directed acyclic
+ * graph: a single call, independent attempts with a judge, a chain, a tree, or a combination of these (paper, section
+ * 1).
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -16,84 +17,90 @@ import { isProgram, wrongField } from "./program.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The earlier steps that a step sees: all of them, or those at the given indices. */
+/** The earlier steps that a step sees: all of them, or those with the given indices. */
 export type Access = "all" | ReadonlyArray<number>
 
-/** A step of an earlier round of the run. Both indices count from 0. */
+/** Refers to a step in an earlier round of the run. Both indices are zero-based. */
 export interface EarlierStep {
   readonly round: number
   readonly step: number
 }
 
 /**
- * The consequence of a failed check. `revise`: steps that see the answer wait; when no other step can run, the policy
- * decides whether to continue, to stop, or to write another workflow. `next`: the next worker of the pool takes over
- * the step; if all have failed, the last answer is used. `continue`: the verdict is recorded, and the workflow
- * continues. `again`: the same worker sees the objection and answers again; after `times` repetitions, the last answer
- * is used.
+ * How to handle a failed check. `revise`: steps that see the answer wait; once no other step can run, the policy
+ * decides whether to continue, to stop, or to write a new workflow. `next`: the next worker in the pool takes over the
+ * step; if all workers fail, the last answer is used. `continue`: the verdict is recorded, and the workflow continues.
+ * `again`: the same worker receives the objection and answers again; after `times` repetitions, the last answer is
+ * used.
  */
 export type OnFailure = "revise" | "next" | "continue" | "again"
 
-/** The check that a step's answer must pass. A step without an answer also fails its check. */
+/** The check that a step's answer must pass. A step without an answer fails its check as well. */
 export interface StepCheck {
-  /** The name of a check of the run or its policy, or the index of a worker that judges. */
+  /** Name of a check defined by the run or its policy, or the index of a worker that acts as a judge. */
   readonly by: string | number
   readonly onFailure: OnFailure
-  /** The maximum number of repetitions for `onFailure: "again"`, from 1 to 16. Default: 3. Not allowed otherwise. */
+  /**
+   * Maximum number of repetitions for `onFailure: "again"`, from 1 to 16. Not allowed with any other `onFailure`.
+   * Default: 3.
+   */
   readonly times?: number
 }
 
-/** The required form of a step's answer: a JSON list of at most `list` items, or a named shape of the run. */
+/**
+ * Required format of a step's answer: a JSON list with at most `list` items, or an output format defined by the run.
+ */
 export type Gives = { readonly list: number } | { readonly shape: string }
 
 /**
- * A condition on a step: it runs only if the check of the step `failed` failed. Otherwise the step takes over the
- * answer of that step at no cost.
+ * Runs the step only if the answer of the step `failed` did not pass its check. Otherwise, the step adopts that answer
+ * at no cost.
  */
 export interface When {
   readonly failed: number
 }
 
 /**
- * A quorum: a step starts once `answers` of the answers that it sees have arrived and another `graceMillis` (default 0)
- * have passed. Steps and items that have not answered by then, and that no other step waits for, are stopped.
+ * A quorum: the step starts once `answers` of the answers that it sees have arrived, plus a grace period of
+ * `graceMillis` (default 0). Steps and items that have not answered by then are stopped, unless another step waits for
+ * them.
  */
 export interface Enough {
   readonly answers: number
   readonly graceMillis?: number
 }
 
-/** Call settings of one step. They take precedence over those of the run. */
+/** Call settings for a single step. They override the run's settings. */
 export interface StepSettings {
   readonly reasoning?: Reasoning
-  /** The maximum number of output tokens of one call, including reasoning. */
+  /** Maximum number of output tokens per call, including reasoning. */
   readonly maxOutputTokens?: number
   readonly temperature?: number
-  /** The maximum duration of one call, in milliseconds. */
+  /** Maximum duration of one call, in milliseconds. */
   readonly timeoutMillis?: number
 }
 
-/** One instruction to one worker. */
+/** A single step: one instruction for one worker. */
 export interface Step {
-  /** The index of the worker in the pool, from 0. */
+  /** Zero-based index of the worker in the pool. */
   readonly worker: number
   /** The instruction, in natural language. */
   readonly subtask: string
   readonly access: Access
-  /** The steps of earlier rounds that it sees. Their answers are shown first. */
+  /** Steps of earlier rounds that this step sees. Their answers come first. */
   readonly earlier?: ReadonlyArray<EarlierStep>
   readonly check?: StepCheck
   /**
-   * Whether the step may use the run's tools, or the names of those that it may use. Applies if the policy assigns
-   * tools (`toolAccess: "policy"`).
+   * Whether the step may use the run's tools, or the names of the tools that it may use. Applies only if the policy
+   * assigns tools (`toolAccess: "policy"`).
    */
   readonly tools?: boolean | ReadonlyArray<string>
-  /** The form of its answer. If it is a list, other steps can run once per item. */
+  /** Required format of the answer. If it is a list, later steps can run once for each item. */
   readonly gives?: Gives
   /**
-   * The index of an earlier step: this step runs once per item of the list that the earlier step returns, or, if the
-   * earlier step itself runs per item, once for each of the same items. The item replaces `{item}` in the subtask, or
-   * is appended to it.
+   * Index of an earlier step. This step runs once for each item of the list returned by that step, or, if that step
+   * itself runs for items, once for each of the same items. The item replaces `{item}` in the subtask, or is appended
+   * to it.
    */
   readonly each?: number
   readonly when?: When
@@ -102,61 +109,61 @@ export interface Step {
 }
 
 /**
- * The plan for one question. Its answer is the answer of the last step. With `answer: "majority"`, it is the answer
- * that most steps agree on (the first on a tie); texts are compared by their final answer. The paper's text form cannot
- * express a majority; only policies in code use it.
+ * The plan for a question. Its answer is that of the last step. With `answer: "majority"`, it is the answer that most
+ * steps agree on, or the earliest of these in case of a tie; texts are compared by their final answer. The paper's text
+ * format cannot express a majority vote, so it is available only to policies defined in code.
  */
 export interface Workflow {
   readonly steps: ReadonlyArray<Step>
   readonly answer?: "majority"
 }
 
-/** A step as input from code, with its worker by index or id. */
+/** A step as specified in code; the worker is given by index or id. */
 export interface StepInput extends Omit<Step, "worker"> {
   readonly worker: number | string
 }
 
-/** A workflow as input from code; {@link byOrdinals} converts it to a {@link Workflow}. */
+/** A workflow as specified in code. Use {@link byOrdinals} to convert it to a {@link Workflow}. */
 export interface WorkflowInput extends Omit<Workflow, "steps"> {
   readonly steps: ReadonlyArray<StepInput>
 }
 
-/** The rules that a workflow must obey. */
+/** The constraints that a workflow must satisfy. */
 export interface Rules {
-  /** The number of workers in the pool. */
+  /** Number of workers in the pool. */
   readonly poolSize: number
-  /** The maximum number of steps. Default: 5, as in the paper. */
+  /** Maximum number of steps. Default: 5, as in the paper. */
   readonly maxSteps?: number | undefined
-  /** Whether a workflow may be empty, which confirms the previous answer. Only for recursive rounds. */
+  /** Whether an empty workflow is allowed, which confirms the previous answer. Set only in recursive rounds. */
   readonly allowEmpty?: boolean | undefined
-  /** The number of steps in each earlier round that steps may read. Default: no earlier rounds. */
+  /** Number of steps in each earlier round that steps may refer to. Default: no earlier rounds. */
   readonly earlier?: ReadonlyArray<number> | undefined
-  /** The names of the available checks. Default: none. */
+  /** Names of the available checks. Default: none. */
   readonly checks?: ReadonlyArray<string> | undefined
-  /** The number of workers, from the first, that may act as judges. Default: all. */
+  /** Number of workers, counted from the first, that may act as judges. Default: all. */
   readonly judges?: number | undefined
-  /** The names of the shapes that a step may request (`gives: { shape }`). Default: none. */
+  /** Names of the output formats that steps may request (`gives: { shape }`). Default: none. */
   readonly shapes?: ReadonlyArray<string> | undefined
-  /** The names of the tools that a step may select (`tools: [name]`). Default: none. */
+  /** Names of the tools that steps may select (`tools: [name]`). Default: none. */
   readonly tools?: ReadonlyArray<string> | undefined
-  /** The maximum number of items of all steps together, counted with the declared list lengths. Default: 1,000. */
+  /** Maximum total number of items across all steps, calculated from the declared list lengths. Default: 1,000. */
   readonly maxItems?: number | undefined
 }
 
 export { defaultMaxItems } from "./program.ts"
 
-/** The maximum number of steps of a workflow in the paper. */
+/** Maximum number of steps in a workflow, as in the paper. */
 export const defaultMaxSteps = 5
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rule that a workflow violates. Steps and indices count from 0. */
+/** The rule that a workflow violates. Steps and indices are zero-based. */
 export type WorkflowErrorReason =
   | { readonly _tag: "NotAWorkflow"; readonly detail: string }
   | { readonly _tag: "NoSteps" }
-  /** A key that does not exist; `hint` names the nearest one. */
+  /** The workflow contains an unknown key. `hint` suggests the closest valid one. */
   | { readonly _tag: "UnknownKey"; readonly of: string; readonly key: string; readonly hint: string }
   | { readonly _tag: "TooManySteps"; readonly steps: number; readonly maxSteps: number }
   | { readonly _tag: "UnequalLengths"; readonly workers: number; readonly subtasks: number; readonly access: number }
@@ -170,7 +177,7 @@ export type WorkflowErrorReason =
       readonly check: string | number
       readonly known: ReadonlyArray<string>
     }
-  /** A field beyond the paper's lists has an invalid value. */
+  /** A field that extends the paper's format has an invalid value. */
   | { readonly _tag: "WrongField"; readonly step: number; readonly field: string; readonly detail: string }
 
 const range = (count: number) => (count === 1 ? "only 0 exists" : `0 to ${count - 1} exist`)
@@ -204,7 +211,7 @@ const describe = (reason: WorkflowErrorReason): string => {
   }
 }
 
-/** The error for an invalid workflow. `reason` names the rule and the step. */
+/** Raised when a workflow is invalid. `reason` contains the violated rule and the step. */
 export class WorkflowError extends Data.TaggedError("WorkflowError")<{ readonly reason: WorkflowErrorReason }> {
   override get message(): string {
     return describe(this.reason)
@@ -238,14 +245,16 @@ const problemOf = ({ check, earlier = [] }: Step, step: number, rules: Rules): W
   return isKnown ? undefined : { _tag: "UnknownCheck", step, check: by, known: checks }
 }
 
-/** Describes a wrong value in a few words. It never throws. */
+/** Returns a short description of an invalid value. Never throws. */
 const kindOf = (value: unknown): string => {
   if (typeof value === "string") return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
   if (typeof value === "function") return "a function"
   return Array.isArray(value) ? "a list" : typeof value === "object" && value !== null ? "an object" : String(value)
 }
 
-/** Returns the wrong fields of a step with their values. A worker is a number here: ids are replaced before. */
+/**
+ * Describes the invalid fields of a step, or returns `undefined`. Worker ids have already been replaced with indices.
+ */
 const wrongFields = (step: Partial<Step> | null | undefined, index: number): string | undefined => {
   if (typeof step !== "object" || step === null)
     return `step ${index} is ${kindOf(step)}, not { worker, subtask, access }`
@@ -258,7 +267,10 @@ const wrongFields = (step: Partial<Step> | null | undefined, index: number): str
   return wrong.length === 0 ? undefined : `in step ${index}, ${wrong.join("; ")}`
 }
 
-/** Returns why a value is not structured like a workflow, because policies in plain JavaScript may return anything. */
+/**
+ * Returns an error message if a value does not have the structure of a workflow. Needed because policies written in
+ * plain JavaScript may return anything.
+ */
 export const malformation = (workflow: unknown): string | undefined => {
   if (typeof workflow !== "object" || workflow === null) return `it is ${kindOf(workflow)}`
   const { steps } = workflow as { readonly steps?: unknown }
@@ -277,8 +289,8 @@ const unknownWorker = (step: number, worker: string, ids: ReadonlyArray<string>)
 }
 
 /**
- * Replaces the ids of workers by their indices, or returns the unknown id. A value that is not a workflow is returned
- * unchanged, for {@link check} to report.
+ * Replaces worker ids with indices. Fails with a message if an id is unknown. A value that is not a workflow is
+ * returned unchanged, so that {@link check} can report it.
  *
  * **Example**
  *
@@ -303,12 +315,13 @@ export const byOrdinals = (workflow: WorkflowInput, ids: ReadonlyArray<string>):
 }
 
 /**
- * Checks a workflow against the rules and normalizes its access lists (sorted, without duplicates).
+ * Validates a workflow and normalizes its access lists (sorted, without duplicates).
  *
  * **Details**
  *
- * The rules: 1 to `maxSteps` steps, workers in the pool, access lists with earlier steps only, existing checks, at most
- * `maxItems` items, and no unknown keys. A violation is a `WorkflowError` whose reason names the step.
+ * A valid workflow has 1 to `maxSteps` steps, workers that are in the pool, access lists that refer only to earlier
+ * steps, existing checks, at most `maxItems` items, and no unknown keys. Otherwise, a `WorkflowError` with the violated
+ * rule and the step is returned.
  *
  * **Example**
  *
@@ -351,7 +364,7 @@ export const check = (workflow: Workflow, rules: Rules): Result.Result<Workflow,
 }
 
 /**
- * Combines the paper's three lists into a workflow and checks it.
+ * Creates a workflow from the paper's three lists and validates it.
  *
  * **Example**
  *
@@ -368,7 +381,7 @@ export const fromLists = (
     readonly access: ReadonlyArray<Access>
     readonly earlier?: ReadonlyArray<ReadonlyArray<EarlierStep>> | undefined
     readonly checks?: ReadonlyArray<StepCheck | undefined> | undefined
-    /** The fields beyond the paper's lists, by step. */
+    /** Fields that extend the paper's format, by step. */
     readonly how?: ReadonlyArray<Pick<Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">> | undefined
   },
   rules: Rules
@@ -407,12 +420,12 @@ export const visible = (workflow: Workflow, step: number): ReadonlyArray<number>
   return access === "all" ? Array.from({ length: step }, (_, index) => index) : access
 }
 
-/** Whether the workflow confirms the previous answer. */
+/** Whether the workflow is empty, which confirms the previous answer. */
 export const isEmpty = (workflow: Workflow): boolean => workflow.steps.length === 0
 
 /**
- * Returns the indices of the steps whose answer is used: the last step, and those that it depends on directly or
- * indirectly. With `answer: "majority"`, every step is used. The other steps are not run.
+ * Returns the indices of the steps whose answer is used: the last step and its direct and indirect dependencies. With
+ * `answer: "majority"`, all steps are used. Unused steps do not have to run.
  */
 export const needed = (workflow: Workflow): ReadonlySet<number> => {
   const count = workflow.steps.length

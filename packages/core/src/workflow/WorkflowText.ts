@@ -1,5 +1,5 @@
 /**
- * The text form of a workflow: the paper's three Python lists.
+ * The text format for workflows: the paper's three Python lists.
  *
  * ```python
  * model_id = [1, 0]
@@ -7,9 +7,9 @@
  * access_list = [[], "all"]
  * ```
  *
- * A model writes this form after its reasoning. {@link read} converts it to a checked workflow: tolerantly by default,
- * or strictly, exactly as Python reads the lists. {@link write} is its inverse. Parsing takes linear time and does not
- * recurse, whatever the text.
+ * A model writes this text after its reasoning. {@link read} parses and validates it: tolerantly by default, or
+ * strictly, following the semantics of Python. {@link write} is the inverse. Parsing is iterative and takes linear time
+ * for any input.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -26,38 +26,38 @@ import * as Workflow from "./Workflow.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How tolerant the parser is. See {@link Options.mode}. */
+/** How strictly to parse. See {@link Options.mode}. */
 export type Mode = "tolerant" | "strict" | "thought-then-strict"
 
-/** Parser options, and the rules that the workflow must obey. */
+/** Parser options, and the rules that the workflow must satisfy. */
 export interface Options extends Workflow.Rules {
   /**
    * `"tolerant"` (the default) finds the lists anywhere in the text and accepts unambiguous deviations. `"strict"`
-   * accepts only the three assignments, as Python does. `"thought-then-strict"` also accepts text before them, such as
-   * the reasoning of the paper's Conductor.
+   * accepts only the three assignments, as Python does. `"thought-then-strict"` also allows text before the
+   * assignments, such as the reasoning of the paper's Conductor.
    */
   readonly mode?: Mode | undefined
   /**
-   * Whether the list `how` and the check consequence `again` are allowed (see {@link read}). Default: `false`, so that
-   * only the paper's lists are accepted.
+   * Whether to accept the `how` list and `again` as the consequence of a check (see {@link read}). Default: `false`,
+   * which accepts only the paper's lists.
    */
   readonly how?: boolean | undefined
-  /** Whether `answer = "Paris."` is allowed instead of the lists. Default: `false`. */
+  /** Whether to accept `answer = "Paris."` instead of the lists. Default: `false`. */
   readonly mayAnswer?: boolean | undefined
 }
 
 const writeTable = { how: Tables.flag, isSpread: Tables.flag } satisfies Tables.ShapeOf<WriteOptions>
 
-/** A workflow parsed from a text. */
+/** A workflow parsed from text. */
 export interface Reading {
   readonly workflow: Workflow.Workflow
-  /** The step of an earlier round whose answer is confirmed. Present only if the workflow is empty. */
+  /** The earlier step whose answer is confirmed. Set only if the workflow is empty. */
   readonly stands?: Workflow.EarlierStep | undefined
-  /** The answer that was written instead of the lists. Present only if the workflow is empty. */
+  /** The answer that was given instead of the lists. Set only if the workflow is empty. */
   readonly answer?: string | undefined
-  /** The accepted deviations, one sentence each; empty if the text is strict. */
+  /** Accepted deviations from the strict format, one sentence each. Empty if the text is strictly valid. */
   readonly notes: ReadonlyArray<string>
-  /** The position of the three lists, as offsets: the start, and the end (exclusive). */
+  /** Offsets of the start (inclusive) and the end (exclusive) of the lists in the text. */
   readonly span: { readonly start: number; readonly end: number }
 }
 
@@ -65,17 +65,17 @@ export interface Reading {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a text is not a workflow: a syntax error in a list, or a violated rule. */
+/** Why a text is not a valid workflow: a syntax error or a violated rule. */
 export type WorkflowTextErrorReason =
   | { readonly _tag: "Unreadable"; readonly found: string }
   | { readonly _tag: "InvalidWorkflow"; readonly error: Workflow.WorkflowError }
 
-/** The error for a text that is not a workflow: the position, the reason, and the expected syntax. */
+/** Raised when a text is not a valid workflow, with the position, the reason and the expected syntax. */
 export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
   readonly reason: WorkflowTextErrorReason
-  /** The line, from 1. */
+  /** One-based line number. */
   readonly line: number
-  /** The character within the line, from 1. */
+  /** One-based column, counted in characters. */
   readonly column: number
   readonly expected: string
 }> {
@@ -88,10 +88,10 @@ export class WorkflowTextError extends Data.TaggedError("WorkflowTextError")<{
   }
 }
 
-/** Whether the second code unit of a surrogate pair is at an offset. */
+/** Whether the offset points to the second code unit of a surrogate pair. */
 const isSecondHalf = (text: string, at: number): boolean => at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff
 
-/** The line and column of an offset, from 1, counted in characters. */
+/** Returns the one-based line and column of an offset, counted in characters. */
 const locate = (text: string, offset: number): { readonly line: number; readonly column: number } => {
   let line = 1
   let lineStart = 0
@@ -109,7 +109,7 @@ const locate = (text: string, offset: number): { readonly line: number; readonly
 const unreadable = (text: string, { at, expected, found }: Failure) =>
   new WorkflowTextError({ reason: { _tag: "Unreadable", found }, expected, ...locate(text, at) })
 
-/** Returns the list whose length differs from the other two, or the subtasks if all three differ. */
+/** Returns the name of the list whose length differs from the other two, or `subtasks` if all three differ. */
 const oddOneOut = ({
   access,
   subtasks,
@@ -119,7 +119,7 @@ const oddOneOut = ({
   return subtasks === access ? ("model_id" satisfies ListName) : ("subtasks" satisfies ListName)
 }
 
-/** Returns the offset of the element that breaks a rule. */
+/** Returns the offset of the element that violates a rule. */
 const offsetOf = (columns: Columns, reason: Workflow.WorkflowErrorReason): number => {
   const { access_list, model_id } = columns
   switch (reason._tag) {
@@ -182,7 +182,7 @@ const expectedBy = (reason: Workflow.WorkflowErrorReason, rules: Workflow.Rules)
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the confirmed step: the only step that is named although there is no step to see it. */
+/** Returns the confirmed step, if the lists contain a single reference to an earlier step but no steps. */
 const standing = ({ access_list, model_id, subtasks }: Columns, { allowEmpty, earlier = [] }: Workflow.Rules) => {
   const [seen, ...others] = access_list.values
   const isAlone = model_id.values.length === 0 && subtasks.values.length === 0 && others.length === 0
@@ -220,44 +220,47 @@ const join = (text: string, lists: Lists, notes: ReadonlyArray<string>, rules: W
 
 const answeredBy = ({ answer, notes, span }: OwnAnswer): Reading => ({ workflow: { steps: [] }, answer, notes, span })
 
-/** Returns the offset of the last line that begins with the first list, or 0 if there is no such line. */
+/** Returns the offset of the last line that starts with the first list, or 0 if there is no such line. */
 const afterThought = (text: string): number => Math.max(0, text.lastIndexOf("\nmodel_id") + 1)
 
 /**
- * Parses a workflow from a text and checks it against the rules.
+ * Parses a workflow from text and validates it.
  *
  * **Details**
  *
- * *Strict* reading accepts assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines. It
- * returns the same values as Python, for every string prefix, quote and escape, adjacent strings, tuples, trailing
- * commas and every integer notation. The exception is a character name (`\N{...}`), which is rejected with its
- * position. A later assignment replaces an earlier one. `True` is not an index, although Python treats it as 1.
+ * *Strict* mode accepts assignments to `model_id`, `subtasks` and `access_list`, comments and blank lines. The
+ * resulting values are the same as in Python, for all string prefixes, quotes and escapes, adjacent strings, tuples,
+ * trailing commas and integer notations. The only exception is named characters (`\N{...}`), which are rejected with
+ * their position. If a name is assigned more than once, the last assignment applies. `True` is not accepted as an
+ * index, although Python treats it as 1.
  *
- * *Thought-then-strict* reading starts at the last line that begins with `model_id`, and is strict from there.
+ * *Thought-then-strict* mode starts at the last line that begins with `model_id` and is strict from there on.
  *
- * *Tolerant* reading accepts everything that strict reading accepts, with the same result. Otherwise it searches for
- * the lists in prose, code fences and JSON, and takes the last complete set. It prefers adjacent lists to lists with
- * prose between them. It accepts other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` for `=`, curly
- * quotes, and quotes and line breaks that should be escaped. It also accepts escapes that strict reading rejects (they
- * remain as text), a missing last bracket if the end of the list is clear, `"Model 1"` for `1`, and `["all"]`, `all`,
- * `true`, `none`, `null` or `false` as an access list. `notes` lists the accepted deviations.
+ * *Tolerant* mode accepts everything that strict mode accepts, with the same result. Otherwise, it searches for the
+ * lists in prose, code fences and JSON and uses the last complete set, preferring adjacent lists to lists separated by
+ * prose. It accepts other names (`models`, `workers`, `sub_tasks`, `access`, ...), `:` instead of `=`, curly quotes,
+ * and unescaped quotes and line breaks. It also accepts escapes that strict mode rejects (they are left in the text), a
+ * missing final bracket if the end of the list is unambiguous, `"Model 1"` for `1`, and `["all"]`, `all`, `true`,
+ * `none`, `null` or `false` as an access list. Accepted deviations are listed in `notes`.
  *
- * If the rules name checks, a fourth list of the same length may be among the three: `checks = ["", "tests: next"]`.
- * For each step it has an empty string, or the name of a check or the number of a model that judges, with the
- * consequence of a failure (default: `revise`). If the rules allow earlier rounds, an access list may have `"0.1"` for
- * step 1 of round 0. If a workflow without steps is allowed, `access_list = [["0.1"]]` next to two empty lists confirms
- * that step's answer ({@link Reading}'s `stands`). Without such rules only the paper's lists are read.
+ * If the rules define checks, the text may contain a fourth list of the same length: `checks = ["", "tests: next"]`.
+ * Each element is an empty string, or a check's name or the index of a model that acts as a judge, followed by the
+ * consequence of a failure (default: `revise`). If the rules define earlier rounds, an access list may contain `"0.1"`
+ * to refer to step 1 of round 0. If an empty workflow is allowed, `access_list = [["0.1"]]` with the other two lists
+ * empty confirms that step's answer (see `stands` in {@link Reading}). Without such rules, only the paper's lists are
+ * accepted.
  *
- * With `how`, a list of that name and of the same length may be among the others: `how = ["list 16", "each 0", ""]`.
- * For each step it has an empty string, or clauses with `; ` between them, each kind at most once: `list N` or `gives
- * NAME`, `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`, `at
- * most T ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then be `"tests: again 3"`.
- * With `mayAnswer`, `answer = "Paris."` may be written instead of the lists: {@link Reading}'s `answer`.
+ * With `how`, the text may contain a further list of the same length: `how = ["list 16", "each 0", ""]`. Each element
+ * is an empty string or a sequence of clauses separated by `; `, with each kind at most once: `list N` or `gives NAME`,
+ * `each S`, `if S failed`, `after N` or `after N +T ms`, `effort E` or `think N tokens`, `at most N tokens`,
+ * `at most T ms`, `temperature X`, `tools NAME, NAME`, `all tools` or `no tools`. Checks may then also have the form
+ * `"tests: again 3"`. With `mayAnswer`, the text may be `answer = "Paris."` instead of the lists (see `answer` in
+ * {@link Reading}).
  *
  * **Gotchas**
  *
- * JavaScript cannot distinguish `"\ud83d\ude00"` (two halves) from `"\U0001f600"` (one character); Python can. Three
- * empty lists are valid only if the rules allow an empty workflow.
+ * Unlike Python, JavaScript cannot distinguish `"\ud83d\ude00"` (a surrogate pair) from `"\U0001f600"` (one character).
+ * Three empty lists are valid only if the rules allow an empty workflow.
  *
  * **Example**
  *
@@ -331,29 +334,31 @@ const writeCheck = ({ check }: Workflow.Step): string => {
   return writeString(`${by}: ${onFailure}${times === undefined ? "" : ` ${times}`}`)
 }
 
-/** Options for writing a workflow. */
+/** Options for {@link write}. */
 export interface WriteOptions {
   /**
-   * Whether to write the list `how`, and the checks before the access lists, so that the text ends with the access
-   * lists, as in grammars with `how`. Default: only if a step has clauses.
+   * Whether to write the `how` list, and to place the checks before the access lists, so that the text ends with the
+   * access lists as in grammars with `how`. By default, this is done only if a step has clauses.
    */
   readonly how?: boolean | undefined
-  /** Whether to write each element on its own line, for people who edit the text. Default: `false`. */
+  /**
+   * Whether to write each element on a separate line, which makes the text easier to edit by hand. Default: `false`.
+   */
   readonly isSpread?: boolean | undefined
 }
 
 /**
- * Writes a workflow in the paper's form. Parsing the text strictly returns the same workflow.
+ * Writes a workflow in the paper's text format. Parsing the text strictly returns the same workflow.
  *
  * **Details**
  *
- * Checks are a fourth list, which is written only if a step has a check. A step of an earlier round is written as
- * `"0.1"` (round 0, step 1) in an access list. Other fields of steps (items, conditions, quorums, settings, tools) are
- * clauses of a list `how`, which is written only if a step has one of them. It is parsed only with the rule `how`.
+ * Checks are written as a fourth list if any step has one. A reference to a step in an earlier round is written as
+ * `"0.1"` (round 0, step 1) in an access list. All other step fields (items, conditions, quorums, settings, tools) are
+ * written as clauses of the `how` list if any step has one of them; parsing these requires the `how` option.
  *
  * **Gotchas**
  *
- * The form cannot express `answer: "majority"`; only the steps are written.
+ * The format cannot express `answer: "majority"`; only the steps are written.
  *
  * **Example**
  *
@@ -375,7 +380,7 @@ export const write = ({ steps }: Workflow.Workflow, options: WriteOptions = {}):
       : `${name} = [${items.join(", ")}]`
   const checks = hasChecks ? [list("checks", steps.map(writeCheck))] : []
   const isChecksFirst = options.how ?? hasClauses
-  // Clauses cannot be combined with a check that asks for a revision, so that grammars with `how` have no list for it.
+  // Grammars with `how` have no list for checks that request a revision, so these cannot be combined with clauses.
   const isWithHow = hasClauses || (options.how === true && !steps.some(({ check }) => check?.onFailure === "revise"))
   return [
     list(

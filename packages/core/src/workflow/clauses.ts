@@ -1,5 +1,5 @@
 /**
- * The clauses of the list `how`: the fields of a step beyond the paper's three lists, such as items, condition, quorum
+ * The clauses of the `how` list: step fields that extend the paper's three lists, such as items, conditions, quorums
  * and settings.
  *
  * ```
@@ -10,15 +10,15 @@
  *        | "tools" NAME {", " NAME} | "all tools" | "no tools"
  * ```
  *
- * {@link write} uses one spelling for each clause. A tolerant parser also accepts others and reports them.
+ * {@link write} uses a single spelling for each clause. The tolerant parser also accepts variants and reports them.
  */
 import { nearest } from "../Nearest.ts"
 import type { Step, StepSettings } from "./Workflow.ts"
 
-/** The fields of a step that the list `how` contains. */
+/** The step fields that the `how` list can express. */
 export type How = Pick<Step, "each" | "enough" | "gives" | "settings" | "tools" | "when">
 
-/** An invalid clause of `how`, with its offset in the text. */
+/** An invalid clause in a `how` list, with its offset in the text. */
 export interface WrongClause {
   readonly type: "wrong"
   readonly at: number
@@ -26,7 +26,7 @@ export interface WrongClause {
   readonly found: string
 }
 
-/** The kinds of clauses. A step may have each kind only once. */
+/** The kinds of clauses. Each may occur at most once per step. */
 type Kind = "gives" | "each" | "when" | "enough" | "tools" | keyof StepSettings
 
 interface Clause {
@@ -35,9 +35,9 @@ interface Clause {
 }
 
 interface Form {
-  /** The syntax, as shown in errors. */
+  /** The syntax, as shown in error messages. */
   readonly shown: string
-  /** Matches every accepted spelling. Repetitions are bounded, so that matching is always fast. */
+  /** Matches all accepted spellings. Repetitions are bounded, so that matching always takes little time. */
   readonly pattern: RegExp
   readonly read: (parts: ReadonlyArray<string>) => Clause
 }
@@ -47,7 +47,7 @@ const setting = (settings: StepSettings): Clause => ({
   how: { settings }
 })
 
-/** A number in JavaScript's notation. */
+/** A number in JavaScript notation. */
 const numberPattern = "(\\d[\\d.]{0,24}(?:e[+-]?\\d{1,3})?)"
 const namePattern = "[A-Za-z0-9_-]{1,64}"
 
@@ -107,10 +107,10 @@ const forms: ReadonlyArray<Form> = [
   form("no tools", "no tools", () => ({ kind: "tools", how: { tools: false } }))
 ]
 
-/** The first words of clauses, for suggestions. */
+/** The first words of all clauses, for suggestions. */
 const beginnings = [...new Set(forms.map(({ shown }) => shown.split(" ")[0]!))]
 
-/** Returns the syntax of the clauses that a misspelt one may mean, or of all clauses if none is similar. */
+/** Returns the syntax of the clauses that a misspelt one resembles, or of all clauses if it resembles none. */
 const expectedOf = (clause: string): string => {
   const meant = nearest(clause.split(/\s/)[0]!, beginnings)
   const near = forms.filter(({ shown }) => shown.split(" ")[0] === meant)
@@ -131,7 +131,7 @@ const toolsText = (tools: NonNullable<Step["tools"]>): string => {
   return tools ? "all tools" : "no tools"
 }
 
-/** Writes the clauses of a step; "" if it has only the paper's fields. */
+/** Formats a step's fields as clauses. Returns an empty string if the step uses only the paper's fields. */
 export const write = ({ each, enough, gives, settings = {}, tools, when }: How): string => {
   const { maxOutputTokens, reasoning, temperature, timeoutMillis } = settings
   const grace = enough?.graceMillis === undefined ? "" : ` +${enough.graceMillis} ms`
@@ -154,7 +154,7 @@ export const write = ({ each, enough, gives, settings = {}, tools, when }: How):
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum length of a step's clauses, in characters: enough for 128 tool names. */
+/** Maximum length of a step's clauses, in characters. Sufficient for 128 tool names. */
 const mostCharacters = 16_384
 
 const shorten = (text: string): string => JSON.stringify(text.length > 24 ? `${text.slice(0, 24)}...` : text)
@@ -168,8 +168,8 @@ const clauseOf = (text: string): Clause | undefined => {
 }
 
 /**
- * Parses the clauses of a step. A spelling that differs from {@link write} is reported in `notes`, or is an error
- * without `notes`.
+ * Parses the clauses of a step. A spelling that differs from that of {@link write} is reported in `notes`, or is an
+ * error if `notes` is `undefined`.
  */
 export const read = (text: string, notes: Set<string> | undefined): How | WrongClause => {
   if (text.length > mostCharacters) {

@@ -1,19 +1,19 @@
 /**
- * The keys of workflows. Plans in code are objects, so a misspelt key is rejected with a suggestion instead of being
- * ignored.
+ * Validates the keys of workflows. Plans written in code are plain objects, so a misspelt key is rejected with a
+ * suggestion instead of being silently ignored.
  */
 import { isSame, nearest } from "../Nearest.ts"
 import type { EarlierStep, Enough, Gives, Step, StepCheck, StepSettings, When, Workflow } from "./Workflow.ts"
 
-/** The keys of an interface. The compiler checks that the table is complete. */
+/** A table of an interface's keys, checked for completeness by the compiler. */
 export type KeysOf<A> = { readonly [Key in A extends unknown ? keyof A : never]-?: true }
 
-/** An unknown key of an object. */
+/** Describes an unknown key. */
 export interface UnknownKey {
-  /** The object, e.g. `step 0`. */
+  /** The object that contains the key, e.g. `step 0`. */
   readonly of: string
   readonly key: string
-  /** A known key that may be meant, or all of them. */
+  /** Suggests the closest valid key, or lists all of them. */
   readonly hint: string
 }
 
@@ -46,7 +46,7 @@ const settingsKeys: KeysOf<StepSettings> = {
 }
 const reasoningKeys: KeysOf<NonNullable<StepSettings["reasoning"]>> = { type: true, effort: true, tokens: true }
 
-/** Names from other libraries, mapped to ours. */
+/** Names used by other libraries, mapped to the names used here. */
 const called: Readonly<Record<string, string>> = {
   model: "worker",
   agent: "worker",
@@ -72,12 +72,12 @@ const meantBy = (key: string, known: ReadonlyArray<string>): string | undefined 
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Returns the first unknown key of an object. A key whose value is `undefined` counts as absent. */
+/** Returns the first unknown key in an object, or `undefined`. Keys whose value is `undefined` are ignored. */
 export const unknownKeyIn = (of: string, value: unknown, keys: object): UnknownKey | undefined => {
   if (!isObject(value)) return undefined
   for (const key in value) {
     if (Object.hasOwn(keys, key) || (value as Readonly<Record<string, unknown>>)[key] === undefined) continue
-    // A step may be an instance of a class, with what it inherits.
+    // Inherited keys are ignored, because a step may be a class instance.
     if (!Object.hasOwn(value, key)) continue
     const known = Object.keys(keys)
     const meant = meantBy(key, known)
@@ -91,7 +91,7 @@ export const unknownKeyIn = (of: string, value: unknown, keys: object): UnknownK
   return undefined
 }
 
-/** Whether a step has only the paper's three fields. */
+/** Whether a step uses only the paper's three fields. */
 const isPlain = (step: Step): boolean => {
   for (const key in step) if (key !== "worker" && key !== "subtask" && key !== "access") return false
   return true
@@ -118,7 +118,7 @@ const unknownKeyOfStep = (step: Step, index: number): UnknownKey | undefined => 
   )
 }
 
-/** Returns the first unknown key of a workflow, of its steps, or of a part of a step. */
+/** Returns the first unknown key in a workflow, including its steps and their nested objects. */
 export const unknownKeyOf = (workflow: unknown): UnknownKey | undefined => {
   const own = unknownKeyIn("the workflow", workflow, workflowKeys)
   if (own !== undefined) return own
@@ -132,5 +132,5 @@ export const unknownKeyOf = (workflow: unknown): UnknownKey | undefined => {
   return undefined
 }
 
-/** Describes an unknown key, without a full stop. */
+/** Describes an unknown key in a message without a final full stop. */
 export const describe = ({ hint, key, of }: UnknownKey): string => `${of} has no "${key}"; ${hint}`

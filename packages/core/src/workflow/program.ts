@@ -1,22 +1,22 @@
 /**
- * The rules of steps beyond the paper's lists: lists and items, conditions, quorums and settings.
+ * Rules for step fields that extend the paper's format: lists and items, conditions, quorums and settings.
  *
- * The axes of a step are the steps whose lists its items come from, the outermost first. Two steps share the items of
- * their common leading axes. This determines which items a step waits for and sees.
+ * A step's axes are the steps whose lists provide its items, outermost first. Two steps share the items of their common
+ * leading axes, which determines the items that a step waits for and sees.
  */
 import { nearest } from "../Nearest.ts"
 import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"
 import type { Gives, Rules, Step, Workflow, WorkflowErrorReason } from "./Workflow.ts"
 
-/** The default maximum number of items of a workflow. */
+/** Default maximum number of items in a workflow. */
 export const defaultMaxItems = 1_000
 
-/** The default and the maximum number of repeated answers if a check has `onFailure: "again"`. */
+/** The default and the maximum number of repetitions for `onFailure: "again"`. */
 export const defaultTimes = 3
 export const mostTimes = 16
 
-/** Whether a step has only the fields of the paper's lists, checks and earlier rounds. */
+/** Whether a step uses only the paper's fields, checks and earlier rounds. */
 const isPlain = ({ check, each, enough, gives, settings, tools, when }: Step): boolean =>
   each === undefined &&
   gives === undefined &&
@@ -26,17 +26,17 @@ const isPlain = ({ check, each, enough, gives, settings, tools, when }: Step): b
   (check === undefined || (check.times === undefined && check.onFailure !== "again")) &&
   (tools === undefined || typeof tools === "boolean")
 
-/** Whether a step of a workflow has a field that {@link wrongField} checks. */
+/** Whether any step has a field that {@link wrongField} needs to validate. */
 export const isProgram = ({ steps }: Workflow): boolean => {
   for (const step of steps) if (!isPlain(step)) return true
   return false
 }
 
-/** Returns the maximum length of the list that a step returns; `undefined` if it does not return a list. */
+/** Returns the maximum length of the list that a step returns, or `undefined` if it does not return a list. */
 export const listOf = (gives: Gives | undefined): number | undefined =>
   gives !== undefined && "list" in gives ? gives.list : undefined
 
-/** Returns the axes of each step; empty for a step that runs once. */
+/** Returns the axes of each step. A step that does not run for items has no axes. */
 export const axesOf = ({ steps }: Workflow): ReadonlyArray<ReadonlyArray<number>> => {
   const axes: Array<ReadonlyArray<number>> = []
   for (const { each } of steps) {
@@ -46,7 +46,7 @@ export const axesOf = ({ steps }: Workflow): ReadonlyArray<ReadonlyArray<number>
   return axes
 }
 
-/** Returns the part of a step's item that a later step shares; empty if it shares no items. */
+/** Returns the part of a step's item that a later step shares, or an empty string if they share none. */
 export const sharedItem = (
   axes: ReadonlyArray<ReadonlyArray<number>>,
   step: number,
@@ -61,7 +61,7 @@ export const sharedItem = (
 /** Whether a step sees an earlier one. */
 export const isSeen = ({ access }: Step, earlier: number): boolean => access === "all" || access.includes(earlier)
 
-/** Whether steps of a workflow have items, conditions or quorums. */
+/** Whether any step has items, a condition or a quorum. */
 export const hasCells = ({ steps }: Workflow): boolean => {
   for (const { each, enough, when } of steps) {
     if (each !== undefined || when !== undefined || enough !== undefined) return true
@@ -69,7 +69,7 @@ export const hasCells = ({ steps }: Workflow): boolean => {
   return false
 }
 
-/** Whether a step waits for an earlier one, because it sees it, runs for its items, or depends on its check. */
+/** Whether a step waits for an earlier one, because it sees its answer, runs for its items, or depends on its check. */
 export const waitsFor = ({ access, each, when }: Step, earlier: number): boolean =>
   access === "all" || access.includes(earlier) || each === earlier || when?.failed === earlier
 
@@ -77,7 +77,7 @@ export const waitsFor = ({ access, each, when }: Step, earlier: number): boolean
 // Rules
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum number of axes of a step: a list, and a list for each of its items. */
+/** Maximum number of axes: a list, and a nested list for each of its items. */
 const mostAxes = 2
 
 const isWhole = (value: unknown, least: number): value is number =>
@@ -86,7 +86,7 @@ const isWhole = (value: unknown, least: number): value is number =>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The maximum duration of a timer, in milliseconds. */
+/** Maximum duration of a timer, in milliseconds. */
 const mostMillis = 2 ** 31 - 1
 
 const settingsTable = {
@@ -96,7 +96,7 @@ const settingsTable = {
   timeoutMillis: Options.number(1, mostMillis)
 }
 
-/** Returns a field of a step that would be invalid in any workflow, with the reason. */
+/** Returns the first field of a step that would be invalid in any workflow, with the reason. */
 const malformedField = ({ check, each, enough, gives, settings, tools, when }: Step): [string, string] | undefined => {
   if (gives !== undefined) {
     const isList = isObject(gives) && "list" in gives && isWhole(gives.list, 1)
@@ -134,7 +134,7 @@ const unknownName = (what: string, name: string, known: ReadonlyArray<string> = 
   return `${what} "${name}" does not exist; ${known.length === 0 ? `the run has no ${what}s` : `${what}s: ${known.join(", ")}`}`
 }
 
-/** Returns a shape or tool of a step that the run does not have. */
+/** Returns the first reference of a step to an output format or tool that the run does not define. */
 const wrongName = ({ gives, tools }: Step, rules: Pick<Rules, "shapes" | "tools">): [string, string] | undefined => {
   const shape = gives !== undefined && "shape" in gives ? unknownName("shape", gives.shape, rules.shapes) : undefined
   if (shape !== undefined) return ["gives", shape]
@@ -143,7 +143,7 @@ const wrongName = ({ gives, tools }: Step, rules: Pick<Rules, "shapes" | "tools"
   return wrong === undefined ? undefined : ["tools", wrong]
 }
 
-/** Checks `each` and `gives`. */
+/** Validates `each` and `gives`. */
 const wrongItems = ({ steps }: Workflow, step: number, own: ReadonlyArray<number>): [string, string] | undefined => {
   const { check, each, gives } = steps[step]!
   if (listOf(gives) !== undefined && step === steps.length - 1)
@@ -156,7 +156,7 @@ const wrongItems = ({ steps }: Workflow, step: number, own: ReadonlyArray<number
   return undefined
 }
 
-/** Checks `when` and `enough`. */
+/** Validates `when` and `enough`. */
 const wrongWait = (
   { steps }: Workflow,
   step: number,
@@ -180,7 +180,7 @@ const wrongWait = (
   return undefined
 }
 
-/** Returns the first invalid field beyond the paper's lists. */
+/** Returns the first invalid field that extends the paper's format, or `undefined`. */
 export const wrongField = (
   workflow: Workflow,
   { maxItems = defaultMaxItems, ...rules }: Pick<Rules, "maxItems" | "shapes" | "tools">

@@ -1,6 +1,9 @@
-/** The vote of a text is its final answer, so that texts with different reasons for one answer count together. */
+/**
+ * Votes for majority decisions. A text's vote is its final answer, so that texts with the same answer but different
+ * reasoning count together.
+ */
 
-/** The content of the last `\boxed{…}`, with the braces within it. */
+/** Returns the content of the last `\boxed{…}`, including nested braces. */
 const boxed = (text: string): string | undefined => {
   const start = text.lastIndexOf("\\boxed{")
   if (start < 0) return undefined
@@ -13,7 +16,7 @@ const boxed = (text: string): string | undefined => {
   return undefined
 }
 
-/** The content of the last `<answer>…</answer>`. */
+/** Returns the content of the last `<answer>…</answer>`. */
 const tagged = (text: string): string | undefined => {
   const end = text.lastIndexOf("</answer>")
   const start = text.lastIndexOf("<answer>", end)
@@ -22,22 +25,22 @@ const tagged = (text: string): string | undefined => {
 
 const marker = /\banswer(?: is|\s*:|\s*=)\s*/gi
 
-/** The rest of the line after the last "answer:" or "answer is". */
+/** Returns the remainder of the line after the last "answer:" or "answer is". */
 const marked = (text: string): string | undefined => {
   const last = [...text.matchAll(marker)].at(-1)
   return last === undefined ? undefined : text.slice(last.index + last[0].length).split("\n")[0]
 }
 
 /**
- * Removes emphasis, dollar signs, brackets and full stops around a text. The search for trailing characters starts only
- * at the beginning of a run: a search from each character would be quadratic in the length of the run.
+ * Strips emphasis, dollar signs, brackets and full stops from both ends of a text. The lookbehind anchors the match at
+ * the first trailing character; otherwise, it would take quadratic time.
  */
 const bare = (text: string): string =>
   text.replace(/^[\s*_$("'`]+/, "").replace(/(?<![\s*_$)"'`.!])[\s*_$)"'`.!]+$/, "")
 
 /**
- * Returns the key that a text is counted under, ignoring white space and case: its last box, the content of its answer
- * tags, the text after "answer:" or "answer is", or the whole text.
+ * Returns the key under which a text's vote is counted: the content of its last box or answer tags, the text after
+ * "answer:" or "answer is", or else the whole text. Whitespace and case are ignored.
  */
 export const voteOf = (text: string): string => {
   const final = [boxed(text), tagged(text), marked(text)].find((part) => part !== undefined && bare(part) !== "")

@@ -1,35 +1,35 @@
-/**
- * State that all parts of the literal reader share: the position in the text, the deviations accepted so far, and the
- * failure.
- */
+/** State shared by the parsers for literals: the position in the text, the accepted deviations, and the failure. */
 
-/** A position in a text, with the deviations accepted so far. */
+/** A parser position within a text, with the deviations accepted before it. */
 export interface Reader {
   readonly text: string
-  /** The offset of the next character. */
+  /** Offset of the next character. */
   at: number
-  /** Whether deviations are accepted. Each kind is reported once in `notes`. */
+  /** Whether to accept deviations. Each kind of deviation is reported once in `notes`. */
   readonly forgiving: boolean
-  /** Whether strings use JSON syntax, in which `\/` is a slash. */
+  /** Whether strings use JSON syntax, in which `\/` is an escaped slash. */
   readonly json: boolean
   readonly notes: Set<string>
-  /** Whether the head of another list (`subtasks = [`) is at an offset, ignoring blanks and markup before it. */
+  /**
+   * Whether the head of another list (such as `subtasks = [`) follows at an offset, ignoring preceding blanks and
+   * markup.
+   */
   readonly isHead: (at: number) => boolean
-  /** Extensions of the lists beyond the paper's. */
+  /** Which extensions of the paper's lists are accepted. */
   readonly more: More
 }
 
-/** Extensions that a round allows beyond the paper's three lists. */
+/** Extensions of the paper's three lists that a round may accept. */
 export interface More {
-  /** A list of checks. */
+  /** Whether to accept a list of checks. */
   readonly checks: boolean
-  /** Steps of earlier rounds in access lists. */
+  /** Whether access lists may refer to steps of earlier rounds. */
   readonly earlier: boolean
-  /** The list `how`, and checks with the consequence `again`. */
+  /** Whether to accept the `how` list, and `again` as the consequence of a check. */
   readonly how: boolean
 }
 
-/** The reason why a literal cannot be read: the actual and the expected syntax at an offset. */
+/** A syntax error: the actual and the expected syntax at an offset. */
 export interface Failure {
   readonly type: "failure"
   readonly at: number
@@ -37,7 +37,7 @@ export interface Failure {
   readonly expected: string
 }
 
-/** Returns a strict reader at the start of a text or at an offset. */
+/** Creates a strict reader at the given offset. */
 export const strictReader = (text: string, at: number, more: More): Reader => ({
   text,
   at,
@@ -50,7 +50,7 @@ export const strictReader = (text: string, at: number, more: More): Reader => ({
 
 const wordPattern = /[\p{L}\p{N}_]{1,24}/uy
 
-/** Names the syntax at an offset, for an error. */
+/** Describes the syntax at an offset for an error message. */
 export const describe = (text: string, at: number): string => {
   const code = text.codePointAt(at)
   if (code === undefined) return "the end of the text"
@@ -67,7 +67,7 @@ export const describe = (text: string, at: number): string => {
     : `the character U+${code.toString(16).toUpperCase().padStart(4, "0")}`
 }
 
-/** Returns a failure at an offset. The actual syntax is read from the text unless it is given. */
+/** Creates a failure at an offset. `found` defaults to a description of the text at that offset. */
 export const failAt = (reader: Reader, at: number, expected: string, found = describe(reader.text, at)): Failure => ({
   type: "failure",
   at,
@@ -77,7 +77,7 @@ export const failAt = (reader: Reader, at: number, expected: string, found = des
 
 const isLineBreak = (code: number) => code === 10 || code === 13
 
-/** The offset after the line break at an offset. Python reads `\r\n` and `\r` as `\n`. */
+/** Returns the offset after a line break. Treats `\r\n` and `\r` like `\n`, as Python does. */
 export const afterLineBreak = (text: string, at: number): number =>
   text.charCodeAt(at) === 13 && text.charCodeAt(at + 1) === 10 ? at + 2 : at + 1
 
@@ -90,25 +90,27 @@ export const afterContinuation = (text: string, at: number): number | undefined 
   return next < text.length ? next : undefined
 }
 
-/** The offset of the line break that ends a comment, or of the end of the text. */
+/** Returns the offset of the end of a comment: the next line break, or the end of the text. */
 export const afterComment = (text: string, at: number): number => {
   let end = at
   while (end < text.length && !isLineBreak(text.charCodeAt(end))) end++
   return end
 }
 
-/** Whether the syntax at an offset never occurs within a list: the end of a code fence, or another list. */
+/**
+ * Whether the syntax at an offset can never occur within a list: the end of a code fence, or the head of another list.
+ */
 export const isBehindList = (reader: Reader, at: number): boolean =>
   reader.text.startsWith("```", at) || reader.isHead(at)
 
 const isOtherSpace = (code: number) =>
   code === 0xa0 || code === 0xfeff || code === 0x0b || code === 0x3000 || (code >= 0x2000 && code <= 0x200d)
 
-/** Whether a character is whitespace in Unicode. */
+/** Whether a character is Unicode whitespace. */
 export const isSpace = (code: number): boolean =>
   code === 32 || (code >= 9 && code <= 13) || isOtherSpace(code) || code === 0x2028 || code === 0x2029
 
-/** Moves over text that Python ignores between two tokens; within brackets also over line breaks and comments. */
+/** Skips text that Python ignores between two tokens. Within brackets, this includes line breaks and comments. */
 export const skipBlanks = (reader: Reader, withinBrackets: boolean): void => {
   const { forgiving, text } = reader
   for (;;) {

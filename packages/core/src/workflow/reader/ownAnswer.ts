@@ -1,9 +1,9 @@
-/** Parses the direct answer of a policy, `answer = "Paris."`, instead of lists. */
+/** Parses a direct answer by the policy, written as `answer = "Paris."` instead of lists. */
 import type { Mode } from "../WorkflowText.ts"
 import { afterComment, type Failure, failAt, type Reader, strictReader } from "./literalReader.ts"
 import { readLiteral } from "./pythonLiteral.ts"
 
-/** An answer, its position in the text, and the accepted deviations. */
+/** A direct answer with its position in the text and the accepted deviations. */
 export interface OwnAnswer {
   readonly answer: string
   readonly notes: ReadonlyArray<string>
@@ -12,7 +12,7 @@ export interface OwnAnswer {
 
 const strictHead = /answer[ \t]{0,16}=[ \t]{0,16}/y
 
-/** Matches the name of an answer at the start of a line, with or without markup, before a quote. */
+/** Matches the head of an answer at the start of a line, optionally with markup, followed by a quote. */
 const tolerantHead = /(?:^|\n)[ \t`*]{0,8}(?:final[_ ])?answer[ \t`*]{0,8}[=:][ \t`*]{0,8}(?=["'“])/giu
 
 const startsOf = (text: string): number => {
@@ -22,7 +22,7 @@ const startsOf = (text: string): number => {
   return last
 }
 
-/** Moves over blank lines and comments. */
+/** Skips blank lines and comments. */
 const skipLines = (text: string, from: number): number => {
   let at = from
   for (;;) {
@@ -55,9 +55,7 @@ const readStrict = (text: string, from: number): OwnAnswer | Failure | undefined
   return failAt(reader, next, "nothing after the answer")
 }
 
-/**
- * Parses an answer tolerantly. It must be the last element of the text: if lists follow, it is part of the reasoning.
- */
+/** Parses an answer tolerantly. It must be the last element of the text; if lists follow, it counts as reasoning. */
 const readTolerant = (text: string): OwnAnswer | undefined => {
   const start = startsOf(text)
   if (start < 0) return undefined
@@ -75,7 +73,9 @@ const readTolerant = (text: string): OwnAnswer | undefined => {
   return { ...own, notes: [...notes] }
 }
 
-/** Returns the answer, the reason why it cannot be read, or `undefined` if the text does not answer. */
+/**
+ * Parses a direct answer. Returns a failure if it is malformed, or `undefined` if the text does not contain an answer.
+ */
 export const readOwnAnswer = (text: string, mode: Mode): OwnAnswer | Failure | undefined => {
   const isThought = mode === "thought-then-strict"
   const from = isThought ? Math.max(0, text.lastIndexOf("\nanswer") + 1) : 0

@@ -1,8 +1,9 @@
 /**
- * Reads one Python literal: integers, strings, lists and tuples of them, however deep, as `ast.literal_eval` does.
+ * Parses Python literals: integers, strings, and arbitrarily nested lists and tuples, with the semantics of
+ * `ast.literal_eval`.
  *
- * Values that a workflow can never hold (floats, bytes, dicts, `None`, ...) are named, not decoded. There is no
- * recursion, so no text can overflow the stack, and every character is looked at a bounded number of times.
+ * Values that cannot occur in a workflow (floats, bytes, dicts, `None`, ...) are identified but not decoded. Parsing is
+ * iterative, so no input can overflow the stack, and each character is examined a bounded number of times.
  */
 import { type Failure, failAt, isBehindList, type Reader, skipBlanks } from "./literalReader.ts"
 import { readString, type StringLiteral } from "./stringLiteral.ts"
@@ -13,20 +14,22 @@ import { readString, type StringLiteral } from "./stringLiteral.ts"
 
 export interface IntegerLiteral {
   readonly type: "integer"
-  /** Inexact above 2^53, which is larger than any index. */
+  /** Inexact above 2^53, which is larger than any valid index. */
   readonly value: number
   readonly signed: boolean
   readonly at: number
 }
 
-/** A list or tuple, which are treated alike. */
+/** A list or a tuple. The two are treated alike. */
 export interface ListLiteral {
   readonly type: "list"
   readonly items: ReadonlyArray<Literal>
   readonly at: number
 }
 
-/** `None`, `True`, a float, bytes: read, but not used here. `text` is the source text. */
+/**
+ * A value that is recognized but not supported, such as `None`, `True`, a float or bytes. `text` is the source text.
+ */
 export interface OtherLiteral {
   readonly type: "other"
   readonly what: string
@@ -41,21 +44,21 @@ export type TextLiteral = Pick<StringLiteral, "type" | "value" | "at">
 // Numbers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** CPython refuses to convert longer decimal integers. */
+/** CPython rejects longer decimal integers. */
 const mostDecimalDigits = 4300
 
 const isDigit = (code: number) => code >= 48 && code <= 57
 const isLetter = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 const isWordCharacter = (code: number) => isDigit(code) || isLetter(code) || code === 95
 
-/** The digits of the bases that are written out, by their letter. */
+/** Digits of the hexadecimal, octal and binary notations, by prefix letter. */
 const radixDigits: { readonly [letter: string]: (code: number) => boolean } = {
   x: (code) => isDigit(code) || ((code | 32) >= 97 && (code | 32) <= 102),
   o: (code) => code >= 48 && code <= 55,
   b: (code) => code === 48 || code === 49
 }
 
-/** Moves over digits with optional single underscores. Returns false if an underscore is misplaced. */
+/** Skips digits, optionally separated by single underscores. Returns `false` if an underscore is misplaced. */
 const skipDigits = (reader: Reader, isOne: (code: number) => boolean): boolean => {
   const { text } = reader
   while (isOne(text.charCodeAt(reader.at))) {
@@ -85,7 +88,7 @@ const readRadix = (reader: Reader, start: number, isOne: (code: number) => boole
   }
 }
 
-/** Moves over the fraction and the exponent of a float, and the `j` of an imaginary number. */
+/** Skips a float's fraction and exponent, and the `j` of an imaginary number. */
 const skipFraction = (reader: Reader): boolean => {
   const { text } = reader
   if (text.charCodeAt(reader.at) === 46) {
@@ -126,7 +129,7 @@ const readNumber = (reader: Reader): Literal | Failure => {
 
 const noInteger = "a number that is not an integer"
 
-/** A tolerant reader accepts `1.0` as 1. */
+/** In tolerant mode, `1.0` is accepted as 1. */
 const readFloat = (reader: Reader, at: number, written: string): Literal => {
   const value = Number(withoutUnderscores(written))
   if (!reader.forgiving || !Number.isSafeInteger(value)) {
@@ -143,8 +146,8 @@ const readFloat = (reader: Reader, at: number, written: string): Literal => {
 const constants = /(?:None|True|False|null|true|false|all|none)(?![\p{L}\p{N}_])/iuy
 
 /**
- * Reads a constant. A tolerant reader accepts JSON's constants, and words that models leave without quotes, to be
- * checked later.
+ * Parses a constant. In tolerant mode, also accepts JSON constants and words that models often leave unquoted; these
+ * are validated later.
  */
 const readConstant = (reader: Reader): Literal | undefined => {
   constants.lastIndex = reader.at
@@ -159,7 +162,7 @@ const readConstant = (reader: Reader): Literal | undefined => {
 
 const kindNames = { text: "a string", bytes: "bytes", "f-string": "an f-string" } as const
 
-/** Reads adjacent strings, which Python joins. */
+/** Parses adjacent strings, which are concatenated as in Python. */
 const readStrings = (reader: Reader, first: StringLiteral, withinBrackets: boolean): Literal | Failure => {
   let { kind, value } = first
   for (;;) {
@@ -180,7 +183,7 @@ const readStrings = (reader: Reader, first: StringLiteral, withinBrackets: boole
     : { type: "other", what: kindNames[kind], text: reader.text.slice(first.at, first.at + 24), at: first.at }
 }
 
-/** Reads a value without brackets. */
+/** Parses a value that is not in brackets. */
 const readScalar = (reader: Reader, expected: string, withinBrackets: boolean): Literal | Failure => {
   const start = reader.at
   const code = reader.text.charCodeAt(start)
@@ -195,16 +198,16 @@ const readScalar = (reader: Reader, expected: string, withinBrackets: boolean): 
 // Lists
 // -------------------------------------------------------------------------------------------------------------------
 
-/** CPython refuses deeper nesting. */
+/** CPython rejects deeper nesting. */
 export const mostBrackets = 200
 
-/** An open bracket, or the whole value (`""`), which a line break ends. */
+/** An open bracket, or the whole value (`""`), which ends at a line break. */
 interface Frame {
   readonly bracket: "[" | "(" | ""
   readonly at: number
   readonly items: Array<Literal>
   commas: number
-  /** A sign whose number has not been read yet. */
+  /** A sign whose number has not been parsed yet. */
   sign: { readonly character: "+" | "-"; readonly at: number } | undefined
 }
 
@@ -223,14 +226,17 @@ const expectedIn = ({ bracket, items }: Frame) => {
   return items.length === 0 ? `a value or "${closers[bracket]}"` : `"," or "${closers[bracket]}"`
 }
 
-/** Whether the reader is at the frame's own end: its bracket, or for the whole value the end of the statement. */
+/**
+ * Whether the reader is at the end of the frame: its closing bracket, or, for the whole value, the end of the
+ * statement.
+ */
 const isAtEnd = (reader: Reader, frame: Frame): boolean => {
   const character = reader.text[reader.at]
   if (frame.bracket !== "") return character === closers[frame.bracket]
   return character === undefined || character === "\n" || character === "\r" || character === ";" || character === "#"
 }
 
-/** Returns the literal of a finished frame: a list, a tuple, or a value in parentheses. */
+/** Returns the literal for a finished frame: a list, a tuple, or a parenthesized value. */
 const finish = (frame: Frame): Literal =>
   frame.bracket !== "[" && frame.commas === 0 && frame.items.length === 1
     ? frame.items[0]!
@@ -248,7 +254,7 @@ const addItem = (reader: Reader, frame: Frame, item: Literal): Failure | undefin
   return undefined
 }
 
-/** Whether a tolerant reader may treat a list as closed although its bracket is missing. */
+/** Whether a list may be treated as closed although its bracket is missing. Only in tolerant mode. */
 const isPlainlyOver = (reader: Reader, frame: Frame, depth: number): boolean => {
   if (!reader.forgiving || depth !== 1 || frame.bracket !== "[") return false
   const cut = reader.at >= reader.text.length
@@ -257,7 +263,7 @@ const isPlainlyOver = (reader: Reader, frame: Frame, depth: number): boolean => 
   return true
 }
 
-/** Opens brackets up to the next value. Returns `undefined` if a frame ends instead (`[]`, `[1,]`). */
+/** Opens brackets up to the next value. Returns `undefined` if a frame ends first (`[]`, `[1,]`). */
 const readItem = (reader: Reader, stack: Array<Frame>): Literal | Failure | undefined => {
   for (;;) {
     const frame = stack.at(-1)!
@@ -280,8 +286,8 @@ const readItem = (reader: Reader, stack: Array<Frame>): Literal | Failure | unde
 }
 
 /**
- * Moves over the text after a value: a comma (then `undefined`), or the ends of frames up to the end of the whole
- * value.
+ * Parses the text after a value. Stops after a comma and returns `undefined`, or closes frames up to the end of the
+ * whole value and returns it.
  */
 const closeFrames = (
   reader: Reader,
@@ -312,10 +318,12 @@ const closeFrames = (
   }
 }
 
-/** How far a literal reaches: to the end of the statement (`1, 0` is a tuple there), or to its closing bracket. */
+/** The end of a literal: at the end of the statement (where `1, 0` is a tuple), or at its closing bracket. */
 type Extent = "statement" | "brackets"
 
-/** Reads a literal and moves the reader past it, or on failure to the furthest position examined. */
+/**
+ * Parses a literal and advances the reader past it. On failure, the reader is left at the furthest position examined.
+ */
 export const readLiteral = (reader: Reader, extent: Extent): Literal | Failure => {
   const stack: Array<Frame> = [frameAt("", reader.at)]
   for (;;) {

@@ -1,12 +1,12 @@
 /**
- * One Python string literal: prefix, quotes, escapes.
+ * Parses a single Python string literal: prefix, quotes and escapes.
  *
- * A tolerant reader also accepts curly quotes, line breaks and unescaped quotes within a string if the end of the
- * string is still clear, and retains escapes that Python rejects (`\nu` is a letter, `\xi` is one to a mathematician).
+ * In tolerant mode, also accepts curly quotes, and unescaped line breaks and quotes if the end of the string is still
+ * unambiguous. Escapes that Python rejects are left in the text (models write `\nu` and `\xi` for Greek letters).
  */
 import { afterLineBreak, type Failure, failAt, isBehindList, isSpace, type Reader } from "./literalReader.ts"
 
-/** A string that was read. Python's bytes and f-strings are distinguished because only text is accepted. */
+/** A parsed string literal. Bytes and f-strings are identified, because only plain strings are accepted. */
 export interface StringLiteral {
   readonly type: "string"
   readonly value: string
@@ -39,7 +39,7 @@ const digitValue = (code: number): number => {
   return lower >= 97 && lower <= 102 ? lower - 87 : 99
 }
 
-/** Reads exactly `count` hexadecimal digits, or returns -1. */
+/** Parses exactly `count` hexadecimal digits, or returns -1. */
 const readHex = (text: string, at: number, count: number): number => {
   let value = 0
   for (let index = 0; index < count; index++) {
@@ -70,7 +70,7 @@ const refuseEscape = (reader: Reader, at: number, length: number, expected: stri
   return "\\"
 }
 
-/** Reads the escape whose backslash is at an offset. */
+/** Parses the escape sequence at the given backslash. */
 const readEscape = (reader: Reader, at: number): string | Failure => {
   const { text } = reader
   const code = text.charCodeAt(at + 1)
@@ -93,7 +93,7 @@ const readEscape = (reader: Reader, at: number): string | Failure => {
     reader.at = at + 2 + count
     return String.fromCodePoint(value)
   }
-  // Python knows 35,000 names of characters; no Conductor has reason to write one.
+  // Python supports about 35,000 character names, which a Conductor has no reason to use.
   if (code === 78) return refuseEscape(reader, at, 2, "a character or its code, as names of characters are not read")
   if (code === 47 && reader.json) {
     reader.at = at + 2
@@ -112,7 +112,7 @@ const curlyQuotes: { readonly [open: string]: string } = { "“": "”“", "”
 
 const followsString = /$|[,\])}#;\\"'“”‘’]|[rRuUbBfF]{1,2}["']/y
 
-/** Whether a quote ends its string, judged by what follows it, ignoring blanks. */
+/** Whether a quote ends its string, depending on the text that follows, ignoring blanks. */
 const endsString = (reader: Reader, at: number): boolean => {
   let next = at + 1
   while (isSpace(reader.text.charCodeAt(next))) next++
@@ -136,7 +136,8 @@ const unclosed = (reader: Reader, at: number, { closers, triple }: Delimiter, fo
   )
 
 /**
- * Returns the meaning of a quote within a string: the string's length in quotes if it ends there, or 0 if it continues.
+ * Interprets a quote within a string. Returns the number of quotes that end the string, or 0 if the quote is part of
+ * it.
  */
 const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 | Failure => {
   const { forgiving, text } = reader
@@ -147,7 +148,7 @@ const readQuote = (reader: Reader, at: number, delimiter: Delimiter): 0 | 1 | 3 
   return 0
 }
 
-/** Moves over a line break within a string. */
+/** Skips a line break within a string. */
 const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | undefined => {
   reader.at = afterLineBreak(reader.text, at)
   if (delimiter.triple) return undefined
@@ -157,7 +158,7 @@ const readBreak = (reader: Reader, at: number, delimiter: Delimiter): Failure | 
   return undefined
 }
 
-/** Moves over a backslash and the character that it prevents from ending a raw string. */
+/** Skips a backslash in a raw string and the character that it escapes. */
 const readRaw = (reader: Reader, at: number): string => {
   const code = reader.text.charCodeAt(at + 1)
   const isBreak = code === 10 || code === 13
@@ -165,7 +166,7 @@ const readRaw = (reader: Reader, at: number): string => {
   return isBreak ? "\\\n" : reader.text.slice(at, reader.at)
 }
 
-/** Reads the text between the quotes. The reader is after the opening one. */
+/** Parses the text between the quotes. The reader is positioned after the opening quote. */
 const readBody = (reader: Reader, delimiter: Delimiter): string | Failure => {
   const { text } = reader
   const quote = delimiter.closers.charCodeAt(0)
@@ -217,7 +218,10 @@ const prefixes: { readonly [prefix: string]: Pick<StringLiteral, "kind"> & { rea
   rf: { kind: "f-string", raw: true }
 }
 
-/** The length of the prefix of the string that begins at an offset (`r` in `r"\d"`), or -1 when none begins there. */
+/**
+ * Returns the length of the prefix of a string that starts at an offset (1 for `r"\d"`), or -1 if no string starts
+ * there.
+ */
 const prefixLength = (reader: Reader, at: number): number => {
   for (let length = 0; length <= 2; length++) {
     const character = reader.text[at + length]
@@ -231,7 +235,8 @@ const prefixLength = (reader: Reader, at: number): number => {
 }
 
 /**
- * Reads the string that begins here, or returns `undefined` if there is no string. Bytes and f-strings are not decoded.
+ * Parses the string at the current position, or returns `undefined` if there is no string. Bytes and f-strings are not
+ * decoded.
  */
 export const readString = (reader: Reader): StringLiteral | Failure | undefined => {
   const { text } = reader

@@ -1,6 +1,5 @@
 /**
- * Converts literals to the three lists of a workflow, and locates them in a text: strictly (assignments and nothing
- * else), or tolerantly (anywhere in a model's text).
+ * Converts literals to a workflow's lists, and finds the lists in a text. The strict parser accepts only assignments.
  */
 import * as Clauses from "../clauses.ts"
 import type { Access, EarlierStep, StepCheck } from "../Workflow.ts"
@@ -21,7 +20,7 @@ import { type ListLiteral, type Literal, mostBrackets, readLiteral, type TextLit
 
 export type ListName = "model_id" | "subtasks" | "access_list" | "checks" | "how"
 
-/** One of the lists, with the offset of each of its elements. */
+/** One of the lists, with its literal for error positions. */
 export interface Column<A> {
   readonly values: ReadonlyArray<A>
   readonly literal: ListLiteral
@@ -31,19 +30,19 @@ export interface Columns {
   readonly model_id: Column<number>
   readonly subtasks: Column<string>
   readonly access_list: Column<Seen>
-  /** Present if the lists contain checks and the round allows them. */
+  /** Set if the lists contain checks and the round allows them. */
   readonly checks?: Column<StepCheck | undefined>
-  /** Present if the lists contain `how` and the round allows it. */
+  /** Set if the lists contain `how` and the round allows it. */
   readonly how?: Column<Clauses.How>
 }
 
-/** The steps that a step sees: of its own round, and of earlier ones. */
+/** The steps that a step sees, in its own round and in earlier ones. */
 export interface Seen {
   readonly access: Access
   readonly earlier: ReadonlyArray<EarlierStep>
 }
 
-/** The three lists of a text, which extend from `start` to `end`. */
+/** The lists found in a text, between the offsets `start` and `end`. */
 export interface Lists {
   readonly columns: Columns
   readonly start: number
@@ -77,7 +76,7 @@ const wrongType = (reader: Reader, literal: Literal, expected: string): Failure 
 
 const ordinalPattern = /^\s{0,8}(?:model|worker|agent|step)?[\s_#-]{0,4}(\d{1,9})\s{0,8}$/i
 
-/** Reads an index; a tolerant reader accepts it in a string, too (`"1"`, `"Model 1"`). */
+/** Parses an index. In tolerant mode, strings such as `"1"` and `"Model 1"` are accepted as well. */
 const readIndex = (reader: Reader, literal: Literal, expected: string): number | Failure => {
   if (literal.type === "integer") return literal.value
   if (reader.forgiving && literal.type === "string") {
@@ -105,7 +104,7 @@ const forgivenAccess: { readonly [word: string]: Access } = {
   "": []
 }
 
-/** Returns the meaning of a word in the position of an access list, or `undefined`. */
+/** Interprets a word used as an access list, or returns `undefined`. Only in tolerant mode. */
 const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => {
   if (!reader.forgiving || (literal.type !== "string" && literal.type !== "other")) return undefined
   const word = literal.type === "string" ? literal.value : literal.text
@@ -119,7 +118,7 @@ const forgiveAccess = (reader: Reader, literal: Literal): Access | undefined => 
 
 const sees = (access: Access, earlier: ReadonlyArray<EarlierStep> = []): Seen => ({ access, earlier })
 
-/** Reads a step of an earlier round, `"0.2"` for step 2 of round 0, if such steps may be seen. */
+/** Parses a reference to a step in an earlier round, such as `"0.2"` for step 2 of round 0, if these are allowed. */
 const earlierOf = ({ more }: Reader, literal: Literal): EarlierStep | undefined => {
   if (!more.earlier || literal.type !== "string") return undefined
   const [, round, step] = /^\s{0,4}(\d{1,4})\.(\d{1,4})\s{0,4}$/.exec(literal.value) ?? []
@@ -160,17 +159,17 @@ const readIndices = (reader: Reader, { items }: ListLiteral): Seen | Failure => 
 
 const consequences = ["revise", "next", "continue"] as const
 
-/** The consequence that is read only with `how`. */
+/** The consequence that is accepted only with `how`. */
 const againPattern = /^again(?:\s+(\d{1,4}))?$/u
 
-/** The name of a check and its consequence, if the text ends with one after a colon. In time linear in the text. */
+/** Splits a text at the last colon into a check's name and its consequence. Takes linear time. */
 const partsOf = (value: string): { readonly name: string; readonly tail: string } | undefined => {
   const colon = value.lastIndexOf(":")
   return colon < 0 ? undefined : { name: value.slice(0, colon).trim(), tail: value.slice(colon + 1).trim() }
 }
 
 /**
- * Reads a check: `""` for no check, or its name or the number of a model that judges, with the consequence of a
+ * Parses a check: `""` for none, or the name of a check or the index of a judging model, with the consequence of a
  * failure.
  */
 const readCheck = (reader: Reader, literal: Literal): StepCheck | undefined | Failure => {
@@ -189,17 +188,20 @@ const readCheck = (reader: Reader, literal: Literal): StepCheck | undefined | Fa
   return name === "" ? undefined : { by: checkName(name), onFailure: written ?? "revise" }
 }
 
-/** The name of a check, or the number of a model that judges. */
+/** Returns the name of a check, or the index of the model that acts as a judge. */
 const checkName = (written: string): string | number => {
   const judge = /^(?:model\s{0,4})?(\d{1,4})$/iu.exec(written)?.[1]
   return judge === undefined ? written : Number(judge)
 }
 
-/** The offset of a character of a string, if the string is written without escapes; else that of the string. */
+/**
+ * Returns the offset of a character within a string if the string contains no escapes, or else that of the string
+ * itself.
+ */
 const offsetIn = ({ text }: Reader, { at, value }: TextLiteral, index: number): number =>
   text.startsWith(value, at + 1) ? at + 1 + index : at
 
-/** Reads how a step is run: `""`, or clauses. */
+/** Parses an element of the `how` list: `""`, or clauses. */
 const readHow = (reader: Reader, literal: Literal): Clauses.How | Failure => {
   if (reader.forgiving && literal.type === "other" && literal.text === "None") return {}
   if (literal.type !== "string")
@@ -243,7 +245,7 @@ const elementReaders: {
   how: readHow
 }
 
-/** Checks that the lists of checks and `how` have one element per step. */
+/** Verifies that `checks` and `how` have one element for each step. */
 export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | Failure => {
   const { checks, how, model_id } = lists.columns
   const count = model_id.values.length
@@ -257,7 +259,7 @@ export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | 
   }
 }
 
-/** Converts a literal to the list of a name. */
+/** Converts a literal to the named list. */
 export const toColumn = (reader: Reader, name: ListName, literal: Literal): AnyColumn | Failure => {
   if (literal.type !== "list") return wrongType(reader, literal, "a list")
   const readItem: (reader: Reader, literal: Literal) => Value<ListName> | Failure = elementReaders[name]
@@ -271,7 +273,7 @@ export const toColumn = (reader: Reader, name: ListName, literal: Literal): AnyC
 
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/
 
-/** Finds characters that Python rejects anywhere in a source, including comments. */
+/** Finds characters that Python rejects anywhere in a source file, including in comments. */
 const findForbidden = (reader: Reader): Failure | undefined => {
   const { text } = reader
   const nul = text.indexOf("\0")
@@ -280,7 +282,7 @@ const findForbidden = (reader: Reader): Failure | undefined => {
   return failAt(reader, text.search(loneSurrogate), "well-formed Unicode", "half of a surrogate pair")
 }
 
-/** Moves to the next statement, over blank lines and comments; true when it is indented. */
+/** Skips blank lines and comments up to the next statement. Returns `true` if it is indented. */
 const skipToStatement = (reader: Reader): boolean => {
   const { text } = reader
   let indent = 0
@@ -304,7 +306,7 @@ const skipToStatement = (reader: Reader): boolean => {
   }
 }
 
-// Longer than any of them in any dress: V8 has no stack for names of millions of letters.
+// Long enough for every list name. Bounded, because V8 overflows its stack on names with millions of letters.
 const namePattern = /[\p{ID_Start}_][\p{ID_Continue}]{0,20}/uy
 
 const namesOf = ({ more }: Reader): ReadonlyArray<ListName> =>
@@ -312,7 +314,10 @@ const namesOf = ({ more }: Reader): ReadonlyArray<ListName> =>
     ? [...listNames, ...(more.checks ? ["checks" as const] : []), ...(more.how ? ["how" as const] : [])]
     : listNames
 
-/** Moves over the name of a list, if there is one. Python reads `ｍodel_id` as `model_id`, and so do we. */
+/**
+ * Parses the name of a list, if there is one. Like Python, normalizes names, so that `ｍodel_id` is accepted as
+ * `model_id`.
+ */
 const readName = (reader: Reader): ListName | undefined => {
   namePattern.lastIndex = reader.at
   const word = namePattern.exec(reader.text)?.[0] ?? ""
@@ -322,7 +327,7 @@ const readName = (reader: Reader): ListName | undefined => {
   return name
 }
 
-/** Moves over the name of a list, with or without parentheses, if there is a name. */
+/** Parses the name of a list, optionally in parentheses, if there is one. */
 const readTarget = (reader: Reader): ListName | undefined => {
   const { at, text } = reader
   let open = 0
@@ -345,7 +350,7 @@ const readTarget = (reader: Reader): ListName | undefined => {
 const wantedNames = ({ more }: Reader): string =>
   more.how ? "model_id, subtasks, how or access_list" : "model_id, subtasks or access_list"
 
-/** Reads `name =`, or `name = other_name =` and so on. */
+/** Parses one or more assignment targets, as in `name =` or `name = other_name =`. */
 const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
   const targets: Array<ListName> = []
   let name = readTarget(reader)
@@ -361,7 +366,7 @@ const readTargets = (reader: Reader): ReadonlyArray<ListName> | Failure => {
   return targets
 }
 
-/** Moves over the end of a statement: a semicolon, or the line. */
+/** Skips the end of a statement: a semicolon, or the end of the line. */
 const endStatement = (reader: Reader): "semicolon" | "line" => {
   if (reader.text[reader.at] !== ";") return "line"
   reader.at++
@@ -370,7 +375,7 @@ const endStatement = (reader: Reader): "semicolon" | "line" => {
   return Number.isNaN(code) || code === 10 || code === 13 || code === 35 ? "line" : "semicolon"
 }
 
-/** Parses a text that contains only the three assignments, with Python's semantics. */
+/** Parses a text that consists of only the assignments, with Python semantics. */
 export const readAssignments = (reader: Reader): Lists | Failure => {
   const forbidden = findForbidden(reader)
   if (forbidden !== undefined) return forbidden

@@ -1,8 +1,7 @@
 /**
- * Locates the three lists in a model's text: prose, code fences, JSON, discarded drafts.
+ * Searches for the lists in a model's text, which may contain prose, code fences, JSON and discarded drafts.
  *
- * Each list is located by its name before a bracket and read from there. Of the readable lists the last complete set is
- * used.
+ * Lists are found by their name followed by a bracket. The last complete set of valid lists is used.
  */
 import type { Failure, More, Reader } from "./literalReader.ts"
 import { readLiteral } from "./pythonLiteral.ts"
@@ -12,10 +11,13 @@ import { type Columns, type ListName, type Lists, listNames, sameLength, toColum
 // Heads
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Matches `how` as a list name only in quotes or at the start of a line, because it is also an ordinary word. */
+/** Matches `how` as a list name only in quotes or at the start of a line, because it is also a common word. */
 const howHead = "(?<=(?:^|\\n)[ \\t`*]{0,8}|[\"'])how|"
 
-/** A name, optional surroundings, and a separator. All repetitions are bounded, so that no text makes it slow. */
+/**
+ * Matches a name, optional decoration, and a separator. All repetitions are bounded, so that matching is fast for any
+ * text.
+ */
 const headSource = (more: More): string =>
   [
     "(?<![\\p{L}\\p{N}_.])",
@@ -28,7 +30,9 @@ const headSource = (more: More): string =>
     "[\\s`*]{0,16}(?=[[(])"
   ].join("")
 
-/** Returns a test for the head of a list at an offset, ignoring blanks and markup before it. */
+/**
+ * Returns a function that tests whether the head of a list starts at an offset, ignoring preceding blanks and markup.
+ */
 const headTest = (text: string, more: More) => {
   const pattern = new RegExp(`[\\s;\`*"'“{}-]{0,16}${headSource(more)}`, "iuy")
   return (at: number): boolean => {
@@ -57,10 +61,10 @@ interface Found {
   readonly end: number
 }
 
-/** The last unreadable list of each name. */
+/** The last invalid list of each name. */
 type Unreadable = ReadonlyMap<ListName, Failure>
 
-/** Notes the deviations of a head. */
+/** Records the deviations in the head of a list. */
 const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group: string]: string }): void => {
   if (groups.name !== name) notes.add(`Read ${JSON.stringify(groups.name)} as ${name}.`)
   if (groups.separator!.length > 2) notes.add("Ignored a type annotation.")
@@ -69,8 +73,9 @@ const noteHead = (notes: Set<string>, name: ListName, groups: { readonly [group:
 }
 
 /**
- * The maximum text that is read twice, in lengths of the text. An unreadable list is searched for the beginning of
- * another one, because an open quote or comment may have swallowed it. Past this limit, the search continues after it.
+ * Limits how much text is parsed twice, as a multiple of the text's length. An invalid list is searched for the head of
+ * another one, because an unclosed quote or a comment may have swallowed it. Beyond the limit, the search continues
+ * after the invalid list.
  */
 const patience = 4
 
@@ -112,7 +117,7 @@ type ListSet = { readonly [Name in Needed]: Found }
 const isNeeded = (list: Found): list is Found & { readonly name: Needed } =>
   list.name !== "checks" && list.name !== "how"
 
-/** Splits lists at words between them. Comments and code fences do not count as words. */
+/** Splits the lists into groups wherever there are words between them. Comments and code fences do not count. */
 const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Found>> => {
   const groups: Array<Array<Found>> = []
   let end = -1
@@ -126,7 +131,8 @@ const splitAtProse = (text: string, found: ReadonlyArray<Found>): Array<Array<Fo
 }
 
 /**
- * Returns the sets that lists make in order. A list that occurs twice before its set is complete replaces the first.
+ * Returns complete sets of lists, in order. If a list occurs again before its set is complete, it replaces the earlier
+ * one.
  */
 const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   const sets: Array<ListSet> = []
@@ -141,7 +147,7 @@ const completeSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   return sets
 }
 
-/** Returns sets whose lists follow one another in the paper's order, whatever is between them. */
+/** Returns sets whose lists are consecutive and in the paper's order, regardless of the text between them. */
 const orderedSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
   const sets: Array<ListSet> = []
   for (let index = 2; index < found.length; index++) {
@@ -155,7 +161,10 @@ const orderedSets = (found: ReadonlyArray<Found>): Array<ListSet> => {
 
 const lastEnd = (set: ListSet): number => Math.max(...listNames.map((name) => set[name].end))
 
-/** Returns the sets in a text, in order: adjacent lists first, then sets of the remaining lists across prose. */
+/**
+ * Returns all sets in a text, in order. Adjacent lists are combined first; the remaining lists may be separated by
+ * prose.
+ */
 const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => {
   const together = splitAtProse(text, found).flatMap(completeSets)
   const used = new Set(together.flatMap((set) => listNames.map((name) => set[name])))
@@ -167,7 +176,7 @@ const findSets = (text: string, found: ReadonlyArray<Found>): Array<ListSet> => 
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Explains why there is no complete set: a list is unreadable or missing. */
+/** Returns the reason why there is no complete set: a list is invalid or missing. */
 const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadable): Failure => {
   const missing = listNames.filter((name) => !found.some((list) => list.name === name))
   const causes = missing.flatMap((name) => unreadable.get(name) ?? [])
@@ -180,7 +189,7 @@ const explain = (text: string, found: ReadonlyArray<Found>, unreadable: Unreadab
   }
 }
 
-/** Reads the last complete set of lists in a text; accepted deviations are added to `notes`. */
+/** Parses the last complete set of lists in a text. Accepted deviations are added to `notes`. */
 export const searchLists = (text: string, notes: Set<string>, more: More): Lists | Failure => {
   const { found, unreadable } = findLists(text, more)
   const sets = findSets(text, found)
@@ -188,11 +197,11 @@ export const searchLists = (text: string, notes: Set<string>, more: More): Lists
   if (set === undefined) return explain(text, found, unreadable)
   const needed = listNames.map((name) => set[name])
   const first = Math.min(...needed.map((list) => list.start))
-  // The checks of a set are among its lists, or after them.
+  // The checks of a set are located among its lists or after them.
   const checks = found.findLast(({ name, start }) => name === "checks" && start > first)
   const before = sets.length > 1 ? lastEnd(sets.at(-2)!) : -1
   const how = found.findLast(({ name, start }) => name === "how" && start > before)
-  // A plan is never run without a part of it that could not be read.
+  // A plan must not run without a part of it that could not be parsed.
   const unreadableHow = unreadable.get("how")
   if (unreadableHow !== undefined && unreadableHow.at > Math.max(first, how?.start ?? 0)) return unreadableHow
   const lists = [...needed, ...(checks === undefined ? [] : [checks]), ...(how === undefined ? [] : [how])]
