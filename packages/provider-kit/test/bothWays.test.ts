@@ -60,6 +60,7 @@ const read: { readonly [K in Dialects.Failures.Kind]: string } = {
   permission: "Authentication",
   "not-found": "InvalidRequest",
   "too-large": "ContextTooLong",
+  "method-not-allowed": "InvalidRequest",
   "unsupported-encoding": "InvalidRequest",
   "rate-limit": "RateLimited",
   quota: "Quota",

@@ -240,6 +240,20 @@ const errorsOf = (url: string): Pick<Wire<unknown>, "error"> =>
 const isUnknownRoute = (error: unknown): boolean =>
   HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound"
 
+/** Responds to a request without a route: 405 if the path has another method, otherwise 404 with a suggestion. */
+const unknownRoute = (method: string, url: string): HttpServerResponse.HttpServerResponse => {
+  const path = url.replace(/\?.*$/s, "")
+  const shown = path.slice(0, 200)
+  const allowed = Paths.methodOf(path)
+  if (allowed === undefined) {
+    const message = `${method} ${shown} is not an endpoint of this server.${Paths.hint(path)}`
+    return Respond.error(errorsOf(url), notFound(message))
+  }
+  const message = `${shown} does not support ${method}. Use ${allowed}.`
+  const error = new ApiError({ kind: "method-not-allowed", message })
+  return Respond.error(errorsOf(url), error, { allow: allowed })
+}
+
 /** Extracts the model name from a path. Returns the raw text if it cannot be decoded. */
 const namedIn = (url: string): string => {
   const name = url.replace(/\?.*$/, "").slice("/v1/models/".length)
@@ -503,9 +517,7 @@ export const make = Effect.fnUntraced(function* (
       const { method, url } = request
       if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
       if (isUnknownRoute(Cause.squash(cause))) {
-        const path = url.replace(/\?.*$/s, "")
-        const error = notFound(`${method} ${path.slice(0, 200)} is not an endpoint of this server.${Paths.hint(path)}`)
-        return keyless(Effect.succeed(Respond.error(errorsOf(url), error)))(request)
+        return keyless(Effect.sync(() => unknownRoute(method, url)))(request)
       }
       const id = CallId.random()
       defects("request", { id, method, path: url.replace(/\?.*$/s, ""), status: 500 }, cause)

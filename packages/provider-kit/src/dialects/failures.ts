@@ -13,6 +13,7 @@ export type Kind =
   | "authentication"
   | "permission"
   | "not-found"
+  | "method-not-allowed"
   | "too-large"
   /** An unknown `Content-Encoding`. */
   | "unsupported-encoding"
@@ -52,6 +53,7 @@ export const forms: { readonly [K in Kind]: Form } = {
   authentication: form(401, "invalid_request_error", "invalid_api_key", "authentication_error"),
   permission: form(403, "invalid_request_error", "permission_denied", "permission_error"),
   "not-found": form(404, "invalid_request_error", "not_found", "not_found_error"),
+  "method-not-allowed": form(405, "invalid_request_error", "method_not_allowed", "invalid_request_error"),
   "too-large": form(413, "invalid_request_error", "request_too_large", "request_too_large"),
   "unsupported-encoding": form(415, "invalid_request_error", "unsupported_encoding", "invalid_request_error"),
   "rate-limit": form(429, "rate_limit_error", "rate_limit_exceeded", "rate_limit_error"),

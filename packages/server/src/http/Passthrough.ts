@@ -30,6 +30,12 @@ import * as Spent from "./Spent.ts"
 
 const hasForward = (worker: Worker): worker is Worker & { readonly forward: Forward } => worker.forward !== undefined
 
+/** A worker that supports the endpoint, for messages. */
+const examples: Readonly<Record<ForwardEndpoint, string>> = {
+  embeddings: "openai:text-embedding-3-small",
+  completions: "llama-server:<model>"
+}
+
 /**
  * Whether a name refers to a worker: `worker/<id>`, the worker id, or the model id after the vendor (`gpt-4o` for
  * `openai:gpt-4o`).
@@ -57,7 +63,7 @@ const workerOf = (models: Models.Options, caller: Caller, endpoint: ForwardEndpo
   if (worker !== undefined) return worker
   const message =
     able.length === 0
-      ? `No worker of this server supports ${endpoint}. Add one of an OpenAI-compatible vendor, such as --pool openai:text-embedding-3-small.`
+      ? `No worker of this server supports ${endpoint}. Add one with --pool, such as ${examples[endpoint]}.`
       : `Model "${asked}" does not support ${endpoint}. Models: ${able.map(({ id }) => id).join(", ")}.`
   throw new ApiError({ kind: "not-found", field: "model", message })
 }

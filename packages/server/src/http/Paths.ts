@@ -1,22 +1,33 @@
 /** Suggestions for unknown paths. Most come from a base URL with one `/v1` too many or too few. */
 import { Nearest } from "@divisi/core"
 
-/** Paths served by this server. */
-const known = [
-  "/v1/chat/completions",
-  "/v1/responses",
-  "/v1/messages",
-  "/v1/messages/count_tokens",
-  "/v1/models",
-  "/v1/embeddings",
-  "/v1/completions",
-  "/v1/runs",
-  "/v1/operations",
-  "/metrics",
-  "/health/live",
-  "/health/ready",
-  "/openapi.json"
-] as const
+/** Paths served by this server, with their methods. */
+const methods: Readonly<Record<string, string>> = {
+  "/v1/chat/completions": "POST",
+  "/v1/responses": "POST",
+  "/v1/messages": "POST",
+  "/v1/messages/count_tokens": "POST",
+  "/v1/models": "GET",
+  "/v1/embeddings": "POST",
+  "/v1/completions": "POST",
+  "/v1/runs": "GET",
+  "/v1/operations": "GET",
+  "/metrics": "GET",
+  "/health/live": "GET",
+  "/health/ready": "GET",
+  "/openapi.json": "GET"
+}
+
+const known = Object.keys(methods)
+
+/** Removes repeated slashes and a slash at the end. */
+const tidy = (path: string): string => path.replace(/\/{2,}/g, "/").replace(/\/$/, "")
+
+/** Returns the method of a known path, or `undefined` if the path is unknown. */
+export const methodOf = (path: string): string | undefined => {
+  const name = path.length > maxCharacters ? "" : tidy(path).toLowerCase()
+  return Object.hasOwn(methods, name) ? methods[name] : undefined
+}
 
 /** Paths from vendor APIs that this server does not support, with a message that suggests an alternative. */
 const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
@@ -36,7 +47,13 @@ const foreign: ReadonlyArray<readonly [pattern: RegExp, says: string]> = [
     /^\/model\/[^/]+\/(?:converse|converse-stream|invoke|invoke-with-response-stream)$/,
     " The Bedrock API is not supported. Use an OpenAI client with a base URL that ends in /v1, or an Anthropic client."
   ],
-  [/^\/v1\/engines\//, " Engines are not supported. Use /v1/chat/completions with a model."]
+  [/^\/v1\/engines\//, " Engines are not supported. Use /v1/chat/completions with a model."],
+  [
+    /^\/v1\/(?:audio|images|videos|moderations|files|uploads|batches|assistants|threads|vector_stores|fine_tuning|realtime|conversations|containers|evals|rerank|complete)(?:\/|$)/,
+    " Divisi supports Chat Completions, Responses, Messages, embeddings and completions. Call the vendor directly for other endpoints."
+  ],
+  [/^\/v1\/?$/, " It is the base URL of OpenAI clients. GET /v1/models returns the models."],
+  [/^\/(?:health|healthz|livez|readyz|ping|status|live|ready)$/, " Did you mean /health/live or /health/ready?"]
 ]
 
 /** Maximum path length for a suggestion. A longer path is unlikely to be a typing mistake. */
@@ -44,11 +61,13 @@ const maxCharacters = 200
 
 /** Returns the path that was probably meant, or `undefined`. */
 const meant = (path: string): string | undefined => {
-  const rest = path
-    .replace(/\/{2,}/g, "/")
-    .replace(/\/$/, "")
-    .replace(/^(?:\/api)?(?:\/v1)*(?=\/|$)/, "")
-  return known.find((one) => one === `/v1${rest}` || one === rest) ?? Nearest.nearest(path, known)
+  const name = tidy(path)
+  const rest = name.replace(/^(?:\/api)?(?:\/v1)*(?=\/|$)/, "")
+  return (
+    known.find((one) => one === `/v1${rest}` || one === rest) ??
+    known.find((one) => name.endsWith(one)) ??
+    Nearest.nearest(path, known)
+  )
 }
 
 /** Returns a sentence that suggests the correct path and base URL, or an empty string if no path is similar. */
