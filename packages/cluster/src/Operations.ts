@@ -102,14 +102,22 @@ export const drain = ({ run, schema }: Postgres, address: string): Effect.Effect
     )
   )
 
-/** Removes shared work and cancellations that are older than an age. Returns the number of removed works. */
+/**
+ * Removes shared work and cancellations that are older than an age. Work with a claimed task, and cancellations of runs in
+ * progress, stay. Returns the number of removed works.
+ */
 export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effect.Effect<number, PostgresError> =>
   Effect.map(
     run((session) =>
       session.query(
-        `WITH old AS (DELETE FROM ${schema}.works WHERE begun_at < ${databaseNow} - $1::double precision AND id NOT LIKE 'serve/%' RETURNING id),
+        `WITH old AS (DELETE FROM ${schema}.works WHERE begun_at < ${databaseNow} - $1::double precision AND id NOT LIKE 'serve/%' AND NOT EXISTS (
+            SELECT FROM ${schema}.tasks WHERE work = id AND body IS NULL AND until > ${databaseNow}
+          ) RETURNING id),
         gone AS (DELETE FROM ${schema}.tasks USING old WHERE work = old.id),
-        forgotten AS (DELETE FROM ${schema}.cancelled WHERE at < ${databaseNow} - $1::double precision)
+        forgotten AS (
+          DELETE FROM ${schema}.cancelled WHERE at < ${databaseNow} - $1::double precision
+            AND NOT EXISTS (SELECT FROM ${schema}.runs AS known WHERE known.run = cancelled.run AND known.owner IS NOT NULL)
+        )
         SELECT id FROM old`,
         [olderThanMillis]
       )

@@ -262,6 +262,35 @@ describe.skipIf(!hasPostgres)("services on Postgres", () => {
       )
     ))
 
+  it("removes old work and cancellations, except those in progress", () =>
+    run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const postgres = yield* place()
+          const { run: use, schema } = postgres
+          for (const id of ["old", "in progress"]) {
+            const tasks = yield* PostgresTasks.open(postgres, { id, plan: "{}", keys: ["1", "2"] })
+            if (id === "in progress") yield* tasks.claim(1)
+          }
+          yield* use((session) => session.query(`UPDATE ${schema}.works SET begun_at = 0`))
+          yield* use((session) =>
+            session.query(`INSERT INTO ${schema}.cancelled (run, at) VALUES ('old', 0), ('lost', 0)`)
+          )
+          yield* use((session) =>
+            session.query(`INSERT INTO ${schema}.runs (run, epoch, owner, length, bytes, changed_at)
+              VALUES ('lost', 1, '1 1 gone', 0, 0, 0)`)
+          )
+          assert.strictEqual(yield* Operations.purge(postgres, 3_600_000), 1)
+          assert.deepStrictEqual(
+            (yield* Operations.status(postgres)).works.map(({ id, tasks }) => [id, tasks]),
+            [["in progress", 2]]
+          )
+          const left = yield* use((session) => session.query(`SELECT run FROM ${schema}.cancelled`))
+          assert.deepStrictEqual(left, [["lost"]])
+        })
+      )
+    ))
+
   it("says what is wrong with a database, and never its password", () =>
     run(
       Effect.scoped(

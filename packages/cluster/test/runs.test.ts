@@ -340,6 +340,46 @@ describe.skipIf(!hasPostgres)("runs of a cluster", () => {
     )
   )
 
+  it("are cancelled while no server is alive, and make no further call", { timeout: 120_000 }, () =>
+    runTest(
+      Effect.gen(function* () {
+        const { client, lines, servers, start } = yield* cluster("orphaned", 1, { callMillis: 2_000, steps: 5 })
+        yield* client.submit("lost", "question")
+        yield* until(() => lines().length > 0)
+        servers[0]!.kill("SIGKILL")
+        yield* Effect.promise(() => once(servers[0]!, "exit"))
+        const calls = lines().length
+        const cancelled = yield* Effect.forkChild(client.cancel("lost"))
+        yield* Effect.promise(start)
+        assert.strictEqual((yield* client.result("lost")).ending, "interrupted")
+        yield* Fiber.join(cancelled)
+        assert.strictEqual(lines().length, calls)
+      })
+    )
+  )
+
+  it("are submitted while a server drains, and make no call twice", { timeout: 120_000 }, () =>
+    runTest(
+      Effect.gen(function* () {
+        const { client, lines, servers, twice } = yield* cluster("busy", 2, { callMillis: 100, steps: 3 })
+        yield* Effect.scoped(isSettled)
+        const names = ids(60)
+        const submitted = yield* Effect.forkChild(
+          Effect.forEach(names, (id) => Effect.andThen(client.submit(id, "question"), Effect.sleep(50)), {
+            concurrency: 4
+          })
+        )
+        yield* until(() => lines().length > 20)
+        servers[0]!.kill("SIGTERM")
+        yield* Effect.promise(() => once(servers[0]!, "exit"))
+        yield* Fiber.join(submitted)
+        const ended = yield* Effect.forEach(names, client.result, { concurrency: 8 })
+        assert.deepStrictEqual([...new Set(ended.map(({ detail, ending }) => detail ?? ending))], ["answered"])
+        assert.deepStrictEqual(twice(), { calls: 180, twice: 0 })
+      })
+    )
+  )
+
   it("are executed by the servers of their version group only", { timeout: 60_000 }, () =>
     runTest(
       Effect.gen(function* () {
