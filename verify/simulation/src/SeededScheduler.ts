@@ -14,9 +14,62 @@ import type * as Scheduler from "effect/Scheduler"
 /** Which of the waiting tasks is run: any, the oldest, or the newest. */
 type Order = "any" | "oldest" | "newest"
 
-interface Timer {
-  readonly at: number
-  readonly fire: () => void
+/** Timers by their moments, of which the earliest is found in logarithmic time. */
+const makeTimers = () => {
+  const moments = new Map<number, Set<() => void>>()
+  /** A heap of the moments. */
+  const heap: Array<number> = []
+  let count = 0
+
+  const push = (at: number) => {
+    let place = heap.push(at) - 1
+    for (let parent = (place - 1) >> 1; place > 0 && heap[parent]! > at; parent = (place - 1) >> 1) {
+      heap[place] = heap[parent]!
+      place = parent
+    }
+    heap[place] = at
+  }
+  const pop = (): number => {
+    const [first, last] = [heap[0]!, heap.pop()!]
+    if (heap.length === 0) return first
+    let place = 0
+    for (let child = 1; child < heap.length; child = 2 * place + 1) {
+      if (child + 1 < heap.length && heap[child + 1]! < heap[child]!) child += 1
+      if (heap[child]! >= last) break
+      heap[place] = heap[child]!
+      place = child
+    }
+    heap[place] = last
+    return first
+  }
+
+  return {
+    count: () => count,
+    add: (at: number, fire: () => void) => {
+      let fires = moments.get(at)
+      if (fires === undefined) {
+        fires = new Set()
+        moments.set(at, fires)
+        push(at)
+      }
+      fires.add(fire)
+      count += 1
+    },
+    /** Returns whether the timer was there. */
+    remove: (at: number, fire: () => void): boolean => {
+      const isThere = moments.get(at)?.delete(fire) === true
+      if (isThere) count -= 1
+      return isThere
+    },
+    /** The earliest moment with timers, and these. There must be one. */
+    earliest: (): { readonly at: number; readonly fires: ReadonlyArray<() => void> } => {
+      for (;;) {
+        const fires = [...moments.get(heap[0]!)!]
+        if (fires.length > 0) return { at: heap[0]!, fires }
+        moments.delete(pop())
+      }
+    }
+  }
 }
 
 /** What does not come to rest. */
@@ -99,7 +152,7 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
   const drawn = Seed.pick(draw, patience)
   const operations = haste === "never" ? 0 : haste === "often" ? 2 : drawn
   const tasks: Array<() => void> = []
-  const timers = new Set<Timer>()
+  const timers = makeTimers()
   let now = 0
   let shift = 0
   let count = 0
@@ -129,9 +182,10 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
   }
 
   const after: SeededScheduler["after"] = (millis, fire) => {
-    const timer = { at: now + millis, fire }
-    timers.add(timer)
-    return () => void timers.delete(timer)
+    const at = now + millis
+    const once = () => fire()
+    timers.add(at, once)
+    return () => void timers.remove(at, once)
   }
 
   const sleep = (millis: number, wake: () => void) => {
@@ -153,18 +207,12 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
 
   /** Time jumps to the next timer; all timers of that moment become tasks. */
   const jump = () => {
-    now = Number.POSITIVE_INFINITY
-    let next: Array<Timer> = []
-    for (const timer of timers) {
-      if (timer.at > now) continue
-      if (timer.at < now) next = []
-      now = timer.at
-      next.push(timer)
-    }
-    for (const timer of next) {
+    const { at, fires } = timers.earliest()
+    now = at
+    for (const fire of fires) {
       tasks.push(() => {
         // It may have been taken back since.
-        if (timers.delete(timer)) timer.fire()
+        if (timers.remove(at, fire)) fire()
       })
     }
   }
@@ -186,7 +234,7 @@ export const make = (draw: Seed.Draw, haste: Haste = "drawn"): SeededScheduler =
       if (promises) await turn()
       await outside?.()
       if (tasks.length > 0) continue
-      if (timers.size === 0 || isEnough()) return
+      if (timers.count() === 0 || isEnough()) return
       jump()
     }
   }

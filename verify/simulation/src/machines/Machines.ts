@@ -476,8 +476,12 @@ export const simulate = async (options: Options): Promise<Found> => {
     }
     time.after(between(5_000, 5_000 + all), strike)
   }
-  /** Accounts are within their limits at any time. */
+  let answered = 0
+  /** Accounts are within their limits at any time. A machine can be lost after its answer is stored. */
   const audit = (): void => {
+    void database.execute(`SELECT count(*)::int FROM ${Database.schema}.tasks WHERE body IS NOT NULL`).then(([row]) => {
+      answered = Number(row?.[0])
+    })
     void database.execute(`SELECT name, cost_usd + reserved_usd FROM ${Database.schema}.accounts`).then((rows) => {
       for (const [name, usd] of rows) {
         const limit = limits[String(name)]
@@ -488,7 +492,7 @@ export const simulate = async (options: Options): Promise<Found> => {
   }
   audit()
 
-  const isDone = () => endings.size === options.runs && answers.size === options.tasks
+  const isDone = () => endings.size === options.runs && answered === options.tasks
   let isOver = 0
   const isEnough = () => {
     if (problems.length >= 20) return true
@@ -496,7 +500,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     // Machines with a fault come back, and calls that were lost end.
     if (isOver > 0) return time.elapsed() > isOver + 40_000
     if (time.elapsed() < all + 300_000) return false
-    complain(`${endings.size} of ${options.runs} runs and ${answers.size} of ${options.tasks} tasks have ended`)
+    complain(`${endings.size} of ${options.runs} runs and ${answered} of ${options.tasks} tasks have ended`)
     return true
   }
   const rest = () =>
@@ -508,6 +512,12 @@ export const simulate = async (options: Options): Promise<Found> => {
       mostTasks: 100_000_000
     })
   await rest()
+
+  const stored = await database.execute(`SELECT key, body FROM ${Database.schema}.tasks WHERE body IS NOT NULL`)
+  for (const [key, body] of stored) {
+    const before = answers.get(String(key))
+    if (before !== undefined && before !== body) complain(`the answer of ${key} was ${before}, and is ${body}`)
+  }
 
   // The books.
   const excused = ({ from, machine, to }: Begun) => machine.troubles.some((one) => one.from <= to && one.to >= from)
