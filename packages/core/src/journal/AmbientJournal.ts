@@ -1,8 +1,8 @@
-/** The default journal. It has its own file, because most runs use no journal and should not load its code. */
+/** The default journal. In a separate module, so that runs without a journal do not load the journal code. */
 import * as Context from "effect/Context"
 import type { Journal } from "./Journal.ts"
 
-/** The journal of runs without a `journal` option. Default: none. */
+/** The journal for runs that do not set the `journal` option. Default: `undefined`. */
 export const AmbientJournal: Context.Reference<Journal | undefined> = Context.Reference("@divisi/core/Journal", {
   defaultValue: (): Journal | undefined => undefined
 })

@@ -1,8 +1,8 @@
-/** Reads the stored heads of runs. A damaged head is listed as such and does not hide other runs. */
+/** Parses the stored heads of runs. A damaged head is listed as such and does not affect other runs. */
 import { plain } from "../Thrown.ts"
 import type { Head } from "./Journal.ts"
 
-/** A head, or placeholders and why it could not be read. */
+/** A parsed head. If parsing failed, `damaged` contains the reason and the fields are placeholders. */
 export type ReadHead = Head & { readonly damaged?: string }
 
 const isText = (value: unknown): value is string => typeof value === "string"
@@ -27,7 +27,7 @@ const placeholder: Head = { question: "", policy: "", workers: [], startedAt: 0,
 
 const damagedBy = (detail: string): ReadHead => ({ ...placeholder, damaged: plain(detail).slice(0, 200) })
 
-/** Reads a head from its JSON. */
+/** Parses a head from JSON. */
 export const read = (text: unknown): ReadHead => {
   let head: unknown
   try {

@@ -1,18 +1,18 @@
-/** Computes the head of a run, shown in lists of runs, from its journal entries as they are written. */
+/** Derives a run's head, which is shown in lists of runs, from its journal entries as they are written. */
 
 import { placeOf as placeOfStep } from "../events/items.ts"
 import type { Of, Parent, RunEvent, WaitingCall } from "../events/RunEvent.ts"
 import { question } from "../task/Task.ts"
 import type { Entry, Head } from "./Journal.ts"
 
-/** The maximum length of a question in a list of runs, in characters. */
+/** Maximum length of the question shown in a list of runs, in characters. */
 const mostShown = 200
 
-/** Returns the name of a waiting call for lists of runs. */
+/** Returns the display name of a pending call. */
 const textOf = ({ call, for: what, id }: WaitingCall): string =>
   `${call.name} (${id}${what === "result" ? "" : ", needs approval"})`
 
-/** Returns the names of a step's waiting calls, by id. */
+/** Returns the display names of a step's pending calls, by call id. */
 const waitsFor = (calls: ReadonlyArray<WaitingCall>) => new Map(calls.map((call) => [call.id, textOf(call)]))
 
 const placeOf = ({ item, round, runId, step }: Parent): string => `${runId} ${round} ${placeOfStep(step, item)}`
@@ -20,7 +20,7 @@ const placeOf = ({ item, round, runId, step }: Parent): string => `${runId} ${ro
 /** Returns the key of a round's plan. */
 const planOf = ({ round, runId }: Pick<Parent, "round" | "runId">): string => `${runId} ${round} plan`
 
-/** The events that a list of runs does not show. */
+/** Events that do not affect the head. */
 type WithoutHead =
   | "round-started"
   | "completion-delta"
@@ -46,12 +46,12 @@ type WithoutHead =
   | "answer-graded"
   | "round-finished"
 
-/** Makes a recorder of the head of a run. */
+/** Creates a recorder for the head of a run. */
 export const heading = () => {
   let head: Head | undefined
   let costUsd = 0
   let calls = 0
-  /** The calls that each step waits for, except steps that wait for a nested run. */
+  /** Pending calls by step, excluding steps that wait for a nested run. */
   const waiting = new Map<string, Map<string, string>>()
   const delegating = new Set<string>()
   const begin = ({ at, policy, pool, task }: Of<"run-started">) => {
@@ -74,7 +74,7 @@ export const heading = () => {
         if (event.runId === run) begin(event)
         return
       case "step-started":
-        // A round that is planned again may have another step there.
+        // If the round is planned again, a different step may be at this position.
         delegating.delete(placeOf(event))
         waiting.delete(placeOf(event))
         return
@@ -92,7 +92,7 @@ export const heading = () => {
         waiting.delete(planOf(event))
         return
       case "tool-finished": {
-        // The other calls of its turn may still wait: a resumed run does not report again what its journal has.
+        // The turn's remaining calls may still be pending, because a resumed run does not report recorded events again.
         const calls = waiting.get(placeOf(event))
         for (const id of calls?.keys() ?? []) if (id.endsWith(`.${event.turn}.${event.index}`)) calls!.delete(id)
         return

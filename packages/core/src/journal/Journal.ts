@@ -1,13 +1,13 @@
 /**
- * Journals store a run's events and its paid calls, so that the run survives its process.
+ * Journals store a run's events and paid calls, so that the run survives its process.
  *
- * Resuming executes the run again: recorded answers come from the journal, and only missing answers are requested. Each
- * entry has a sequence number within its run, from 0 and without gaps. A process claims a run before it appends to it.
- * Each claim has a higher epoch than the previous one, and entries with an older epoch are rejected. Acknowledged
+ * Resuming a run executes it again: recorded answers are read from the journal, and only missing answers are requested.
+ * Each entry has a sequence number within its run, starting at 0 without gaps. A process must claim a run before
+ * appending to it. Each claim increases the run's epoch, and entries with an older epoch are rejected. Acknowledged
  * entries survive a crash.
  *
- * {@link makeMemory} stores entries in memory; `DiskJournal` of `@divisi/files` stores them in a SQLite file. Other
- * implementations should pass `JournalContract` of `@divisi/testkit/journals`.
+ * {@link makeMemory} stores entries in memory; `DiskJournal` from `@divisi/files` stores them in a SQLite file. Other
+ * implementations should pass `JournalContract` from `@divisi/testkit/journals`.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -23,12 +23,12 @@ export { type ReadHead, read as readHead } from "./Head.ts"
 export { JournalError, JournalMismatch, otherQuestion } from "./JournalErrors.ts"
 export { makeMemory, memory } from "./MemoryJournal.ts"
 
-// Handed on by `export type { … } from`, they would be values in the declarations of a barrel.
-/** Why a journal cannot be used. */
+// Declared as aliases, because with `export type { … } from`, they would appear as values in a barrel's declarations.
+/** Why a journal is unusable. */
 export type JournalErrorReason = Errors.JournalErrorReason
-/** Memory shared by several journals, each of which represents one process. */
+/** Memory that can be shared by several journals, each of which represents a process. */
 export type Memory = InMemory.Memory
-/** A journal in memory. */
+/** An in-memory journal. */
 export type MemoryJournal = InMemory.MemoryJournal
 
 type JournalError = Errors.JournalError
@@ -37,32 +37,35 @@ type JournalError = Errors.JournalError
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call attempt: the call's place in its run (`run/round/step/number`) and the index of the attempt, from 0. */
+/**
+ * Identifies a call attempt: the call's position in its run (`run/round/step/number`), and the zero-based index of the
+ * attempt.
+ */
 interface Attempt {
   readonly call: string
   readonly attempt: number
 }
 
-/** A journal entry about one call, in chronological order. */
+/** A journal entry that concerns a call. Entries for the same attempt are in chronological order. */
 export type CallEntry =
-  /** Written before the call is sent. Contains the request and its maximum cost. */
+  /** Written before the call is sent, with its request and its maximum cost. */
   | (Attempt & {
       readonly type: "intent"
       readonly hash: string
       readonly worker: string
       readonly at: number
-      /** The maximum cost of the call. */
+      /** Maximum cost of the call. */
       readonly worst: Paid
     })
-  /** The vendor has started to answer and can re-deliver this answer. */
+  /** The vendor has started to generate an answer and can deliver it again under this handle. */
   | (Attempt & { readonly type: "handle"; readonly handle: string })
-  /** `answer` is the complete answer, as stored in the response cache. */
+  /** `answer` is the complete answer in the format of the response cache. */
   | (Attempt & { readonly type: "answered"; readonly answer: unknown } & Paid)
   | (Attempt & {
       readonly type: "failed"
       readonly reason: WorkerErrorReason
       readonly message: string
-      /** Absent if the same worker is not retried. */
+      /** Set if the call is retried with the same worker. */
       readonly retryInMillis?: number | undefined
       readonly unasked?: true | undefined
     } & Paid)
@@ -71,100 +74,102 @@ export type CallEntry =
   | (Attempt & { readonly type: "lost" } & Paid)
   /** The call was stopped before it was sent. */
   | (Attempt & { readonly type: "withdrawn" })
-  /** The response cache had the answer. */
+  /** The answer was found in the response cache. */
   | (Attempt & { readonly type: "found"; readonly hash?: string | undefined; readonly answer: unknown })
 
-/** A journal entry of a run. Chunks of answers and the progress of tools (`RunEvent.isTransient`) are never written. */
+/** A journal entry. Text chunks and tool progress (`RunEvent.isTransient`) are never written. */
 export type Entry =
   | { readonly type: "event"; readonly event: RunEvent }
-  /** Data that `run-started` does not include: the caller's seed, and the names of the tools that the policy saw. */
+  /** Data not included in `run-started`: the caller's seed, and the names of the tools shown to the policy. */
   | { readonly type: "begun"; readonly seed?: number | undefined; readonly tools?: ReadonlyArray<string> | undefined }
-  /** The run had failed or reached a limit, and was resumed. Its end and its last failures are void. */
+  /** The run had failed or reached a limit, and was resumed. Its end and its last failures no longer apply. */
   | { readonly type: "resumed"; readonly at: number }
   | CallEntry
 
-/** The data of a run that a list of runs shows. */
+/** The summary of a run that is shown in lists of runs. */
 export interface Head {
   readonly question: string
   readonly policy: string
-  /** The ids of the pool's workers. */
+  /** Ids of the workers in the pool. */
   readonly workers: ReadonlyArray<string>
   readonly startedAt: number
-  /** Absent until the run has ended. */
+  /** Undefined while the run has not ended. */
   readonly ending?: Ending | undefined
   readonly costUsd: number
   readonly calls: number
-  /** Descriptions of the calls that a suspended run waits for. */
+  /** Descriptions of the calls that a suspended run is waiting for. */
   readonly waitsFor?: ReadonlyArray<string> | undefined
   /** The caller: `metadata.owner` of the run's task, if it is a string. */
   readonly caller?: string | undefined
-  /** The id of the request that the run answers: `metadata.request` of its task, if it is a string. */
+  /** Id of the request that the run belongs to: `metadata.request` of its task, if it is a string. */
   readonly request?: string | undefined
 }
 
-/** A run in a journal. */
+/** A run as listed by a journal. */
 export interface Summary extends Head {
   readonly run: string
-  /** Why the head could not be read. If present, the fields of the head are placeholders. */
+  /** Set if the head could not be parsed, with the reason. The head's fields are then placeholders. */
   readonly damaged?: string | undefined
-  /** The number of entries. */
+  /** Number of entries. */
   readonly length: number
   readonly bytes: number
-  /** The time of the last write, in milliseconds since 1970. */
+  /** Time of the last write, in milliseconds since the Unix epoch. */
   readonly changedAt: number
   /**
-   * The age of `changedAt` in milliseconds, by the clock of the journal. Compare ages rather than times, because the
-   * clocks of servers that share a journal differ.
+   * Time since `changedAt` in milliseconds, according to the journal's clock. Use it instead of comparing timestamps,
+   * because the clocks of servers that share a journal may differ.
    */
   readonly ageMillis: number
-  /** A description of the process that currently executes the run; `undefined` if it is not running. */
+  /** Description of the process that is currently executing the run. Undefined if the run is not being executed. */
   readonly owner: string | undefined
-  /** True if the owner may have exited: the database has just started, and its clients are still reconnecting. */
+  /**
+   * Set if the owner may no longer be running: the database has just started, and its clients are still reconnecting.
+   */
   readonly isOwnerUnconfirmed?: true | undefined
 }
 
-/** Filters for a list of runs. By default all runs are listed. */
+/** Filters for listing runs. By default, all runs are returned. */
 export interface Query {
-  /** Only runs of this caller. */
+  /** Return only runs of this caller. */
   readonly caller?: string | undefined
-  /** Only runs that answer this request. */
+  /** Return only runs that belong to this request. */
   readonly request?: string | undefined
-  /** Only runs that started before this run. If the run is unknown, the list is empty. */
+  /** Return only runs that started before this run. If the run is unknown, the list is empty. */
   readonly after?: string | undefined
-  /** The maximum number of runs. */
+  /** Maximum number of runs to return. */
   readonly limit?: number | undefined
 }
 
-/** The right to append to a run. */
+/** Grants the right to append to a run. */
 export interface Claim {
   readonly epoch: number
-  /** The number of entries of the run, which is the sequence number of the next entry. */
+  /** Number of entries in the run, which is also the sequence number of the next entry. */
   readonly length: number
   /**
-   * The number of consecutive processes that lost the run while executing it, without an answer in between; absent if
-   * the journal does not count them.
+   * Number of consecutive processes that lost the run while executing it, without receiving an answer. Undefined if the
+   * journal does not track this.
    */
   readonly takeovers?: number | undefined
 }
 
-/** How a run is claimed. */
+/** Options for claiming a run. */
 export interface ClaimOptions {
   /**
-   * Whether to revoke the claim of another process even if that process is alive; its later writes fail with `Fenced`.
-   * Use it if a lease or similar guarantees that the process no longer owns the run. A claim of the same process is
-   * never revoked. Default: `false`.
+   * Whether to revoke another process's claim even if that process is alive; its later writes fail with `Fenced`. Use
+   * this only if a lease or a similar mechanism guarantees that the process no longer owns the run. A claim held by the
+   * same process is never revoked. Default: `false`.
    */
   readonly takeOver?: boolean | undefined
 }
 
-/** Entries that are written together or not at all. */
+/** Entries to append atomically. */
 export interface Batch {
   readonly run: string
   readonly epoch: number
-  /** The sequence number of the first entry. */
+  /** Sequence number of the first entry. */
   readonly seq: number
   readonly entries: ReadonlyArray<Entry>
-  /** Replaces the previous head. */
+  /** The new head of the run, which replaces the previous one. */
   readonly head?: Head | undefined
 }
 
@@ -174,22 +179,22 @@ export interface Batch {
 
 /** A store of runs. */
 export interface Journal {
-  /** The location of the journal for display, such as a file. */
+  /** Display name of the journal, such as its file path. */
   readonly name: string
   /**
-   * Claims a run, and creates it if it does not exist. Fails with `Held` while a live process holds another claim. The
-   * new epoch is higher than all previous ones.
+   * Claims a run, creating it if necessary. Fails with `Held` while another live process holds the claim. The new epoch
+   * is higher than all previous ones.
    */
   readonly claim: (run: string, options?: ClaimOptions) => Effect.Effect<Claim, JournalError>
   /**
-   * Called with the id of the run before the intent of each paid call is written. The call is made when it returns. It
-   * does not return if another process takes over the run. If absent, every call is made.
+   * Called with the run's id before the intent of each paid call is written. The call proceeds once the effect
+   * completes. If another process takes over the run, the effect never completes. If omitted, all calls proceed.
    */
   readonly admit?: ((run: string) => Effect.Effect<void>) | undefined
   /**
-   * Called when the intent of a paid call is durable, right before the call is sent, with the id of the run and the
-   * name of the attempt (`run/round/step/number/attempt`). It returns when it is certain that no other process owns the
-   * run, and does not return if another process may own it. If absent, every call is sent.
+   * Called with the run's id and the attempt's name (`run/round/step/number/attempt`) once the intent of a paid call is
+   * durable, immediately before the call is sent. The effect completes when no other process can own the run; it never
+   * completes if one might. If omitted, all calls are sent.
    */
   readonly confirm?: ((run: string, attempt: string) => Effect.Effect<void>) | undefined
   /**
@@ -199,33 +204,33 @@ export interface Journal {
    */
   readonly release: (run: string, epoch: number, unwritten?: ReadonlyArray<Batch>) => Effect.Effect<void>
   /**
-   * Writes a batch atomically. After success, the batch survives a crash. If the epoch is not the current one, or `seq`
-   * is not the number of entries, it fails with `Fenced` and writes nothing.
+   * Appends a batch atomically. Once the effect succeeds, the batch survives a crash. Fails with `Fenced` and writes
+   * nothing if `epoch` is not current or if `seq` does not equal the number of entries.
    */
   readonly append: (batch: Batch) => Effect.Effect<void, JournalError>
-  /** Returns the entries of a run from a sequence number (default 0). Returns none for an unknown run. */
+  /** Returns a run's entries, starting at a sequence number (default 0). Returns an empty list for an unknown run. */
   readonly read: (run: string, from?: number) => Effect.Effect<ReadonlyArray<Entry>, JournalError>
   /**
-   * Returns the number of entries of each run, in the order of the names; 0 for an unknown run. It is called ten times
-   * a second with all followed runs, so it should be a single query.
+   * Returns the number of entries in each run, in the order of the ids; 0 for an unknown run. Called ten times per
+   * second with all followed runs, so it should execute a single query.
    */
   readonly lengths: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, JournalError>
-  /** Returns the summary of a run, or `undefined` if it has no entries. */
+  /** Returns the summary of a run, or `undefined` if the run has no entries. */
   readonly find: (run: string) => Effect.Effect<Summary | undefined, JournalError>
-  /** Returns the runs that have entries, the most recent first. */
+  /** Returns all runs with entries, most recent first. */
   readonly list: (query?: Query) => Effect.Effect<ReadonlyArray<Summary>, JournalError>
-  /** Removes runs, except those that a live process is executing, and returns the removed ones. */
+  /** Removes runs, except those being executed by a live process. Returns the ids of the removed runs. */
   readonly remove: (runs: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, JournalError>
 }
 
-/** The default journal of runs; none unless it is set. `RunOptions.journal` overrides it. */
+/** The default journal. `undefined` unless set. `RunOptions.journal` takes precedence. */
 export const Journal: Context.Reference<Journal | undefined> = AmbientJournal
 
 // -------------------------------------------------------------------------------------------------------------------
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the events among a run's entries, without those that a resume made void. */
+/** Returns the events among a run's entries, excluding those superseded by a resume. */
 export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent> => {
   const superseded = supersededIn(entries).events
   return entries.flatMap((entry, at) => (entry.type === "event" && !superseded.has(at) ? [entry.event] : []))
@@ -234,8 +239,8 @@ export const eventsOf = (entries: ReadonlyArray<Entry>): ReadonlyArray<RunEvent>
 const ends: ReadonlySet<string> = new Set(["answered", "failed", "interrupted", "lost", "withdrawn"])
 
 /**
- * Returns the names of call attempts that start or end in the entries. An owner uses the names to count its own calls
- * in flight, because attempts of an earlier owner also end in its entries.
+ * Returns the names of call attempts that start or end in the entries. The names allow an owner to count its own calls
+ * in flight, because attempts by an earlier owner may also end in its entries.
  */
 export const attemptsIn = (entries: ReadonlyArray<Entry>, which: "begun" | "ended"): ReadonlyArray<string> =>
   entries.flatMap((entry) =>
@@ -245,9 +250,9 @@ export const attemptsIn = (entries: ReadonlyArray<Entry>, which: "begun" | "ende
   )
 
 /**
- * Returns a journal for a run that a shared journal stores under another name. The run is always taken over, because
- * the claim of its task decides which process executes it. Its end is not written, because its result is stored
- * elsewhere.
+ * Returns a journal for a run that is stored under a different name in a shared journal. The run is always taken over,
+ * because the claim on its task determines which process executes it. The end of the run is not stored, because its
+ * result is stored elsewhere.
  */
 export const storedAs = (journal: Journal, name: string, run: string): Journal => ({
   ...journal,
@@ -268,7 +273,7 @@ export const storedAs = (journal: Journal, name: string, run: string): Journal =
     )
 })
 
-/** Returns a run's ending according to its entries; `undefined` if it has not ended, or was resumed. */
+/** Returns the ending recorded in a run's entries, or `undefined` if the run has not ended or has been resumed. */
 export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | undefined => {
   const last = entries.findLast(
     (entry) =>
@@ -278,16 +283,16 @@ export const endingOf = (run: string, entries: ReadonlyArray<Entry>): Ending | u
   return last?.type === "event" && last.event.type === "run-finished" ? last.event.ending : undefined
 }
 
-/** Whether the entries of a run include its end. */
+/** Whether a run's entries include its end. */
 export const isEnded = (run: string, entries: ReadonlyArray<Entry>): boolean => endingOf(run, entries) !== undefined
 
 /**
- * Whether an ending is final. Resuming a run with a final ending returns its result again. A run that failed or reached
- * a limit continues from its recorded results.
+ * Whether an ending is final. Resuming a run with a final ending returns the same result. A run that failed or reached
+ * a limit instead continues from its recorded results.
  */
 export const isFinal = (ending: Ending): boolean => !isTriedAgain(ending)
 
-/** The state of a run: its ending, or whether it is running, waiting, stopped, or damaged. */
+/** The state of a run: its ending, or `running`, `waiting`, `stopped` or `damaged`. */
 export type State = Ending | "running" | "waiting" | "stopped" | "damaged"
 
 /** Returns the state of a run. */
@@ -296,15 +301,15 @@ export const stateOf = ({ damaged, ending, owner, waitsFor }: Summary): State =>
   (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
 
 /**
- * Limits by which runs are removed: first runs that have not changed for an age, then the oldest until the size limit
- * holds.
+ * Criteria for removing runs: first those not changed for a given time, then the least recently changed until the size
+ * limit is met.
  */
 export interface Bounds {
   readonly olderThanMillis?: number | undefined
   readonly maxBytes?: number | undefined
 }
 
-/** The number of runs per page of a list. */
+/** Number of runs to fetch per page. */
 const pageLength = 500
 
 type Changed = Pick<Summary, "ageMillis" | "bytes" | "changedAt" | "owner" | "run">
@@ -323,7 +328,7 @@ const changedIn = (
       : Effect.andThen(Effect.yieldNow, changedIn(journal, page.at(-1)?.run, all))
   })
 
-/** Returns the runs that {@link prune} would remove, the most recently changed first. */
+/** Returns the runs that {@link prune} would remove, most recently changed first. */
 export const prunable = (
   journal: Journal,
   { maxBytes = Number.POSITIVE_INFINITY, olderThanMillis = Number.POSITIVE_INFINITY }: Bounds
@@ -339,8 +344,8 @@ export const prunable = (
   })
 
 /**
- * Removes runs by age and size, the least recently changed first, except runs that a live process is executing. Ages
- * are measured with the clock of the journal. Returns the ids of the removed runs.
+ * Removes runs by age and total size, least recently changed first. Runs being executed by a live process are skipped.
+ * Ages are measured with the journal's clock. Returns the ids of the removed runs.
  */
 export const prune = (journal: Journal, bounds: Bounds): Effect.Effect<ReadonlyArray<string>, JournalError> =>
   Effect.flatMap(prunable(journal, bounds), (gone) =>

@@ -1,24 +1,24 @@
-/** Errors of journals, and of runs that cannot be resumed from one. */
+/** Errors raised by journals, and by runs that cannot be resumed from one. */
 import * as Data from "effect/Data"
 
-/** Why a journal cannot be used. */
+/** Why a journal is unusable. */
 export type JournalErrorReason =
   /** Another process is executing the run. */
   | { readonly _tag: "Held"; readonly run: string; readonly owner: string }
-  /** Another process has taken over the run, or the appended entries do not follow the existing ones. */
+  /** Another process has taken over the run, or the appended entries do not directly follow the existing ones. */
   | { readonly _tag: "Fenced"; readonly run: string }
-  /** Too many consecutive processes crashed or froze while executing the run, without an answer in between. */
+  /** Too many consecutive processes crashed or froze while executing the run, without receiving an answer. */
   | { readonly _tag: "Abandoned"; readonly run: string; readonly takeovers: number }
   | { readonly _tag: "Missing"; readonly run: string }
-  /** This runtime has no `node:sqlite`. */
+  /** The runtime does not provide `node:sqlite`. */
   | { readonly _tag: "Unsupported" }
   | { readonly _tag: "Unwritable"; readonly detail: string }
-  /** Its database is unreachable, or rejects the operation. */
+  /** The database is unreachable or rejects the operation. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "Full" }
   /** The file or database is not a journal. */
   | { readonly _tag: "Foreign" }
-  /** It was written by a newer version of this package. */
+  /** The journal was written by a newer version of this package. */
   | { readonly _tag: "Newer" }
   | { readonly _tag: "Damaged"; readonly detail: string }
 
@@ -49,7 +49,7 @@ const explain = (reason: JournalErrorReason): string => {
   }
 }
 
-/** The error for a journal that cannot be used. */
+/** Raised when a journal is unusable. */
 export class JournalError extends Data.TaggedError("JournalError")<{
   readonly journal: string
   readonly reason: JournalErrorReason
@@ -59,13 +59,13 @@ export class JournalError extends Data.TaggedError("JournalError")<{
   }
 }
 
-/** The detail of a {@link JournalMismatch} if the run has a different question. */
+/** Detail of a {@link JournalMismatch} caused by a different question. */
 export const otherQuestion = "has a different question"
 
-/** The error for a resumed run that differs from its journal. Nothing was requested or written. */
+/** Raised when a resumed run diverges from its journal. Nothing has been requested or written. */
 export class JournalMismatch extends Data.TaggedError("JournalMismatch")<{
   readonly run: string
-  /** The address of the call in its run. */
+  /** Address of the diverging call within the run. */
   readonly call: string
   readonly detail: string
 }> {

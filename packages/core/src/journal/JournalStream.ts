@@ -1,6 +1,5 @@
 /**
- * The entries of a run as a stream. This module is separate from `Journal`, so that programs that do not stream do not
- * load Effect's streams.
+ * Streams the entries of runs. In a separate module, so that programs that do not stream do not load Effect's streams.
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -8,17 +7,17 @@ import * as Journal from "./Journal.ts"
 
 const pollMillis = 100
 
-/** Waits until the number of entries of a run is not `length`, and returns it. */
+/** Waits until a run's number of entries differs from `length`, and returns the new number. */
 type Changed = (run: string, length: number) => Effect.Effect<number, Journal.JournalError>
 
-/** A stream that waits for a change. */
+/** A stream that is waiting for new entries. */
 interface Waiting {
   readonly run: string
   readonly length: number
   readonly wake: (length: Effect.Effect<number, Journal.JournalError>) => void
 }
 
-/** Polls a journal on behalf of all waiting streams, and stops when none is waiting. */
+/** Polls a journal on behalf of all waiting streams. Polling stops when no stream is waiting. */
 const polling = (journal: Journal.Journal): Changed => {
   const waiting = new Set<Waiting>()
   let isPolling = false
@@ -62,7 +61,7 @@ const polling = (journal: Journal.Journal): Changed => {
     })
 }
 
-/** The poll of each followed journal. */
+/** The shared poller for each journal. */
 const polls = new WeakMap<Journal.Journal, Changed>()
 
 const changedIn = (journal: Journal.Journal): Changed => {
@@ -72,12 +71,12 @@ const changedIn = (journal: Journal.Journal): Changed => {
 }
 
 /**
- * Streams the entries of a run as they are written, from a sequence number to the run's end.
+ * Streams a run's entries as they are written, from a given sequence number until the run ends.
  *
  * **Details**
  *
- * All streams of a journal share one poll every 100 milliseconds, which also follows runs of other processes. If the run
- * has ended before `from`, or is removed, the stream ends.
+ * All streams on a journal share one poller with an interval of 100 ms, which also detects entries written by other
+ * processes. The stream ends immediately if the run ended before `from`, or if the run is removed.
  */
 export const follow = (
   journal: Journal.Journal,
@@ -87,7 +86,7 @@ export const follow = (
   const { from = 0 } = options
   const changed = changedIn(journal)
 
-  /** Whether the run has ended before `next`. No later entry would show it. */
+  /** Whether the run ended before entry `next`, in which case no later entry would end the stream. */
   const isOver = (next: number) =>
     Effect.map(journal.find(run), (found) => found?.ending !== undefined && found.length <= next)
 

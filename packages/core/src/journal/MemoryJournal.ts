@@ -1,4 +1,4 @@
-/** The journal in memory. */
+/** The in-memory journal. */
 import * as Effect from "effect/Effect"
 import { isTransient, type Listener } from "../events/RunEvent.ts"
 import { heading } from "./HeadRecorder.ts"
@@ -6,10 +6,10 @@ import type { Batch, Bounds, Claim, Entry, Head, Journal, Query, Summary } from 
 import { JournalError, type JournalErrorReason } from "./JournalErrors.ts"
 
 interface Kept {
-  /** A number that increases with each run. */
+  /** Sequential number of the run. */
   readonly number: number
   epoch: number
-  /** The process that has the claim. */
+  /** The process that holds the claim. */
   owner: Process | undefined
   readonly entries: Array<Entry>
   head: Head | undefined
@@ -21,21 +21,21 @@ interface Process {
   readonly name: string
 }
 
-/** Memory that several journals share. Each journal represents one process. */
+/** Memory that can be shared by several journals, each of which represents a process. */
 export interface Memory {
-  /** The runs in the order of their claims, the most recent last. */
+  /** Runs in the order of their claims, most recent last. */
   readonly runs: Map<string, Kept>
-  /** The number of runs started so far. */
+  /** Number of runs that have been started. */
   begun: number
-  /** The approximate size of all runs, in bytes. */
+  /** Approximate total size of all runs, in bytes. */
   bytes: number
-  /** The maximum size, in bytes. */
+  /** Maximum total size, in bytes. */
   readonly maxBytes: number
 }
 
 /**
- * Creates memory without runs. If it exceeds `maxBytes` (approximate; unlimited by default), the runs with the oldest
- * claims are evicted immediately, except for active runs.
+ * Creates empty memory for journals. When its approximate size exceeds `maxBytes` (default: unlimited), the runs with
+ * the oldest claims are evicted immediately, except for active runs.
  */
 export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "maxBytes"> = {}): Memory => ({
   runs: new Map(),
@@ -44,19 +44,19 @@ export const memory = ({ maxBytes = Number.POSITIVE_INFINITY }: Pick<Bounds, "ma
   maxBytes
 })
 
-/** A journal in memory. */
+/** An in-memory journal. */
 export interface MemoryJournal extends Journal {
   /**
-   * Returns a listener that stores the events of a run without its calls. Such a run is listed and read like any other
-   * but cannot be resumed, and storing it costs a fraction.
+   * Returns a listener that stores a run's events but not its calls. Such a run is listed and read like any other but
+   * cannot be resumed, and it takes much less memory.
    */
   readonly listener: (run: string) => Listener
-  /** Simulates the end of its process: releases its claims and rejects further writes. */
+  /** Simulates the end of the process: releases all claims and rejects further writes. */
   readonly end: () => void
 }
 
 /**
- * Estimates the size of a value as JSON, in bytes. Serializing it only to measure it would cost more than storing it.
+ * Estimates the size of a value's JSON in bytes. Serializing the value to measure it would cost more than storing it.
  */
 const sizeOf = (value: unknown): number => {
   if (typeof value === "string") return value.length + 2
@@ -70,7 +70,7 @@ const sizeOf = (value: unknown): number => {
 let processes = 0
 
 /**
- * Makes a journal in memory, for tests and for runs that several parts of one process continue.
+ * Creates an in-memory journal, for tests and for runs that are resumed within the same process.
  *
  * **Example**
  *
@@ -96,8 +96,8 @@ export const makeMemory = (store: Memory = memory()): MemoryJournal => {
   }
 
   /**
-   * Evicts the oldest runs that no process owns. It evicts in batches, because iterating a `Map` skips every deleted
-   * entry again, which would dominate the cost of single evictions.
+   * Evicts the oldest runs that no process owns. Runs are evicted in batches, because iterating over a `Map` revisits
+   * deleted entries, which would dominate the cost of individual evictions.
    */
   const prune = () => {
     const enough = maxBytes - maxBytes / 64

@@ -1,6 +1,6 @@
 /**
- * The recorded results of a run, by call address. A resumed run executes again, but takes recorded results from here
- * instead of calling and paying again.
+ * The recorded results of a run, by call address. When a resumed run executes again, it uses these results instead of
+ * calling and paying workers again.
  */
 
 import { planId, submitted } from "../events/approval.ts"
@@ -25,88 +25,88 @@ import type { CallEntry } from "./Journal.ts"
 import { allLost, isBegunAnew, isReopened, isReopenedWith, lostAt, triedAgain, turnOf } from "./RetiredFailures.ts"
 import type { Retired } from "./Superseded.ts"
 
-/** The address of a call in its run. */
+/** The address of a call within its run. */
 export interface Address {
   readonly by: "policy" | "step" | "critic" | "check"
   readonly round: number
   readonly step?: number | undefined
   readonly item?: Item | undefined
-  /** The index of the call among the calls of its step, the step's checks, the policy or the critic. */
+  /** Index of the call among those made by its step, the step's checks, the policy or the critic. */
   readonly turn: number
   readonly worker: string
 }
 
 type WithoutPlace<E> = E extends unknown ? Omit<E, "call" | "attempt"> : never
 
-/** The outcome of an attempt. */
+/** The outcome of a call attempt. */
 export type Outcome = WithoutPlace<Exclude<CallEntry, { readonly type: "intent" | "handle" | "withdrawn" }>>
 
-/** The record of an attempt. */
+/** The recorded state of a call attempt. */
 export interface Known {
-  /** The hash of the request; absent if only a transcript records the call, or if the gate refused it. */
+  /** Hash of the request. Undefined if the call is known only from a transcript, or if the gate rejected it. */
   hash?: string | undefined
   worst?: Paid | undefined
   worker?: string | undefined
-  /** The handle under which the vendor can re-deliver the answer. */
+  /** Handle under which the vendor can deliver the answer again. */
   handle?: string | undefined
-  /** Absent if the process ended before the outcome was known. */
+  /** Undefined if the process ended before the outcome was known. */
   outcome?: Outcome | undefined
-  /** Present if this attempt failed and the call is made again, because the run was resumed after its end. */
+  /** Set if this attempt failed and the call is made again, because the run was resumed after it had ended. */
   isRetired?: true | undefined
 }
 
-/** The record of a tool call. */
+/** The recorded state of a tool call. */
 export type KnownTool =
   | { readonly type: "finished"; readonly result: ToolResult }
-  /** It was started, and its result is unknown. */
+  /** The tool was started, but its result is unknown. */
   | { readonly type: "in-doubt" }
 
-/** The record of a plan that needed approval. */
+/** The recorded state of a plan that required approval. */
 export interface KnownPlan {
   readonly workflow: Workflow | undefined
-  /** Absent while it waits. */
+  /** Undefined while the decision is pending. */
   readonly decision: RoundRecord["decision"]
 }
 
 type Caller = Pick<Address, "by" | "step" | "item">
 
-/** A call of a policy, a critic or a check. */
+/** A call made by a policy, a critic or a check. */
 export interface RecordedCall {
   readonly turn: number
   readonly request?: string | undefined
 }
 
-/** The record of one run. */
+/** The recorded state of a run. */
 export interface Recorded {
   /**
-   * Returns the attempts of a call in order, or none if the call was not made. `name` is the call's name on accounts:
-   * it also finds attempts that are reported separately ({@link Recorded.retired}), so that later attempts do not reuse
-   * their ids.
+   * Returns the attempts of a call in order, or an empty list if the call was not made. `name` is the call's name on
+   * accounts. It is used to find attempts that are reported separately ({@link Recorded.retired}), so that later
+   * attempts do not reuse their ids.
    */
   readonly attempts: (address: Address, name: string | undefined) => ReadonlyArray<Known>
-  /** Returns the calls of a caller. Answered concurrent ones have the digest of their request. */
+  /** Returns the calls made by a caller. Concurrent calls that were answered include a digest of their request. */
   readonly calls: (caller: Caller & Pick<Address, "round">) => ReadonlyArray<RecordedCall>
   /**
-   * Returns earlier failed attempts at the place of a retried call that are not among its own attempts. Returned once
-   * per place.
+   * Returns failed attempts at the position of a retried call that are not among the call's own attempts. Each position
+   * is reported once.
    */
   readonly retired: (address: Address) => ReadonlyArray<Retired>
-  /** Returns the record of a tool call by its id (`WaitingCall.id`). */
+  /** Returns the recorded state of a tool call, by its id (`WaitingCall.id`). */
   readonly tool: (id: string) => KnownTool | undefined
-  /** Returns the plan of a round that needed approval, with the decision. */
+  /** Returns a round's plan and the decision, if the plan required approval. */
   readonly plan: (round: number) => KnownPlan | undefined
-  /** Returns the recorded verdict of a check on a step, by turn. */
+  /** Returns the recorded verdict of a check on a step. */
   readonly verdict: (round: number, step: number, turn: number, item?: Item) => Verdict | undefined
   /** Whether a step was stopped or never started because the steps that use it had enough answers. */
   readonly isLate: (round: number, step: number, item?: Item) => boolean
   /**
-   * Returns the steps and items that a step did not wait for: empty if it waited for all, `undefined` if it was not
-   * started.
+   * Returns the steps and items that a step did not wait for. Empty if it waited for all of them; `undefined` if it was
+   * not started.
    */
   readonly without: (round: number, step: number, item?: Item) => ReadonlyArray<string> | undefined
 }
 
-/** An answer from a transcript. */
+/** An answer recorded in a transcript. */
 interface RecordedAnswer {
   readonly text: string
   readonly reasoning?: string | undefined
@@ -204,7 +204,7 @@ const attemptsIn = (
   return [...lost, { outcome: cached ? { type: "found", answer } : { type: "answered", answer, ...paid } }]
 }
 
-/** A round without records. */
+/** A round without any records. */
 const nothingAsked: RoundRecord = {
   round: 0,
   startedAt: 0,
@@ -232,10 +232,10 @@ const toolsOf = ({ rounds }: Transcript): ReadonlyMap<string, KnownTool> => {
   return known
 }
 
-/** Finds the lost call with a given id on accounts. */
+/** Finds the failed call with the given account id. */
 export type LostAs = (chargeId: string) => LostCall | undefined
 
-/** Indexes the lost calls of a transcript, including nested runs, by their ids on accounts. */
+/** Indexes a transcript's failed calls, including those of nested runs, by account id. */
 export const lostIn = (transcript: Transcript): LostAs => {
   const all = transcript.rounds.flatMap(allLost)
   const byId = new Map(all.flatMap((lost) => (lost.chargeId === undefined ? [] : [[lost.chargeId, lost] as const])))
@@ -247,7 +247,10 @@ const attemptsOf =
   (attempt: number): LostCall | undefined =>
     name === undefined ? undefined : lostAs(`${name}/${attempt}`)
 
-/** Returns the record of a run that is not in a transcript. Only the ids of its calls may be known. */
+/**
+ * Returns the recorded state for a run that is not part of a transcript. At most the account ids of its calls are
+ * known.
+ */
 export const unknown = (lostAs: LostAs): Recorded => ({
   attempts: (address, name) => attemptsIn(nothingAsked, address, [], attemptsOf(lostAs, name)),
   calls: () => [],
@@ -260,8 +263,8 @@ export const unknown = (lostAs: LostAs): Recorded => ({
 })
 
 /**
- * Returns the record of a transcript, without its nested runs. If the run is retried, its last failures are marked as
- * retired.
+ * Returns the recorded state from a transcript, excluding nested runs. If the run is retried, its last failures are
+ * marked as retired.
  */
 export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lostAs: LostAs): Recorded => {
   const tools = toolsOf(transcript)
@@ -296,7 +299,7 @@ export const fromTranscript = (transcript: Transcript, isTriedAgain: boolean, lo
   }
 }
 
-/** Returns the record of one run: the transcript's own run or a nested one. */
+/** Returns the recorded state of a run in a transcript: the outermost run or a nested one. */
 export const recordedOf = (transcript: Transcript, runId: string): Recorded => {
   const lostAs = lostIn(transcript)
   return recordedIn(transcript, runId, isReopened(transcript), lostAs) ?? unknown(lostAs)
@@ -316,10 +319,10 @@ const recordedIn = (transcript: Transcript, runId: string, isAgain: boolean, los
   return undefined
 }
 
-/** A tool call or plan that the caller can respond to. */
+/** A tool call or plan that a caller can respond to. */
 export interface Respondable {
   readonly id: string
-  /** Whether a given response equals the recorded one; absent if none is recorded. */
+  /** Whether a response equals the recorded one. Undefined if there is no recorded response. */
   readonly isSame?: ((given: Given) => boolean) | undefined
 }
 

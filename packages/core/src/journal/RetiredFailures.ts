@@ -1,5 +1,5 @@
 /**
- * Decides which failures of a transcript are retried when its run is resumed. The rule is that of journals
+ * Determines which failures in a transcript are retried when the run is resumed. Uses the same rule as journals
  * (`Superseded.ts`): a failure is retained if a received answer depends on it.
  */
 
@@ -16,7 +16,7 @@ type Place = Pick<Address, "by" | "step" | "item">
 
 export const turnOf = ({ turn = 0 }: LostCall): number => turn
 
-/** Returns the calls without an answer at a place of a round. */
+/** Returns the unanswered calls at a position in a round. */
 export const lostAt = (round: RoundRecord, { by, item, step }: Place): ReadonlyArray<LostCall> =>
   (step === undefined ? round.lost : (recordOf(round, step, item)?.lost ?? [])).filter(
     (lost) => (lost.by ?? "") === (by === "check" || by === "critic" ? by : "")
@@ -30,7 +30,7 @@ const hasAnswer = ({ items, nested, state, turns = [] }: StepRecord): boolean =>
 const hasAnswers = ({ completions, criticAnswers = [], steps }: RoundRecord): boolean =>
   criticAnswers.length > 0 || completions.some(({ endedAt }) => endedAt !== undefined) || steps.some(hasAnswer)
 
-/** Whether an answer of the round depends on a step or on one of its items. */
+/** Whether any answer in the round depends on a step or on one of its items. */
 const isSeen = ({ steps, workflow }: RoundRecord, step: number, item: Item | undefined): boolean => {
   if (workflow === undefined) return false
   const seers = workflow.steps.flatMap((one, later) => (later > step && waitsFor(one, step) ? [later] : []))
@@ -53,7 +53,7 @@ const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCal
   if (by === "critic") return false
   if (step === undefined) {
     const isAnswered = completions.some(({ attempt, endedAt }) => endedAt !== undefined && attempt > turnOf(lost))
-    // Both may have happened in the same millisecond. Transcripts of older versions have the times alone.
+    // Both may have the same timestamp. Transcripts written by older versions contain only timestamps.
     return isAnswered || (lost.isAfterPlan !== true && lost.at <= plannedAt)
   }
   const isBeforeCompletion = lost.isBeforeCompletion ?? completions.some(({ endedAt = 0 }) => endedAt > lost.at)
@@ -64,17 +64,17 @@ const isRetained = (round: RoundRecord, { by, item, step }: Place, lost: LostCal
   return last === undefined || !hasCheckFailed(last) || checkAnswers.some(({ turn }) => turn > turnOf(lost))
 }
 
-/** Whether a resumed run reaches the worker of a failure, i.e. the worker had the step at that turn. */
+/** Whether a resumed run reaches the failed call's worker, because the step was assigned to it at that turn. */
 const isVisited = ({ reassigned, turns = [], worker }: StepRecord, lost: LostCall): boolean =>
   lost.worker === (turns[turnOf(lost)]?.worker ?? worker) || reassigned.some(({ from }) => from === lost.worker)
 
-/** Returns the calls without an answer of a round, including nested runs. */
+/** Returns all unanswered calls in a round, including those in nested runs. */
 export const allLost = ({ lost, steps }: RoundRecord): ReadonlyArray<LostCall> => [
   ...lost,
   ...withItems(steps).flatMap(({ lost, nested }) => [...lost, ...(nested?.rounds ?? []).flatMap(allLost)])
 ]
 
-/** Whether a round has failures that can be retried. */
+/** Whether a round contains failures that can be retried. */
 const isOpen = (round: RoundRecord): boolean => {
   const isFailed = (place: Place, lost: LostCall) => lost.isRetired !== true && !isRetained(round, place, lost)
   return (
@@ -87,7 +87,7 @@ const isOpen = (round: RoundRecord): boolean => {
   )
 }
 
-/** Returns the first round that is retried. Later rounds are restarted. */
+/** Returns the first round that is retried. Later rounds are restarted from scratch. */
 const roundOf = ({ rounds }: Transcript): number => {
   const last = rounds.length - 1
   let first = 0
@@ -125,26 +125,25 @@ const eventOf = (
   return { type: "call-failed", ...all, attempt: 0, reason, message, ...defined({ retryInMillis, unasked }) }
 }
 
-/** Whether a run is retried, because it failed or reached a limit. */
+/** Whether a run is retried when it is resumed, because it failed or reached a limit. */
 export const isReopened = ({ ending }: Transcript): boolean => isTriedAgain(ending)
 
-/** Whether a round of a retried run is restarted, together with the runs nested in it. */
+/** Whether a round of a retried run is restarted from scratch, including its nested runs. */
 export const isBegunAnew = (transcript: Transcript, { round }: RoundRecord): boolean => round > roundOf(transcript)
 
-/** Whether a nested run is retried together with its outer run. */
+/** Whether a nested run is retried along with its outer run. */
 export const isReopenedWith = (parent: Transcript, round: RoundRecord, { item, nested, step }: StepRecord): boolean =>
   nested !== undefined && isReopened(nested) && round.round === roundOf(parent) && !isSeen(round, step, item)
 
 /**
- * Returns the ids of lost calls on accounts. Calls of a run without a shared account have no ids and are assigned one
- * here.
+ * Returns the account ids of failed calls. Calls without an id, from runs without a shared account, are assigned one.
  */
 const chargeIdsOf = ({ rounds, runId }: Transcript): ((lost: LostCall) => string) => {
   const all = rounds.flatMap(allLost)
   return (lost) => lost.chargeId ?? `${runId}/lost/${all.indexOf(lost)}`
 }
 
-/** Returns the parts of a run that are retried, without the runs nested in it. */
+/** Determines the parts of a run that are retried, excluding its nested runs. */
 export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   const { rounds, runId } = transcript
   const again = isAgain ? roundOf(transcript) : Number.POSITIVE_INFINITY
@@ -153,8 +152,8 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   const idOf = chargeIdsOf(transcript)
 
   /**
-   * Returns the failures at a place that are not among the attempts of repeated calls: failures that are retried, and
-   * failures of workers that no longer have the step.
+   * Returns the failures at a position that are not attempts of a repeated call: failures that are retried, and
+   * failures of workers that are no longer assigned to the step.
    */
   const at = ({ by, item, round: number, step }: Place & Pick<Address, "round">): ReadonlyArray<LostCall> => {
     const round = rounds[number]
@@ -168,14 +167,14 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
     )
   }
 
-  /** Returns the failures to report before a call is made, each once. */
+  /** Returns the failures to report before a call is made. Each failure is returned once. */
   const take = ({ by, item, round, step, turn }: Address): ReadonlyArray<Retired> => {
     const place = `${round} ${step} ${item} ${by}`
     const own = taken.has(place) ? [] : at({ by, round, step, item })
     const isDue = own.some((lost) => turnOf(lost) <= turn)
     if (isDue) taken.add(place)
     const others = isDue || round > again ? begunAgain : []
-    // They belong to rounds that are restarted, so they are reported for the whole step.
+    // These failures belong to rounds that are restarted, so they are attributed to the step as a whole.
     const whole = ({ by: _, turn: __, ...lost }: LostCall): LostCall => lost
     if (others.length > 0) begunAgain = []
     const report = (lost: LostCall, as = lost) => ({
@@ -186,11 +185,11 @@ export const triedAgain = (transcript: Transcript, isAgain: boolean) => {
   }
 
   return {
-    /** The round that is retried. Later rounds are restarted. */
+    /** The round that is retried. Later rounds are restarted from scratch. */
     round: again,
     at,
     take,
-    /** Whether a check is repeated because the check itself failed. */
+    /** Whether a check runs again because the check itself failed. */
     isChecked: (number: number, step: number, item: Item | undefined, check: CheckRecord): boolean => {
       const round = rounds[number]!
       const isLast = check === recordOf(round, step, item)!.checks?.at(-1)

@@ -1,9 +1,9 @@
 /**
- * Runs that are resumed after their end. Everything that a run had received when it ended is retained. The obstacles to
- * its progress (failed calls, steps that did not fit the budget, the end itself) are retried.
+ * Handles runs that are resumed after they have ended. All results received before the end are retained. Obstacles to
+ * the run's progress are retried: failed calls, steps that did not fit the budget, and the end itself.
  *
- * A failure is retained if a received answer depends on it: the same step was answered later, a step that sees it was
- * answered, or the policy was answered after it. So no answer is ever paid for again.
+ * A failure is retained if a received answer depends on it, because the same step was answered later, a step that sees
+ * it was answered, or the policy was answered after it. This ensures that no answer is paid for twice.
  */
 
 import { inPlace, placeOf as stepPlace } from "../events/items.ts"
@@ -13,28 +13,28 @@ import { axesOf, sharedItem, waitsFor } from "../workflow/program.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { CallEntry, Entry } from "./Journal.ts"
 
-/** Whether resuming a run with this ending retries it. */
+/** Whether a run with this ending is retried when it is resumed. */
 export const isTriedAgain = (ending: Ending | undefined): boolean => ending === "failed" || ending === "budget"
 
-/** An event of a call attempt without an answer. */
+/** An event that reports a call attempt without an answer. */
 export type CallEvent = Extract<RunEvent, { readonly type: "call-failed" | "call-interrupted" | "call-lost" }>
 
-/** The positions of a run's entries that no longer count. */
+/** Positions of journal entries that are superseded. */
 export interface Superseded {
-  /** Events that are replaced by new ones. */
+  /** Events that are replaced with new ones. */
   readonly events: ReadonlySet<number>
-  /** Failed attempts that stay charged and reported, but whose calls are made again. */
+  /** Failed attempts that remain charged and reported, but whose calls are made again. */
   readonly attempts: ReadonlySet<number>
 }
 
 const none: Superseded = { events: new Set(), attempts: new Set() }
 
-/** The place of a call without its number: `run/round/step`. */
+/** Returns the position of a call without its number: `run/round/step`. */
 export const placeOf = (call: string): string => call.slice(0, call.lastIndexOf("/"))
 
 /**
- * The part of a run that a call belongs to: a step or role of a round (`2`, `2 check`, `policy`), or the run nested in
- * a step.
+ * The part of a run that a call belongs to: a step or role within a round (`2`, `2 check`, `policy`), or the run nested
+ * in a step.
  */
 interface Belonging {
   readonly round: number
@@ -54,17 +54,17 @@ const isAnswer = ({ type }: Entry): boolean => type === "answered" || type === "
 
 type Marks = { readonly attempts: Set<number>; readonly events: Set<number> }
 
-/** An entry that still counts, and its position. */
+/** Iterates over the entries that are not superseded, with their positions. */
 type Each<E> = (use: (entry: E, at: number) => void) => void
 
 /** The entries of a round. */
 interface Round {
   readonly workflow: Workflow | undefined
-  /** The position of its plan. */
+  /** Position of the round's plan. */
   readonly plan: number
-  /** The position of the last answer for each step or role. */
+  /** Position of the last answer for each step or role. */
   readonly places: ReadonlyMap<string, number>
-  /** The position of the last answer for each step, including the run nested in it. */
+  /** Position of the last answer for each step, including its nested run. */
   readonly steps: ReadonlyMap<string, number>
 }
 
@@ -89,7 +89,7 @@ const roundOf = (run: string, number: number, eachCall: Each<CallEntry>, eachEve
   return { workflow, plan, places, steps }
 }
 
-/** The position of the last answer of each step, of each of its items, and of all items of an item. */
+/** Returns the position of the last answer for each step, for each item, and for each item's nested items combined. */
 const lastAnswers = (answered: ReadonlyMap<string, number>): ReadonlyMap<string, number> => {
   const last = new Map<string, number>()
   for (const [place, at] of answered) {
@@ -104,7 +104,10 @@ const lastAnswers = (answered: ReadonlyMap<string, number>): ReadonlyMap<string,
   return last
 }
 
-/** The position up to which failures are retained, for a place of a round and for runs nested in a step or item. */
+/**
+ * The positions up to which failures are retained, for a step or role of a round, and for the run nested in a step or
+ * item.
+ */
 interface Limits {
   readonly limit: (place: string) => number
   readonly nested: (place: string) => number
@@ -142,7 +145,7 @@ const limitsOf = ({ places, plan, steps: answered, workflow }: Round): Limits =>
   return { limit, nested }
 }
 
-/** The events that are never replaced, because they remain true. */
+/** Events that are never replaced, because they remain valid. */
 type Retained =
   | "run-started"
   | "round-started"
@@ -166,7 +169,7 @@ type Retained =
   | "answer-graded"
   | "run-finished"
 
-/** Whether an event of a retried round is replaced by a new one. */
+/** Whether an event of a retried round is replaced with a new one. */
 const isReplaced = (event: RunEvent, at: number, limit: Limits["limit"], rechecked: ReadonlySet<string>): boolean => {
   switch (event.type) {
     case "round-finished":
@@ -177,7 +180,7 @@ const isReplaced = (event: RunEvent, at: number, limit: Limits["limit"], recheck
       return true
     case "step-failed":
     case "step-reassigned":
-    // A limit may have ended the step at an earlier answer than its last one, or before its check.
+    // A limit may have ended the step before its last answer, or before its check.
     case "step-finished":
       return at > limit(stepPlace(event.step, event.item))
     case "step-checked":
@@ -203,7 +206,7 @@ const recheckedIn = (number: number, limit: Limits["limit"], eachEvent: Each<Run
   return rechecked
 }
 
-/** Whether a lost call was reported elsewhere, because the run that charged it had not reached the call's place. */
+/** Whether a lost call was reported elsewhere, because the run that charged it had not reached the call's position. */
 const isReportedElsewhere = (entries: ReadonlyArray<Entry>, at: number): boolean => {
   const [lost, next] = [entries[at], entries[at + 1]]
   if (lost?.type !== "lost" || next?.type !== "event" || next.event.type !== "call-lost") return false
@@ -217,8 +220,8 @@ const isOfCall = ({ type }: RunEvent): boolean =>
   type === "call-failed" || type === "call-interrupted" || type === "call-lost"
 
 /**
- * Marks late events of parts that had already ended. If a run is resumed with a limit below what it has spent, it ends
- * while it repeats its steps and reports them as failed, although the journal contains their answers.
+ * Marks late events of parts that had already ended. They occur if a run is resumed with a limit below its spending: it
+ * ends while repeating its steps and reports them as failed, although the journal contains their answers.
  */
 const markLate = (entries: ReadonlyArray<Entry>, run: string, events: Set<number>): void => {
   const over = new Set<string>()
@@ -240,7 +243,7 @@ const markLate = (entries: ReadonlyArray<Entry>, run: string, events: Set<number
   }
 }
 
-/** Marks the entries of an ended run and its nested runs that are retried. */
+/** Marks the entries that are superseded because an ended run and its nested runs are retried. */
 const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: Marks): void => {
   const eachEvent: Each<RunEvent> = (use) => {
     for (const [at, entry] of entries.entries()) {
@@ -271,7 +274,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
     if (isAnswer(entry)) first = Math.max(first, belongingOf(run, entry.call)?.round ?? 0)
   })
 
-  /** Returns the steps and items of a round that have a nested run, in order. */
+  /** Returns the steps and items in a round that have a nested run, in order. */
   const nestedIn = (number: number): ReadonlySet<string> => {
     const prefix = `${run}/${number}.`
     const places = new Set<string>()
@@ -323,7 +326,7 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
     if (began <= seen || isOver) return
     mark(entries, nested, { attempts, events })
     if (isAnswered) return
-    // The round restarts, because its question may differ now.
+    // The nested run is restarted, because its question may have changed.
     for (const [at, entry] of entries.entries()) {
       if (entry.type === "event" && `${entry.event.runId}/`.startsWith(`${nested}/`)) events.add(at)
     }
@@ -332,13 +335,13 @@ const mark = (entries: ReadonlyArray<Entry>, run: string, { attempts, events }: 
   for (let number = first; number <= last && !markRound(number); number++);
 }
 
-/** Returns the run that the entries belong to. */
+/** Returns the id of the run that the entries belong to. */
 const runOf = (entries: ReadonlyArray<Entry>): string | undefined => {
   const begun = entries.find((entry) => entry.type === "event")
   return begun?.type === "event" ? begun.event.runId : undefined
 }
 
-/** Returns the entries of a run that no longer count because the run was resumed after its end. */
+/** Returns the entries that are superseded because the run was resumed after it had ended. */
 export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
   if (!entries.some(({ type }) => type === "resumed")) return none
   const run = runOf(entries)
@@ -353,9 +356,9 @@ export const supersededIn = (entries: ReadonlyArray<Entry>): Superseded => {
   return superseded
 }
 
-/** A failed attempt of a retried call. It is charged and reported as before when the run reaches its place. */
+/** A failed attempt of a retried call. It is charged and reported again when the run reaches its position. */
 export interface Retired {
-  /** The name of the attempt on accounts. */
+  /** Name of the attempt on accounts. */
   readonly name: string
   readonly event: CallEvent
 }

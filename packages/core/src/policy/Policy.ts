@@ -182,8 +182,8 @@ export interface Policy {
   readonly maxSteps?: number | undefined
   /**
    * Number of additional rounds that the policy needs. Set it if that may exceed the Conductor's limit, as for a policy
-   * that retries. `Infinity` allows as many rounds as
-   * the budget permits, but fewer than 10,000, so that runs that cost nothing end as well.
+   * that retries. `Infinity` allows as many rounds as the budget permits, but fewer than 10,000, so that runs that cost
+   * nothing end as well.
    */
   readonly recursion?: number | undefined
   /** Named checks that the policy's steps may refer to, in addition to the run's checks. */

@@ -187,8 +187,8 @@ const within = (known: Known): Choice => {
 }
 
 /**
- * Returns, in order of preference: two workers that cost at most a quarter of the strongest, plus the strongest if they differ;
- * one worker at half the cost; or the strongest worker.
+ * Returns, in order of preference: two workers that cost at most a quarter of the strongest, plus the strongest if they
+ * differ; one worker at half the cost; or the strongest worker.
  */
 const half = (known: Known): Choice => {
   const { found, ids, prices } = known

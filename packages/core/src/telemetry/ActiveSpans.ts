@@ -1,4 +1,4 @@
-/** The spans of the parts of a run in progress. They are current while user code runs. */
+/** Activates the span of the current part of a run while user code is running. */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
 import type { Item, Listener } from "../events/RunEvent.ts"
@@ -8,7 +8,7 @@ export type Part =
   | { readonly type: "run"; readonly runId: string }
   | { readonly type: "round"; readonly runId: string }
   | { readonly type: "step"; readonly runId: string; readonly step: number; readonly item?: Item | undefined }
-  /** A call that is sent. Its span starts now. */
+  /** A call that is being sent. Its span starts now. */
   | {
       readonly type: "call"
       readonly runId: string
@@ -26,17 +26,17 @@ export type Part =
       readonly index: number
     }
 
-/** Runs effects with the span of a part of a run as the current one. */
+/** Runs effects within the span of a part of a run. */
 export interface ActiveSpans {
   readonly within: <A, E, R>(part: Part, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 const known = new WeakMap<Listener, ActiveSpans>()
 
-/** Associates a listener with its spans, so that a run with this listener runs within them. */
+/** Associates a listener with its spans, so that a run with this listener executes within them. */
 export const register = (listener: Listener, spans: ActiveSpans): void => void known.set(listener, spans)
 
-/** Returns the spans of a listener, if it creates any. */
+/** Returns the spans associated with a listener, or `undefined` if it does not create any. */
 export const spansOf = (listener: Listener | undefined): ActiveSpans | undefined =>
   listener === undefined ? undefined : known.get(listener)
 
@@ -46,17 +46,17 @@ export const within = <A, E, R>(
   part: Part,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  // Recorders in plain JavaScript may be older and only receive events.
+  // Recorders written in plain JavaScript may be outdated and support only events.
   typeof spans?.within === "function" ? insideOf(spans, part, effect) : effect
 
-/** Runs an effect within a span. If a user's recorder throws, the effect runs without the span. */
+/** Runs an effect within a span. If a user-supplied recorder throws, the effect runs without the span. */
 const insideOf = <A, E, R>(spans: ActiveSpans, part: Part, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
   try {
     const inside: unknown = spans.within(part, effect)
     if (Effect.isEffect(inside)) return inside as Effect.Effect<A, E, R>
     unheard(inside)
   } catch {
-    // The listener of the same recorder says what is wrong with it.
+    // The recorder's listener already reports the problem.
   }
   return effect
 }

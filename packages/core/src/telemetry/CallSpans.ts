@@ -1,4 +1,4 @@
-/** The spans of calls: of steps, their checks, critics and the policy. */
+/** Spans for calls made by steps, checks, critics and the policy. */
 import type * as Tracer from "effect/Tracer"
 import { setPaid } from "../events/Attributes.ts"
 import * as Call from "../events/call.ts"
@@ -23,7 +23,7 @@ import {
   succeed
 } from "./OpenSpans.ts"
 
-/** An event that ends a call. */
+/** Events that end a call. */
 export type CallEnd = Of<
   | "turn-finished"
   | "step-finished"
@@ -39,7 +39,7 @@ export type CallEnd = Of<
 // Which call
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the maker of the call that an event ends. */
+/** Returns which component made the call that an event ends. */
 const makerOf = (event: CallEnd): Caller["by"] => {
   switch (event.type) {
     case "completion-finished":
@@ -56,7 +56,7 @@ const makerOf = (event: CallEnd): Caller["by"] => {
   }
 }
 
-/** Returns the caller of a call. For a completion, the worker is unknown. */
+/** Identifies the caller of a call. For a completion, the worker is unknown. */
 const callerOf = (event: CallEnd): Caller => ({
   by: makerOf(event),
   step: "step" in event ? event.step : undefined,
@@ -64,7 +64,7 @@ const callerOf = (event: CallEnd): Caller => ({
   worker: "worker" in event ? event.worker : ""
 })
 
-/** Removes the call of a caller from the open calls. */
+/** Removes a caller's call from the open calls and returns it. */
 const takeCall = ({ calls }: OpenRound, { by, item, step, worker }: Caller): OpenCall | undefined => {
   const at = calls.findIndex(
     (call) => call.by === by && call.step === step && call.item === item && (worker === "" || call.worker === worker)
@@ -75,7 +75,7 @@ const takeCall = ({ calls }: OpenRound, { by, item, step, worker }: Caller): Ope
 const stepOf = ({ steps }: OpenRound, { item, step }: Pick<Caller, "step" | "item">): OpenStep | undefined =>
   step === undefined ? undefined : steps.get(placeOf(step, item))
 
-/** Returns the start of a call that did not report its start. */
+/** Returns the start time of a call whose start was not reported. */
 const beginningOf = (round: OpenRound, event: CallEnd): number => {
   if (event.type === "turn-finished") return event.at - event.durationMillis
   if (event.type === "completion-finished") return round.planningSince
@@ -87,7 +87,7 @@ const beginningOf = (round: OpenRound, event: CallEnd): number => {
 // Start and end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Starts the span of a call. Calls of a policy are within the span of the plan. */
+/** Starts the span for a call. Calls made by the policy are placed within the plan's span. */
 export const startCall = (
   recording: Recording,
   run: OpenRun,
@@ -134,7 +134,7 @@ const end = (span: Tracer.Span, event: CallEnd, content: boolean) => {
   return type === "call-interrupted" || type === "call-lost" ? interrupt(span, at) : succeed(span, at)
 }
 
-/** Ends the span of a call, with its usage. A replayed answer is marked and costs nothing. */
+/** Ends the span for a call and records its usage. Replayed answers are marked and cost nothing. */
 export const endCall = (recording: Recording, run: OpenRun, round: OpenRound, event: CallEnd): void => {
   const { content } = recording
   const caller = callerOf(event)

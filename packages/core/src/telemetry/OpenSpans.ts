@@ -1,4 +1,4 @@
-/** The spans of runs, rounds and steps that are open, and how spans start and end. */
+/** Tracks the open spans for runs, rounds and steps, and starts and ends them. */
 import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -15,11 +15,11 @@ import type { Part } from "./ActiveSpans.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The state that all spans of a recorder share. */
+/** State shared by all spans of a recorder. */
 export interface Recording {
   readonly tracer: Tracer.Tracer
   readonly parent: Tracer.AnySpan | undefined
-  /** Whether the texts of users and models are recorded. */
+  /** Whether to record text written by users and models. */
   readonly content: boolean
   /** Returns the vendor of a worker. */
   readonly provider: ((worker: string) => string | undefined) | undefined
@@ -29,36 +29,39 @@ export interface Recording {
 export interface OpenRun {
   readonly span: Tracer.Span
   readonly policy: string
-  /** Whether its calls report when they are sent. If so, the answer of a call that was not sent is a replay. */
+  /** Whether the run reports when its calls are sent. If so, an answer to a call that was not sent is a replay. */
   isAttached: boolean
   round: OpenRound | undefined
 }
 
 export interface OpenRound {
   readonly span: Tracer.Span
-  /** The steps and items by place, such as `1` or `1[3]`. */
+  /** Steps and items keyed by position, such as `1` or `1[3]`. */
   readonly steps: Map<string, OpenStep>
-  /** The number of known items of each step. */
+  /** Number of known items, by step. */
   readonly items: Map<number, number>
   readonly tools: Map<string, Tracer.Span>
   readonly calls: Array<OpenCall>
-  /** The span of the planning in progress, the parent of the policy's calls. */
+  /** Span of the planning in progress. Parent of the policy's call spans. */
   plan: Tracer.Span | undefined
-  /** The tool calls of turns, by step and turn. */
+  /** Tool calls made in each turn, keyed by step and turn. */
   readonly asked: Map<string, ReadonlyArray<ToolCall>>
-  /** The time at which the policy started its next completion. */
+  /** Time at which the policy started its next completion. */
   planningSince: number
 }
 
 export interface OpenStep {
   readonly span: Tracer.Span
-  /** The earliest possible start of its next call, for calls that do not report their start. */
+  /** Earliest possible start of the step's next call, for calls whose start is not reported. */
   since: number
-  /** Whether a nested run supplies the answer. The calls then belong to that run. */
+  /** Whether a nested run provides the answer, in which case the calls belong to that run. */
   isNested: boolean
 }
 
-/** The maker of a call, its step if it has one, and its worker, or an empty string if the worker is unknown. */
+/**
+ * Identifies the caller of a call: the component, the step if there is one, and the worker (an empty string if
+ * unknown).
+ */
 export type Caller = Pick<Extract<Part, { readonly type: "call" }>, "by" | "step" | "item" | "worker">
 
 export interface OpenCall extends Caller {
@@ -98,7 +101,7 @@ export const fail = (span: Tracer.Span, at: number, type: string, message: strin
   span.end(nanos(at), Exit.fail(message))
 }
 
-/** Sets the vendor of a worker, if it is known. */
+/** Sets the worker's vendor on a span, if known. */
 export const setProvider = ({ provider }: Recording, span: Tracer.Span, worker: string): void => {
   const name = worker === "" ? undefined : provider?.(worker)
   if (name !== undefined) span.attribute("gen_ai.provider.name", name)
@@ -108,7 +111,7 @@ export const setProvider = ({ provider }: Recording, span: Tracer.Span, worker: 
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Starts the span of a run. A nested run is a child of its step's span. */
+/** Starts the span for a run. A nested run's span is a child of its step's span. */
 export const startRun = (recording: Recording, event: Of<"run-started">): void => {
   const { at, parent, policy, runId } = event
   const step =
@@ -151,7 +154,7 @@ export const startRound = (recording: Recording, run: OpenRun, event: Of<"round-
   }
 }
 
-/** Ends a round, and interrupts all spans that are still open in it. */
+/** Ends a round's span and interrupts all spans that are still open within it. */
 export const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.Exit<void>): void => {
   for (const { span } of round.calls) interrupt(span, at)
   for (const span of round.tools.values()) interrupt(span, at)
@@ -161,7 +164,7 @@ export const endRound = (run: OpenRun, round: OpenRound, at: number, exit: Exit.
   run.round = undefined
 }
 
-/** Returns the span of a round's planning. It starts with the first call to a model. */
+/** Returns the span for a round's planning. It starts with the first model call. */
 export const planOf = (recording: Recording, run: OpenRun, round: OpenRound, at: number): Tracer.Span => {
   if (round.plan !== undefined) return round.plan
   round.plan = start(recording, `plan ${run.policy}`, "internal", at, round.span)
@@ -179,12 +182,12 @@ export const endPlan = (round: OpenRound, at: number, exit: Exit.Exit<void> = Ex
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum number of items per step that have their own spans. */
+/** Maximum number of items per step that get individual spans. */
 const mostItemSpans = 100
 
 export const startStep = (recording: Recording, round: OpenRound, event: Of<"step-started">): void => {
   const { at, item, step, worker } = event
-  // Each item of a long list is an event of its round.
+  // Items of longer lists are recorded as events on the round's span.
   if (item !== undefined && (round.items.get(step) ?? 0) > mostItemSpans) return
   const span = start(recording, `invoke_agent ${worker}`, "internal", at, round.span)
   Step.describeStarted(span, event)

@@ -1,4 +1,7 @@
-/** Spans of runs for programs that use OpenTelemetry. Uses the OpenTelemetry API without depending on its package. */
+/**
+ * Records runs as spans in programs that use OpenTelemetry. Works with the OpenTelemetry API without depending on its
+ * package.
+ */
 import * as Context from "effect/Context"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
@@ -10,7 +13,7 @@ import * as Telemetry from "./Telemetry.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The part of a span of `@opentelemetry/api` that is used. */
+/** The subset of a span from `@opentelemetry/api` that is used here. */
 interface ApiSpan {
   spanContext(): { readonly spanId: string; readonly traceId: string; readonly traceFlags: number }
   setAttribute(key: string, value: never): unknown
@@ -19,7 +22,9 @@ interface ApiSpan {
   end(time: number): void
 }
 
-/** The part of `@opentelemetry/api` that is used: `import * as api from "@opentelemetry/api"`. */
+/**
+ * The subset of `@opentelemetry/api` that is used here. Pass the module: `import * as api from "@opentelemetry/api"`.
+ */
 export interface Api<Ctx = never, Span = never> {
   readonly trace: {
     getTracer(name: string): {
@@ -50,7 +55,7 @@ const kinds: { readonly [Kind in Tracer.SpanKind]: number } = {
 const sampledFlag = 1
 const errorStatus = 2
 
-/** An Effect span backed by a span of the OpenTelemetry API. */
+/** An Effect span backed by an OpenTelemetry span. */
 class Span implements Tracer.Span {
   readonly _tag = "Span"
   readonly spanId: string
@@ -102,15 +107,14 @@ class Span implements Tracer.Span {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes a recorder that creates the spans of runs with the program's OpenTelemetry setup. Pass it to a run as
- * `telemetry`.
+ * Creates a recorder that writes spans to the program's OpenTelemetry setup. Pass it to a run as `telemetry`.
  *
  * **Details**
  *
- * A run is a child of the span that is active when the run starts. Names and attributes are the same as in `Telemetry`:
- * runs, rounds, steps, calls with tokens and cost, and tools, following the semantic conventions for generative AI.
- * While a worker, tool, policy or check runs, its span is active, so spans created by your code become its children.
- * Questions and answers are omitted unless `content` is true.
+ * A run's span is a child of the span that is active when the run starts. Names and attributes are the same as in
+ * `Telemetry`: runs, rounds, steps, calls with tokens and cost, and tools, following the semantic conventions for
+ * generative AI. While worker, tool, policy or check code is running, the corresponding span is active, so spans
+ * created by that code become its children. Questions and answers are recorded only if `content` is `true`.
  *
  * **Example**
  *
@@ -126,7 +130,7 @@ export const openTelemetry = (api: Api, options: Telemetry.Options = {}): Teleme
   const tracer = api.trace.getTracer("@divisi/core")
   return Telemetry.recorder(
     {
-      // Spans of user code that runs during a part of a run are children of the span of that part.
+      // Makes spans created by user code children of the span for the current part of the run.
       context: (primitive, fiber) => {
         const evaluate = () => primitive["~effect/Effect/evaluate"](fiber)
         const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)

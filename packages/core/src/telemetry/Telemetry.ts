@@ -1,12 +1,12 @@
 /**
- * Telemetry: converts the events of runs to spans of Effect's `Tracer`, which OpenTelemetry exporters read.
+ * Converts run events to spans of Effect's `Tracer`, which can be exported with OpenTelemetry.
  *
- * Each run, round, step, call and tool is a span, named and attributed by the semantic conventions for generative AI
- * (`gen_ai.*`; the operations `invoke_workflow`, `plan`, `invoke_agent`, `chat` and `execute_tool`). Other attributes
- * are under `divisi.*`. Questions and answers are omitted unless `content` is true.
+ * Each run, round, step, call and tool has a span, with names and attributes that follow the semantic conventions for
+ * generative AI (`gen_ai.*`, with the operations `invoke_workflow`, `plan`, `invoke_agent`, `chat` and `execute_tool`).
+ * All other attributes use the `divisi.*` namespace. Questions and answers are recorded only if `content` is `true`.
  *
- * Only spans of calls have tokens and cost, so that these can be summed. Answers that a resumed run takes from its
- * record (`divisi.replayed`) or that come from a cache (`divisi.cached`) have neither.
+ * Tokens and cost are recorded only on call spans, so that they can be summed. Answers that a resumed run replays
+ * (`divisi.replayed`) and cache hits (`divisi.cached`) have neither.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -53,11 +53,14 @@ import { endTool, keyOf, startTool } from "./ToolSpans.ts"
 export interface Options {
   /** Whether to record questions, subtasks, completions and answers. Default: `false`. */
   readonly content?: boolean | undefined
-  /** Returns the vendor of a worker, e.g. `openai` or `gcp.gemini`, for `gen_ai.provider.name`. Omitted by default. */
+  /**
+   * Returns a worker's vendor, e.g. `openai` or `gcp.gemini`, for `gen_ai.provider.name`. If omitted, the attribute is
+   * not set.
+   */
   readonly provider?: ((worker: string) => string | undefined) | undefined
 }
 
-/** The options, with the parent span of runs. */
+/** Options for a recorder, including the parent span of runs. */
 type RecorderOptions = Options & { readonly parent?: Tracer.AnySpan | undefined }
 
 const table = Tables.table({
@@ -66,10 +69,10 @@ const table = Tables.table({
   parent: Tables.anObject
 } satisfies Tables.ShapeOf<RecorderOptions>)
 
-/** Creates spans for any number of concurrent runs, for `RunOptions.telemetry`. */
+/** Records spans for any number of concurrent runs. Pass it as `RunOptions.telemetry`. */
 export interface SpanRecorder extends ActiveSpans {
   readonly listener: Listener
-  /** The number of open spans: 0 if no run is in progress. */
+  /** Returns the number of open spans, which is 0 when no run is in progress. */
   readonly open: () => number
 }
 
@@ -77,7 +80,7 @@ export interface SpanRecorder extends ActiveSpans {
 // Fold
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The events that do not affect spans: chunks of text, progress and notices. */
+/** Events that do not affect spans: text chunks, progress and notices. */
 type WithoutSpan = "completion-delta" | "step-delta" | "tool-progress" | "step-notice"
 
 const recordCheck = (recording: Recording, parent: Tracer.Span, event: Of<"step-checked">) => {
@@ -100,7 +103,7 @@ type OfStep = Of<
 
 type OfCall = Of<"turn-finished" | "check-answered" | "tool-started" | "tool-finished">
 
-/** Handles the calls of a step or item, as children of its span. */
+/** Records the calls made by a step or item as children of its span. */
 const onCall = (recording: Recording, run: OpenRun, round: OpenRound, span: Tracer.Span, event: OfCall) => {
   switch (event.type) {
     case "turn-finished":
@@ -148,7 +151,7 @@ const onStep = (recording: Recording, run: OpenRun, round: OpenRound, step: Open
   }
 }
 
-/** Handles an item of a long list. It has no span of its own, but its calls do. */
+/** Records an item of a long list. The item has no span, but its calls do. */
 const onItem = (recording: Recording, run: OpenRun, round: OpenRound, event: OfStep) => {
   if (event.item === undefined) return
   const { span } = round
@@ -223,12 +226,12 @@ const onRound = (recording: Recording, run: OpenRun, round: OpenRound, event: Of
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes a recorder that creates spans with a given tracer. Most programs use {@link listener}.
+ * Creates a recorder that writes spans with a given tracer. Most programs use {@link listener} instead.
  *
  * **Details**
  *
- * Runs become children of `parent`; a nested run is a child of its step. A span ends with the status of its run, round
- * or step: ok, an error, or interrupted. When a run ends, its state is dropped.
+ * Run spans become children of `parent`; a nested run's span is a child of its step's span. Each span ends with the
+ * status of its run, round or step: ok, error, or interrupted. A run's state is discarded when the run ends.
  *
  * **Example**
  *
@@ -251,7 +254,7 @@ const recorderOf = (tracer: Tracer.Tracer, options: RecorderOptions): SpanRecord
   const recording: Recording = { tracer, parent, content, provider, runs }
 
   const listener: Listener = (event) => {
-    // Pieces of texts are most of the events, and in no span.
+    // Most events are text chunks, which do not affect any span.
     if (isTransient(event)) return
     if (event.type === "run-started") return startRun(recording, event)
     const run = runs.get(event.runId)
@@ -302,8 +305,9 @@ const recorderOf = (tracer: Tracer.Tracer, options: RecorderOptions): SpanRecord
 }
 
 /**
- * Makes a listener that creates spans with the current tracer, below the current span. Pass it to a run as `listener`,
- * or pass its recorder as `RunOptions.telemetry`; then the span of each part is active while user code runs.
+ * Creates a listener that writes spans with the current tracer, as children of the current span. Pass it to a run as
+ * `listener`, or pass its recorder as `RunOptions.telemetry`, in which case the corresponding span is active while user
+ * code runs.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** The spans of tools. */
+/** Spans for tool calls. */
 import type * as Tracer from "effect/Tracer"
 import { placeOf } from "../events/items.ts"
 import type { Item, Of } from "../events/RunEvent.ts"
@@ -6,7 +6,7 @@ import * as Tool from "../events/tool.ts"
 import { text } from "../task/Message.ts"
 import { fail, type OpenRound, type Recording, start, succeed } from "./OpenSpans.ts"
 
-/** Returns the key of a tool call in its round. */
+/** Returns the key of a tool call within its round. */
 export const keyOf = ({
   index,
   item,
@@ -35,8 +35,8 @@ export const startTool = (
 ): void => void round.tools.set(keyOf(event), startSpan(recording, round, parent, event))
 
 /**
- * Ends the span of a tool. A tool that ended without a start did not run here: the caller supplied its result, or it is
- * a replay.
+ * Ends the span for a tool call. A call that was never started did not run in this process: the caller supplied its
+ * result, or it is a replay.
  */
 export const endTool = (
   recording: Recording,
