@@ -1,11 +1,25 @@
-/** Calls whose prompts contain descriptions of the workers, or their recorded answers. All are made by the largest model. */
+/**
+ * Calls whose prompts contain more than the question: descriptions of the workers, their recorded answers, or passages of
+ * the documentation; or the question's options in another order. All are made by the largest model.
+ */
 
+import * as Options from "./Options.ts"
+import * as Passages from "./Passages.ts"
 import type { Question } from "./Questions.ts"
 import { models, prompt, steps, type Way, ways } from "./Ways.ts"
 
-/** `combine` is the last call of Mixture-of-Agents; the others are decisions of a prompted Conductor. */
-export const combinedWays = ["choose", "choose-or-answer", "combine"] as const
+/** The ways of asking for an answer with the options in another order: each begins with the next option. */
+export const orders = ["order-2", "order-3", "order-4"] as const
+
+/**
+ * `choose` and `choose-or-answer` are decisions of a prompted Conductor, `combine` is the last call of
+ * Mixture-of-Agents, and `read` answers with the passages of the retriever.
+ */
+export const combinedWays = ["choose", "choose-or-answer", "combine", "read", ...orders] as const
 export type CombinedWay = (typeof combinedWays)[number]
+
+/** The number of places by which a way moves the options; 0 for all other ways. */
+export const shiftOf = (way: CombinedWay): number => (orders as ReadonlyArray<CombinedWay>).indexOf(way) + 1
 
 /** The model that is called. */
 export const model = models[2].id
@@ -14,12 +28,16 @@ export const model = models[2].id
 export const before: Readonly<Record<CombinedWay, ReadonlyArray<string>>> = {
   choose: [],
   "choose-or-answer": [],
-  combine: models.map(({ id }) => `${id}/direct`)
+  combine: models.map(({ id }) => `${id}/direct`),
+  read: [],
+  "order-2": [],
+  "order-3": [],
+  "order-4": []
 }
 
 /** The maximum number of tokens of each call. */
 export const limitOf = ({ kind }: Question, way: CombinedWay): number =>
-  way === "choose" ? 16 : way === "combine" ? 400 : kind === "programs" ? 256 : 64
+  way === "choose" ? 16 : way === "combine" ? 400 : kind === "programs" ? 256 : way === "choose-or-answer" ? 64 : 48
 
 const acts: Readonly<Record<Way, string>> = {
   direct: "answers at once, in a few words",
@@ -57,13 +75,24 @@ const combine = (question: Question, answers: ReadonlyArray<string>): string => 
   return `${question.text}\n\nThree models gave these answers; each may be wrong.\n\n${given}\n\n${how}`
 }
 
+/** The passages follow the question, so that its evaluated tokens are reused. */
+const read = (question: Question): string => {
+  const passages = Passages.all().get(question.id)!.passages
+  const text = `${question.text}\n\nPassages of the documentation:\n\n${passages.join("\n\n")}`
+  return prompt({ ...question, text }, "direct")
+}
+
 /** The prompt of a call; `answers` are those of {@link before}. */
-export const promptOf = (question: Question, way: CombinedWay, answers: ReadonlyArray<string>): string =>
-  way === "choose" ? choose(question) : way === "combine" ? combine(question, answers) : chooseOrAnswer(question)
+export const promptOf = (question: Question, way: CombinedWay, answers: ReadonlyArray<string>): string => {
+  if (way === "choose") return choose(question)
+  if (way === "choose-or-answer") return chooseOrAnswer(question)
+  if (way === "combine") return combine(question, answers)
+  return way === "read" ? read(question) : prompt(Options.shifted(question, shiftOf(way)), "direct")
+}
 
 /** The shape of a decision, enforced by a grammar; `undefined` for a free text. */
 export const shapeOf = (way: CombinedWay) => {
-  if (way === "combine") return undefined
+  if (way !== "choose" && way !== "choose-or-answer") return undefined
   const numbers = Array.from({ length: self + (way === "choose" ? 0 : 1) }, (_, at) => at)
   const worker = { enum: numbers }
   const properties = way === "choose" ? { worker } : { worker, answer: { type: "string" } }

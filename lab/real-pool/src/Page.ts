@@ -2,12 +2,11 @@
 
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
-import * as Combined from "./Combined.ts"
+import * as Plan from "./Plan.ts"
 import * as Policies from "./Policies.ts"
 import * as Questions from "./Questions.ts"
 import type { Recorded } from "./Records.ts"
-import type { Line } from "./Replay.ts"
-import { models, ways } from "./Ways.ts"
+import type { Comparison, Line } from "./Replay.ts"
 
 const file = fileURLToPath(new URL("../../../docs/lab/real-pool.md", import.meta.url))
 
@@ -22,18 +21,24 @@ type Parts = Readonly<Record<(typeof parts)[number], string>>
 const percent = (share: number): string => (100 * share).toFixed(0)
 const points = (share: number): string => `${share < 0 ? "−" : "+"}${percent(Math.abs(share))}`
 
-const rowOf = ({ accuracy, difference, high, kind, low, policy, questions, tokens, usd, votes, votesPaid }: Line) => {
-  const compared = difference === null ? "–" : `${points(difference)} (${points(low!)} to ${points(high!)})`
-  const budget = votesPaid === null ? "–" : `${votesPaid.toFixed(1)} / ${votes!.toFixed(1)}`
+const compared = ({ difference, high, low }: Comparison): string =>
+  difference === null || low === null || high === null
+    ? "–"
+    : `${points(difference)} (${points(low)} to ${points(high)})`
+
+const rowOf = ({ accuracy, atEqualMoney, atEqualTokens, kind, policy, questions, tokens, usd }: Line) => {
+  const budget =
+    atEqualTokens === null ? "–" : `${atEqualTokens.votesPaid.toFixed(1)} / ${atEqualTokens.votes.toFixed(1)}`
+  const differences = [atEqualTokens, atEqualMoney].map((one) => (one === null ? "–" : compared(one))).join(" | ")
   const micro = (1e6 * usd!).toFixed(1)
-  return `| ${kind} | ${policy} | ${questions} | ${percent(accuracy!)} | ${Math.round(tokens!)} | ${micro} | ${compared} | ${budget} |`
+  return `| ${kind} | ${policy} | ${questions} | ${percent(accuracy!)} | ${Math.round(tokens!)} | ${micro} | ${differences} | ${budget} |`
 }
 
 /** The table of the page. */
 export const table = (all: ReadonlyArray<Line>): string =>
   [
-    "| kind | policy | questions | accuracy, % | tokens | USD per million questions | difference to the best worker's votes, points | votes paid for / recorded |",
-    "|---|---|--:|--:|--:|--:|--:|--:|",
+    "| kind | policy | questions | accuracy, % | tokens | USD per million questions | difference at equal tokens | difference at equal money | votes paid for / recorded |",
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ...all.filter(({ questions }) => questions > 0).map(rowOf)
   ].join("\n")
 
@@ -42,49 +47,40 @@ const goal = "a team that beats self-consistency of the best worker at equal tok
 /** The significance level of the goal. */
 const level = 0.05
 
-const isTeam = ({ policy }: Line): boolean =>
-  policy !== "oracle" && !policy.startsWith("self-consistency") && !Policies.workers.includes(policy)
+const isBetter = ({ difference, p, votes, votesPaid }: Comparison): boolean =>
+  difference !== null && difference > 0 && p !== null && p < level && votes >= votesPaid
 
-const isBetter = ({ difference, p, votes, votesPaid }: Line): boolean =>
-  difference !== null && difference > 0 && p! < level && votes! >= votesPaid!
+const chance = (p: number | null): string => (p === null ? "" : p < 0.001 ? ", p < 0.001" : `, p = ${p.toFixed(3)}`)
 
-/** The teams that are better at equal tokens on both unseen kinds. */
-const winners = (lines: ReadonlyArray<Line>): ReadonlyArray<string> =>
-  [
-    ...Map.groupBy(
-      lines.filter((line) => !line.isSeen && isTeam(line)),
-      ({ policy }) => policy
-    )
-  ]
-    .filter(([, of]) => of.length === Questions.unseen.length && of.every(isBetter))
-    .map(([policy]) => policy)
+/** The result of a policy on one kind, in words. */
+const resultOf = ({ atEqualTokens, kind, questions }: Line): string => {
+  if (atEqualTokens === null) return `${kind}: nothing recorded`
+  const fewer = atEqualTokens.votes < atEqualTokens.votesPaid ? ", with fewer votes than its tokens pay for" : ""
+  return `${kind}: ${compared(atEqualTokens)} points${chance(atEqualTokens.p)}, ${questions} questions${fewer}`
+}
 
-const verdictOf = (lines: ReadonlyArray<Line>, records: ReadonlyArray<Recorded>): string => {
-  const found = winners(lines)
-  if (found.length > 0) return `The goal, ${goal}, is reached by: ${found.join(", ")}.`
-  const unseen = lines.filter(({ isSeen }) => !isSeen).reduce((most, line) => Math.max(most, line.questions), 0)
-  const samples = records.filter(({ sample }) => sample > 0).length
-  const missing = [
-    ...(unseen === 0 ? ["no answer to an unseen question is recorded yet"] : []),
-    ...(samples === 0 ? ["no samples to vote on are recorded yet"] : [])
-  ]
-  const why = missing.length === 0 ? "" : `: ${missing.join(", and ")}, so nothing is shown for or against it`
-  return `The goal, ${goal}, is not reached${why}.`
+const verdictOf = (lines: ReadonlyArray<Line>): string => {
+  const own = lines.filter(({ isSeen, policy }) => !isSeen && policy === Policies.primary.name)
+  if (own.every(({ questions }) => questions === 0)) {
+    return `The goal, ${goal}, is not reached: no answer to an unseen question is recorded yet, so nothing is shown for or against it.`
+  }
+  const isReached = own.every(({ atEqualTokens }) => atEqualTokens !== null && isBetter(atEqualTokens))
+  return `The goal, ${goal} (p < ${level}), is ${isReached ? "" : "not "}reached with the records so far (${own.map(resultOf).join("; ")}; policy: ${Policies.primary.name}).`
 }
 
 const countOf = (records: ReadonlyArray<Recorded>): string => {
-  const questions = Questions.read().length
-  const greedy = records.filter(
-    ({ model, sample, way }) => sample === 0 && Policies.workers.includes(`${model}/${way}`)
-  )
-  const samples = records.filter(({ sample }) => sample > 0).length
-  const combined = records.length - greedy.length - samples
-  return `Recorded: ${greedy.length} of ${questions * models.length * ways.length} greedy answers, ${combined} of ${questions * Combined.combinedWays.length} calls that combine or choose, ${samples} of ${2 * Policies.samples * questions} samples.`
+  const kinds = [...Questions.seen, ...Questions.unseen].map((kind) => {
+    const asked = new Set(
+      records.filter(({ question }) => question.startsWith(`${kind}/`)).map(({ question }) => question)
+    )
+    return `${kind} ${asked.size}`
+  })
+  return `Recorded: ${records.length} of ${Plan.all().flat().length} planned calls. Questions with records: ${kinds.join(", ")}.`
 }
 
 /** The parts of the page, from the lines of a replay of these records. */
 export const content = (lines: ReadonlyArray<Line>, records: ReadonlyArray<Recorded>): Parts => ({
-  verdict: verdictOf(lines, records),
+  verdict: verdictOf(lines),
   figures: `${countOf(records)}\n\n${table(lines)}`
 })
 

@@ -1,6 +1,8 @@
 /** Policies that are replayed over recorded calls. They are fixed before the unseen kinds are recorded. */
 
 import * as Combined from "./Combined.ts"
+import * as Options from "./Options.ts"
+import * as Passages from "./Passages.ts"
 import type { Question } from "./Questions.ts"
 import type { Recorded } from "./Records.ts"
 import { models, type Way, ways } from "./Ways.ts"
@@ -106,6 +108,18 @@ const checked = (name: string, of: ReadonlyArray<string>): Policy => ({
   }
 })
 
+/** The largest model answers with the options in four orders; the majority wins. */
+const panel = majority("panel: four orders of the options, 1.5B", [
+  `${Combined.model}/direct`,
+  ...Combined.orders.map((way) => `${Combined.model}/${way}`)
+])
+
+/** Asks for different plans by the question alone; no answer is read before. */
+const byQuestion = (name: string, planOf: (question: Question) => Policy): Policy => ({
+  name,
+  run: (answers, question) => planOf(question).run(answers, question)
+})
+
 /** A call whose prompt contains recorded answers; pays for these, too. */
 const combined = (name: string, way: Combined.CombinedWay): Policy => ({
   name,
@@ -154,8 +168,24 @@ const oracle: Policy = {
 const ofLargest = (way: Way): string => `${models[2].id}/${way}`
 const ofMiddle = (way: Way): string => `${models[1].id}/${way}`
 
-/** The number of samples of each of the two best ways of the best worker. */
+/** The number of samples of a worker that is voted on. */
 export const samples = 5
+
+const reading = combined("retriever and 1.5B: answers with passages of the documentation", "read")
+
+const interpreted = checked("checked: 1.5B program that runs, else 1.5B steps", [
+  ofLargest("program"),
+  ofLargest("steps")
+])
+
+/**
+ * The policy that is compared on the unseen kinds. It was fixed before they were recorded, so its p-values need no
+ * correction for the number of policies.
+ */
+export const primary: Policy = byQuestion(
+  "plan by rule: retriever, else panel, else interpreter, with the 1.5B",
+  (question) => (Passages.isAbout(question) ? reading : Options.isLettered(question) ? panel : interpreted)
+)
 
 const selfConsistency = (worker: string, votes: number): Policy =>
   majority(
@@ -193,7 +223,10 @@ export const all = (sampled: ReadonlyArray<string>, choosers: ReadonlyArray<Choo
     ofLargest("steps")
   ]),
   checked("checked: 0.5B program that runs, else 1.5B direct", [ofMiddle("program"), ofLargest("direct")]),
-  checked("checked: 1.5B program that runs, else 1.5B steps", [ofLargest("program"), ofLargest("steps")]),
+  interpreted,
+  reading,
+  panel,
+  primary,
   combined("Mixture-of-Agents: three direct answers, combined by the 1.5B", "combine"),
   prompted("prompted Conductor, 1.5B, grammar", "choose"),
   prompted("prompted Conductor, 1.5B, grammar, may answer", "choose-or-answer"),

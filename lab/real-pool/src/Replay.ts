@@ -2,7 +2,7 @@
 
 import * as Statistics from "@divisi/evals/Statistics"
 import * as Choosers from "./Choosers.ts"
-import { type Answers, all, type Chooser, nameOf, type Outcome, samples, workers } from "./Policies.ts"
+import { type Answers, all, type Chooser, nameOf, type Outcome, samples, usdOf, workers } from "./Policies.ts"
 import * as Questions from "./Questions.ts"
 import type { Recorded } from "./Records.ts"
 
@@ -17,12 +17,20 @@ export interface Line {
   /** Generated tokens per question. */
   readonly tokens: number | null
   readonly usd: number | null
-  /** The single worker and way with the highest accuracy on this kind. */
+  /** The single worker and way with the highest accuracy on this kind, among those with the most records. */
   readonly best: string | null
-  /** The answers of the best worker that the policy's tokens pay for. */
-  readonly votesPaid: number | null
+  /** The comparison with self-consistency of the best worker for as many generated tokens. */
+  readonly atEqualTokens: Comparison | null
+  /** The same for as much money, prompts included. */
+  readonly atEqualMoney: Comparison | null
+}
+
+/** A policy compared with votes of the best worker. */
+export interface Comparison {
+  /** The answers of the best worker that the policy's budget pays for. */
+  readonly votesPaid: number
   /** The answers of the best worker that were recorded and voted on; if fewer than `votesPaid`, budgets differ. */
-  readonly votes: number | null
+  readonly votes: number
   /** Accuracy minus that of these votes, on the same questions, with its 95 % interval and p-value. */
   readonly difference: number | null
   readonly low: number | null
@@ -67,18 +75,10 @@ const bestOf = (some: ReadonlyArray<Answers>): string | undefined => {
   return most === 0 ? undefined : all.find(({ questions }) => questions === most)!.name
 }
 
-/** The two best ways of the best worker on the seen kinds; empty until all their greedy answers are recorded. */
-export const bestWays = (records: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
-  const byQuestion = answersOf(records)
-  const seen = Questions.read().filter(({ kind }) => Questions.isSeen(kind))
-  const some = seen.map(({ id }): Answers => byQuestion.get(id) ?? new Map())
-  if (some.some((answers) => workers.some((name) => !answers.has(name)))) return []
-  const all = tallies(some)
-  const [model] = all[0]!.name.split("/")
-  return all
-    .filter(({ name }) => name.startsWith(`${model}/`))
-    .slice(0, 2)
-    .map(({ name }) => name)
+/** The workers of which samples are recorded. */
+const sampledOf = (records: ReadonlyArray<Recorded>): ReadonlyArray<string> => {
+  const sampled = new Set(records.flatMap(({ model, sample, way }) => (sample === 0 ? [] : [`${model}/${way}`])))
+  return workers.filter((name) => sampled.has(name))
 }
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -123,24 +123,32 @@ const interpolated = (draws: ReadonlyArray<Recorded>, votes: number): number => 
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
-const uncompared = { best: null, votesPaid: null, votes: null, difference: null, low: null, high: null, p: null }
+/** What a budget counts. */
+interface Budget {
+  readonly ofOutcome: (outcome: Outcome) => number
+  readonly ofRecord: (record: Recorded) => number
+}
 
-/** The difference to votes of the best worker for the same tokens. */
+const tokens: Budget = { ofOutcome: (outcome) => outcome.tokens, ofRecord: ({ outputTokens }) => outputTokens }
+
+const money: Budget = { ofOutcome: ({ usd }) => usd, ofRecord: usdOf }
+
+/** The difference to votes of the best worker for the same budget. */
 const comparedOf = (
   of: ReadonlyMap<string, Outcome>,
   best: string | undefined,
-  answersOf: ReadonlyMap<string, Answers>
-): Pick<Line, keyof typeof uncompared> => {
+  answersOf: ReadonlyMap<string, Answers>,
+  { ofOutcome, ofRecord }: Budget
+): Comparison | null => {
   const shared = best === undefined ? [] : [...of.keys()].filter((id) => answersOf.get(id)!.has(best))
-  if (best === undefined || shared.length === 0) return uncompared
+  if (best === undefined || shared.length === 0) return null
   const draws = new Map(shared.map((id) => [id, drawsOf(answersOf.get(id)!, best)]))
-  const each = Statistics.mean(shared.map((id) => mean(draws.get(id)!.map(({ outputTokens }) => outputTokens))!))
-  const votesPaid = Math.max(1, Statistics.mean(shared.map((id) => of.get(id)!.tokens)) / each)
+  const each = Statistics.mean(shared.map((id) => mean(draws.get(id)!.map(ofRecord))!))
+  const votesPaid = Math.max(1, Statistics.mean(shared.map((id) => ofOutcome(of.get(id)!))) / each)
   const own = shared.map((question) => ({ question, score: Number(of.get(question)!.correct) }))
   const opponent = shared.map((question) => ({ question, score: interpolated(draws.get(question)!, votesPaid) }))
   const { interval, mean: difference, p } = Statistics.difference(own, opponent)
   return {
-    best,
     votesPaid,
     votes: Math.min(votesPaid, ...shared.map((id) => draws.get(id)!.length)),
     difference: finite(difference),
@@ -158,7 +166,7 @@ export const lines = async (records: ReadonlyArray<Recorded>): Promise<ReadonlyA
 export const linesWith = (records: ReadonlyArray<Recorded>, choosers: ReadonlyArray<Chooser>): ReadonlyArray<Line> => {
   const questions = Questions.read()
   const byQuestion = answersOf(records)
-  const policies = all(bestWays(records), choosers)
+  const policies = all(sampledOf(records), choosers)
   return [...Questions.seen, ...Questions.unseen].flatMap((kind) => {
     const asked = questions.filter((one) => one.kind === kind && byQuestion.has(one.id))
     const best = bestOf(asked.map(({ id }) => byQuestion.get(id)!))
@@ -178,7 +186,9 @@ export const linesWith = (records: ReadonlyArray<Recorded>, choosers: ReadonlyAr
         accuracy: mean(outcomes.map(({ correct }) => Number(correct))),
         tokens: mean(outcomes.map(({ tokens }) => tokens)),
         usd: mean(outcomes.map(({ usd }) => usd)),
-        ...comparedOf(of, best, byQuestion)
+        best: best ?? null,
+        atEqualTokens: comparedOf(of, best, byQuestion, tokens),
+        atEqualMoney: comparedOf(of, best, byQuestion, money)
       }
     })
   })

@@ -1,5 +1,6 @@
 /** The models and the three ways of asking them. */
 
+import { isLettered } from "./Options.ts"
 import type { Question } from "./Questions.ts"
 
 /** The pool's models, by their makers' names; `sha256` identifies the file. Money is proportional to the weights. */
@@ -34,8 +35,6 @@ export type Way = (typeof ways)[number]
 
 /** The maximum number of tokens of an answer. */
 export const maxOutputTokens: Readonly<Record<Way, number>> = { direct: 48, steps: 400, program: 256 }
-
-const isLettered = ({ kind }: Question) => kind === "mmlu" || kind === "docs"
 
 const direct = (question: Question): string =>
   isLettered(question)

@@ -1,12 +1,8 @@
 /**
- * Records the pool: `node src/record.ts MODELS OUT [--all]`. MODELS is a folder with the GGUF files of `Ways.ts`.
+ * Records the pool: `node src/record.ts MODELS OUT [--seen]`. MODELS is a folder with the GGUF files of `Ways.ts`.
  *
- * Records are appended to OUT, one JSON line each, and calls that are in it are not repeated. The order:
- *
- * 1. The seen kinds, five questions of each at a time: all models in all ways, and then the calls that choose a worker or
- *    combine these answers.
- * 2. With `--all`, samples of the two best ways of the best worker, on the seen kinds.
- * 3. With `--all`, the unseen kinds in the same way. The policies must be fixed before.
+ * Records are appended to OUT, one JSON line each, in the order of `Plan.ts`; calls that are in it are not repeated. The
+ * policies must be fixed before the unseen kinds are recorded; `--seen` leaves these out.
  */
 
 import fs from "node:fs"
@@ -16,22 +12,21 @@ import { llamacpp } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
 import * as Combined from "./Combined.ts"
 import * as Grading from "./Grading.ts"
+import * as Options from "./Options.ts"
+import * as Plan from "./Plan.ts"
 import { nameOf, samples } from "./Policies.ts"
 import * as Questions from "./Questions.ts"
 import { keyOf, type Recorded, readLines } from "./Records.ts"
-import { bestWays } from "./Replay.ts"
 import { limitOf, type ModelId, models, prompt, type Way, ways } from "./Ways.ts"
 
 type Question = Questions.Question
 
 const [folder, out] = process.argv.slice(2)
-if (folder === undefined || out === undefined) throw new Error("Usage: record.ts MODELS OUT [--all]")
+if (folder === undefined || out === undefined) throw new Error("Usage: record.ts MODELS OUT [--seen]")
 
 const done = new Map<string, Recorded>()
 for (const record of fs.existsSync(out) ? readLines(fs.readFileSync(out, "utf8")) : []) done.set(keyOf(record), record)
 
-const perBlock = 5
-const questions = Questions.read()
 const fileOf = new Map<string, string>(models.map(({ file, id }) => [id, file]))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -58,7 +53,7 @@ const record = async ({ at, grade, maxOutputTokens, output, prompt }: Call): Pro
     id: at.model,
     gpu: "none",
     threads: 1,
-    sequences: perBlock,
+    sequences: samples,
     contextTokens: 2048,
     temperature: at.sample === 0 ? 0 : sampleTemperature,
     maxOutputTokens
@@ -95,64 +90,44 @@ const deciding = async (question: Question, text: string) => {
   return Effect.runPromise(Grading.grade(question, "direct", answer))
 }
 
+/** Grades an answer to a question whose options were moved; the extracted letter is that of the question itself. */
+const inOrder = async (question: Question, shift: number, text: string) => {
+  const graded: Pick<Recorded, "correct" | "extracted"> = await Effect.runPromise(
+    Grading.grade(Options.shifted(question, shift), "direct", text)
+  )
+  const { extracted } = graded
+  return extracted === undefined ? graded : { ...graded, extracted: Options.original(extracted, shift) }
+}
+
 const combined = (question: Question, way: Combined.CombinedWay): Call => {
   const { model } = Combined
   const given = Combined.before[way].map((name) => {
     const [model, way] = name.split("/") as [ModelId, Way]
     return done.get(keyOf({ question: question.id, model, way, sample: 0 }))!.answer
   })
+  const gradeOf = (answer: string) => {
+    if (way === "combine") return Effect.runPromise(Grading.grade(question, "steps", answer))
+    if (way === "choose" || way === "choose-or-answer") return deciding(question, answer)
+    return inOrder(question, Combined.shiftOf(way), answer)
+  }
   return {
     at: { question: question.id, model, way, sample: 0 },
     question,
     prompt: Combined.promptOf(question, way, given),
     maxOutputTokens: Combined.limitOf(question, way),
     output: Combined.shapeOf(way),
-    grade: (answer) =>
-      way === "combine" ? Effect.runPromise(Grading.grade(question, "steps", answer)) : deciding(question, answer)
+    grade: gradeOf
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Order
-// -------------------------------------------------------------------------------------------------------------------
+const isPlain = (way: Recorded["way"]): way is Way => ways.some((one) => one === way)
 
-/** Five questions of each kind, then the next five. */
-const blocksOf = (kinds: ReadonlyArray<Questions.Kind>): ReadonlyArray<ReadonlyArray<ReadonlyArray<Question>>> => {
-  const byKind = kinds.map((kind) => questions.filter((one) => one.kind === kind))
-  const blocks = Math.max(...byKind.map(({ length }) => length)) / perBlock
-  return Array.from({ length: blocks }, (_, block) =>
-    byKind.map((some) => some.slice(block * perBlock, (block + 1) * perBlock))
-  )
-}
+const callOf = ({ model, question, sample, way }: Plan.Call): Call =>
+  isPlain(way) ? plain(question, model, way, sample) : combined(question, way)
 
-/** Records a call for each question, those of a kind at once. */
-const recordAll = async (block: ReadonlyArray<ReadonlyArray<Question>>, of: (question: Question) => Call) => {
-  for (const some of block) await Promise.all(some.map((question) => record(of(question))))
-}
-
-const greedy = async (kinds: ReadonlyArray<Questions.Kind>): Promise<void> => {
-  for (const block of blocksOf(kinds)) {
-    for (const way of ways) {
-      for (const { id } of models) await recordAll(block, (question) => plain(question, id, way, 0))
-    }
-    for (const way of Combined.combinedWays) await recordAll(block, (question) => combined(question, way))
-  }
-}
-
-const sampled = async (kinds: ReadonlyArray<Questions.Kind>): Promise<void> => {
-  for (const block of blocksOf(kinds)) {
-    for (const name of bestWays([...done.values()])) {
-      const [model, way] = name.split("/") as [ModelId, Way]
-      for (let sample = 1; sample <= samples; sample++) {
-        await recordAll(block, (question) => plain(question, model, way, sample))
-      }
-    }
-  }
-}
-
-await greedy(Questions.seen)
-if (process.argv.includes("--all")) {
-  await sampled(Questions.seen)
-  await greedy(Questions.unseen)
-  await sampled(Questions.unseen)
+for (const group of Plan.all()) {
+  const wanted = process.argv.includes("--seen")
+    ? group.filter(({ question }) => Questions.isSeen(question.kind))
+    : group
+  await Promise.all(wanted.map((call) => record(callOf(call))))
 }

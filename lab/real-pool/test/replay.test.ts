@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest"
 import * as Combined from "../src/Combined.ts"
+import * as Options from "../src/Options.ts"
 import * as Page from "../src/Page.ts"
+import * as Passages from "../src/Passages.ts"
+import * as Plan from "../src/Plan.ts"
 import * as Policies from "../src/Policies.ts"
 import * as Questions from "../src/Questions.ts"
 import * as Records from "../src/Records.ts"
@@ -46,10 +49,14 @@ describe("the replay", () => {
       questions: 4,
       accuracy: 1,
       tokens: 30,
-      votesPaid: 3
+      atEqualTokens: { votesPaid: 3 }
     })
-    expect(line(`${models[1].id}/direct`)).toMatchObject({ questions: 10, accuracy: 0.5, difference: 0 })
-    expect(line("oracle")).toMatchObject({ questions: 0, accuracy: null, difference: null })
+    expect(line(`${models[1].id}/direct`)).toMatchObject({
+      questions: 10,
+      accuracy: 0.5,
+      atEqualTokens: { difference: 0 }
+    })
+    expect(line("oracle")).toMatchObject({ questions: 0, accuracy: null, atEqualTokens: null })
   })
 
   /** All records of 50 questions of a kind; the question decides which of two workers is right. */
@@ -91,7 +98,9 @@ describe("the replay", () => {
     const lines = Replay.linesWith([...seen, ...draws], [])
     const line = lines.find(({ kind, policy }) => kind === "gsm8k" && policy === "majority of three ways, 1.5B")!
     // 40 tokens of three ways pay for two answers of 20 tokens.
-    expect(line).toMatchObject({ best: `${models[2].id}/steps`, votesPaid: 2, votes: 2 })
+    expect(line).toMatchObject({ best: `${models[2].id}/steps`, atEqualTokens: { votesPaid: 2, votes: 2 } })
+    // The prompts of three calls cost three times as much as that of one: 60 + 10 tokens to 30.
+    expect(line.atEqualMoney!.votesPaid).toBeCloseTo(70 / 30)
     const sampled = lines.find(
       ({ kind, policy }) => kind === "gsm8k" && policy === `self-consistency of 3, ${models[2].id}/steps`
     )!
@@ -102,6 +111,60 @@ describe("the replay", () => {
     expect(Combined.decisionOf('{"worker": 4}')).toEqual({ chosen: Policies.workers[4], answer: "" })
     expect(Combined.decisionOf('{"worker": 9, "answer": "42"}')).toEqual({ answer: "42" })
     expect(Combined.decisionOf('{"worker": 9, "ans')).toEqual({ answer: "" })
+  })
+
+  it("moves the options of a question, and finds the original letter", () => {
+    const [question] = Questions.read().filter(Options.isLettered)
+    const optionOf = ({ text }: Questions.Question, letter: string) =>
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`${letter}) `))!
+        .slice(3)
+    for (const shift of [1, 2, 3]) {
+      const moved = Options.shifted(question!, shift)
+      expect(moved.reference).not.toBe(question!.reference)
+      expect(optionOf(moved, moved.reference)).toBe(optionOf(question!, question!.reference))
+      expect(Options.original(moved.reference, shift)).toBe(question!.reference)
+    }
+    expect(Options.shifted(question!, 4)).toEqual(question)
+  })
+
+  it("plans each call once, and the kinds in turns", () => {
+    const calls = Plan.all().flat()
+    expect(new Set(calls.map(Plan.keyOf)).size).toBe(calls.length)
+    const greedy = calls.filter(({ sample, way }) => sample === 0 && ways.some((one) => one === way))
+    expect(greedy).toHaveLength(Questions.read().length * Policies.workers.length)
+    // Until the first calls to unseen questions beyond the first 40, both kinds have equally many questions.
+    const unseen = [...new Set(calls.map(({ question }) => question).filter(({ kind }) => !Questions.isSeen(kind)))]
+    expect(unseen.slice(0, 80).map(({ kind }) => kind)).toEqual(
+      Array.from({ length: 80 }, (_, at) => Questions.unseen[at % 2])
+    )
+  })
+
+  it("asks for passages only if one is more similar than any to a seen question", () => {
+    const about = Questions.read().filter(Passages.isAbout)
+    expect(about.filter(({ kind }) => Questions.isSeen(kind))).toEqual([])
+    const of = (kind: string) => about.filter((one) => one.kind === kind).length
+    expect(of("docs")).toBeGreaterThan(of("mmlu"))
+  })
+
+  it("lets the policy by rule read, ask in four orders, or run a program", () => {
+    const questions = Questions.read()
+    const run = (question: Questions.Question, way: Records.Recorded["way"], answer: string) =>
+      ({ ...record(question.id, 2, 0, answer === question.reference), way, extracted: answer }) as Records.Recorded
+    const answersOf = (records: ReadonlyArray<Records.Recorded>) =>
+      new Map(records.map((one) => [Policies.nameOf(one), one]))
+    const docs = questions.find((one) => one.kind === "docs" && Passages.isAbout(one))!
+    expect(Policies.primary.run(answersOf([run(docs, "read", docs.reference)]), docs)).toMatchObject({ correct: true })
+    const mmlu = questions.find((one) => one.kind === "mmlu" && !Passages.isAbout(one))!
+    const wrong = mmlu.reference === "A" ? "B" : "A"
+    const orders = (["direct", "order-2", "order-3", "order-4"] as const).map((way, at) =>
+      run(mmlu, way, at === 0 ? wrong : mmlu.reference)
+    )
+    expect(Policies.primary.run(answersOf(orders), mmlu)).toMatchObject({ correct: true, tokens: 40 })
+    const [number] = questions
+    const program = run(number!, "program", number!.reference)
+    expect(Policies.primary.run(answersOf([program]), number!)).toMatchObject({ correct: true, tokens: 10 })
   })
 
   it("drops a record that a kill cut off", () => {
