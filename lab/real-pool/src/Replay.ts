@@ -17,7 +17,7 @@ export interface Line {
   /** Generated tokens per question. */
   readonly tokens: number | null
   readonly usd: number | null
-  /** The single worker and way with the highest accuracy on this kind, among those with the most records. */
+  /** The single worker and way with the highest accuracy on these questions, among those with a record of each. */
   readonly best: string | null
   /** The comparison with self-consistency of the best worker for as many generated tokens. */
   readonly atEqualTokens: Comparison | null
@@ -53,26 +53,14 @@ export const answersOf = (records: ReadonlyArray<Recorded>): ReadonlyMap<string,
 
 const mean = (values: ReadonlyArray<number>): number | null => (values.length === 0 ? null : Statistics.mean(values))
 
-/** Right answers of a worker in one way, and questions. */
-interface Tally {
-  readonly name: string
-  readonly accuracy: number
-  readonly questions: number
-}
-
-const tallies = (some: ReadonlyArray<Answers>): ReadonlyArray<Tally> =>
-  workers
-    .map((name): Tally => {
-      const right = some.flatMap((answers) => answers.get(name)?.correct ?? [])
-      return { name, accuracy: mean(right.map(Number)) ?? -1, questions: right.length }
-    })
-    .toSorted((a, b) => b.accuracy - a.accuracy)
-
-/** The best worker and way among those with the most records. */
-const bestOf = (some: ReadonlyArray<Answers>): string | undefined => {
-  const all = tallies(some)
-  const most = Math.max(...all.map(({ questions }) => questions))
-  return most === 0 ? undefined : all.find(({ questions }) => questions === most)!.name
+/** The worker and way with the highest accuracy among those with a record of every one of these questions. */
+const bestOf = (some: ReadonlyArray<Answers>, sampled: ReadonlyArray<string>): string | undefined => {
+  const accuracyOf = (name: string) => Statistics.mean(some.map((answers) => Number(answers.get(name)!.correct)))
+  return workers
+    .filter((name) => some.length > 0 && some.every((answers) => answers.has(name)))
+    .map((name) => ({ name, accuracy: accuracyOf(name), isSampled: sampled.includes(name) }))
+    .toSorted((a, b) => b.accuracy - a.accuracy || Number(b.isSampled) - Number(a.isSampled))
+    .at(0)?.name
 }
 
 /** The workers of which samples are recorded. */
@@ -123,7 +111,7 @@ const interpolated = (draws: ReadonlyArray<Recorded>, votes: number): number => 
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
-/** What a budget counts. */
+/** The measure of a budget. */
 interface Budget {
   readonly ofOutcome: (outcome: Outcome) => number
   readonly ofRecord: (record: Recorded) => number
@@ -140,8 +128,8 @@ const comparedOf = (
   answersOf: ReadonlyMap<string, Answers>,
   { ofOutcome, ofRecord }: Budget
 ): Comparison | null => {
-  const shared = best === undefined ? [] : [...of.keys()].filter((id) => answersOf.get(id)!.has(best))
-  if (best === undefined || shared.length === 0) return null
+  if (best === undefined) return null
+  const shared = [...of.keys()]
   const draws = new Map(shared.map((id) => [id, drawsOf(answersOf.get(id)!, best)]))
   const each = Statistics.mean(shared.map((id) => mean(draws.get(id)!.map(ofRecord))!))
   const votesPaid = Math.max(1, Statistics.mean(shared.map((id) => ofOutcome(of.get(id)!))) / each)
@@ -162,14 +150,14 @@ const comparedOf = (
 export const lines = async (records: ReadonlyArray<Recorded>): Promise<ReadonlyArray<Line>> =>
   linesWith(records, await Choosers.all(Questions.read(), answersOf(records)))
 
-/** One line per policy and kind. The best worker is chosen among those with the most records. */
+/** One line per policy and kind. */
 export const linesWith = (records: ReadonlyArray<Recorded>, choosers: ReadonlyArray<Chooser>): ReadonlyArray<Line> => {
   const questions = Questions.read()
   const byQuestion = answersOf(records)
-  const policies = all(sampledOf(records), choosers)
+  const sampled = sampledOf(records)
+  const policies = all(sampled, choosers)
   return [...Questions.seen, ...Questions.unseen].flatMap((kind) => {
     const asked = questions.filter((one) => one.kind === kind && byQuestion.has(one.id))
-    const best = bestOf(asked.map(({ id }) => byQuestion.get(id)!))
     return policies.map(({ name, run }): Line => {
       const of = new Map(
         asked.flatMap((question) => {
@@ -178,6 +166,10 @@ export const linesWith = (records: ReadonlyArray<Recorded>, choosers: ReadonlyAr
         })
       )
       const outcomes = [...of.values()]
+      const best = bestOf(
+        [...of.keys()].map((id) => byQuestion.get(id)!),
+        sampled
+      )
       return {
         policy: name,
         kind,
