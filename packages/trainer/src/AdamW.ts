@@ -1,9 +1,9 @@
 /**
- * AdamW in plain numbers (Loshchilov and Hutter 2019), for engines whose weights are lists in memory.
+ * Pure TypeScript implementation of AdamW (Loshchilov and Hutter 2019), for engines that hold their weights in arrays.
  */
 import type { OptimizerSettings } from "./Engine.ts"
 
-/** Weights, their moments, and the sum of their gradients since the last step, if any. */
+/** Weights, optimizer moments, and the gradient accumulated since the last step (if any). */
 export interface Parameters {
   readonly weights: Float64Array
   readonly first: Float64Array
@@ -12,8 +12,8 @@ export interface Parameters {
 }
 
 /**
- * Makes a gradient descent step in place: updates weights and moments. `step` counts from 1. Returns the norm of the
- * gradient before clipping.
+ * Performs one AdamW step in place, updating weights and moments. `step` counts from 1. Returns the gradient norm
+ * before clipping.
  *
  * **Example**
  *

@@ -1,25 +1,25 @@
 /**
- * Advantages: how much better a completion is than its group (paper, section 2).
+ * Computes advantages: how much better a completion is than the other completions of its group (paper, section 2).
  *
- * Suffixes of names denote shapes: `G` for the members of a group, `R` for the rounds of a rollout.
+ * Name suffixes denote array shapes: `G` for group members, `R` for the rounds of a rollout.
  */
 import type { AdvantageConfig } from "./TrainingConfig.ts"
 
-/** The advantages of a group. */
+/** Advantages of the members of a group. */
 export interface Advantages {
-  /** The advantage of each member. */
+  /** Advantage of each member, in group order. */
   readonly advantages_G: ReadonlyArray<number>
-  /** Whether all rewards are equal; the advantages are then all 0. */
+  /** Whether all rewards of the group are equal. All advantages are then 0. */
   readonly isZeroVariance: boolean
 }
 
-/** Rewards that differ by less are equal: penalties are sums of floating-point numbers. */
+/** Rewards that differ by less than this are treated as equal, because penalties are sums of floating-point numbers. */
 const tolerance = 1e-9
 
 const mean = (values: ReadonlyArray<number>) => values.reduce((sum, value) => sum + value, 0) / values.length
 
 /**
- * Returns the mean and the population standard deviation.
+ * Returns the mean and the population standard deviation of the values.
  *
  * **Example**
  *
@@ -36,12 +36,12 @@ export const moments = (values: ReadonlyArray<number>): { readonly mean: number;
 }
 
 /**
- * Returns the advantages of the members of a group.
+ * Returns the advantage of each group member.
  *
  * **Details**
  *
- * An advantage is the reward minus the group's mean, divided by the group's standard deviation. Settings can omit the
- * division, or use the mean of the other members.
+ * An advantage is the reward minus the group mean, divided by the group's standard deviation. `config` can turn off the
+ * division, or use the mean of the other members as the baseline.
  *
  * **Example**
  *
@@ -62,19 +62,19 @@ export const ofGroup = (
     return { advantages_G: rewards_G.map(() => 0), isZeroVariance: true }
   }
   const { mean, std } = moments(rewards_G)
-  // The mean of the others is further away: r - (S - r) / (G - 1) = (r - S / G) G / (G - 1).
+  // The leave-one-out mean lies further from the reward: r - (S - r) / (G - 1) = (r - S / G) G / (G - 1).
   const scale = (config.baseline === "leave-one-out" ? size / (size - 1) : 1) / (config.divideByStd ? std : 1)
   return { advantages_G: rewards_G.map((reward) => (reward - mean) * scale), isZeroVariance: false }
 }
 
 /**
- * Returns the advantages of a group of rollouts with recursive rounds.
+ * Returns the advantages for a group of rollouts with several rounds.
  *
  * **Details**
  *
- * Each round is normalized separately, over the rollouts that reached it. The first round of a group with recursive
- * rounds is multiplied by `recursionDiscount`. The factor applies to the advantages, because on the rewards it would
- * cancel out in the normalization.
+ * Each round is normalized separately, over the rollouts that reached it. In groups with recursive rounds, the
+ * advantages of the first round are multiplied by `recursionDiscount`. The factor is applied to advantages because
+ * normalization would cancel it on rewards.
  *
  * **Example**
  *
@@ -94,7 +94,7 @@ export const ofRounds = (
   config: Pick<AdvantageConfig, "baseline" | "divideByStd" | "recursionDiscount">
 ): {
   readonly advantages_G_R: ReadonlyArray<ReadonlyArray<number>>
-  /** Whether all rewards are equal, by round. */
+  /** For each round, whether all rewards are equal. */
   readonly isZeroVariance_R: ReadonlyArray<boolean>
 } => {
   const rounds = Math.max(0, ...rewards_G_R.map((rewards_R) => rewards_R.length))

@@ -1,7 +1,8 @@
 /**
- * Curricula: the question at each position of a phase, its workers, and its number of rounds.
+ * Curricula decide which question, worker pool and number of rounds each group of rollouts gets.
  *
- * The choice depends only on the position, so a resumed run continues as if it had never stopped.
+ * The choice depends only on the seed and the position within the phase, so a resumed run continues as if it had never
+ * stopped.
  */
 
 import { Callback, Seed } from "@divisi/core"
@@ -18,24 +19,27 @@ import type { GrpoConfig, PoolConfig, RecursionConfig } from "./TrainingConfig.t
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A question with its pool and rounds, for a group of rollouts. */
+/** Question for a group of rollouts, with its worker pool and number of rounds. */
 export interface Question {
-  /** The position in the source. */
+  /** Position of the task in its source. */
   readonly index: number
   readonly task: Task
   readonly kind: string
   readonly pool: WorkerPool.WorkerPool
-  /** The number of rounds after the first. */
+  /** Number of rounds after the first. */
   readonly extraRounds: number
-  /** The seed of the question. */
+  /** Seed for this question. */
   readonly seed: number
 }
 
-/** The inputs for creating questions. */
+/** Inputs for creating questions. */
 export interface Parts {
   readonly tasks: TaskSource
   readonly pool: WorkerPool.WorkerPool
-  /** Whether a subset of the pool is held out for tests. The ids are in alphabetical order. */
+  /**
+   * Returns whether a subset of the pool is reserved for tests and must not be used for training. Receives the worker
+   * ids in alphabetical order.
+   */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
 }
 
@@ -43,7 +47,7 @@ export interface Parts {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The error if no subset of the pool can be sampled. */
+/** Raised when no subset of the pool can be sampled. */
 export class CurriculumError extends Data.TaggedError("CurriculumError")<{ readonly detail: string }> {
   override get message(): string {
     return `No question could be generated: ${this.detail}.`
@@ -59,12 +63,12 @@ const maxDraws = 1000
 const nameOf = (ids: ReadonlyArray<string>) => [...ids].sort().join("\n")
 
 /**
- * Returns the subset of a pool for a question.
+ * Returns the subset of the pool to use for a question.
  *
  * **Details**
  *
- * With `"random"`, the number of workers is sampled uniformly from `min` to `max` (at most all), then the workers and
- * their order. A held-out set is sampled again.
+ * With `"random"`, the number of workers is sampled uniformly from `min` to `max` (capped at the pool size), then the
+ * workers and their order. If the subset is held out, sampling is repeated.
  *
  * **Example**
  *
@@ -110,8 +114,8 @@ export const drawPool = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the number of recursive rounds of the question at a position. In any range of consecutive positions, the
- * number of questions with recursive rounds matches `share` to within one.
+ * Returns how many recursive rounds the question at a position has. In any range of consecutive positions, the number
+ * of questions with recursive rounds matches `share` to within one.
  *
  * **Example**
  *
@@ -126,7 +130,7 @@ export const drawPool = (
 export const extraRounds = ({ rounds, share }: RecursionConfig, index: number): number =>
   Math.floor((index + 1) * share + 1e-9) > Math.floor(index * share + 1e-9) ? rounds : 0
 
-/** A worker that is listed and cannot be reached. */
+/** Returns a worker that is listed in the pool but fails every call as unreachable. */
 const outOfReach = (worker: Worker): Worker => ({
   ...worker,
   generate: () =>
@@ -135,13 +139,13 @@ const outOfReach = (worker: Worker): Worker => ({
     )
 })
 
-/** Returns a pool in which a random share of the workers is unreachable. */
+/** Returns the pool with a random share of its workers made unreachable. */
 const withOutages = ({ workers }: WorkerPool.WorkerPool, share: number, seed: number): WorkerPool.WorkerPool => {
   const draw = Seed.draw(seed)
   return WorkerPool.makeUnsafe(workers.map((worker) => (draw() < share ? outOfReach(worker) : worker)))
 }
 
-/** Samples a pool. Whether a part of the pool is held out is for a function of the user to say, at once. */
+/** Samples the pool for a question. `isHeldOut` is a user callback and must return synchronously. */
 const poolOf = ({ isHeldOut, pool }: Parts, config: PoolConfig, seed: number) =>
   Callback.called(
     "isHeldOut",
@@ -149,7 +153,7 @@ const poolOf = ({ isHeldOut, pool }: Parts, config: PoolConfig, seed: number) =>
     (error) => error instanceof CurriculumError
   )
 
-/** Returns the question at a position of a phase. */
+/** Returns the question at a position within a phase. */
 export const question = Effect.fnUntraced(function* (
   parts: Parts,
   config: Pick<GrpoConfig, "pool" | "recursion">,

@@ -1,8 +1,8 @@
 /**
- * Engines hold the weights of a policy in training.
+ * Engines hold the weights of the policy being trained.
  *
- * An engine has the four functions of the Tinker API: it samples, computes gradients, steps the optimizer, and saves
- * and loads. Everything else (groups, rewards, advantages, schedules, curricula) is part of the trainer, and is the
+ * An engine has the four operations of the Tinker API: sampling, gradient computation, optimizer steps, and saving and
+ * loading. Everything else (groups, rewards, advantages, schedules, curricula) belongs to the trainer and works the
  * same for all engines, local or remote.
  */
 import type { Message } from "@divisi/core/Message"
@@ -16,76 +16,83 @@ import type * as Scope from "effect/Scope"
 
 /** Converts between text and tokens. Engines only handle token ids. */
 export interface Tokenizer {
-  /** Returns the tokens of a prompt: the messages in the model's chat template, up to the start of the model's turn. */
+  /**
+   * Returns the tokens of a prompt: the messages formatted with the model's chat template, up to the start of the
+   * model's turn.
+   */
   readonly render: (messages: ReadonlyArray<Message>) => ReadonlyArray<number>
-  /** Returns the tokens of a text without an end token. */
+  /** Returns the tokens of a string, without an end token. */
   readonly encode: (text: string) => ReadonlyArray<number>
   readonly decode: (tokens: ReadonlyArray<number>) => string
   /** The token that ends the model's turn. */
   readonly endToken: number
 }
 
-/** A sampling request. The temperature is 1 and all tokens are allowed, so samples follow the policy exactly. */
+/**
+ * Sampling request. Sampling always uses temperature 1 without truncation (such as top-p or top-k), so samples follow
+ * the policy's distribution exactly.
+ */
 export interface SampleRequest {
   readonly prompt: ReadonlyArray<number>
-  /** The maximum number of tokens of a completion, including the end token. */
+  /** Maximum number of tokens per completion, including the end token. */
   readonly maxTokens: number
-  /** The number of completions of the prompt. Default: 1. */
+  /** Number of completions to sample for the prompt. Default: 1. */
   readonly count?: number | undefined
-  /** Completion `i` is sampled with `seed + i`. */
+  /** Random seed. Completion `i` is sampled with `seed + i`. */
   readonly seed: number
 }
 
 /** A sampled completion. */
 export interface Sample {
-  /** The tokens, including the end token if `reason` is `stop`. */
+  /** Sampled tokens, including the end token if `reason` is `stop`. */
   readonly tokens: ReadonlyArray<number>
-  /** The natural logarithm of the sampler's probability of each token. Same length as `tokens`. */
+  /** Natural logarithm of the probability that the sampler gave each token. Same length as `tokens`. */
   readonly logProbs: ReadonlyArray<number>
   readonly reason: "stop" | "length"
 }
 
-/** A snapshot of the weights to sample from. Later optimizer steps do not change it. */
+/** Snapshot of the weights, used for sampling. Later optimizer steps do not change it. */
 export interface Sampler {
-  /** The number of optimizer steps that produced the weights. The version is recorded in each rollout. */
+  /** Number of optimizer steps that produced these weights. Recorded in each rollout. */
   readonly version: number
   readonly sample: (request: SampleRequest) => Effect.Effect<ReadonlyArray<Sample>, EngineError>
 }
 
-/** One number per token of a completion. */
+/** One number for each token of a completion. */
 export type PerToken = ReadonlyArray<number> | Float32Array
 
-/** A training example. Position `i` of every array belongs to `completion[i]`. */
+/** Training example. Index `i` of every array refers to `completion[i]`. */
 export interface Datum {
-  /** The prompt, which is not trained on. Data that share the same prompt array may be computed together. */
+  /**
+   * Prompt tokens, which are not trained on. Engines may share computation between data that reference the same prompt
+   * array.
+   */
   readonly prompt: ReadonlyArray<number>
-  /** The tokens to train on; at least one. */
+  /** Tokens to train on. Must not be empty. */
   readonly completion: ReadonlyArray<number>
   /**
-   * The factor of each token's loss. Default: 1. Losses are summed over all tokens and data, so averaging must be part
-   * of the weights.
+   * Loss weight of each token. Default: 1. The loss is summed over all tokens and data, so to average it, include the
+   * divisor in the weights.
    */
   readonly weights?: PerToken | undefined
-  /** Required by all losses except `crossEntropy`. */
+  /** Advantage of each token. Required by all losses except `crossEntropy`. */
   readonly advantages?: PerToken | undefined
-  /** The log-probabilities of the policy that sampled the completion. Required by losses with a ratio. */
+  /** Log-probabilities under the policy that sampled the completion. Required by losses that use a ratio. */
   readonly logProbs?: PerToken | undefined
 }
 
 /**
- * The loss to minimize: the weighted sum of a term over tokens, where `p` is the probability under the weights, `q` the
- * probability under the sampler (`logProbs`), `A` the advantage, and `r = p / q`.
+ * Loss to minimize: the weighted sum of a per-token term. In the formulas, `p` is the probability under the current
+ * weights, `q` the probability under the sampler (`logProbs`), `A` the advantage, and `r = p / q`.
  */
 export type Loss =
-  /** `-log p`: supervised learning. */
+  /** `-log p`, for supervised learning. */
   | { readonly type: "crossEntropy" }
-  /** `-r A`: REINFORCE, corrected for the distance to the sampler. */
+  /** `-r A`: REINFORCE with importance weights that correct for the difference from the sampler. */
   | { readonly type: "importanceSampling" }
   /**
-   * `-min(r A, clip(r, 1 - low, 1 + high) A)`: PPO's and GRPO's objective (paper section 2). The clips are distances
-   * from
-   * 1. With `entropy` above 0, the entropy of the policy at each token, multiplied by `entropy`, is added to the
-   *    objective.
+   * `-min(r A, clip(r, 1 - low, 1 + high) A)`: the objective of PPO and GRPO (paper section 2). If `entropy` is above
+   * 0, the policy's entropy at each token, multiplied by `entropy`, is added to the objective.
    */
   | {
       readonly type: "clippedRatio"
@@ -93,7 +100,7 @@ export type Loss =
       readonly high: number
       readonly entropy?: number | undefined
     }
-  /** Like `clippedRatio`, but `r` is the geometric mean of the ratios of all tokens of the completion (GSPO). */
+  /** Like `clippedRatio`, but `r` is the geometric mean of the ratios over all tokens of the completion (GSPO). */
   | {
       readonly type: "sequenceRatio"
       readonly low: number
@@ -104,104 +111,112 @@ export type Loss =
 /** The name of a {@link Loss}. */
 export type LossName = Loss["type"]
 
-/** The result of a pass, by datum. */
+/** Result of a forward pass, with one entry per datum. */
 export interface Pass {
-  /** The log-probabilities of the completion's tokens under the current weights, before any step. */
+  /** Log-probabilities of the completion tokens under the current weights, before any optimizer step. */
   readonly logProbs: ReadonlyArray<PerToken>
-  /** Entropy of the distribution at each token, in nats, if the engine computes it. */
+  /** Entropy of the next-token distribution at each token, in nats. Omitted if the engine does not compute it. */
   readonly entropies?: ReadonlyArray<PerToken> | undefined
-  /** The weighted sum of the loss over all data, if there is a loss. */
+  /** Weighted sum of the loss over all data. Set only if the pass has a loss. */
   readonly loss?: number | undefined
 }
 
-/** Settings for a step of AdamW (Loshchilov and Hutter 2019), on the sum of the gradients since the last step. */
+/**
+ * Settings for an AdamW step (Loshchilov and Hutter 2019). The step applies the sum of all gradients since the previous
+ * step.
+ */
 export interface OptimizerSettings {
   readonly learningRate: number
-  /** Default: 0.9. */
+  /** Decay rate of the first moment. Default: 0.9. */
   readonly beta1?: number | undefined
-  /** Default: 0.999, as in the paper. */
+  /** Decay rate of the second moment. Default: 0.999, as in the AdamW paper. */
   readonly beta2?: number | undefined
-  /** Default: 1e-8. */
+  /** Constant added to the denominator for numerical stability. Default: 1e-8. */
   readonly epsilon?: number | undefined
   /** Decoupled weight decay. Default: 0. */
   readonly weightDecay?: number | undefined
-  /** The norm to which the gradient is clipped. Default: 0, no clipping. */
+  /** Maximum gradient norm; larger gradients are scaled down to it. Default: 0 (no clipping). */
   readonly maxGradientNorm?: number | undefined
 }
 
-/** The result of an optimizer step. */
+/** Result of an optimizer step. */
 export interface OptimizerStep {
-  /** The number of steps so far, including this one. */
+  /** Number of steps performed, including this one. */
   readonly version: number
-  /** The norm of the gradient before clipping, if the engine reports it. */
+  /** Gradient norm before clipping, if the engine reports it. */
   readonly gradientNorm?: number | undefined
 }
 
-/** The capabilities of an engine. */
+/** Optional features and limits of an engine. */
 export interface Capabilities {
   readonly losses: ReadonlyArray<LossName>
-  /** Whether the losses with a ratio support `entropy`. */
+  /** Whether losses with a ratio support an `entropy` bonus. */
   readonly entropy: boolean
-  /** Whether the same calls in the same order give bitwise equal results. */
+  /** Whether repeating the same calls in the same order gives bitwise equal results. */
   readonly deterministic: boolean
-  /** The maximum number of tokens of a prompt and a completion together. */
+  /** Maximum length of a prompt plus its completion, in tokens. */
   readonly contextTokens: number
-  /** The formats that {@link Engine.export} supports. */
+  /** Formats supported by {@link Engine.export}. */
   readonly exports: ReadonlyArray<ExportFormat>
 }
 
-/** A model as a file (`gguf`), or an adapter for one (`gguf-lora`; `peft`, a folder of safetensors). */
+/**
+ * Export format: a complete model file (`gguf`) or an adapter (`gguf-lora` for llama.cpp, `peft` for a folder of
+ * safetensors).
+ */
 export type ExportFormat = "gguf" | "gguf-lora" | "peft"
 
-/**
- * A reference to a saved training state (weights, optimizer and random state). Plain data, stored in a run's folder.
- */
+/** Reference to a saved training state (weights, optimizer and random state). Plain JSON, stored in the run folder. */
 export interface Saved {
-  /** The engine's reference to the state: a path relative to the folder it was saved in, or an address. */
+  /** Location of the stored state: a path relative to the folder passed to `save`, or a remote address. */
   readonly reference: string
   readonly version: number
 }
 
-/** The prices of an engine, in USD per million tokens. */
+/** Engine prices, in USD per million tokens. */
 export interface EnginePricing {
-  /** The price of prompts in sampling requests (once per request) and of tokens in forward passes. */
+  /** Price of prompt tokens in sampling requests (charged once per request) and of all tokens in forward passes. */
   readonly prefillPerMillion: number
   readonly samplePerMillion: number
-  /** The price of prompts and completions in training. */
+  /** Price of prompt and completion tokens in training. */
   readonly trainPerMillion: number
-  /** The source of the price, with its ISO date. */
+  /** Source of the price, with its ISO date. */
   readonly source?: string | undefined
   readonly date?: string | undefined
 }
 
-/** Holds the weights: samples, trains and saves. */
+/** Training backend that holds the weights, samples from them and updates them. */
 export interface Engine {
-  /** The name of the engine, e.g. `jax` or `tinker`. */
+  /** Name of the engine, such as `jax` or `tinker`. */
   readonly name: string
-  /** The name of the model that is trained. */
+  /** Name of the model being trained. */
   readonly model: string
   readonly capabilities: Capabilities
   /**
-   * The prices of the engine. If present, its tokens count towards the cost of a run and its limit. Absent for a local
-   * engine.
+   * Engine prices. If set, engine tokens count towards the run's cost and its cost limit. Omitted for local engines.
    */
   readonly pricing?: EnginePricing | undefined
   readonly tokenizer: Tokenizer
-  /** Returns a sampler with the current weights. It is valid until the scope closes. */
+  /** Returns a sampler for the current weights. It stays valid until the scope closes. */
   readonly sampler: Effect.Effect<Sampler, EngineError, Scope.Scope>
-  /** Returns log-probabilities under the current weights, without a gradient. */
+  /** Computes log-probabilities under the current weights, without gradients. */
   readonly forward: (data: ReadonlyArray<Datum>) => Effect.Effect<Pass, EngineError>
-  /** Adds the gradient of the loss to the sum since the last step. If it fails, nothing is added. */
+  /**
+   * Computes the gradient of the loss and adds it to the gradients accumulated since the last step. If the call fails,
+   * nothing is added.
+   */
   readonly forwardBackward: (data: ReadonlyArray<Datum>, loss: Loss) => Effect.Effect<Pass, EngineError>
-  /** Updates the weights with the accumulated gradients, and resets them. */
+  /** Applies the accumulated gradients to the weights, then clears them. */
   readonly step: (settings: OptimizerSettings) => Effect.Effect<OptimizerStep, EngineError>
-  /** Saves weights, optimizer and random state under a name, in a folder if the engine writes files. */
+  /**
+   * Saves the weights, optimizer and random state under a name. Engines that write local files write them to `folder`.
+   */
   readonly save: (name: string, folder: string) => Effect.Effect<Saved, EngineError>
-  /** Restores a saved state. The engine then continues exactly as it did after saving. */
+  /** Restores a saved state. Training then continues exactly as it would have from the moment of saving. */
   readonly load: (saved: Saved, folder: string) => Effect.Effect<void, EngineError>
   /**
-   * Exports the current weights to a file for other programs. `about` is added to the metadata of a GGUF, e.g. the
-   * `ConductorForm` that the model was trained with; formats without metadata ignore it.
+   * Exports the current weights to a file for use in other programs. `about` is added to the metadata of GGUF files,
+   * for example the `ConductorForm` used in training; formats without metadata ignore it.
    */
   readonly export: (
     format: ExportFormat,
@@ -214,23 +229,25 @@ export interface Engine {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why an engine refused a request or failed. `detail` includes the remedy. */
+/** Reasons for an engine failure. `detail` includes how to fix it. */
 export type EngineErrorReason =
-  /** The engine does not support the request: an unknown loss, arrays of unequal length, no tokens. */
+  /**
+   * The request is not supported or malformed, for example an unknown loss, arrays of different lengths, or no tokens.
+   */
   | { readonly _tag: "InvalidRequest"; readonly detail: string }
-  /** The request exceeds the context or the available memory. */
+  /** The request exceeds the context length or the available memory. */
   | { readonly _tag: "TooLarge"; readonly detail: string }
-  /** The key was rejected. */
+  /** The API key was rejected. */
   | { readonly _tag: "Authentication"; readonly detail: string }
   | { readonly _tag: "RateLimited"; readonly detail: string; readonly retryAfterMillis?: number | undefined }
-  /** The engine is unreachable. */
+  /** The engine cannot be reached. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
-  /** A session, model or saved state that no longer exists. */
+  /** The session, model or saved state no longer exists. */
   | { readonly _tag: "Expired"; readonly detail: string }
-  /** An internal failure of the engine. */
+  /** Internal engine failure. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
-/** The error of an engine that refused a request or failed. */
+/** Raised when an engine rejects a request or fails. */
 export class EngineError extends Data.TaggedError("EngineError")<{
   readonly engine: string
   readonly doing: "sample" | "forward" | "forwardBackward" | "step" | "save" | "load" | "export" | "open"
@@ -240,7 +257,7 @@ export class EngineError extends Data.TaggedError("EngineError")<{
     return `The ${this.engine} engine could not ${verbs[this.doing]}: ${this.reason.detail}`
   }
 
-  /** Whether the same request may succeed later. */
+  /** Whether retrying the same request may succeed. */
   get isRetryable(): boolean {
     return this.reason._tag === "RateLimited" || this.reason._tag === "Unreachable"
   }

@@ -1,9 +1,9 @@
 /**
- * Estimates the cost and duration of a training run before anything is spent.
+ * Estimates the cost and duration of a training run before any money is spent.
  *
- * A run is simulated many times, based on the usage of a few rollouts and on price tables. Quantities that are unknown
- * in advance (the length of workflows, the number of recursive rounds) are sampled each time, so the result is a range.
- * An unknown price is reported, and is never counted as 0.
+ * The run is simulated many times, based on the token usage of a few rollouts and on price tables. Quantities that are
+ * not known in advance (workflow length, number of recursive rounds) are sampled for each simulation, so the result is
+ * a range. Unknown prices are reported separately, never counted as 0.
  */
 
 import { Seed, Options as Tables } from "@divisi/core"
@@ -25,58 +25,63 @@ export type { CallSample, RolloutSample, Samples } from "./estimate/Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The price and speed of an engine per token. */
+/** Price and speed of an engine, per token. */
 export interface EngineRates {
-  /** USD per million tokens; 0 for a local engine. Absent if unknown. */
+  /** Prices in USD per million tokens. Use 0 for a local engine; omit if unknown. */
   readonly pricing?: EnginePricing | undefined
-  /** Absent if unknown. */
+  /** Measured speed in seconds per token. Omit if unknown. */
   readonly speed?: { readonly secondsPerSampledToken: number; readonly secondsPerTrainedToken: number } | undefined
 }
 
-/** Inputs of an estimate. */
+/** Options for `make`. */
 export interface Options {
   readonly config: TrainingConfig
-  /** The usage of at least one rollout (see {@link rehearse}). */
+  /** Measured token usage of at least one rollout (see {@link rehearse}). */
   readonly samples: Samples
   readonly workers: ReadonlyArray<Pick<Worker, "id" | "pricing">>
   readonly engine: EngineRates
-  /** The range of plausible mean seconds per call; absent if unknown. */
+  /** Plausible range of the mean duration of a worker call, in seconds. Omit if unknown. */
   readonly secondsPerCall?: { readonly low: number; readonly high: number } | undefined
-  /** The tokens of an example (its prompt and all completions), by source name. */
+  /** Tokens per example (the prompt with all of its completions), keyed by source name. */
   readonly examples?: Readonly<Record<string, { readonly tokens: number }>> | undefined
-  /** The number of tasks in each held-out evaluation. */
+  /** Number of tasks in each held-out evaluation. */
   readonly evaluationTasks?: number | undefined
-  /** Default: 300. */
+  /** Number of simulated runs. Default: 300. */
   readonly simulations?: number | undefined
-  /** Default: the seed of the config. */
+  /** Random seed. Defaults to the seed of the training configuration. */
   readonly seed?: number | undefined
 }
 
-/** The estimated cost and time of a run. */
+/** Estimated cost and duration of a training run. */
 export interface Estimate {
-  /** The iterations of all phases; fewer if the run reaches its cost limit first. */
+  /** Number of iterations over all phases. Lower than `plannedIterations` if the cost limit stops the run. */
   readonly iterations: Range.Range
-  /** The number of iterations if nothing stops the run. */
+  /** Number of iterations if the run is not stopped early. */
   readonly plannedIterations: number
   readonly rollouts: Range.Range
   readonly calls: Range.Range
   readonly workerTokens: { readonly input: Range.Range; readonly output: Range.Range }
   readonly engineTokens: { readonly prefill: Range.Range; readonly sampled: Range.Range; readonly trained: Range.Range }
-  /** The cost in USD, as far as prices are known. `engine` is absent if its price is unknown. */
+  /**
+   * Estimated cost in USD, including only items with a known price. `engine` is omitted if the engine's price is
+   * unknown.
+   */
   readonly costUsd: {
     readonly workers: Range.Range
     readonly engine?: Range.Range | undefined
     readonly total: Range.Range
   }
-  /** Workers without a price, with their share of all calls. Their cost is not included. */
+  /** Workers without a known price, with their share of all calls. Their cost is not included in the estimate. */
   readonly unpriced: ReadonlyArray<{ readonly worker: string; readonly share: number }>
-  /** The duration; absent if the speed of the engine or the workers is unknown. */
+  /** Total duration in seconds. Omitted if the speed of the engine or of the workers is unknown. */
   readonly seconds?: Range.Range | undefined
-  /** The part taken by the workers' calls, many of them concurrent; absent if the workers' speed is unknown. */
+  /**
+   * Time spent on worker calls in seconds; many calls run concurrently. Omitted if the speed of the workers is unknown.
+   */
   readonly workerSeconds?: Range.Range | undefined
-  /** The share of simulations that reach the cost limit. */
+  /** Share of simulations that reached the cost limit. */
   readonly stopped: number
-  /** The costs that the figures do not include, in sentences. */
+  /** Human-readable descriptions of costs that are not included in the estimate. */
   readonly missing: ReadonlyArray<string>
 }
 
@@ -84,7 +89,7 @@ export interface Estimate {
 // Measuring
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the tokens of an example: its prompt with each of its completions. */
+/** Returns the number of tokens in an example: the prompt, once for each completion, plus the completions. */
 export const exampleTokens = (
   tokenizer: Pick<Tokenizer, "render" | "encode">,
   { completions, messages }: Example
@@ -94,9 +99,9 @@ export const exampleTokens = (
 }
 
 /**
- * Measures the speed of a free engine: samples a group of completions of a prompt and computes a gradient, each twice.
- * Only the second time counts, because an engine may compile during the first. No step is made, but the gradient
- * remains in the engine, so use a disposable one.
+ * Measures the speed of an engine that costs nothing. It samples a group of completions and computes a gradient, each
+ * twice, and times only the second pass because engines may compile during the first. No optimizer step is taken, but
+ * the gradient stays in the engine, so pass an engine that is discarded afterwards.
  */
 export const measureSpeed = (
   engine: Engine,
@@ -186,18 +191,18 @@ const check = (options: Options): void => {
 }
 
 /**
- * Simulates a run and estimates its cost and time.
+ * Estimates the cost and duration of a run by simulation.
  *
  * **Details**
  *
- * Equal options give equal estimates. Each simulation samples the mean number of steps per workflow (from 1 to the
- * maximum), the share of completions that can be parsed at the start, the error of token counts, the shares of
- * recursive rounds and extra groups, and the duration of calls. The cost limit of the config stops a simulation as it
- * would stop the run, including the cost of an engine with prices.
+ * The result is deterministic for given options. Each simulation samples the mean number of steps per workflow (from 1
+ * to the maximum), the share of completions that can be parsed at the start, the error of the token counts, the shares
+ * of recursive rounds and extra groups, and the duration of calls. A simulation stops at the configured cost limit, as
+ * the real run would; the cost of a priced engine counts towards it.
  *
  * **Gotchas**
  *
- * Cached answers and retries of failed calls are not considered.
+ * Response caching and retries are not taken into account.
  */
 export const make = (options: Options): Estimate => {
   check(options)

@@ -1,6 +1,4 @@
-/**
- * Sources of examples for supervised learning: prompts with target completions.
- */
+/** Sources of supervised training examples: prompts with target completions. */
 
 import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -12,36 +10,37 @@ import type { GroupRecord, RolloutRecord } from "./RolloutRecord.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of a text with a separate weight. */
+/** Range of characters in a completion that has its own loss weight. */
 export interface Span {
-  /** The offset of its first character. `end` is exclusive. */
+  /** Offset of the first character. `end` is the offset after the last character. */
   readonly start: number
   readonly end: number
   readonly weight: number
 }
 
-/** A target text. */
+/** Target completion for a prompt. */
 export interface ExampleCompletion {
   readonly text: string
-  /** The weight of the text outside all spans. Default: 1. */
+  /** Weight of all text outside `spans`. Default: 1. */
   readonly weight?: number | undefined
   /**
-   * Later spans take precedence if they overlap. A token has the weight of the span that contains its first character.
+   * Weights for parts of the text. If spans overlap, the last one applies. A token gets the weight of the span that
+   * contains its first character.
    */
   readonly spans?: ReadonlyArray<Span> | undefined
 }
 
-/** A prompt with one or more good completions. */
+/** Prompt with one or more target completions. */
 export interface Example {
   readonly messages: ReadonlyArray<Message>
   readonly completions: ReadonlyArray<ExampleCompletion>
 }
 
-/** An endless sequence of examples. */
+/** Endless, numbered sequence of examples. */
 export interface ExampleSource {
-  /** The name of the source, for the records of a run. */
+  /** Name of the source, used in the run's records. */
   readonly name: string
-  /** Returns the example at a position, from 0. Equal seeds give equal examples. */
+  /** Returns the example at a position (from 0). The same seed and index always give the same example. */
   readonly example: (seed: number, index: number) => Effect.Effect<Example>
 }
 
@@ -50,7 +49,7 @@ export interface ExampleSource {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes a source from a function of the seed and the position.
+ * Creates a source from a function of seed and position.
  *
  * **Example**
  *
@@ -76,7 +75,10 @@ export const make = (
     })
 })
 
-/** Makes a source from a list, e.g. of recorded workflows. It repeats the whole list in random order. */
+/**
+ * Creates a source from a list, for example of recorded workflows. The list is repeated endlessly, in a new random
+ * order each time.
+ */
 export const fromExamples = (name: string, examples: ReadonlyArray<Example>): ExampleSource => {
   if (examples.length === 0) throw new RangeError(`Source ${name} has no examples. Add at least one.`)
   return make(name, (seed, index) => {
@@ -86,12 +88,13 @@ export const fromExamples = (name: string, examples: ReadonlyArray<Example>): Ex
 }
 
 /**
- * Makes examples from the rollouts of a run: for each question, the distinct first completions that were correct.
+ * Creates training examples from recorded rollouts: for each question, the distinct first completions whose answer was
+ * correct.
  *
  * **Details**
  *
- * Rollouts store the question and the pool, not the prompt. `render` creates the prompt again, in the same or another
- * form.
+ * Rollout records contain the question and the pool, but not the prompt. `render` creates the prompt, in the original
+ * format or a different one.
  *
  * **Example**
  *
@@ -120,7 +123,7 @@ export const ofRollouts = (
 // Tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the offset of each token in the decoded text. */
+/** Returns the character offset of each token in the decoded text. */
 export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyArray<number>): ReadonlyArray<number> => {
   const begins: Array<number> = []
   let length = 0
@@ -128,7 +131,7 @@ export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyAr
     begins.push(length)
     length += tokenizer.decode([token]).length
   }
-  // Characters that several tokens share are counted wrong one by one; then it is the prefixes that count.
+  // Decoding token by token miscounts characters that span several tokens; in that case, decode prefixes instead.
   return length === tokenizer.decode(tokens).length
     ? begins
     : tokens.map((_, token) => tokenizer.decode(tokens.slice(0, token)).length)
@@ -137,7 +140,7 @@ export const offsets = (tokenizer: Pick<Tokenizer, "decode">, tokens: ReadonlyAr
 const weightAt = ({ spans = [], weight = 1 }: ExampleCompletion, offset: number): number =>
   spans.findLast(({ end, start }) => offset >= start && offset < end)?.weight ?? weight
 
-/** Converts the completions of an example to training data. Each ends with the end token. */
+/** Converts the completions of an example to training data. An end token is appended to each completion. */
 export const toData = (example: Example, tokenizer: Tokenizer): ReadonlyArray<Datum> => {
   const prompt = tokenizer.render(example.messages)
   return example.completions.map((completion) => {

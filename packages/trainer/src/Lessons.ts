@@ -1,10 +1,10 @@
-/** Detects whether the phases of a training taught anything, from their metrics, with the reason if they did not. */
+/** Checks training metrics for phases that had no training signal, and reports the reason. */
 import type { GrpoMetrics, Metrics } from "./Metrics.ts"
 
-/** A phase of reinforcement learning without a training signal in any group of rollouts. */
+/** Reinforcement learning phase in which no group of rollouts had a training signal. */
 export interface Unlearned {
   readonly phase: string
-  /** The reason, for display. */
+  /** Human-readable reason. */
   readonly why: string
 }
 
@@ -27,9 +27,7 @@ const whyOf = (metrics: ReadonlyArray<GrpoMetrics>): string => {
   return `all rewards within each question were equal${isSame ? ` (${Number(first!.rewardMean.toPrecision(3))})` : ""}${rest}`
 }
 
-/**
- * Returns the completed phases without a training signal. Omits phases whose metrics do not contain this information.
- */
+/** Returns the completed phases that had no training signal. Phases whose metrics lack this information are skipped. */
 export const unlearned = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<Unlearned> => {
   const phases = new Map<string, Array<GrpoMetrics>>()
   for (const one of metrics) {

@@ -1,24 +1,24 @@
 /**
- * Reference implementation of the losses of `Engine` in plain numbers, for testing engines and for engines whose
- * weights are arrays in memory.
+ * Reference implementation of the `Engine` losses in plain TypeScript, for testing engines and for engines that hold
+ * their weights in arrays.
  *
- * The suffix `T` in names stands for the tokens of one completion.
+ * The name suffix `T` denotes one entry per token of a completion.
  */
 import type { Datum, Loss, PerToken } from "./Engine.ts"
 
-/** The loss of one completion, and its derivatives. */
+/** Loss of one completion, with its derivatives. */
 export interface Terms {
-  /** The weighted sum over the tokens. */
+  /** Weighted sum of the loss over the tokens. */
   readonly loss: number
-  /** The derivative of the loss with respect to the log-probability of each token. */
+  /** Derivative of the loss with respect to each token's log-probability. */
   readonly slopes_T: Float64Array
-  /** The derivative of the loss with respect to the entropy at each token. */
+  /** Derivative of the loss with respect to the entropy at each token. */
   readonly entropySlopes_T: Float64Array
-  /** Whether clipping stops the gradient of a token. */
+  /** For each token, whether clipping stops its gradient. */
   readonly clipped_T: ReadonlyArray<boolean>
 }
 
-/** `min(r A, clip(r) A)`, and whether the clip decides. */
+/** Returns `min(r A, clip(r) A)`, and whether the clipped value is the smaller one. */
 const clip = (ratio: number, advantage: number, low: number, high: number) => {
   const bound = Math.min(Math.max(ratio, 1 - low), 1 + high)
   const isClipped = bound * advantage < ratio * advantage
@@ -29,7 +29,7 @@ const at = (values: PerToken | undefined, index: number, otherwise: number) =>
   values === undefined ? otherwise : values[index]!
 
 /**
- * Returns the loss of a completion, given the log-probabilities and entropies of its tokens under the current weights.
+ * Computes the loss of a completion from the log-probabilities and entropies of its tokens under the current weights.
  *
  * **Example**
  *
@@ -74,13 +74,13 @@ export const of = (loss: Loss, datum: Datum, logProbs_T: PerToken, entropies_T: 
     if (loss.type === "sequenceRatio") shared += slope / length
     else slopes_T[token]! += slope
   }
-  // The ratio of a sequence depends on all of its tokens alike.
+  // The sequence ratio depends equally on all tokens.
   if (shared !== 0) for (let token = 0; token < length; token++) slopes_T[token]! += shared
   return { loss: total, slopes_T, entropySlopes_T, clipped_T }
 }
 
 /**
- * Returns why a datum is invalid for a loss (or for a forward pass without one) with a vocabulary of `size` tokens;
+ * Returns why a datum is invalid for a loss (or for a forward pass without a loss), given the vocabulary size, or
  * `undefined` if it is valid.
  *
  * **Example**

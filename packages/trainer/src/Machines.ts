@@ -1,7 +1,8 @@
 /**
- * Rollouts on several machines. One machine trains: it lists the groups of each iteration with the version of the
- * weights, and does the sampling for all. The others claim groups, execute their workflows and store the graded
- * rollouts; the first stored result is used. A group for outdated weights is dropped before it is paid for.
+ * Distributes rollouts over several machines. The training machine publishes the groups of each iteration together with
+ * the version of the weights, and samples all completions. The other machines claim groups, execute their workflows and
+ * store the graded rollouts; if a group is stored twice, the first result is used. Groups for outdated weights are
+ * dropped before any call is paid for.
  */
 import { createHash } from "node:crypto"
 import { type Budget, Journal } from "@divisi/core"
@@ -19,7 +20,7 @@ import type { TrainingConfig } from "./TrainingConfig.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A shared list of tasks that machines claim and complete. `PostgresTasks` of `@divisi/cluster` implements it. */
+/** Shared list of tasks that machines claim and complete. Implemented by `PostgresTasks` in `@divisi/cluster`. */
 export interface SharedTasks {
   readonly leaseMillis: number
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, MachinesError>
@@ -30,53 +31,53 @@ export interface SharedTasks {
   readonly remove: Effect.Effect<void, MachinesError>
 }
 
-/** The stores shared by the machines. */
+/** Stores shared by all machines of a training run. */
 export interface Machines {
-  /** The name of the training: machines with the same name share it. */
+  /** Name of the training run. Machines with the same name work on the same run. */
   readonly name: string
-  /** Opens a list of tasks and adds tasks to it. */
+  /** Opens a task list and adds tasks to it. */
   readonly open: (list: string, keys: ReadonlyArray<string>) => Effect.Effect<SharedTasks, MachinesError>
-  /** Shared texts by name. */
+  /** Shared key-value store for strings. */
   readonly notes: {
     readonly get: (name: string) => Effect.Effect<string | undefined, MachinesError>
     readonly set: (name: string, text: string) => Effect.Effect<void, MachinesError>
     readonly remove: (name: string) => Effect.Effect<void, MachinesError>
   }
   readonly journal: Journal.Journal
-  /** The account of the training. If `maxCostUsd` is given, sets its cost limit. */
+  /** Returns the shared account of the run. If `maxCostUsd` is given, it also sets the cost limit. */
   readonly account: (maxCostUsd?: number | undefined) => Effect.Effect<Budget.Ledger, MachinesError>
-  /** Reads the spend of all machines, for `spent` of the account. */
+  /** Loads the combined spend of all machines into the account's `spent`. */
   readonly refresh: Effect.Effect<void, MachinesError>
 }
 
-/** The error for shared stores that cannot be used. */
+/** Raised when the shared stores cannot be used. */
 export class MachinesError extends Data.TaggedError("MachinesError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** A list of groups. */
+/** Task list whose groups can be claimed. */
 export interface OpenList {
   readonly list: string
   readonly phase: number
-  /** The version of the weights. */
+  /** Version of the weights to sample from. */
   readonly version: number
 }
 
-/** The state of a training that its machines share. */
+/** State of a training run that its machines share. */
 export interface State {
   readonly config: TrainingConfig
   readonly isOver: boolean
   readonly open: ReadonlyArray<OpenList>
 }
 
-/** The polling interval of the database, in milliseconds. */
+/** Polling interval for the database, in milliseconds. */
 export const lookMillis = 100
 
 const stateName = "state"
 
-/** Returns the state of a training; `undefined` if it has not started. */
+/** Returns the shared state of a run, or `undefined` if it has not started. */
 export const stateOf = ({ notes }: Machines): Effect.Effect<State | undefined, MachinesError> =>
   Effect.map(notes.get(stateName), (text) => (text === undefined ? undefined : JSON.parse(text)))
 
@@ -85,8 +86,8 @@ export const stateOf = ({ notes }: Machines): Effect.Effect<State | undefined, M
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the journal for the runs of rollouts. Runs are always taken over, because the claim of a group decides which
- * machine executes them.
+ * Returns the journal for the Conductor runs of rollouts. Existing runs are always taken over, because the claim on a
+ * group decides which machine executes them.
  */
 export const keptIn = ({ journal, name }: Machines, phase: number) => {
   const names = new Map<string, Set<string>>()
@@ -95,13 +96,13 @@ export const keptIn = ({ journal, name }: Machines, phase: number) => {
       const run = `${name}/${phase}.${id}`
       const [position = ""] = id.split(".")
       names.set(position, (names.get(position) ?? new Set()).add(run))
-      // A rollout is executed again to its end, since its group is stored elsewhere.
+      // Runs that have finished are executed again as well, because the group's result is stored elsewhere.
       return Journal.storedAs(journal, run, id)
     },
     pay: () => {},
     lose: () => {}
   }
-  /** Removes the runs of a group, whose rollouts are stored. */
+  /** Removes the stored runs of a group once its rollouts are saved. */
   const sweep = (position: string) =>
     Effect.suspend(() => {
       const runs = [...(names.get(position) ?? [])]
@@ -117,11 +118,11 @@ const plain = ({ sample, ...round }: Rollout["rounds"][number]) => ({
   sample: { ...sample, tokens: Array.from(sample.tokens), logProbs: Array.from(sample.logProbs) }
 })
 
-/** Encodes the rollouts of a group as text. */
+/** Serializes the rollouts of a group. */
 export const encode = ({ rollouts }: Group): string =>
   JSON.stringify(rollouts.map((rollout) => ({ ...rollout, rounds: rollout.rounds.map(plain) })))
 
-/** Decodes the rollouts of a group. Equal prompts share one array, as when they were sampled. */
+/** Parses the rollouts of a group. Equal prompts share one array, as they did when sampled. */
 export const decode = (text: string): ReadonlyArray<Rollout> => {
   const rollouts: ReadonlyArray<Rollout> = JSON.parse(text)
   const prompts = new Map<string, ReadonlyArray<number>>()
@@ -140,7 +141,10 @@ export const decode = (text: string): ReadonlyArray<Rollout> => {
 // Claims
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Claims groups of a list and makes them concurrently until `isDone`. If a claim is lost, its group is stopped. */
+/**
+ * Claims groups from a list and executes them concurrently until `isDone`. If a claim is lost, work on its group is
+ * stopped.
+ */
 export const makeGroups = <E>(
   tasks: SharedTasks,
   concurrency: number,
@@ -173,13 +177,13 @@ export const makeGroups = <E>(
 
 const samplesOf = (version: number): string => `samples@${version}`
 
-/** Samples that are requested at a time. */
+/** Maximum number of sampling requests claimed at a time. */
 const sampledAtOnce = 8
 
-/** The number of looks after which a sample is requested again. */
+/** Number of polls without an answer after which a sampling request is sent again. */
 const requestLooks = 100
 
-/** Answers the requests of other machines for samples of these weights. Repeats what fails. */
+/** Serves sampling requests from other machines for these weights. Failed requests are retried. */
 const serve = (machines: Machines, sampler: Sampler): Effect.Effect<void> => {
   const { notes, open } = machines
   const answer = Effect.fnUntraced(function* (tasks: SharedTasks, key: string) {
@@ -208,7 +212,7 @@ const serve = (machines: Machines, sampler: Sampler): Effect.Effect<void> => {
   return Effect.asVoid(Effect.retry(serving, Schedule.spaced("1 second"))) as Effect.Effect<void>
 }
 
-/** A sampler that delegates to another machine. If the database is unreachable, it waits. */
+/** Creates a sampler that delegates to the training machine. If the database is unreachable, it waits. */
 export const remote = ({ notes, open }: Machines, version: number): Sampler => ({
   version,
   sample: (request) => {
@@ -216,7 +220,7 @@ export const remote = ({ notes, open }: Machines, version: number): Sampler => (
     const key = createHash("sha256").update(`${version} ${text}`).digest("hex")
     const asked = Effect.gen(function* () {
       for (;;) {
-        // Requested again after a while, since the machine that trains removes old requests.
+        // Send the request again after a while, because the training machine removes old requests.
         yield* notes.set(key, text)
         const tasks = yield* open(samplesOf(version), [key])
         for (let looks = 0; looks < requestLooks; looks++) {
@@ -234,28 +238,28 @@ export const remote = ({ notes, open }: Machines, version: number): Sampler => (
 // The machine that trains
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Groups to make. */
+/** Groups to collect. */
 export interface Wanted<E> {
   readonly phase: number
   readonly phaseIteration: number
   readonly sampler: Sampler
   readonly positions: ReadonlyArray<number>
   readonly concurrency: number
-  /** Makes a group of rollouts on this machine. */
+  /** Executes a group of rollouts on this machine. */
   readonly make: (position: number) => Effect.Effect<Group, E>
-  /** Called for each completed group. */
+  /** Runs after each completed group. */
   readonly onGroup: Effect.Effect<void, E>
 }
 
-/** The machines of a training, as seen by the training machine. */
+/** Handle that the training machine uses to distribute work. */
 export interface Lead {
   readonly ledger: Budget.Ledger
   readonly kept: KeptRollouts
-  /** Returns the rollouts of some positions, made on any machine. */
+  /** Collects the rollouts for the given positions, executed on any of the machines. */
   readonly groups: <E>(wanted: Wanted<E>) => Effect.Effect<ReadonlyArray<ReadonlyArray<Rollout>>, E | MachinesError>
 }
 
-/** Opens the shared stores of a training for the training machine. */
+/** Opens the shared stores on the training machine. */
 export const lead = Effect.fnUntraced(function* (
   machines: Machines,
   config: TrainingConfig,
@@ -274,7 +278,7 @@ export const lead = Effect.fnUntraced(function* (
     return Effect.ignore(say(true))
   })
   let mark = marked
-  /** The lists whose groups are stored. */
+  /** Task lists whose groups are already stored. */
   let made: ReadonlyArray<{ readonly tasks: SharedTasks; readonly version: number } & Mark> = []
   const runs = new Map<number, ReturnType<typeof keptIn>>()
   const runsOf = (phase: number) => {
@@ -287,7 +291,7 @@ export const lead = Effect.fnUntraced(function* (
     ledger,
     kept: {
       inDoubt: { calls: 0, costUsd: 0 },
-      // All of it is in the account.
+      // The account already contains all payments.
       paidUsd: () => 0,
       mark: () => mark,
       ofPhase: (phase) => runsOf(phase).kept,

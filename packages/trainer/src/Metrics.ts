@@ -1,150 +1,153 @@
 /**
- * Metrics: the results of an iteration. The run's folder has one JSON line per iteration.
+ * Metrics of each training iteration. The run folder stores them as one JSON line per iteration.
  *
  * Everything except `seconds`, `at` and `criticalPathSeconds` is reproducible, even if the run is killed and resumed.
- * (With a persistent response cache, repeated calls cost nothing.)
+ * (With a persistent response cache, repeated calls cost nothing, so costs differ.)
  */
 
-/** The fields of all records. */
+/** Fields shared by all records. */
 interface Base {
-  /** The index over all phases of the run, from 0. */
+  /** Iteration index over all phases of the run, from 0. */
   readonly iteration: number
   readonly phase: string
-  /** The index within the phase, from 0. */
+  /** Iteration index within the phase, from 0. */
   readonly phaseIteration: number
-  /** The number of optimizer steps so far, including this iteration. */
+  /** Total number of optimizer steps up to and including this iteration. */
   readonly version: number
-  /** The learning rate of the last step. */
+  /** Learning rate of the iteration's last optimizer step. */
   readonly learningRate: number
-  /** The norm of the last step's gradient before clipping, if the engine reports it. */
+  /** Gradient norm of the last step before clipping, if the engine reports it. */
   readonly gradientNorm?: number | undefined
-  /** The minimized weighted sum, over all steps of the iteration. */
+  /** Loss summed over all optimizer steps of the iteration. */
   readonly loss?: number | undefined
-  /** The number of trained completion tokens, and of their prompt tokens. */
+  /** Number of completion tokens trained on, and of tokens in their prompts. */
   readonly tokens: { readonly completion: number; readonly prompt: number }
-  /** The cost of the run so far in USD, without repeated work. */
+  /** Cost of the run up to this iteration, in USD, excluding work that was repeated after a crash. */
   readonly costUsd: number
   /**
-   * The cost of this iteration's tokens at the engine in USD, if it has prices; without evaluations. Part of `costUsd`.
+   * Engine cost of this iteration in USD, excluding evaluations. Included in `costUsd`. Set only if the engine has
+   * prices.
    */
   readonly engineCostUsd?: number | undefined
-  /** Milliseconds since 1970. */
+  /** Timestamp in milliseconds since 1970. */
   readonly at: number
   /**
-   * The time of the iteration, in total and by kind of work. Kinds overlap, so they can add up to more than the total.
+   * Duration of the iteration in seconds, in total and by kind of work. Different kinds of work overlap, so their sum
+   * can exceed `total`.
    */
   readonly seconds: Readonly<Record<string, number>> & { readonly total: number }
-  /** The results of the held-out evaluation, if there was one. */
+  /** Results of the held-out evaluation, if one ran after this iteration. */
   readonly evaluation?: Readonly<Record<string, number>> | undefined
 }
 
-/** A step of supervised learning. */
+/** Metrics of a supervised learning step. */
 export interface WarmStartMetrics extends Base {
   readonly type: "warm-start"
   readonly examples: number
   readonly completions: number
-  /** The mean negative log-probability of a token in nats, weighted and unweighted. */
+  /** Mean negative log-probability per token in nats, weighted and unweighted. */
   readonly weightedLoss: number
   readonly tokenLoss: number
 }
 
-/** The results of one round, over all rollouts that reached it. */
+/** Metrics of one round, over all rollouts that reached it. */
 export interface RoundMetrics {
   readonly round: number
   readonly completions: number
   readonly rewardMean: number
   readonly rewardStd: number
-  /** The share of completions that could be parsed as a workflow. */
+  /** Share of completions that could be parsed as a workflow. */
   readonly parsed: number
-  /** The share of completions with a correct answer. */
+  /** Share of completions that led to a correct answer. */
   readonly correct: number
-  /** The share of completions that confirm the previous answer. */
+  /** Share of completions that confirmed the previous answer instead of proposing a workflow. */
   readonly confirmed: number
 }
 
-/** The results of one kind of task. */
+/** Metrics for one kind of task. */
 export interface KindMetrics {
   readonly rollouts: number
-  /** The mean reward of the last round. */
+  /** Mean reward of the last round. */
   readonly rewardMean: number
   readonly parsed: number
   readonly correct: number
-  /** The mean number of steps of valid workflows, over all rounds. */
+  /** Mean number of steps per valid workflow, over all rounds. */
   readonly steps: number
-  /** Valid workflows by number of steps. */
+  /** Number of valid workflows, keyed by their number of steps. */
   readonly stepCounts: Readonly<Record<string, number>>
-  /** The number of steps of each worker, by id. */
+  /** Number of steps assigned to each worker, keyed by worker id. */
   readonly workers: Readonly<Record<string, number>>
 }
 
 /**
- * The similarity of an iteration's plans. The shape of a plan is the workers of its steps and their access to earlier
- * steps, without the subtasks.
+ * Diversity of the plans in an iteration. The shape of a plan consists of each step's worker and access list, without
+ * the subtasks.
  */
 export interface Shapes {
-  /** The entropy of the shapes of valid plans in nats; 0 if all have the same shape. */
+  /** Entropy of the distribution of plan shapes, in nats. 0 if all plans have the same shape. */
   readonly entropy: number
-  /** The most frequent shape, as in `gpt > o3(0)`: a step of gpt, then one of o3 that sees step 0. */
+  /** Most frequent shape, for example `gpt > o3(0)`: a step for gpt, then a step for o3 that can read step 0. */
   readonly most: string
-  /** The share of plans with that shape. */
+  /** Share of plans with the most frequent shape. */
   readonly share: number
 }
 
-/** An iteration of reinforcement learning. */
+/** Metrics of a reinforcement learning iteration. */
 export interface GrpoMetrics extends Base {
   readonly type: "grpo"
   readonly groups: number
   readonly rollouts: number
-  /** The number of rollouts dropped because of failures that the policy did not cause. */
+  /** Number of rollouts dropped because of failures that the policy did not cause. */
   readonly dropped: number
-  /** The number of these that were lost to worker failures. `lostTo` counts them by worker and class of failure. */
+  /**
+   * Number of dropped rollouts that were lost to worker failures. `lostTo` counts them by worker and type of failure.
+   */
   readonly lost?: number
   readonly lostTo?: Readonly<Record<string, number>>
-  /** The number of groups with a training signal. Absent in records of older versions. */
+  /** Number of groups with a training signal. Not present in records written by older versions. */
   readonly taught?: number
-  /** The mean reward of the rollouts' last round, after penalties. */
+  /** Mean reward of each rollout's last round, after penalties. */
   readonly rewardMean: number
   readonly rewardStd: number
-  /** The share of rollouts whose last completion could be parsed. */
+  /** Share of rollouts whose last completion could be parsed. */
   readonly parsed: number
-  /** The share of rollouts whose last answer was correct. */
+  /** Share of rollouts whose last answer was correct. */
   readonly correct: number
   readonly rounds: ReadonlyArray<RoundMetrics>
-  /** Mean steps of the workflows that could be read, of all rounds. */
+  /** Mean number of steps per parsed workflow, over all rounds. */
   readonly steps: number
   readonly kinds: Readonly<Record<string, KindMetrics>>
-  /** Absent if no plan was valid, and in records of older versions. */
+  /** Not set if no plan was valid, or in records written by older versions. */
   readonly shapes?: Shapes | undefined
-  /** The mean entropy of the policy at a token in nats, under the weights of each step, if the engine reports it. */
-  readonly entropy?: number | undefined
   /**
-   * The mean negative log-probability of a sampled token: an estimate of the entropy that is available for every
-   * engine.
+   * Mean entropy of the policy per token in nats, under the weights at each optimizer step, if the engine reports it.
    */
+  readonly entropy?: number | undefined
+  /** Mean negative log-probability of sampled tokens. Estimates the entropy and is available for every engine. */
   readonly surprisal: number
-  /** The number of groups with equal rewards, counted per round. */
+  /** Number of groups with equal rewards, counted separately for each round. */
   readonly zeroVariance: number
-  /** The number of groups that replaced groups with equal rewards. */
+  /** Number of groups sampled to replace groups with equal rewards. */
   readonly resampled: number
-  /** The share of tokens whose gradient was stopped by clipping. */
+  /** Share of tokens whose gradient was stopped by clipping. */
   readonly clipped: number
-  /** The mean of `r - 1 - log r`: an estimate of the divergence from the sampler. */
+  /** Mean of `r - 1 - log r`, an estimate of the divergence from the sampler's weights. */
   readonly samplerDivergence: number
-  /** The estimated mean divergence from the weights at the start of the phase, if `kl` is set. */
+  /** Estimated mean divergence from the weights at the start of the phase. Set only if `kl` is configured. */
   readonly referenceDivergence?: number | undefined
-  /** The number of optimizer steps between the sampler and the first step of the iteration. */
+  /** Number of optimizer steps between the sampler's weights and the first step of the iteration. */
   readonly lag: number
-  /** The mean number of tokens of a completion, and the share of completions that reached the limit. */
+  /** Mean length of a completion in tokens, and the share of completions that reached the length limit. */
   readonly completionTokens: number
   readonly truncated: number
-  /** The number of worker calls: total, failed, and answered from the cache. */
+  /** Number of worker calls: total, failed, and served from the cache. */
   readonly calls: { readonly total: number; readonly failed: number; readonly cached: number }
   readonly workerTokens: { readonly input: number; readonly output: number }
-  /** The cost of this iteration's worker calls in USD. */
+  /** Cost of the worker calls of this iteration, in USD. */
   readonly iterationCostUsd: number
-  /** The mean duration of the critical path of a rollout's workflows, in seconds. */
+  /** Mean duration of the critical path of a rollout's workflows, in seconds. */
   readonly criticalPathSeconds: number
 }
 
-/** The record of an iteration. */
+/** Metrics of one iteration. */
 export type Metrics = WarmStartMetrics | GrpoMetrics

@@ -1,8 +1,8 @@
 /**
- * Objectives convert settings to the loss and the weights that an engine minimizes.
+ * Translates objective settings into the loss and token weights that an engine minimizes.
  *
- * An engine sums over tokens; all averaging is in the weights. Suffixes of names denote shapes: `N` for the completions
- * of one optimizer step, `T` for the tokens of each.
+ * Engines sum the loss over tokens, so all averaging is expressed as weights. Name suffixes denote array shapes: `N`
+ * for the completions in one optimizer step, `T` for the tokens of a completion.
  */
 import type { Capabilities, Datum, Loss, PerToken } from "./Engine.ts"
 import * as LossTerms from "./LossTerms.ts"
@@ -13,7 +13,7 @@ import type { ObjectiveConfig } from "./TrainingConfig.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the engine's loss for a setting.
+ * Returns the engine loss that implements the configured objective.
  *
  * **Example**
  *
@@ -28,7 +28,7 @@ export const lossOf = ({ entropy, loss }: Pick<ObjectiveConfig, "loss" | "entrop
   loss.type === "importanceSampling" || entropy === 0 ? loss : { ...loss, entropy }
 
 /**
- * Returns why an engine cannot minimize an objective; `undefined` if it can.
+ * Returns why an engine cannot minimize the objective, or `undefined` if it can.
  *
  * **Example**
  *
@@ -57,24 +57,24 @@ export const obstacle = (
 // Weights and advantages of tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A completion whose tokens are weighted. */
+/** Completion to compute token weights for. */
 export interface Weighed {
-  /** The number of tokens of the completion. */
+  /** Length of the completion in tokens. */
   readonly length: number
   /**
-   * The index of the first token of the three lists; `undefined` if there are no lists, so that the whole completion
-   * counts as thought.
+   * Index of the first token of the three lists. `undefined` if there are no lists; the whole completion then counts as
+   * thought.
    */
   readonly listsFrom?: number | undefined
 }
 
 /**
- * Returns the weights of all tokens of an optimizer step.
+ * Returns the loss weight of every token in an optimizer step.
  *
  * **Details**
  *
- * They add up to 1. With `"completion"`, every completion has the same sum; with `"token"`, every token of the same
- * part has the same weight. The setting defines the ratio of the parts (thought and lists).
+ * The weights sum to 1. With `"completion"`, every completion has the same total weight; with `"token"`, all tokens of
+ * the same part (thought or lists) have the same weight. The ratio between the two parts is configurable.
  *
  * **Example**
  *
@@ -105,7 +105,7 @@ export const weights = (
 }
 
 /**
- * Returns the advantage of each token of a completion, minus the KL penalty: `kl * (log q - log p_reference)`.
+ * Returns the advantage of each token in a completion minus the KL penalty, `kl * (log q - log p_reference)`.
  *
  * **Example**
  *
@@ -129,17 +129,17 @@ export const tokenAdvantages = (
 // Distance from the sampler
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The distance between the weights of a pass and those of the sampler. */
+/** How far the current weights have moved from the weights of the sampler. */
 export interface Distance {
   readonly tokens: number
-  /** The number of tokens at which clipping stopped the gradient. */
+  /** Number of tokens whose gradient was stopped by clipping. */
   readonly clipped: number
-  /** The sum of `r - 1 - log r` over tokens. */
+  /** Sum of `r - 1 - log r` over all tokens. */
   readonly divergence: number
 }
 
 /**
- * Measures the distance of the weights from the sampler, over the data of a pass.
+ * Measures how far the weights of a pass have moved from the sampler, over the data of the pass.
  *
  * **Example**
  *

@@ -1,8 +1,9 @@
 /**
- * Rollouts: runs of the Conductor for training.
+ * Rollouts: Conductor runs used for training.
  *
- * A rollout is a run with a language policy whose model is the engine's sampler, graded and rewarded round by round.
- * Response cache, budgets, retries and reassignment come from core. A group consists of the rollouts of one question.
+ * In a rollout, a language policy writes workflows with the engine's sampler as its model, and every round is graded
+ * and rewarded. Response cache, budgets, retries and reassignment come from core. All rollouts for one question form a
+ * group.
  */
 import {
   type Budget,
@@ -33,16 +34,16 @@ import type { PenaltyConfig, RolloutConfig } from "./TrainingConfig.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One completion of a rollout, with its result. */
+/** One completion of a rollout, with its grade and reward. */
 export interface Round extends RoundMeasures {
-  /** The prompt. Completions that were sampled together share the same array. */
+  /** Prompt tokens. Completions that were sampled together share the same array. */
   readonly prompt: ReadonlyArray<number>
   readonly sample: Sample
   readonly text: string
   readonly result: Grader.Result
-  /** The reward after penalties. */
+  /** Reward after penalties. */
   readonly reward: number
-  /** The reason why it could not be parsed, or why there is no answer. */
+  /** Why the completion could not be parsed, or why there is no answer. */
   readonly detail?: string | undefined
   readonly workflow?: Workflow.Workflow | undefined
   readonly answer?: string | undefined
@@ -50,55 +51,55 @@ export interface Round extends RoundMeasures {
   readonly grade?: Grader.Grade | undefined
 }
 
-/** A run of the Conductor for training. */
+/** One Conductor run used for training. */
 export interface Rollout {
-  /** The index within its group, from 0. */
+  /** Index within the group, from 0. */
   readonly member: number
   readonly rounds: ReadonlyArray<Round>
-  /** Why it was dropped: a failure that the policy did not cause. */
+  /** Why the rollout was dropped. Set only for failures that the policy did not cause. */
   readonly dropped?: string | undefined
-  /** The worker whose failure caused the loss, and the class of the failure: `openai:gpt-5: Overloaded`. */
+  /** Worker and type of the failure that the rollout was lost to, for example `openai:gpt-5: Overloaded`. */
   readonly lostTo?: string | undefined
-  /** The cost in USD of earlier, lost attempts. */
+  /** Cost of earlier attempts that were lost, in USD. */
   readonly abandonedCostUsd: number
 }
 
-/** The rollouts of one question. */
+/** All rollouts for one question. */
 export interface Group {
   readonly question: Question
   readonly samplerVersion: number
   readonly rollouts: ReadonlyArray<Rollout>
 }
 
-/** The storage of rollouts in progress, so that their answers are not paid for again after a crash. */
+/** Store for rollouts in progress, so that their answers are not paid for again after a crash. */
 export interface Kept {
-  /** Returns the journal of a rollout, by run id. */
+  /** Returns the journal for a rollout, given its run id. */
   readonly journalOf: (run: string) => Journal.Journal
   /** Called for each paid call. */
   readonly pay: (run: string, costUsd: number) => void
-  /** Called for a run that was lost to a worker failure. */
+  /** Called when a run was lost to a worker failure. */
   readonly lose: (run: string) => void
 }
 
-/** Options for rollouts. */
+/** Options for running rollouts. */
 export interface Options {
   readonly config: RolloutConfig
   readonly groupSize: number
   readonly sampler: Sampler
   readonly tokenizer: Tokenizer
   readonly grader: Grader.Grader
-  /** The account of the whole training. */
+  /** Account of the entire training run. */
   readonly ledger: Budget.Ledger
   /**
-   * Stores rollouts in progress. By default, they are not stored. A rollout is identified by its question, its index in
-   * the group, and the version of the weights.
+   * Store for rollouts in progress. By default, they are not stored. Each rollout is identified by its question, its
+   * index in the group, and the version of the weights.
    */
   readonly kept?: Kept | undefined
-  /** Limits the number of completions that are sampled concurrently. */
+  /** Limits how many completions are sampled concurrently. */
   readonly sampling: Semaphore.Semaphore
-  /** Limits the number of rollouts whose workflows run concurrently. */
+  /** Limits how many rollouts execute their workflows concurrently. */
   readonly running: Semaphore.Semaphore
-  /** Makes the policy of a model. Default: a `LanguagePolicy` with the configured prompt. */
+  /** Creates the policy for a model. Defaults to a `LanguagePolicy` with the configured prompt. */
   readonly policy?: ((model: Worker) => Policy.Policy) | undefined
 }
 
@@ -106,7 +107,7 @@ export interface Options {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The error for a call that would exceed the training's cost limit. */
+/** Raised when a call would exceed the cost limit of the training run. */
 export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
   readonly limitUsd: number
   readonly spentUsd: number
@@ -117,7 +118,8 @@ export class CostLimitReached extends Data.TaggedError("CostLimitReached")<{
 }
 
 /**
- * The error for a policy that never requested a completion, so that there is no training signal: a configuration error.
+ * Raised when a policy never requested a completion. This is a configuration error, because there is nothing to train
+ * on.
  */
 export class RolloutError extends Data.TaggedError("RolloutError")<{
   readonly task: string
@@ -128,7 +130,7 @@ export class RolloutError extends Data.TaggedError("RolloutError")<{
   }
 }
 
-/** Why rollouts cannot be made. */
+/** Errors that stop a group of rollouts. */
 export type RolloutFailure =
   | EngineError
   | CostLimitReached
@@ -141,8 +143,8 @@ export type RolloutFailure =
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the reward of the paper minus the configured penalties for calls, time, sequential steps and cost; at least
- * 0.
+ * Returns the paper's reward minus the configured penalties for calls, time, sequential steps and cost, but not less
+ * than 0.
  *
  * **Example**
  *
@@ -174,7 +176,7 @@ export const reward = (
 // Rollouts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A policy with the configured prompt, without resampling or fallback: every completion counts. */
+/** Creates a policy with the configured prompt, without resampling or fallback, so that every completion counts. */
 const languagePolicy = (config: RolloutConfig) => (model: Worker) => {
   const policy = LanguagePolicy.make({
     model,
@@ -187,12 +189,12 @@ const languagePolicy = (config: RolloutConfig) => (model: Worker) => {
   return config.prompt.how === true ? withinBudget(policy, config) : policy
 }
 
-/** The most items of the steps of a plan in training, unless the run's settings state another number. */
+/** Default for the maximum number of items per step in training, unless the run settings specify one. */
 const defaultMaxItems = 8
 
 /**
- * A policy whose plans are refused if their worst case exceeds the budget of a rollout: exploration must not buy a
- * thousand calls. The completion then counts as unreadable.
+ * Returns a policy that rejects plans whose worst-case usage exceeds the budget of a rollout, so that exploration
+ * cannot trigger a thousand calls. A rejected completion counts as unparseable.
  */
 const withinBudget = (policy: Policy.Policy, { run: { budget = {} } }: RolloutConfig): Policy.Policy => ({
   ...policy,
@@ -208,11 +210,17 @@ const withinBudget = (policy: Policy.Policy, { run: { budget = {} } }: RolloutCo
     })
 })
 
-/** Another policy if the Conductor is a worker of its own pool: in nested runs it is not offered itself. */
+/**
+ * Returns a policy that uses `nested` in nested runs, if the Conductor is a worker in its own pool. The nested policy
+ * is not offered the Conductor as a worker.
+ */
 const withNested = (policy: Policy.Policy, nested: Policy.Policy, { self }: RolloutConfig): Policy.Policy =>
   self ? { ...policy, propose: (context) => Policy.propose(context.self ? policy : nested, context) } : policy
 
-/** Waits for a permit once the first workflow is written. `release` gives it back. */
+/**
+ * Returns a policy that waits for a permit once the first workflow is written, and a `release` effect that returns the
+ * permit.
+ */
 const limited = (policy: Policy.Policy, running: Semaphore.Semaphore) => {
   let taken = 0
   const take = Effect.uninterruptibleMask((restore) =>
@@ -226,7 +234,7 @@ const limited = (policy: Policy.Policy, running: Semaphore.Semaphore) => {
   return { policy: { ...policy, propose }, release: Effect.suspend(() => running.release(taken)) }
 }
 
-/** Takes the completions that a policy is given of its model. */
+/** Returns a policy that records each completion received from its model. */
 const recorded = (policy: Policy.Policy, { take }: GroupSampling.Writer): Policy.Policy => ({
   ...policy,
   propose: (context) => {
@@ -239,10 +247,13 @@ const recorded = (policy: Policy.Policy, { take }: GroupSampling.Writer): Policy
   }
 })
 
-/** The error that stops a group. Its rollouts then say nothing about the policy, and each can be resumed. */
+/** Error that stops a group. Its rollouts are then not graded, and each of them can be resumed. */
 type Stop = Deferred.Deferred<never, EngineError | CostLimitReached>
 
-/** Pays for rollouts. If the training's limit refuses a payment, the group stops, and no rollout is cut short. */
+/**
+ * Returns the account for rollouts. If the cost limit of the training run rejects a payment, the whole group stops
+ * instead of cutting a rollout short.
+ */
 const paying = ({ ledger }: Options, stop: Stop): Budget.Ledger => ({
   ...ledger,
   reserve: (...asked) =>
@@ -258,7 +269,7 @@ const paying = ({ ledger }: Options, stop: Stop): Budget.Ledger => ({
 
 type Graded = Pick<Round, "result" | "detail" | "grade">
 
-/** A round that shows nothing of the policy: its workers failed, or the grader gave no verdict. */
+/** Round that cannot be attributed to the policy, because its workers failed or the grader gave no verdict. */
 class Ungraded extends Data.TaggedError("Ungraded")<{
   readonly detail: string
   readonly canRetry: boolean
@@ -266,20 +277,20 @@ class Ungraded extends Data.TaggedError("Ungraded")<{
 }> {}
 
 /**
- * Returns the worker failure in a round that does not count as a verdict on the plan: an outage, a key, a quota, a
- * defect in the worker's code.
+ * Returns the worker failure, if any, that makes a round unusable for judging its plan: an outage, an invalid key, an
+ * exhausted quota, or a bug in the worker's code.
  */
 const outageIn = ({ runId = "" }: Partial<Transcript.Transcript>, round: Transcript.RoundRecord) =>
   StepFailure.outagesOf({ runId, rounds: [round] }).find(({ step }) => step !== undefined)
 
-/** Returns the grader's verdict, or the reason for its absence. */
+/** Returns the grader's verdict, or the reason why it is missing. */
 const verdict = (given: Effect.Effect<Grader.Grade, Grader.GraderError>): Effect.Effect<Graded, Ungraded> =>
   Effect.mapBoth(given, {
     onSuccess: (grade) => ({ result: grade.correct ? "correct" : "wrong", grade }),
     onFailure: ({ message }) => new Ungraded({ detail: message, canRetry: false })
   })
 
-/** Grades what came of a completion in a run. */
+/** Grades the result of a completion. */
 const grade = Effect.fnUntraced(function* (
   question: Question,
   round: Transcript.RoundRecord,
@@ -333,13 +344,13 @@ const roundOf = (
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The outcome of one attempt at a rollout. */
+/** Result of one attempt at a rollout. */
 type Attempt =
   | ({ readonly _tag: "Finished"; readonly rounds: ReadonlyArray<Round> } & Pick<Rollout, "dropped" | "lostTo">)
-  /** Workers failed, and it is to be run again. */
+  /** Workers failed, and the rollout should be run again. */
   | { readonly _tag: "Again"; readonly rounds: ReadonlyArray<Round> }
 
-/** Grades the rounds of a run. The first that cannot be graded decides what becomes of the rollout. */
+/** Grades the rounds of a run. The first round that cannot be graded determines how the rollout is handled. */
 const gradeRounds = Effect.fnUntraced(function* (
   question: Question,
   sampled: ReadonlyArray<GroupSampling.SampledCompletion>,
@@ -365,16 +376,16 @@ const gradeRounds = Effect.fnUntraced(function* (
     : { _tag: "Finished", rounds, dropped: ungraded?.detail, lostTo: ungraded?.lostTo }
 })
 
-/** One attempt at a rollout. */
+/** Inputs for one attempt at a rollout. */
 interface Attempted {
   readonly member: number
-  /** The number of earlier attempts, whose workers failed. */
+  /** Number of earlier attempts that were lost to worker failures. */
   readonly attempt: number
-  /** The number of earlier starts that were abandoned because their stored calls differ from the present requests. */
+  /** Number of earlier starts that were abandoned because their stored calls do not match the current requests. */
   readonly begun: number
 }
 
-/** Runs one rollout once. */
+/** Executes a rollout once. */
 const run = Effect.fnUntraced(function* (
   question: Question,
   writer: GroupSampling.Writer,
@@ -391,7 +402,7 @@ const run = Effect.fnUntraced(function* (
   const conductor = Conductor.make({
     policy,
     pool: question.pool,
-    // A reward is for the worker that the plan names.
+    // The reward must be attributed to the worker named in the plan.
     reassign: "never",
     maxItems: defaultMaxItems,
     ...config.run,
@@ -408,7 +419,7 @@ const run = Effect.fnUntraced(function* (
       journal: kept?.journalOf(runId),
       listener: recorder.listener
     })
-    // A journal of the caller's own runs must not receive rollouts.
+    // Rollouts must not be written to the caller's journal.
     .pipe(Effect.provideService(Journal.Journal, undefined), Effect.ensuring(release))
   if (error instanceof Journal.JournalMismatch) return undefined
   if (error instanceof Journal.JournalError) return yield* error
@@ -421,7 +432,7 @@ const run = Effect.fnUntraced(function* (
   return graded
 })
 
-/** Runs one rollout, again while its workers fail and the setting allows it. Its first completion stays the same. */
+/** Executes a rollout, and repeats it if its workers fail and the settings allow it. The first completion is reused. */
 const runUntilGraded = Effect.fnUntraced(function* (
   question: Question,
   writerOf: (member: number) => GroupSampling.Writer,
@@ -446,12 +457,12 @@ const runUntilGraded = Effect.fnUntraced(function* (
 })
 
 /**
- * Makes the rollouts of one question.
+ * Generates the rollouts for one question.
  *
  * **Details**
  *
- * The first completions are sampled in one request. A failed run is data, and `failures` decides its reward. Only
- * engine failures and the training's cost limit are errors.
+ * The first completions are sampled in one request. A failed run is not an error: `failures` determines its reward.
+ * Only engine failures and the cost limit of the training run are errors.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * The folder of a training run. The process can be killed at any moment without damaging it.
+ * The folder of a training run. Killing the process at any time does not corrupt it.
  *
- * Checkpoints are written atomically. Metrics are appended, and metrics after the last checkpoint are removed when the
- * run is resumed. Each iteration has one file of rollouts. `RunLayout` describes the layout. Disk damage is detected by
- * checksums, and a run resumes from its last intact checkpoint.
+ * Checkpoints are written atomically. Metrics are appended; when a run is resumed, metrics written after the last
+ * checkpoint are removed. Each iteration has one file of rollouts. See `RunLayout` for the layout. Disk corruption is
+ * detected with checksums, and a run resumes from its last intact checkpoint.
  */
 import * as fs from "node:fs"
 import * as path from "node:path"
@@ -26,22 +26,22 @@ import { type TrainingConfig, version } from "./TrainingConfig.ts"
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a folder cannot be used. */
+/** Reasons why a run folder cannot be used. */
 export type RunFolderErrorReason =
-  /** It does not contain a run. */
+  /** The folder does not contain a run. */
   | { readonly _tag: "NoRun" }
-  /** It already contains a run. */
+  /** The folder already contains a run. */
   | { readonly _tag: "AlreadyThere" }
-  /** Another process is training in it. */
+  /** Another process is training in this folder. */
   | { readonly _tag: "Locked"; readonly holder?: Lock.Holder | undefined }
-  /** It was written by an unsupported version. */
+  /** The run was written by an unsupported version. */
   | { readonly _tag: "Version"; readonly found: unknown }
   /** The disk is full. */
   | { readonly _tag: "Full" }
-  /** It cannot be written or read. */
+  /** The folder cannot be read or written. */
   | { readonly _tag: "Failed"; readonly detail: string }
 
-/** The error for a run folder that cannot be used. */
+/** Raised when a run folder cannot be used. */
 export class RunFolderError extends Data.TaggedError("RunFolderError")<{
   readonly folder: string
   readonly reason: RunFolderErrorReason
@@ -76,7 +76,7 @@ const errorOf =
     return failed(folder, { _tag: "Failed", detail: detailOf(error) })
   }
 
-/** Matches the messages with which engines report a full disk. */
+/** Matches the error messages that engines use for a full disk. */
 export const outOfRoom =
   (folder: string) =>
   (error: EngineError): EngineError | RunFolderError =>
@@ -85,7 +85,7 @@ export const outOfRoom =
 const attempt = <A>(folder: string, run: () => A): Effect.Effect<A, RunFolderError> =>
   Effect.try({ try: run, catch: errorOf(folder) })
 
-/** Maps the error of an effect on a file of the run to an error of the run. */
+/** Runs an effect on a file of the run and maps its error to a `RunFolderError`. */
 const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => Effect.mapError(effect, errorOf(folder))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ const within = <A, R>(folder: string, effect: Effect.Effect<A, unknown, R>) => E
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Reads the configuration of the run in a folder.
+ * Reads the configuration of a run from its folder.
  *
  * **Example**
  *
@@ -115,8 +115,8 @@ const readLines = <A>(folder: string, file: string, options?: JsonLines.ReadOpti
   within(folder, Stream.runCollect(JsonLines.read(file, options))) as Effect.Effect<ReadonlyArray<A>, RunFolderError>
 
 /**
- * Returns the metrics of a run so far, in order of iterations. An incomplete last line is ignored. Damaged lines are
- * ignored and logged.
+ * Reads the metrics of a run in iteration order. An incomplete last line is ignored. Corrupt lines are skipped with a
+ * log message.
  */
 export const readMetrics = Effect.fnUntraced(function* (
   folder: string
@@ -129,7 +129,7 @@ export const readMetrics = Effect.fnUntraced(function* (
   if (damaged.length > 0) {
     yield* Effect.logWarning(`${file} is damaged. The content of line ${damaged.join(", ")} is ignored.`)
   }
-  // A block that was written to a second place repeats lines whole.
+  // Disk corruption can duplicate a block, so that complete lines occur twice.
   const byIteration = new Map(metrics.map((one) => [one.iteration, one]))
   return [...byIteration.values()].sort((left, right) => left.iteration - right.iteration)
 })
@@ -148,13 +148,13 @@ const numbered = (folder: string, pattern: RegExp): ReadonlyArray<number> =>
 const rolloutPattern = /^(\d{6,})\.jsonl\.gz$/
 const checkpointPattern = /^(\d{6,})$/
 
-/** Returns the iterations with stored rollouts, in order. */
+/** Returns the iterations that have stored rollouts, in ascending order. */
 export const rolloutIterations = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.rollouts), rolloutPattern))
 
 /**
- * Returns the rollouts of one iteration: each group, followed by its completions. A file that was truncated by a crash
- * is read up to that point.
+ * Reads the rollouts of one iteration: each group, followed by its completions. If a crash truncated the file, the
+ * lines before that point are returned.
  */
 export const readRollouts = (
   folder: string,
@@ -162,15 +162,15 @@ export const readRollouts = (
 ): Effect.Effect<ReadonlyArray<RolloutRecord>, RunFolderError> =>
   readLines(folder, path.join(folder, Layout.rolloutsOf(iteration)))
 
-/** Returns the existing checkpoints, in order. */
+/** Returns the existing checkpoints in ascending order. */
 export const checkpoints = (folder: string): Effect.Effect<ReadonlyArray<number>, RunFolderError> =>
   attempt(folder, () => numbered(path.join(folder, Layout.checkpoints), checkpointPattern))
 
-/** Reads the state of a run at a checkpoint. Fails if a file of the checkpoint differs from what was written. */
+/** Reads the state of a run at a checkpoint. Fails if a checksum of the checkpoint's files does not match. */
 export const readState = (folder: string, checkpoint: number): Effect.Effect<Layout.TrainerState, RunFolderError> =>
   within(folder, Checkpoint.read(folder, checkpoint))
 
-/** Reads the best checkpoint, if there were held-out evaluations. */
+/** Reads the best checkpoint, or returns `undefined` if there were no held-out evaluations. */
 export const readBest = (folder: string): Effect.Effect<Layout.Best | undefined, RunFolderError> =>
   attempt(folder, () => Records.best(folder))
 
@@ -178,13 +178,13 @@ export const readBest = (folder: string): Effect.Effect<Layout.Best | undefined,
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run folder that this process has locked for writing. */
+/** Run folder that this process has locked for writing. */
 export interface RunFolder {
   readonly folder: string
   readonly config: TrainingConfig
-  /** The run's state at its last checkpoint; `undefined` before the first. */
+  /** State at the last checkpoint, or `undefined` before the first checkpoint. */
   readonly state: Layout.TrainerState | undefined
-  /** The run's spend so far, including work that was lost in a crash. */
+  /** Total spend of the run, including work that was lost in a crash. */
   readonly spent: Layout.Spent
   readonly appendMetrics: (metrics: Metrics) => Effect.Effect<void, RunFolderError>
   readonly writeRollouts: (
@@ -192,24 +192,24 @@ export interface RunFolder {
     records: ReadonlyArray<RolloutRecord>
   ) => Effect.Effect<void, RunFolderError>
   /**
-   * Saves the engine and writes a checkpoint atomically. Older checkpoints except the best one are deleted. Fails if
-   * the iteration already has a checkpoint.
+   * Saves the engine and writes a checkpoint atomically. Older checkpoints are deleted, except for the best one and the
+   * configured number of recent ones. Fails if the iteration already has a checkpoint.
    */
   readonly checkpoint: (
     engine: Engine,
     state: Omit<Layout.TrainerState, "engine" | "files">
   ) => Effect.Effect<Layout.TrainerState, RunFolderError | EngineError>
-  /** The folder in which the engine saves the weights at the start of a phase. It is created if it does not exist. */
+  /** Folder in which the engine saves the weights at the start of a phase. Created on first use. */
   readonly referenceFolder: Effect.Effect<string, RunFolderError>
-  /** Writes the run's spend. With `isDurable`, it also survives a system crash. */
+  /** Records the spend. With `isDurable`, the file is also synced, so that it survives a system crash. */
   readonly writeSpent: (spent: Layout.Spent, isDurable: boolean) => Effect.Effect<void, RunFolderError>
 }
 
-/** Returns the folder with the engine's state of a checkpoint. */
+/** Returns the folder that contains the engine state of a checkpoint. */
 export const checkpointFolder = ({ folder }: Pick<RunFolder, "folder">, checkpoint: number): string =>
   path.join(folder, Layout.checkpointOf(checkpoint))
 
-/** Holds the lock of a run until the scope closes. */
+/** Locks a run folder until the scope closes. */
 const lock = (folder: string) =>
   Effect.mapError(Lock.hold(path.join(folder, Layout.lock)), ({ message, reason }) =>
     failed(
@@ -221,7 +221,7 @@ const lock = (folder: string) =>
 const writeBest = (folder: string, best: Layout.Best | undefined): Effect.Effect<void, FileError> =>
   best === undefined ? Effect.void : WholeFile.write(path.join(folder, Layout.best), `${Sealed.stringify(best)}\n`)
 
-/** Removes rollouts behind the last checkpoint, which are made again, and what was left half written. */
+/** Removes rollouts written after the last checkpoint, which will be generated again, and incomplete files. */
 const cutBack = Effect.fnUntraced(function* (folder: string, state: Layout.TrainerState | undefined) {
   yield* attempt(folder, () => {
     for (const iteration of numbered(path.join(folder, Layout.rollouts), rolloutPattern)) {
@@ -234,11 +234,12 @@ const cutBack = Effect.fnUntraced(function* (folder: string, state: Layout.Train
   yield* within(folder, WholeFile.sweep(path.join(folder, rollouts)))
 })
 
-/** The name of a checkpoint that is being written. */
+/** Folder name used while a checkpoint is being written. */
 const nextCheckpoint = "next.partial"
 
 /**
- * Finds the last intact checkpoint, from which the run resumes. Damaged ones are moved aside, and a message is logged.
+ * Returns the last intact checkpoint, from which the run resumes. Corrupt checkpoints are moved aside with a log
+ * message.
  */
 const lastState = Effect.fnUntraced(function* (folder: string) {
   const found = yield* within(folder, Checkpoint.lastWhole(folder, yield* checkpoints(folder)))
@@ -266,7 +267,9 @@ const make = (
   spent: Layout.Spent,
   metrics: JsonLines.Writer
 ): RunFolder => {
-  /** Rollouts since the last checkpoint. They only have to outlive the system when there is another. */
+  /**
+   * Rollout files written since the last checkpoint. They are synced to disk only when the next checkpoint is written.
+   */
   const unsynced = new Set<string>()
 
   const prune = (state: Layout.TrainerState) => {
@@ -334,7 +337,10 @@ const make = (
   }
 }
 
-/** Leaves the metrics that belong to the last checkpoint; those behind it are made again, and damaged ones are lost. */
+/**
+ * Truncates the metrics to those covered by the last checkpoint. Later ones will be generated again; corrupt ones are
+ * lost.
+ */
 const cutMetrics = Effect.fnUntraced(function* (folder: string, state: Layout.TrainerState | undefined) {
   const file = path.join(folder, Layout.metrics)
   const before = yield* attempt(folder, () => (fs.existsSync(file) ? fs.readFileSync(file, "utf8") : ""))
@@ -362,7 +368,7 @@ const prepare = Effect.fnUntraced(function* (folder: string) {
   yield* within(folder, JsonLines.checkPlain(path.join(folder, Layout.metrics)))
 })
 
-/** Creates a run in a folder without one. This process owns the folder until the scope closes. */
+/** Creates a run in a folder that does not contain one. The folder is locked by this process until the scope closes. */
 export const create = Effect.fnUntraced(function* (
   folder: string,
   config: TrainingConfig
@@ -380,7 +386,7 @@ export const create = Effect.fnUntraced(function* (
   return make(folder, config, undefined, { costUsd: 0, mark: { phase: 0, position: 0 } }, yield* openMetrics(folder))
 })
 
-/** Opens a run to resume it. `change` may alter its configuration, e.g. raise its cost limit. */
+/** Opens an existing run to resume it. `change` can modify the configuration, for example to raise the cost limit. */
 export const open = Effect.fnUntraced(function* (
   folder: string,
   change: (config: TrainingConfig) => TrainingConfig = (config) => config

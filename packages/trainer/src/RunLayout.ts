@@ -1,5 +1,5 @@
 /**
- * The layout of a run's folder.
+ * File layout of a run folder.
  *
  * ```
  * config.json              the whole TrainingConfig
@@ -14,54 +14,58 @@
  * reference/               the weights with which a phase began, where its objective needs them
  * ```
  *
- * Each JSON file and each line of metrics has a checksum (`Sealed` of `@divisi/files`), and a `TrainerState` contains
- * the checksums of the files next to it. If a checkpoint is damaged when the run is resumed, it is renamed, e.g. to
- * `000010.damaged`, and the run continues from the previous one.
+ * Each JSON file and each line of metrics has a checksum (`Sealed` from `@divisi/files`), and a `TrainerState` contains
+ * the checksums of the files next to it. If a checkpoint turns out to be corrupt on resume, it is renamed (for example
+ * to `000010.damaged`), and the run continues from the previous one.
  *
- * Iterations count from 0 over all phases; checkpoint `n` is the state after `n` iterations, so 0 is the start.
+ * Iterations are counted from 0 over all phases. Checkpoint `n` is the state after `n` iterations, so checkpoint 0 is
+ * the initial state.
  */
 import type { Saved } from "./Engine.ts"
 
-/** The best checkpoint by the held-out score. */
+/** Checkpoint with the best held-out score. */
 export interface Best {
   readonly iteration: number
   readonly score: number
 }
 
-/** A position in the source of a phase. */
+/** Position in the source of a phase. */
 export interface Mark {
   readonly phase: number
   readonly position: number
 }
 
-/** The spend of a run. */
+/** Total spend of a run. */
 export interface Spent {
-  /** USD, without payments for stored rollouts after the mark: those are recorded with their answers. */
+  /**
+   * Spend in USD, excluding payments for stored rollouts after the mark, which are recorded together with their
+   * answers.
+   */
   readonly costUsd: number
   readonly mark: Mark
 }
 
-/** The progress of a run: the part of a checkpoint that is independent of the engine. */
+/** Progress of a run: the part of a checkpoint that does not depend on the engine. */
 export interface TrainerState {
   readonly version: 1
   readonly engine: Saved
-  /** The number of completed iterations. */
+  /** Number of completed iterations. */
   readonly iteration: number
-  /** The index of the current phase. `phaseIteration` is the number of its completed iterations. */
+  /** Index of the current phase. `phaseIteration` is the number of iterations completed in it. */
   readonly phase: number
   readonly phaseIteration: number
-  /** Position in the phase's source: the index of the next question or example. */
+  /** Index of the next question or example in the phase's source. */
   readonly position: number
-  /** The engine's state at the start of the phase, if the objective needs it. */
+  /** Engine state at the start of the phase. Set only if the objective needs a reference. */
   readonly reference?: Saved | undefined
-  /** USD spent on these iterations, without lost work. */
+  /** USD spent on these iterations, excluding lost work. */
   readonly costUsd: number
   readonly best?: Best | undefined
-  /** The SHA-256 of each file needed to resume from here, by its path within the run's folder. */
+  /** SHA-256 of each file required to resume from this checkpoint, keyed by path relative to the run folder. */
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Returns the name of an iteration's or checkpoint's file: six digits. */
+/** Formats an iteration or checkpoint number for use in file names, with six digits. */
 export const number = (iteration: number): string => String(iteration).padStart(6, "0")
 
 export const config = "config.json"
@@ -73,11 +77,11 @@ export const keptRollouts = "rollouts.sqlite"
 export const reference = "reference"
 export const checkpoints = "checkpoints"
 export const rollouts = "rollouts"
-/** The name of the state file in a checkpoint's folder. */
+/** Name of the state file in a checkpoint folder. */
 export const state = "trainer.json"
 
-/** Returns the path of the rollouts of an iteration. */
+/** Returns the path of the rollout file for an iteration. */
 export const rolloutsOf = (iteration: number): string => `${rollouts}/${number(iteration)}.jsonl.gz`
 
-/** Returns the path of a checkpoint's folder. */
+/** Returns the path of a checkpoint folder. */
 export const checkpointOf = (iteration: number): string => `${checkpoints}/${number(iteration)}`

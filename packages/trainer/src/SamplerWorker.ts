@@ -1,6 +1,4 @@
-/**
- * A worker that samples from the current weights, e.g. for the policy of a held-out evaluation.
- */
+/** Worker that samples from the weights in training, for example for the policy in a held-out evaluation. */
 
 import { Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -10,15 +8,15 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Engine, EngineError, Sample, Sampler, Tokenizer } from "./Engine.ts"
 
-/** Options for creating a worker. */
+/** Options for `make`. */
 export interface Options {
   readonly sampler: Sampler
   readonly engine: Pick<Engine, "tokenizer">
-  /** Default: `sampler`. */
+  /** Worker id. Default: `sampler`. */
   readonly id?: string | undefined
-  /** The maximum number of tokens of an answer, if the request sets no limit. Default: 1,024. */
+  /** Maximum number of tokens per answer if the request sets no limit. Default: 1,024. */
   readonly maxTokens?: number | undefined
-  /** Returns the answer for a sample and its decoded text. Default: the text. */
+  /** Converts a sample and its decoded text to the worker's answer. Defaults to the decoded text. */
   readonly textOf?: ((sample: Sample, text: string) => string) | undefined
 }
 
@@ -37,7 +35,7 @@ const reasonOf = ({ message, reason }: EngineError): WorkerErrorReason => {
   }
 }
 
-/** Returns the text of a sample, without the end token. */
+/** Returns the decoded text of a sample, without the end token. */
 export const decode = ({ decode }: Tokenizer, { reason, tokens }: Sample): string =>
   decode(reason === "stop" ? tokens.slice(0, -1) : tokens)
 
@@ -53,12 +51,12 @@ const table = Tables.table(
 )
 
 /**
- * Makes a worker from a sampler. It costs nothing, samples at a temperature of 1 and supports seeds (default 0).
+ * Creates a worker from a sampler. It is free, samples at temperature 1 and supports seeds (default: 0).
  *
  * **Details**
  *
- * Its answers are never cached, because other runs have other weights under the same name. Its answers include the
- * `Sample` and the prompt tokens as `echo`, so that a completion's tokens are available even if it comes from a
+ * Answers are never cached, because other runs use the same name for different weights. Each answer includes the
+ * `Sample` and the prompt tokens as `echo`, so the tokens of a completion are available even if it is read from a
  * journal, and a server can return them (`return_token_ids`).
  *
  * **Example**

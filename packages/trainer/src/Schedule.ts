@@ -1,19 +1,17 @@
-/**
- * Learning rates over the steps of a phase.
- */
+/** Learning rate schedules. */
 import type { ScheduleConfig } from "./TrainingConfig.ts"
 
-/** Steps that a warm-up takes: its share of all, rounded up. */
+/** Number of warm-up steps: the configured share of all steps, rounded up. */
 const warmUpSteps = (schedule: ScheduleConfig, steps: number) => Math.ceil(schedule.warmUpRatio * steps)
 
 /**
- * Returns the factor of the peak learning rate at a step.
+ * Returns the fraction of the peak learning rate to use at a step.
  *
  * **Details**
  *
- * `step` counts from 0. The warm-up rises linearly and reaches 1 at its last step. After it, the factor is constant, or
- * follows half a cosine from 1 down to `finalRatio`, which it would reach one step after the last, because a step with
- * a rate of 0 would be wasted.
+ * `step` counts from 0. During warm-up, the factor rises linearly and reaches 1 at the last warm-up step. It then stays
+ * constant, or follows half a cosine from 1 down to `finalRatio`. The cosine would end one step after the last, because
+ * a step with a learning rate of 0 would be wasted.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * Sources of tasks: endless, numbered sequences of questions that depend only on a seed.
+ * Sources of training tasks: endless, numbered sequences that depend only on a seed.
  *
- * A position in a source is a number, so a resumed run continues with the next question.
+ * Since a position in a source is a number, a resumed run continues with the next task.
  */
 
 import { Seed } from "@divisi/core"
@@ -13,22 +13,22 @@ import * as Effect from "effect/Effect"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An endless sequence of tasks. */
+/** Endless, numbered sequence of tasks. */
 export interface TaskSource {
-  /** The name of the source, for the records of a run. */
+  /** Name of the source, used in the run's records. */
   readonly name: string
-  /** Returns the task at a position, from 0. Equal seeds give equal tasks. */
+  /** Returns the task at a position (from 0). The same seed and index always give the same task. */
   readonly task: (seed: number, index: number) => Effect.Effect<Task>
-  /** Returns the kind of a task, for metrics. */
+  /** Returns the kind of a task, by which metrics are grouped. */
   readonly kind: (task: Task) => string
-  /** Returns the pool of a task that has its own. Default: the pool of the training. */
+  /** Returns the worker pool for a task, if it needs a specific one. Defaults to the pool of the training run. */
   readonly pool?: ((task: Task) => WorkerPool | undefined) | undefined
 }
 
-/** A source with its share of an iteration's questions. */
+/** Source with its share of the questions in an iteration. */
 export interface Share {
   readonly source: TaskSource
-  /** Relative to the other shares. */
+  /** Weight of this source relative to the other shares. */
   readonly share: number
 }
 
@@ -36,11 +36,11 @@ export interface Share {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the `family` or `kind` of a task's metadata, or `task` if it has neither. */
+/** Returns the `family` or `kind` from the task's metadata, or `task` if it has neither. */
 export const kindOf = ({ metadata }: Task): string => String(metadata?.family ?? metadata?.kind ?? "task")
 
 /**
- * Makes a source from a function of the seed and the position.
+ * Creates a source from a function of seed and position.
  *
  * **Example**
  *
@@ -70,7 +70,7 @@ export const make = (
 })
 
 /**
- * Makes a source from a list. It repeats the whole list, each time in a different random order.
+ * Creates a source from a list. The list is repeated endlessly, in a new random order each time.
  *
  * **Example**
  *
@@ -103,7 +103,7 @@ export const fromTasks = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Mixes sources: at each position, one of them is sampled with a probability proportional to its share.
+ * Combines sources. At each position, a source is chosen at random with probability proportional to its share.
  *
  * **Example**
  *
@@ -142,12 +142,12 @@ export const mix = (shares: ReadonlyArray<Share>): TaskSource => {
 }
 
 /**
- * Filters tasks, e.g. by difficulty: at each position, tasks are sampled until one is accepted.
+ * Filters tasks, for example by difficulty. At each position, tasks are sampled until one is accepted.
  *
  * **Gotchas**
  *
- * After `maxDraws` attempts (default 100) the last task is used even if it is not accepted, so that a filter that
- * rejects everything does not block a run.
+ * After `maxDraws` attempts (default: 100), the last task is used even if it was rejected, so that a filter that
+ * rejects everything cannot block a run.
  */
 export const filter = (source: TaskSource, isWanted: (task: Task) => boolean, maxDraws = 100): TaskSource => ({
   ...source,

@@ -1,9 +1,9 @@
 /**
- * Telemetry: records a training run with Effect's `Metric`, which OpenTelemetry exporters read.
+ * Records training metrics with Effect's `Metric`, from which OpenTelemetry exporters read them.
  *
- * Gauges show the results of the last iteration, counters the sums since the run started. Names begin with
- * `divisi.training.*`; the workers' tokens use the semantic conventions' `gen_ai.client.token.usage`. Every series is
- * labeled with its run and phase. It contains no text of models or users.
+ * Gauges show the results of the last iteration; counters show totals since the run started. Metric names start with
+ * `divisi.training.`; worker tokens use `gen_ai.client.token.usage` from the semantic conventions. Every series is
+ * labeled with its run and phase. No model output or user text is recorded.
  */
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
@@ -14,13 +14,13 @@ import type { Listener } from "./TrainingEvent.ts"
 // Series
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A measured number with its description. */
+/** Metric value with its description. */
 interface Reading {
   readonly name: string
   readonly description: string
-  /** The unit in UCUM notation, as in OpenTelemetry. `1` is a share or a plain number. */
+  /** Unit in UCUM notation, as used by OpenTelemetry. `1` denotes a ratio or a plain number. */
   readonly unit: string
-  /** Not recorded if the engine does not report it. */
+  /** Value to record. `undefined` values (not reported by the engine) are skipped. */
   readonly value: number | undefined
   readonly attributes?: Readonly<Record<string, string>> | undefined
 }
@@ -116,7 +116,7 @@ type Settings = { readonly description: string; readonly attributes: Metric.Metr
 const makeGauge = (name: string, settings: Settings): Metrical => Metric.gauge(name, settings)
 const makeCounter = (name: string, settings: Settings): Metrical => Metric.counter(name, settings)
 
-/** Readings with the run and the phase that they are of. */
+/** Records readings, labeled with their run and phase. */
 const recordAll = (
   readings: ReadonlyArray<Reading>,
   make: (name: string, settings: Settings) => Metrical,
@@ -133,7 +133,7 @@ const recordAll = (
   )
 
 /**
- * Records the results of an iteration in the current registry of metrics.
+ * Records the metrics of an iteration in the current metric registry.
  *
  * **Example**
  *
@@ -157,7 +157,7 @@ export const record = (run: string, metrics: Metrics): Effect.Effect<void> => {
   return Effect.andThen(gauges, recordAll(counters, makeCounter, run, metrics.phase))
 }
 
-/** Makes a listener that records the results of each iteration in the current registry of metrics. */
+/** Creates a listener that records the metrics of each iteration in the current metric registry. */
 export const listener: Effect.Effect<Listener> = Effect.map(Effect.context<never>(), (context) => {
   let run = "run"
   return (event) => {

@@ -1,10 +1,10 @@
 /**
- * A toy engine: a softmax over a table, small enough to check by hand and fast enough for every test.
+ * Toy engine: a softmax over a table of logits, small enough to verify by hand and fast enough for unit tests.
  *
- * The logits of a token are the sum of two rows: one for the last few tokens, and one for these together with the whole
- * prompt. The first learns the form of completions, the second the answer to a prompt. Gradients are exact, sums are in
- * double precision and everything is deterministic. It is to engines what `ScriptedWorker` is to workers, and passes
- * their contract (`@divisi/testkit/engines`).
+ * The logits of a token are the sum of two rows: one indexed by the last few tokens, and one indexed by these together
+ * with the entire prompt. The first learns the format of completions, the second the answer to a prompt. Gradients are
+ * exact, sums use double precision, and all results are deterministic. The toy engine passes the engine contract tests
+ * (`@divisi/testkit/engines`). It plays the same role for engines as `ScriptedWorker` does for workers.
  */
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
@@ -31,20 +31,22 @@ import * as LossTerms from "./LossTerms.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options of a toy engine. */
+/** Options for a toy engine. */
 export interface Options {
-  /** Texts that become one token each, in addition to single bytes. The longest match is used. */
+  /**
+   * Strings that are encoded as one token each. All other text is encoded as single bytes. The longest match is used.
+   */
   readonly pieces?: ReadonlyArray<string> | undefined
-  /** The number of preceding tokens that determine the next one. Default: 4. */
+  /** Number of preceding tokens that determine the next token. Default: 4. */
   readonly order?: number | undefined
   /**
-   * The maximum number of tokens of a prompt and a completion together. Default: 16,384, because tokens are mostly
-   * single bytes.
+   * Maximum length of a prompt plus its completion, in tokens. Default: 16,384 (large, because most tokens are single
+   * bytes).
    */
   readonly contextTokens?: number | undefined
-  /** The standard deviation of the logits before training. Default: 0, which makes all tokens equally likely. */
+  /** Standard deviation of the initial logits. Default: 0 (all tokens are equally likely). */
   readonly noise?: number | undefined
-  /** The seed of the noise. Default: 0. */
+  /** Seed for the initial logits. Default: 0. */
   readonly seed?: number | undefined
   readonly name?: string | undefined
 }
@@ -58,7 +60,7 @@ const table = {
   name: Tables.name
 } satisfies Tables.ShapeOf<Options>
 
-/** The saved state. */
+/** Format of a saved engine state. */
 interface State {
   readonly version: 1
   readonly step: number
@@ -69,11 +71,11 @@ interface State {
 // Tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Bytes are 0 to 255, the end of a turn is 256, pieces come after. */
+/** Token ids 0 to 255 are bytes, 256 ends a turn, and higher ids are pieces. */
 const endToken = 256
 
 /**
- * Makes a tokenizer for bytes and the given pieces.
+ * Creates a tokenizer for bytes and the given pieces.
  *
  * **Example**
  *
@@ -119,7 +121,7 @@ export const tokenizer = (pieces: ReadonlyArray<string> = []): Tokenizer => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes a toy engine.
+ * Creates a toy engine.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * The trainer: runs the phases of a training with an engine and stores the run in a folder.
+ * Trainer: runs the phases of a training run with an engine, and stores the run in a folder.
  *
- * A run can be stopped or killed, or can reach its cost limit, at any moment. Resuming it from its last checkpoint
- * gives the same result. Progress is reported only through events (`TrainingEvent`).
+ * A run can be stopped or killed at any time, or can reach its cost limit. Resuming it from its last checkpoint gives
+ * the same result as an uninterrupted run. Progress is reported only through events (`TrainingEvent`).
  */
 import { Budget, Callback, type Grader, Seed, Options as Tables } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -36,78 +36,87 @@ import type { Ending, Listener } from "./TrainingEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The inputs of a held-out evaluation. */
+/** Inputs for a held-out evaluation. */
 export interface EvaluationContext {
-  /** The number of completed iterations. */
+  /** Number of completed iterations. */
   readonly iteration: number
-  /** The current weights. */
+  /** Sampler for the current weights. */
   readonly sampler: Sampler
-  /** The sampler as a model, for a `LanguagePolicy`. */
+  /** The sampler as a worker, for use with `LanguagePolicy`. */
   readonly model: Worker
   readonly engine: Engine
 }
 
-/** The parts of a run that are code, not data. They must be the same when the run is resumed. */
+/** The parts of a run that cannot be serialized. Pass the same parts when you resume the run. */
 export interface Parts {
   readonly engine: Engine
   readonly pool: WorkerPool
   readonly grader: Grader.Grader
-  /** The sources of tasks, by the names used in phases. */
+  /** Task sources, keyed by the names used in phases. */
   readonly tasks?: Readonly<Record<string, TaskSource>> | undefined
-  /** The sources of examples, by the names used in phases. */
+  /** Example sources, keyed by the names used in phases. */
   readonly examples?: Readonly<Record<string, ExampleSource>> | undefined
-  /** Creates the policy of a model, if it is not a `LanguagePolicy` with the phase's prompt. It must not resample. */
+  /**
+   * Creates the policy for a model. Defaults to a `LanguagePolicy` with the phase's prompt. The policy must not
+   * resample.
+   */
   readonly policy?: ((model: Worker, phase: Extract<PhaseConfig, { readonly type: "grpo" }>) => Policy) | undefined
-  /** Whether a subset of the pool is held out for tests. The ids are in alphabetical order. */
+  /**
+   * Returns whether a subset of the pool is reserved for tests and must not be used for training. Receives the worker
+   * ids in alphabetical order.
+   */
   readonly isHeldOut?: ((ids: ReadonlyArray<string>) => boolean) | undefined
   /**
-   * An engine for the reference of a KL penalty. By default, the engine's initial weights are saved and loaded when the
-   * reference is needed.
+   * Separate engine for the reference weights of a KL penalty. By default, the initial weights of the training engine
+   * are saved and loaded when needed.
    */
   readonly reference?: Engine | undefined
-  /** Measures the current weights, every `evaluateEvery` iterations. */
+  /** Evaluates the current weights. Called every `evaluateEvery` iterations. */
   readonly evaluate?:
     | ((context: EvaluationContext) => Effect.Effect<Readonly<Record<string, number>>, unknown>)
     | undefined
-  /** The measure that determines the best checkpoint. Default: `score`. */
+  /** Name of the evaluation measure that determines the best checkpoint. Default: `score`. */
   readonly bestBy?: string | undefined
 }
 
-/** The input of {@link configure}: all settings except the phases have defaults. */
+/** Input for {@link configure}. All settings except the phases have defaults. */
 export interface ConfigInput {
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly name?: string | undefined
-  /** Default: 1. */
+  /** Random seed of the run. Default: 1. */
   readonly seed?: number | undefined
-  /** Default: every 10 iterations, retaining the last 2. */
+  /** When to save checkpoints and how many to retain. Default: every 10 iterations, retaining the last 2. */
   readonly checkpoints?: Partial<TrainingConfig["checkpoints"]> | undefined
-  /** Default: 0, never. */
+  /** Number of iterations between held-out evaluations. Default: 0 (never). */
   readonly evaluateEvery?: number | undefined
-  /** Default: `true`. */
+  /** Whether to write rollouts to the run folder. Default: `true`. */
   readonly recordRollouts?: boolean | undefined
-  /** The maximum total cost of workers and of an engine with prices, in USD. */
+  /** Maximum total cost of the run in USD, for workers and for an engine with prices. */
   readonly maxCostUsd?: number | undefined
   readonly versions?: Readonly<Record<string, string>> | undefined
 }
 
-/** The folder of a run, and options for watching and stopping it. */
+/** The run folder, and options for monitoring and stopping the run. */
 export interface Options {
   readonly folder: string
   readonly listener?: Listener | undefined
-  /** Stops the run: work that can be repeated is abandoned, and a checkpoint is saved. */
+  /** Aborting this signal stops the run: work that can be repeated is abandoned, and a checkpoint is saved. */
   readonly signal?: AbortSignal | undefined
-  /** Shared stores, for making rollouts on several machines ({@link work}). Default: one machine. */
+  /**
+   * Shared stores for running rollouts on several machines ({@link work}). By default, all rollouts run on this
+   * machine.
+   */
   readonly machines?: Machines.Machines | undefined
 }
 
-/** The result of a run. */
+/** Result of a training run. */
 export interface Result {
   readonly ending: Ending
-  /** The number of completed iterations. */
+  /** Number of completed iterations. */
   readonly iteration: number
-  /** The spend of the run in USD, including lost work. */
+  /** Total spend of the run in USD, including lost work. */
   readonly spentUsd: number
-  /** The phases of a finished run without a training signal, with the reason; empty otherwise. */
+  /** Phases that had no training signal, with the reason. Empty if the run has not finished. */
   readonly unlearned: ReadonlyArray<Unlearned>
 }
 
@@ -116,7 +125,7 @@ export interface Result {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the complete configuration of a run, as {@link start} writes it to the folder.
+ * Returns the complete configuration of a run, as {@link start} writes it to the run folder.
  *
  * **Example**
  *
@@ -182,7 +191,7 @@ const flawOf = (config: TrainingConfig, parts: Parts): string | undefined => {
   return undefined
 }
 
-/** Fails with a `ConfigError` if options or parts do not fit their tables. */
+/** Fails with a `ConfigError` if options or parts do not match their option tables. */
 const holding = <A>(checked: () => A): Effect.Effect<A, ConfigError> =>
   Effect.try({
     try: checked,
@@ -221,7 +230,7 @@ const runPhases = Effect.fnUntraced(function* (
   return { type: "finished" }
 })
 
-/** Ends a run early and saves what it did. */
+/** Ends a run early, after saving a checkpoint. */
 const cut = (session: Session.Session, ending: Ending) => Effect.as(Session.checkpoint(session), ending)
 
 const stopSignal = (signal: AbortSignal | undefined, stopped: Deferred.Deferred<void>) =>
@@ -251,7 +260,7 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
   const isKept = KeptRollouts.areWorth(given.pool) && config.phases.some(({ type }) => type === "grpo")
   const kept = lead?.kept ?? (isKept ? yield* KeptRollouts.open(folder.folder, spent.mark) : undefined)
   if (kept !== undefined) yield* warnOfDoubts(kept)
-  // The account of several machines has all spending.
+  // With several machines, the shared account already contains the total spend.
   const spentUsd = lead === undefined ? spent.costUsd + (kept?.paidUsd() ?? 0) : 0
   const limits = { costUsd: config.maxCostUsd === undefined ? undefined : Math.max(0, config.maxCostUsd - spentUsd) }
   const ledger = lead?.ledger ?? Budget.make(limits)
@@ -303,11 +312,12 @@ const train = Effect.fnUntraced(function* (folder: RunFolder.RunFolder, given: P
 })
 
 /**
- * Starts a training run in a folder without a run, and runs it to its end.
+ * Starts a training run in a folder that does not contain one, and runs it to completion.
  *
  * **Details**
  *
- * If the run is stopped or reaches its cost limit, the effect succeeds with that ending, and the run can be resumed.
+ * If the run is stopped or reaches its cost limit, the effect succeeds with the corresponding ending, and the run can
+ * be resumed.
  *
  * **Example**
  *
@@ -352,12 +362,12 @@ export const start = (parts: Parts, input: ConfigInput, options: Options): Effec
   )
 
 /**
- * Resumes the run in a folder from its last checkpoint. `maxCostUsd` replaces the run's limit.
+ * Resumes the run in a folder from its last checkpoint. `maxCostUsd`, if given, replaces the run's cost limit.
  *
  * **Gotchas**
  *
- * Pass the parts that the run was started with: the same sources, engine and workers. Only their names and the workers'
- * ids are checked.
+ * Pass the same parts as when the run was started: the same sources, engine and workers. Only their names and the
+ * worker ids are checked.
  *
  * **Example**
  *
@@ -394,11 +404,11 @@ export const resume = (
     })
   )
 
-/** The part of a configuration that decides about rollouts. */
+/** Serializes the part of a configuration that must be the same on all machines. */
 const comparable = ({ checkpoints: _, maxCostUsd: __, versions: ___, ...config }: TrainingConfig): string =>
   JSON.stringify(config)
 
-/** Claims groups of a list and makes them, until the list is closed. */
+/** Claims groups from a list and executes them until the list is closed. */
 const workOn = Effect.fnUntraced(function* (
   parts: Parts,
   machines: Machines.Machines,
@@ -441,7 +451,7 @@ const workOn = Effect.fnUntraced(function* (
   )
   const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
   yield* Effect.raceFirst(Machines.makeGroups(tasks, concurrency, isClosed, make), closed).pipe(
-    // Another machine took the group over, or the machine that trains ends at the limit.
+    // Another machine took over the group, or the training machine stopped at the cost limit.
     Effect.catchTags({
       CostLimitReached: () => closed,
       JournalError: ({ message, reason }) =>
@@ -451,13 +461,12 @@ const workOn = Effect.fnUntraced(function* (
 })
 
 /**
- * Makes rollouts for a training on another machine until that training ends. Returns immediately if it has already
- * ended.
+ * Runs rollouts for a training run on another machine until that run ends. Returns immediately if it has already ended.
  *
  * **Details**
  *
- * If the training has not started, waits for it. The configuration must be the same as on the training machine; only
- * the tokenizer of the engine is used.
+ * If the run has not started yet, waits for it. The configuration must match that of the training machine. The engine
+ * passed here is used only for its tokenizer.
  */
 export const work = (
   parts: Parts,

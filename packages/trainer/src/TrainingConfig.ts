@@ -1,10 +1,10 @@
 /**
- * The configuration of a training run: plain data with everything that determines the run, written to the run's folder
- * before the first step.
+ * Configuration of a training run: plain data that fully determines the run. It is written to the run folder before the
+ * first step.
  *
- * Parts that are not data (the engine, the pool, the tasks, the grader) are passed to the trainer separately, and
- * appear here by name. A run is a list of phases, each with its own settings. The defaults are the paper's. Unlike the
- * textbook method, there is no critic network and no synchronized reference model (paper section 2: no KL term).
+ * Parts that are not plain data (the engine, the pool, the tasks, the grader) are passed to the trainer separately and
+ * referenced here by name. A run is a list of phases, each with its own settings. The defaults are those of the paper.
+ * Unlike in textbook PPO, there is no critic network and no synchronized reference model (paper section 2: no KL term).
  */
 
 import { Options, type Prompt, type WorkflowText } from "@divisi/core"
@@ -15,23 +15,23 @@ import { grpoTable, warmStartTable } from "./internal/tables.ts"
 // Optimiser
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The learning rate schedule of a phase. */
+/** Learning rate schedule of a phase. */
 export type ScheduleConfig =
-  /** Constant after the warm-up. */
+  /** Constant after warm-up. */
   | { readonly type: "constant"; readonly warmUpRatio: number }
-  /** Half a cosine down to `finalRatio` of the peak, after the warm-up. */
+  /** After warm-up, follows half a cosine down to `finalRatio` times the peak. */
   | { readonly type: "cosine"; readonly warmUpRatio: number; readonly finalRatio: number }
 
-/** AdamW and its schedule. */
+/** AdamW settings and learning rate schedule. */
 export interface OptimizerConfig {
-  /** The peak learning rate. */
+  /** Peak learning rate. */
   readonly learningRate: number
   readonly schedule: ScheduleConfig
   readonly beta1: number
   readonly beta2: number
   readonly epsilon: number
   readonly weightDecay: number
-  /** The norm to which a gradient is clipped; 0 disables clipping. */
+  /** Maximum gradient norm; larger gradients are scaled down to it. 0 disables clipping. */
   readonly maxGradientNorm: number
 }
 
@@ -39,57 +39,60 @@ export interface OptimizerConfig {
 // Objective
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The handling of groups without a training signal, in which all rewards are equal. */
+/** How to handle groups without a training signal, that is, groups in which all rewards are equal. */
 export type ZeroVariance =
-  /** The group is excluded from the gradient. */
+  /** Exclude the group from the gradient. */
   | { readonly type: "drop" }
-  /** The group is included with advantages of 0, so that only an entropy bonus or a KL penalty has an effect. */
+  /** Include the group with advantages of 0, so that only an entropy bonus or a KL penalty has an effect. */
   | { readonly type: "keep" }
   /**
-   * The group is replaced by another question. The number of extra groups is at most `maxExtra` times the groups of an
-   * iteration.
+   * Replace the group with a new question. The number of extra groups is at most `maxExtra` times the number of groups
+   * per iteration.
    */
   | { readonly type: "resample"; readonly maxExtra: number }
 
-/** The conversion of rewards to advantages. */
+/** How rewards are converted to advantages. */
 export interface AdvantageConfig {
-  /** The subtracted baseline: the mean of the group (GRPO), or that of the other members (leave-one-out). */
+  /**
+   * Baseline subtracted from the reward: the mean of the group (GRPO), or the mean of the other members
+   * (leave-one-out).
+   */
   readonly baseline: "group" | "leave-one-out"
-  /** Whether advantages are divided by the standard deviation of the group. */
+  /** Whether to divide advantages by the standard deviation of the group. */
   readonly divideByStd: boolean
   readonly zeroVariance: ZeroVariance
   /**
-   * Which groups count as equal: those with equal rewards (`"reward"`), or those whose readable answers are all correct
-   * or all wrong (`"correctness"`, the filter of DAPO, Yu et al. 2025). Use `"correctness"` for policies that still
-   * write many invalid plans: as long as no plan gives a correct answer, rewards favor the shortest plan, because it
-   * contains fewer errors.
+   * Which groups count as equal: groups with equal rewards (`"reward"`), or groups whose parseable answers are all
+   * correct or all wrong (`"correctness"`, the filter of DAPO, Yu et al. 2025). Use `"correctness"` for policies that
+   * still write many invalid plans: as long as no plan gives a correct answer, rewards favor the shortest plan, because
+   * it contains fewer errors.
    */
   readonly equalBy: "reward" | "correctness"
-  /** The factor on the first round's advantages if a recursive round follows. */
+  /** Factor applied to the advantages of the first round if a recursive round follows. */
   readonly recursionDiscount: number
 }
 
-/** The objective to maximize. */
+/** Objective to maximize. */
 export interface ObjectiveConfig {
-  readonly loss: /** The clipped ratio of each token: GRPO. */
+  readonly loss: /** Clipped per-token ratio (GRPO). */
     | { readonly type: "clippedRatio"; readonly low: number; readonly high: number }
-    /** The clipped geometric mean of a completion's ratios. */
+    /** Clipped geometric mean of the ratios in a completion (GSPO). */
     | { readonly type: "sequenceRatio"; readonly low: number; readonly high: number }
-    /** The ratio without clipping: REINFORCE. */
+    /** Unclipped ratio (REINFORCE). */
     | { readonly type: "importanceSampling" }
   /**
-   * The order of averaging: over the tokens of each completion and then over completions, or over all tokens of a step
-   * together.
+   * How the loss is averaged: over the tokens of each completion and then over completions (`"completion"`), or over
+   * all tokens of a step at once (`"token"`).
    */
   readonly mean: "completion" | "token"
-  /** The coefficient of the policy's entropy in the objective; 0 for none. */
+  /** Coefficient of the entropy bonus. 0 disables it. */
   readonly entropy: number
   /**
-   * The coefficient of the divergence from the weights at the start of the phase, which is subtracted from the reward
-   * of each token.
+   * Coefficient of the KL penalty, which is subtracted from the reward of each token. It penalizes divergence from the
+   * weights at the start of the phase.
    */
   readonly kl: number
-  /** The factors of the tokens in a completion's parts: the text before the three lists, and the lists. */
+  /** Loss weights for the two parts of a completion: the thought before the three lists, and the lists. */
   readonly weights: { readonly thought: number; readonly lists: number }
 }
 
@@ -98,26 +101,26 @@ export interface ObjectiveConfig {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Settings for the runs of rollouts. Rounds and seeds are set by the training itself. A critic and a `reassign`
- * function are not supported, because the configuration is written as JSON.
+ * Settings for the Conductor runs of rollouts. The training run determines rounds and seeds. A critic or a `reassign`
+ * function cannot be used, because the configuration is stored as JSON.
  */
 export interface RolloutRunSettings
   extends Omit<RunSettings, "maxSteps" | "reassign" | "recursion" | "seed" | "self" | "critic" | "threshold"> {
-  /** The maximum number of steps of a workflow. */
+  /** Maximum number of steps per workflow. */
   readonly maxSteps: number
   /** Whether another worker takes over a step whose worker failed after all retries. */
   readonly reassign?: "never" | "next" | undefined
 }
 
 /**
- * The handling of rollouts in which a worker failed for a reason unrelated to the plan (unreachable, overloaded, out of
- * quota, a defect), after retries and reassignment.
+ * How to handle rollouts in which a worker failed for reasons unrelated to the plan (unreachable, overloaded, out of
+ * quota, a bug), after retries and reassignment.
  */
 export interface FailureConfig {
   /**
-   * `"retry"`, the default, runs the rollout again: `retries` times, then drops it. `"drop"` drops it. `"wrong"` counts
-   * it as wrong, so that the policy learns which workers are reliable. A failure that a plan can cause (a context that
-   * is too long, filtered content) always counts as wrong.
+   * `"retry"` (the default) runs the rollout again up to `retries` times, then drops it. `"drop"` drops it immediately.
+   * `"wrong"` counts it as wrong, so that the policy learns which workers are reliable. Failures that a plan can cause
+   * (context too long, content filtered) always count as wrong.
    */
   readonly lost: "wrong" | "drop" | "retry"
   readonly retries: number
@@ -125,11 +128,11 @@ export interface FailureConfig {
 
 /** Penalties subtracted from the reward of an answer. All default to 0, as in the paper. */
 export interface PenaltyConfig {
-  /** The penalty for each call of a worker. */
+  /** Penalty per worker call. */
   readonly perCall: number
-  /** The penalty for each second of the critical path. */
+  /** Penalty per second of the critical path. */
   readonly perSecond: number
-  /** The penalty for each step of the longest chain. It favors concurrent steps without depending on measured time. */
+  /** Penalty per step of the longest chain. Favors concurrent steps without depending on measured time. */
   readonly perCriticalStep: number
   readonly perUsd: number
 }
@@ -137,11 +140,13 @@ export interface PenaltyConfig {
 /** Settings for rollouts. */
 export interface RolloutConfig {
   /**
-   * The prompt: the paper's setting and its ablations (examples, subtasks, access, descriptions), or another template.
+   * Prompt format: the paper's prompt and its ablations (examples, subtasks, access, descriptions), or a different
+   * template.
    */
   readonly prompt: Prompt.ConductorOptions
   /**
-   * Steps, limits, workers' settings, retries. The budget is per rollout, including the policy's own calls and tokens.
+   * Steps, limits, worker settings and retries. The budget applies to each rollout and includes the calls and tokens of
+   * the policy.
    */
   readonly run: RolloutRunSettings
   /**
@@ -152,32 +157,34 @@ export interface RolloutConfig {
   readonly reading: WorkflowText.Mode
   /**
    * Whether the Conductor is a worker in its own pool. Default: `false`. A step assigned to it becomes a nested run on
-   * the same account, without further nesting. Completions in nested runs are sampled and paid for, but not trained on,
-   * because their reward would belong to another plan.
+   * the same account; nested runs cannot be nested further. Completions in nested runs are sampled and paid for but not
+   * trained on, because their reward would belong to another plan.
    */
   readonly self: boolean
-  /** The maximum number of tokens of a completion. A completion that reaches the limit is not parsed. */
+  /** Maximum number of tokens per completion. Completions that reach the limit are not parsed. */
   readonly maxTokens: number
-  /** Whether the rollouts of a group use the same worker seeds, so that equal calls have equal answers. */
+  /** Whether all rollouts of a group use the same worker seeds, so that identical calls get identical answers. */
   readonly sharedAnswers: boolean
   readonly failures: FailureConfig
   readonly penalties: PenaltyConfig
-  /** The number of groups that are sampled concurrently. */
+  /** Maximum number of groups sampled concurrently. */
   readonly samplingConcurrency: number
   /**
-   * The number of rollouts whose workflows run concurrently. Sampling pauses while that many sampled groups are waiting
-   * to run.
+   * Maximum number of rollouts that execute workflows concurrently. Sampling pauses while that many sampled groups are
+   * waiting to run.
    */
   readonly runConcurrency: number
 }
 
-/** The workers of a question. */
+/** Which workers a question gets. */
 export type PoolConfig =
-  /** The whole pool, in its order. */
+  /** The entire pool, in its original order. */
   | { readonly type: "fixed" }
-  /** The whole pool, shuffled for each question. */
+  /** The entire pool, shuffled for each question. */
   | { readonly type: "shuffled" }
-  /** A random subset of `min` to `max` workers, shuffled for each question; never one of `heldOut`. */
+  /**
+   * A random subset of `min` to `max` workers, shuffled for each question. Subsets listed in `heldOut` are never used.
+   */
   | {
       readonly type: "random"
       readonly min: number
@@ -185,15 +192,16 @@ export type PoolConfig =
       readonly heldOut?: ReadonlyArray<ReadonlyArray<string>> | undefined
     }
 
-/** The number of rounds of a rollout. */
+/** Settings for recursive rounds. */
 export interface RecursionConfig {
-  /** The share of an iteration's groups that have recursive rounds. */
+  /** Share of the groups in an iteration that have recursive rounds. */
   readonly share: number
-  /** The number of rounds after the first. */
+  /** Number of rounds after the first. */
   readonly rounds: number
   /**
-   * The share of workers, from 0 to 1, that are simulated as unreachable in questions with recursive rounds, so that
-   * the policy learns to call others if a round has no answer. The same for all rollouts of a question. Default: 0.
+   * Share of workers, from 0 to 1, that are simulated as unreachable in questions with recursive rounds, so that the
+   * policy learns to call other workers if a round has no answer. All rollouts for a question have the same outages.
+   * Default: 0.
    */
   readonly outages?: number | undefined
 }
@@ -205,12 +213,12 @@ export interface RecursionConfig {
 /** Supervised learning on given completions. */
 export interface WarmStartConfig {
   readonly type: "warm-start"
-  /** Unique within a run. */
+  /** Name of the phase, unique within the run. */
   readonly name: string
-  /** The name of the source of examples, as in `Parts.examples`. */
+  /** Name of the example source in `Parts.examples`. */
   readonly examples: string
   readonly steps: number
-  /** The number of examples per step. An example is a prompt with all its completions. */
+  /** Number of examples per step. An example is a prompt with all its completions. */
   readonly batch: number
   readonly optimizer: OptimizerConfig
 }
@@ -218,19 +226,20 @@ export interface WarmStartConfig {
 /** Reinforcement learning with groups of rollouts. */
 export interface GrpoConfig {
   readonly type: "grpo"
-  /** Unique within a run. */
+  /** Name of the phase, unique within the run. */
   readonly name: string
-  /** The name of the source of tasks, as in `Parts.tasks`. */
+  /** Name of the task source in `Parts.tasks`. */
   readonly tasks: string
   readonly iterations: number
-  /** The number of questions (and groups) per iteration. */
+  /** Number of questions, and thus groups, per iteration. */
   readonly questions: number
-  /** The number of completions per question. */
+  /** Number of completions per question. */
   readonly groupSize: number
-  /** The number of optimizer steps per iteration, each on its share of the groups. */
+  /** Number of optimizer steps per iteration. The groups are divided evenly between them. */
   readonly minibatches: number
   /**
-   * The number of optimizer steps by which the sampler may lag behind the first step of an iteration; 0 is on-policy.
+   * Maximum number of optimizer steps by which the sampler may lag behind the first step of an iteration. 0 means
+   * strictly on-policy.
    */
   readonly offPolicySteps: number
   readonly optimizer: OptimizerConfig
@@ -241,14 +250,14 @@ export interface GrpoConfig {
   readonly recursion: RecursionConfig
 }
 
-/** A part of a run with its own settings. */
+/** One phase of a training run, with its own settings. */
 export type PhaseConfig = WarmStartConfig | GrpoConfig
 
 // -------------------------------------------------------------------------------------------------------------------
 // Run
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the run folder's format. */
+/** Format version of the run folder. */
 export const version = 1
 
 /** Everything that determines a run, as plain JSON. */
@@ -256,9 +265,9 @@ export interface TrainingConfig {
   readonly version: typeof version
   readonly name: string
   readonly seed: number
-  /** The names of the engine and the model. */
+  /** Names of the engine and the model. */
   readonly engine: { readonly name: string; readonly model: string }
-  /** The workers, by index, with their ids and descriptions, and whether their prices are play money. */
+  /** The workers in pool order, with their ids and descriptions, and whether their prices are play money. */
   readonly pool: ReadonlyArray<{
     readonly id: string
     readonly description?: string | undefined
@@ -267,20 +276,21 @@ export interface TrainingConfig {
   readonly grader: string
   readonly phases: ReadonlyArray<PhaseConfig>
   readonly checkpoints: {
-    /** The number of iterations between checkpoints. */
+    /** Number of iterations between checkpoints. */
     readonly every: number
-    /** The number of recent checkpoints to retain, in addition to the best one. */
+    /** Number of recent checkpoints to retain, in addition to the best one. */
     readonly keep: number
   }
-  /** The number of iterations between held-out evaluations; 0 for none. */
+  /** Number of iterations between held-out evaluations. 0 disables them. */
   readonly evaluateEvery: number
-  /** Whether rollouts are written into the folder. */
+  /** Whether to write rollouts to the run folder. */
   readonly recordRollouts: boolean
   /**
-   * The maximum total cost of the run in USD. At the limit, the run stops at a checkpoint. It can be raised on resume.
+   * Maximum total cost of the run in USD. When it is reached, the run stops at a checkpoint. It can be raised on
+   * resume.
    */
   readonly maxCostUsd?: number | undefined
-  /** The versions of packages and Node. */
+  /** Versions of Node and of the packages used. */
   readonly versions: Readonly<Record<string, string>>
 }
 
@@ -288,14 +298,14 @@ export interface TrainingConfig {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A partial group of settings. Values with a `type`, and lists, must be complete. */
+/** Partial settings group. Lists and values with a `type` must be given in full. */
 export type Settings<A> = A extends ReadonlyArray<unknown> | { readonly type: string }
   ? A
   : A extends object
     ? { readonly [Key in keyof A]?: Settings<A[Key]> | undefined }
     : A
 
-/** AdamW as in the paper. */
+/** Default optimizer: AdamW with the paper's settings. */
 const defaultOptimizer: OptimizerConfig = {
   learningRate: 1e-6,
   schedule: { type: "cosine", warmUpRatio: 0.03, finalRatio: 0 },
@@ -306,7 +316,10 @@ const defaultOptimizer: OptimizerConfig = {
   maxGradientNorm: 1
 }
 
-/** GRPO as in the paper: group mean and standard deviation; groups with equal rewards are dropped. */
+/**
+ * Default advantages, as in the paper: normalized by group mean and standard deviation; groups with equal rewards are
+ * dropped.
+ */
 const defaultAdvantage: AdvantageConfig = {
   baseline: "group",
   divideByStd: true,
@@ -315,7 +328,7 @@ const defaultAdvantage: AdvantageConfig = {
   recursionDiscount: 0.25
 }
 
-/** The clipped ratio of each token, no entropy bonus, no KL term. */
+/** Default objective: clipped per-token ratio, no entropy bonus, no KL term. */
 export const defaultObjective: ObjectiveConfig = {
   loss: { type: "clippedRatio", low: 0.2, high: 0.2 },
   mean: "completion",
@@ -324,7 +337,7 @@ export const defaultObjective: ObjectiveConfig = {
   weights: { thought: 1, lists: 1 }
 }
 
-/** Rollouts as in the paper's controlled setting. */
+/** Default rollout settings, as in the paper's controlled experiments. */
 export const defaultRollouts: RolloutConfig = {
   prompt: {},
   run: {
@@ -358,17 +371,17 @@ const merge = <A>(defaults: A, settings: unknown): A =>
       }
     : settings) as A
 
-/** The input of {@link grpo}. */
+/** Input for {@link grpo}. */
 export type GrpoInput = Settings<Omit<GrpoConfig, "type">>
 
 /**
- * Makes a phase of reinforcement learning with the paper's defaults.
+ * Creates a reinforcement learning phase with the paper's defaults.
  *
  * **Details**
  *
- * Default: 200 iterations of 4 questions with 64 completions each, one optimizer step per iteration, strictly
- * on-policy. Off-policy overlap is useful only if workers are slower than the engine and run on another machine; the
- * embedded engine samples on the same cores that compute its gradients.
+ * By default, the phase has 200 iterations of 4 questions with 64 completions each, and one optimizer step per
+ * iteration, strictly on-policy. Off-policy sampling is useful only if workers are slower than the engine and run on
+ * another machine, because the embedded engine samples on the same cores that compute its gradients.
  *
  * **Example**
  *
@@ -409,7 +422,7 @@ const withDefaults = (input: GrpoInput): GrpoConfig => ({
 })
 
 /**
- * Makes the paper's fine-tuning phase for recursion: 20 iterations in which half of the questions have a recursive
+ * Creates the paper's fine-tuning phase for recursion: 20 iterations in which half of the questions have a recursive
  * round.
  *
  * **Example**
@@ -429,7 +442,7 @@ export const recursion = (input: GrpoInput = {}): GrpoConfig =>
   })
 
 /**
- * Makes a phase of supervised learning.
+ * Creates a supervised learning phase.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** The errors of a training run. Its saved state is intact, and the run can be resumed. */
+/** Errors of a training run. The saved state stays intact, so the run can be resumed. */
 import type { Callback } from "@divisi/core"
 import * as Data from "effect/Data"
 import type { CurriculumError } from "./Curriculum.ts"
@@ -7,14 +7,14 @@ import type { MachinesError } from "./Machines.ts"
 import type { RolloutError } from "./Rollout.ts"
 import type { RunFolderError } from "./RunFolder.ts"
 
-/** The error for a configuration that does not match the parts. */
+/** Raised when the configuration does not match the parts. */
 export class ConfigError extends Data.TaggedError("ConfigError")<{ readonly detail: string }> {
   override get message(): string {
     return `The run cannot be trained as it is configured: ${this.detail}.`
   }
 }
 
-/** The error of a failed held-out evaluation. */
+/** Raised when a held-out evaluation fails. */
 export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   readonly iteration: number
   readonly detail: string
@@ -24,12 +24,12 @@ export class EvaluationError extends Data.TaggedError("EvaluationError")<{
   }
 }
 
-/** The error for an outage of the workers: consecutive rollouts were lost to their failures. */
+/** Raised when the workers appear to be down: too many consecutive rollouts were lost to worker failures. */
 export class OutageError extends Data.TaggedError("OutageError")<{
   readonly iteration: number
-  /** The number of consecutive failures among rollouts that called a worker. */
+  /** Number of consecutive failures among rollouts that called a worker. */
   readonly rollouts: number
-  /** The number of rollouts lost in the iteration, by worker and class of failure. */
+  /** Number of rollouts lost in the iteration, keyed by worker and type of failure. */
   readonly lostTo: Readonly<Record<string, number>>
 }> {
   override get message(): string {
@@ -38,7 +38,7 @@ export class OutageError extends Data.TaggedError("OutageError")<{
   }
 }
 
-/** Any error of a training run. */
+/** All errors of a training run. */
 export type TrainingError =
   | Callback.CallbackError
   | OutageError

@@ -1,7 +1,7 @@
 /**
  * Training events: everything that happens in a training run, in order.
  *
- * The terminal view and telemetry are folds of this one stream. Events are plain JSON values; `at` is the wall clock in
+ * The terminal view and telemetry are derived from this stream. Events are plain JSON values; `at` is the timestamp in
  * milliseconds since 1970.
  */
 import type { Unlearned } from "./Lessons.ts"
@@ -12,31 +12,31 @@ export type { Unlearned } from "./Lessons.ts"
 
 /** Why a training run ended. */
 export type Ending =
-  /** All phases are done. */
+  /** All phases are complete. */
   | { readonly type: "finished" }
-  /** Its signal was aborted. It can be resumed. */
+  /** The run's signal was aborted. The run can be resumed. */
   | { readonly type: "stopped" }
-  /** It reached its cost limit. It can be resumed with a higher limit. */
+  /** The run reached its cost limit. It can be resumed with a higher limit. */
   | { readonly type: "cost-limit"; readonly limitUsd: number; readonly spentUsd: number }
 
-/** An event of a training run. */
+/** Event of a training run. */
 export type TrainingEvent = { readonly at: number } & (
   | {
       readonly type: "training-started"
       readonly config: TrainingConfig
       readonly folder: string
-      /** The number of iterations completed before, if the run is resumed. */
+      /** Number of iterations that were already complete when the run was resumed. */
       readonly iteration: number
-      /** The number of iterations of all phases. */
+      /** Total number of iterations over all phases. */
       readonly iterations: number
     }
   | { readonly type: "phase-started"; readonly phase: string; readonly index: number; readonly iterations: number }
-  /** The rollouts of a question are complete. */
+  /** All rollouts of a question are complete. */
   | {
       readonly type: "group-finished"
       readonly iteration: number
       readonly phase: string
-      /** The number of completed groups of this iteration, and of all its groups. */
+      /** Number of completed groups, and total number of groups, in this iteration. */
       readonly done: number
       readonly total: number
       readonly costUsd: number
@@ -46,12 +46,14 @@ export type TrainingEvent = { readonly at: number } & (
   | {
       readonly type: "training-finished"
       readonly ending: Ending
-      /** Present if phases had no training signal. */
+      /** Phases that had no training signal. Omitted if every phase had one. */
       readonly unlearned?: ReadonlyArray<Unlearned>
       readonly iteration: number
       readonly costUsd: number
     }
 )
 
-/** Receives events as they happen. It must not throw and should return quickly, because the run waits for it. */
+/**
+ * Callback that receives events as they happen. It must not throw, and should return quickly because it blocks the run.
+ */
 export type Listener = (event: TrainingEvent) => void

@@ -1,4 +1,4 @@
-/** An uncertain value: the median of many simulations, and the range that covers most of them. */
+/** Range of an uncertain value: the median of many simulations, with lower and upper bounds. */
 
 /** The 5th, 50th and 95th percentiles. */
 export interface Range {
@@ -14,7 +14,7 @@ const quantile = (sorted: ReadonlyArray<number>, share: number): number => {
   return sorted[below]! * (1 - rest) + (sorted[below + 1] ?? sorted[below]!) * rest
 }
 
-/** Returns the range of one or more values. */
+/** Returns the percentiles of one or more values. */
 export const of = (values: ReadonlyArray<number>): Range => {
   const sorted = values.toSorted((left, right) => left - right)
   return { low: quantile(sorted, 0.05), median: quantile(sorted, 0.5), high: quantile(sorted, 0.95) }

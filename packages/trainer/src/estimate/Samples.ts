@@ -1,28 +1,28 @@
-/** The token usage of a rollout, as measured by a rehearsal. */
+/** Measured token usage of rollouts. */
 import type { RunEvent } from "@divisi/core"
 
-/** A worker call, in tokens. */
+/** Token usage of one worker call. */
 export interface CallSample {
   readonly worker: string
   readonly inputTokens: number
   readonly outputTokens: number
 }
 
-/** The completion of one round, and the resulting worker calls. */
+/** Completion of one round, with the worker calls it caused. */
 export interface RolloutSample {
   readonly completionTokens: number
   readonly calls: ReadonlyArray<CallSample>
 }
 
-/** Rollouts, and whether the tokens of their answers were counted or assumed. */
+/** Measured rollouts, and whether the answer tokens were counted or assumed. */
 export interface Samples {
   readonly tokens: "assumed" | "counted"
-  /** The token counts of the policy's prompts. */
+  /** Token count of each policy prompt. */
   readonly promptTokens: ReadonlyArray<number>
   readonly rollouts: ReadonlyArray<RolloutSample>
 }
 
-/** Makes a recorder of the calls of consecutive runs. */
+/** Creates a recorder for the calls of consecutive runs. */
 export const recorder = () => {
   let calls: Array<CallSample> = []
   const listener = (event: RunEvent.RunEvent): void => {
@@ -30,7 +30,7 @@ export const recorder = () => {
     const { inputTokens, outputTokens } = event.usage
     calls.push({ worker: event.worker, inputTokens, outputTokens })
   }
-  /** The calls since the last time. */
+  /** Returns the calls recorded since the previous `take`. */
   const take = (): ReadonlyArray<CallSample> => {
     const taken = calls
     calls = []

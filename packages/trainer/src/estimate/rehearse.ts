@@ -1,6 +1,6 @@
 /**
- * A rehearsal: a few rollouts as in training. A generator of random plans replaces the model, and stubs that count
- * tokens replace workers that would cost money.
+ * Rehearsal: measures the token usage of a few rollouts before training. A generator of random plans replaces the
+ * model, and token-counting stubs replace workers that would cost money.
  */
 
 import { LanguagePolicy, Seed, type Workflow, WorkflowText } from "@divisi/core"
@@ -21,31 +21,31 @@ import * as Samples from "./Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a rehearsal. */
+/** Options for a rehearsal. */
 export interface RehearsalOptions {
   readonly parts: Pick<Parts, "pool" | "tasks" | "policy">
   readonly phase: GrpoConfig
   /** Counts the tokens of prompts and completions. Default: an estimate of four characters per token. */
   readonly tokenizer?: Pick<Tokenizer, "render" | "encode"> | undefined
-  /** Whether the workers themselves are called, which is only sensible if they are free. Default: `false`. */
+  /** Whether to call the actual workers. Use this only if they are free. Default: `false`. */
   readonly asksWorkers?: boolean | undefined
-  /** The median number of tokens of an answer, including reasoning, if workers are not called. Default: 400. */
+  /** Median number of tokens per answer, including reasoning, if workers are not called. Default: 400. */
   readonly answerTokens?: number | undefined
-  /** The number of rollouts. Default: 100. */
+  /** Number of rollouts. Default: 100. */
   readonly count?: number | undefined
   readonly seed?: number | undefined
 }
 
-/** The default median number of tokens of an answer. */
+/** Default for `answerTokens`. */
 export const defaultAnswerTokens = 400
 
-/** The spread of answers around the median: the logarithm's standard deviation. */
+/** Standard deviation of the logarithm of the answer length. */
 const answerSpread = 0.6
 
-/** The assumed number of tokens that a model thinks before it writes its lists. */
+/** Assumed number of tokens that the model writes before its lists. */
 const thoughtTokens = 40
 
-/** Samples from the normal distribution (Box and Muller 1958). */
+/** Samples from the standard normal distribution (Box and Muller 1958). */
 export const normal = (draw: Seed.Draw): number => Math.sqrt(-2 * Math.log(1 - draw())) * Math.cos(2 * Math.PI * draw())
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ const textTokens = (text: string): number => Math.ceil(text.length / 4)
 const reply = (text: string, usage: Usage.Usage): Stream.Stream<Worker.WorkerPart> =>
   Stream.make<[Worker.WorkerPart, Worker.WorkerPart]>({ type: "text", text }, { type: "finish", reason: "stop", usage })
 
-/** An empty subtask is the question itself. */
+/** An empty subtask stands for the question itself. */
 const subtasks = [
   "",
   "Work out the first part.",
@@ -72,7 +72,7 @@ const random = (size: number, { run: { maxSteps } }: GrpoConfig["rollouts"], dra
   }))
 })
 
-/** Writes random plans, and keeps the prompts that it is shown. */
+/** Creates a model that writes random plans and records the prompts it receives. */
 const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) => {
   const prompts: Array<number> = []
   let completionTokens = 0
@@ -91,7 +91,7 @@ const writer = (options: RehearsalOptions, size: () => number, draw: Seed.Draw) 
   return { worker, prompts, completionTokens: () => completionTokens }
 }
 
-/** Answers at the worker's likely length without asking it. */
+/** Creates a stub that returns an answer of likely length without calling the worker. */
 const standIn = (worker: Worker.Worker, median: number, draw: Seed.Draw): Worker.Worker => ({
   id: worker.id,
   description: worker.description,
@@ -115,12 +115,12 @@ const castOf = ({ answerTokens = defaultAnswerTokens, asksWorkers, parts }: Rehe
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Rehearses rollouts of a phase and measures their usage.
+ * Runs a few rollouts of a phase without training, and measures their token usage.
  *
  * **Details**
  *
- * The prompts are those of training. Plans are random and of maximum length. Unless workers are called, no request is
- * sent, and the lengths of answers are assumed.
+ * Prompts are the same as in training. Plans are random and have the maximum number of steps. Unless `asksWorkers` is
+ * set, no requests are sent, and answer lengths are assumed.
  */
 export const rehearse = Effect.fnUntraced(function* (
   options: RehearsalOptions

@@ -1,5 +1,6 @@
 /**
- * One simulation of a training run: the unknowns are drawn once for the whole run, then its iterations are added up.
+ * Simulates a training run once: unknown quantities are sampled once per run, then the usage of all iterations is
+ * summed.
  */
 
 import { Seed } from "@divisi/core"
@@ -13,7 +14,7 @@ import type { RolloutSample } from "./Samples.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The total usage of a run. Costs include only items with a known price. */
+/** Total usage of a simulated run. Costs include only items with a known price. */
 export interface Total {
   iterations: number
   rollouts: number
@@ -27,11 +28,11 @@ export interface Total {
   engineUsd: number
   seconds: number
   workerSeconds: number
-  /** Whether the limit of cost was reached. */
+  /** Whether the run reached its cost limit. */
   isStopped: boolean
 }
 
-/** A rollout with its prices. */
+/** Rollout with its cost. */
 interface Priced {
   readonly completionTokens: number
   readonly calls: number
@@ -40,20 +41,20 @@ interface Priced {
   readonly usd: number
 }
 
-/** The unknowns of a run. */
+/** Unknown quantities, sampled once per simulated run. */
 interface Unknowns {
-  /** The mean calls of a workflow in this run, over those of the rehearsal. */
+  /** Mean number of calls per workflow, relative to the rehearsal. */
   readonly length: number
-  /** The share of completions that can be read at the beginning; half-way it is all of them. */
+  /** Share of completions that can be parsed at the start. It rises to 1 by the middle of the run. */
   readonly readable: number
-  /** Tokens of calls and completions, over the assumed ones. */
+  /** Tokens per call and completion, relative to the assumption. */
   readonly callTokens: number
   readonly completionTokens: number
-  /** The share of possible recursive rounds that are run, and of possible further groups that are asked. */
+  /** Shares of the possible recursive rounds that run, and of the possible extra groups that are sampled. */
   readonly recursion: number
   readonly resampling: number
   readonly secondsPerCall: number
-  /** The overlap of sampling and working: 1 if the longer one hides the shorter one. */
+  /** Overlap of sampling and worker calls. At 1, the longer of the two completely hides the shorter. */
   readonly overlap: number
 }
 
@@ -61,7 +62,7 @@ interface Unknowns {
 // Drawing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Standard deviations of the logarithm. */
+/** Standard deviations of the logarithm of the token count. */
 const spread = { assumed: 0.5, counted: 0.3 } as const
 
 const price = ({ calls, completionTokens }: RolloutSample, pricing: Options["workers"]): Priced => {
@@ -102,7 +103,7 @@ const drawUnknowns = ({ config, samples, secondsPerCall }: Options, draw: Seed.D
 
 const perMillion = 1_000_000
 
-/** The mean of some rollouts that are drawn: enough for an iteration, however many it has. */
+/** Maximum number of rollouts sampled per iteration. Their mean is used for all rollouts of the iteration. */
 const mostDrawn = 24
 
 const meanOf = (pool: ReadonlyArray<Priced>, count: number, draw: Seed.Draw): Priced => {
@@ -135,7 +136,7 @@ const engineSeconds = ({ speed }: EngineRates, sampled: number, trained: number)
 
 interface Amounts {
   readonly groups: number
-  /** Rollouts, those of recursive rounds included, and those of them that are learned from. */
+  /** Number of rollouts including recursive rounds, and how many of them are trained on. */
   readonly rollouts: number
   readonly trained: number
   readonly progress: number
@@ -197,7 +198,7 @@ const addIteration = (
   addEvaluations(total, options, unknowns, pool, { iterations: 1, progress, concurrency }, draw)
 }
 
-/** Adds some iterations, with the held-out evaluations due in them. */
+/** Adds iterations, and the held-out evaluations that are due during them, to the total. */
 const addEvaluations = (
   total: Total,
   options: Options,
@@ -254,7 +255,7 @@ export const simulate = (options: Options, seed: number): Total => {
   const { config, samples } = options
   const draw = Seed.draw(seed)
   const unknowns = drawUnknowns(options, draw)
-  // Drawn with replacement: few samples say less than many.
+  // Sample with replacement, so that a small number of rollouts leads to a wider range.
   const pool = samples.rollouts
     .map(() => samples.rollouts[Math.floor(draw() * samples.rollouts.length)]!)
     .map((sample) => price(sample, options.workers))

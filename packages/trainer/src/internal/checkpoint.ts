@@ -1,4 +1,4 @@
-/** The checkpoints of a run's folder: which files each needs, and which is the last that is as it was written. */
+/** Reads checkpoints of a run folder, verifies their files, and finds the last intact one. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { Checksum, WholeFile } from "@divisi/files"
@@ -17,7 +17,10 @@ const filesIn = (folder: string): ReadonlyArray<string> =>
     )
     .sort()
 
-/** The checksums of what an engine has saved in a folder, and of the reference, which lies elsewhere in the run's. */
+/**
+ * Returns the checksums of the files that an engine saved in a folder, and of the reference, which is stored elsewhere
+ * in the run folder.
+ */
 export const sumsOf = Effect.fnUntraced(function* (
   folder: string,
   partial: string,
@@ -29,7 +32,7 @@ export const sumsOf = Effect.fnUntraced(function* (
     files[`${Layout.checkpointOf(state.iteration)}/${name}`] = sha256
   }
   const reference = `${Layout.reference}/${state.reference?.reference}`
-  // The address of a remote engine is not a local file.
+  // Addresses of remote engines are not local files.
   if (fs.statSync(path.join(folder, reference), { throwIfNoEntry: false })?.isFile() === true) {
     files[reference] = (yield* Checksum.ofFile(path.join(folder, reference))).sha256
     yield* WholeFile.sync(path.join(folder, reference))
@@ -37,13 +40,13 @@ export const sumsOf = Effect.fnUntraced(function* (
   return files
 })
 
-/** A checkpoint that cannot be used, and why. */
+/** Corrupt checkpoint, with the reason. */
 export interface Damaged {
   readonly checkpoint: number
   readonly detail: string
 }
 
-/** The state of a checkpoint, whose files are all as they were written; or what is wrong with it. */
+/** Returns the state of a checkpoint if all its files are intact, or a description of the damage. */
 export const read = (
   folder: string,
   checkpoint: number
@@ -63,8 +66,8 @@ export const read = (
   })
 
 /**
- * Returns the last intact one of some checkpoints, and those after it. A checkpoint of another version does not count
- * as damaged.
+ * Returns the last intact checkpoint, and the corrupt ones after it. A checkpoint written by an unsupported version
+ * does not count as corrupt.
  */
 export const lastWhole = Effect.fnUntraced(function* (folder: string, checkpoints: ReadonlyArray<number>) {
   const damaged: Array<Damaged> = []
@@ -77,7 +80,7 @@ export const lastWhole = Effect.fnUntraced(function* (folder: string, checkpoint
   return { state: undefined, damaged }
 })
 
-/** Renames a checkpoint that cannot be used, so that another of its iteration has room; returns where it is. */
+/** Renames a corrupt checkpoint so that a new one can be written for the same iteration. Returns the new path. */
 export const putAside = (folder: string, checkpoint: number): string => {
   const from = path.join(folder, Layout.checkpointOf(checkpoint))
   const to = `${from}.damaged`

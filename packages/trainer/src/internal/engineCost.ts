@@ -1,4 +1,4 @@
-/** The cost of an engine's tokens, and an engine that charges for them. */
+/** Calculates the cost of engine tokens, and wraps engines so that they charge for them. */
 import * as Effect from "effect/Effect"
 import type { Datum, Engine, EnginePricing, Sampler } from "../Engine.ts"
 import type { GroupAdvantages } from "./grpoBatch.ts"
@@ -18,15 +18,15 @@ const usd = (pricing: EnginePricing | undefined, { prefill = 0, sampled = 0, tra
 const tokensOf = (data: ReadonlyArray<Datum>): number =>
   data.reduce((sum, { completion, prompt }) => sum + prompt.length + completion.length, 0)
 
-/** USD of learning from data. */
+/** Returns the cost of a training pass over the data, in USD. */
 export const ofLearning = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
   usd(pricing, { trained: tokensOf(data) })
 
-/** USD of log-probabilities of data. */
+/** Returns the cost of a forward pass over the data, in USD. */
 export const ofForward = ({ pricing }: Engine, data: ReadonlyArray<Datum>): number =>
   usd(pricing, { prefill: tokensOf(data) })
 
-/** USD of sampling groups. A prompt that a group shares is paid for once. */
+/** Returns the cost of sampling the groups, in USD. A prompt shared by a group is charged once. */
 export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<GroupAdvantages>): number => {
   let [prefill, sampled] = [0, 0]
   for (const { completions } of groups) {
@@ -36,7 +36,7 @@ export const ofSampling = ({ pricing }: Engine, groups: ReadonlyArray<GroupAdvan
   return usd(pricing, { prefill, sampled })
 }
 
-/** An engine that charges for each of its answers. An engine without prices is returned as it is. */
+/** Returns an engine that charges for each operation. An engine without prices is returned unchanged. */
 export const metered = (engine: Engine, charge: (costUsd: number) => Effect.Effect<void>): Engine => {
   const { pricing } = engine
   if (pricing === undefined) return engine

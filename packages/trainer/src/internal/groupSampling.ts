@@ -1,9 +1,9 @@
 /**
- * The completions of a group, as the models that its rollouts' policies write with: the one place where sampled tokens
- * are recorded.
+ * Samples the completions for a group. Each rollout's policy receives a model that reads from here; this is the only
+ * module that records sampled tokens.
  *
- * The first completions of a group have one prompt. They are sampled in one request, when the first of them is asked
- * for. Those of recursive rounds have prompts of their own.
+ * The first completions of a group share one prompt. They are sampled in a single request when the first one is needed.
+ * Completions of recursive rounds each have a different prompt.
  */
 
 import { Seed } from "@divisi/core"
@@ -14,39 +14,42 @@ import type * as Semaphore from "effect/Semaphore"
 import type { EngineError, Sample, Sampler, Tokenizer } from "../Engine.ts"
 import * as SamplerWorker from "../SamplerWorker.ts"
 
-/** A completion with the prompt that it was sampled after. */
+/** Sampled completion with its prompt. */
 export interface SampledCompletion {
-  /** The same array for all completions that have the same prompt. */
+  /** Prompt tokens. Completions with the same prompt share one array. */
   readonly prompt: ReadonlyArray<number>
   readonly sample: Sample
 }
 
-/** The model of one rollout's policy. */
+/** Model for the policy of one rollout. */
 export interface Writer {
   readonly worker: Worker
-  /** The same if the Conductor is a worker of its own pool: its completions do not count as rounds of this rollout. */
+  /**
+   * Model for nested runs, if the Conductor is a worker in its own pool. Its completions do not count as rounds of this
+   * rollout.
+   */
   readonly nested: Worker
-  /** The completion of each round so far. */
+  /** Completion of each completed round. */
   readonly sampled: ReadonlyArray<SampledCompletion>
-  /** Takes the next of them, sampled now or read from the stored rollout. */
+  /** Records the next completion, either sampled now or read from the stored rollout. */
   readonly take: (messages: ReadonlyArray<Message>, sample: Sample) => void
 }
 
-/** The id of the models. */
+/** Worker id of the models. */
 export const id = "policy-in-training"
 
-/** The resources shared by the rollouts of a group. */
+/** Resources shared by the rollouts of a group. */
 export interface GroupOptions {
   readonly sampler: Sampler
   readonly tokenizer: Tokenizer
   readonly maxTokens: number
   readonly size: number
   readonly seed: number
-  /** A permit for each completion that is sampled at once. */
+  /** Limits the number of completions sampled concurrently. */
   readonly permits: Semaphore.Semaphore
   /**
-   * Called with the engine's failure, which is not a verdict on the policy. It stops the group: none of its calls is
-   * answered.
+   * Called when the engine fails. The failure says nothing about the policy, so it stops the group: none of its pending
+   * calls completes.
    */
   readonly onFailure: (error: EngineError) => Effect.Effect<unknown>
 }
@@ -57,7 +60,7 @@ const contents = (messages: ReadonlyArray<Message>) =>
     .map(({ content, role }) => `${role}\n${content}`)
     .join("\n")
 
-/** Renders equal messages once, to one array. */
+/** Returns a tokenizer that renders equal messages only once, to the same array. */
 const renderOnce = (tokenizer: Tokenizer): Tokenizer => {
   const prompts = new Map<string, ReadonlyArray<number>>()
   const render = (messages: ReadonlyArray<Message>) => {
@@ -69,13 +72,16 @@ const renderOnce = (tokenizer: Tokenizer): Tokenizer => {
   return { ...tokenizer, render }
 }
 
-/** The text that a policy reads of a sample. One that reached the limit of tokens is not read, and none is empty. */
+/**
+ * Returns the text of a sample as the policy receives it. Samples that reached the token limit become a text that
+ * cannot be parsed, and no sample becomes an empty text.
+ */
 const textOf = (sample: Sample, text: string): string => {
   if (sample.reason === "length") return `(cut after ${sample.tokens.length} tokens)`
   return text.trim() === "" ? "(nothing)" : text
 }
 
-/** The models of a group's rollouts, by member. */
+/** Returns a function that creates the model for each group member. */
 export const make = (options: GroupOptions): ((member: number) => Writer) => {
   const { maxTokens, permits, sampler, seed, size } = options
   const tokenizer = renderOnce(options.tokenizer)
@@ -83,7 +89,7 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
   const sample = (prompt: ReadonlyArray<number>, count: number, seed: number) =>
     permits.withPermits(count)(sampler.sample({ prompt, maxTokens, count, seed }))
 
-  /** The first completions, once they were requested. */
+  /** First completions, once they have been requested. */
   let first:
     | {
         readonly prompt: ReadonlyArray<number>
@@ -93,7 +99,7 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
 
   const sampleOne = Effect.fnUntraced(function* (prompt: ReadonlyArray<number>, member: number, round: number) {
     if (round === 0) {
-      // Synchronous, so that no other member begins a request of its own meanwhile.
+      // This must be synchronous, so that no other member sends its own request in the meantime.
       first ??= { prompt, samples: Effect.runSync(Effect.cached(sample(prompt, size, seed))) }
       if (first.prompt === prompt) return (yield* first.samples)[member]!
     }
@@ -106,7 +112,7 @@ export const make = (options: GroupOptions): ((member: number) => Writer) => {
       SamplerWorker.make({
         sampler: {
           version: sampler.version,
-          // The engine was asked as often as that can help: a run does not ask it again.
+          // The engine has already been retried, so the run must not retry it again.
           sample: (request) =>
             Effect.catch(sample(request), (error) => Effect.andThen(options.onFailure(error), Effect.never))
         },

@@ -1,4 +1,4 @@
-/** From groups of rollouts to data of an engine. */
+/** Converts groups of rollouts to training data for the engine. */
 import { WorkflowText } from "@divisi/core"
 import * as Result from "effect/Result"
 import * as Advantage from "../Advantage.ts"
@@ -8,31 +8,31 @@ import * as Objective from "../Objective.ts"
 import type { Group, Rollout, Round } from "../Rollout.ts"
 import type { AdvantageConfig, GrpoConfig, ObjectiveConfig } from "../TrainingConfig.ts"
 
-/** A completion with its advantage. */
+/** Completion with its advantage. */
 export interface CompletionAdvantage {
   readonly rollout: Rollout
   readonly index: number
   readonly round: Round
-  /** Absent when the completion is not learned from. */
+  /** Omitted if the completion is not trained on. */
   readonly advantage: number | undefined
 }
 
-/** A group with the advantages of its completions. */
+/** Group with the advantages of its completions. */
 export interface GroupAdvantages {
   readonly group: Group
   readonly completions: ReadonlyArray<CompletionAdvantage>
-  /** For each round, whether it teaches nothing. */
+  /** For each round, whether it has no training signal. */
   readonly isZeroVariance_R: ReadonlyArray<boolean>
 }
 
-/** A completion to learn from, with one advantage for all of its tokens. */
+/** Completion to train on, with one advantage for all its tokens. */
 export interface LearnedCompletion extends Pick<Datum, "prompt" | "completion"> {
   readonly weights: PerToken
   readonly logProbs: PerToken
   readonly advantage: number
 }
 
-/** Whether the rollouts that have this round were all right in it, or all wrong. */
+/** Whether the rollouts that reached this round were either all correct or all wrong. */
 const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean => {
   const isCorrect_G = rollouts.flatMap(({ rounds }) =>
     round < rounds.length ? [rounds[round]!.result === "correct"] : []
@@ -40,7 +40,7 @@ const isUndecided = (rollouts: ReadonlyArray<Rollout>, round: number): boolean =
   return new Set(isCorrect_G).size < 2
 }
 
-/** Gives each completion of a group its advantage. */
+/** Calculates the advantage of each completion in a group. */
 export const advantages = (group: Group, config: AdvantageConfig): GroupAdvantages => {
   const counted = group.rollouts.filter(({ dropped }) => dropped === undefined)
   const found = Advantage.ofRounds(
@@ -65,10 +65,10 @@ export const advantages = (group: Group, config: AdvantageConfig): GroupAdvantag
   return { group, completions, isZeroVariance_R }
 }
 
-/** Whether there is nothing in a group to learn from. */
+/** Whether a group has no training signal. */
 export const teachesNothing = ({ isZeroVariance_R }: GroupAdvantages): boolean => isZeroVariance_R.every((is) => is)
 
-/** The first token of the three lists, where the parts of a completion are to have weights of their own. */
+/** Returns the first token of the three lists, or `undefined` if thought and lists have the same weight. */
 const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer: Tokenizer): number | undefined => {
   const { lists, thought } = config.objective.weights
   if (lists === thought || round.result === "unreadable") return undefined
@@ -88,7 +88,7 @@ const listsFrom = (round: Round, config: GrpoConfig, poolSize: number, tokenizer
   return Math.max(0, at)
 }
 
-/** The completions of one optimiser step. */
+/** Returns the completions to train on in one optimizer step. */
 export const learnedCompletions = (
   groups: ReadonlyArray<GroupAdvantages>,
   config: GrpoConfig,
@@ -115,7 +115,10 @@ export const learnedCompletions = (
   }))
 }
 
-/** The data of one optimiser step. With a `reference`, advantages pay the penalty for leaving it. */
+/**
+ * Returns the training data for one optimizer step. If `reference` is given, the KL penalty is subtracted from the
+ * advantages.
+ */
 export const data = (
   completions: ReadonlyArray<LearnedCompletion>,
   { kl }: Pick<ObjectiveConfig, "kl">,

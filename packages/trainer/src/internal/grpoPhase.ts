@@ -1,10 +1,9 @@
 /**
- * A phase of reinforcement learning. Each iteration collects rollouts and learns from them. Within the off-policy
- * limit, the next iterations are collected meanwhile.
+ * Reinforcement learning phase. Each iteration collects rollouts and trains on them. Within the off-policy limit,
+ * rollouts for the next iterations are collected at the same time.
  *
- * The number of an iteration alone decides which weights it is sampled from, never how fast anything is. So a run that
- * is killed and resumed is the same run. After a checkpoint, the next iteration is always sampled from the saved
- * weights.
+ * Which weights an iteration is sampled from depends only on its number, never on timing. Resuming a killed run
+ * therefore gives the same result. After a checkpoint, the next iteration is always sampled from the saved weights.
  */
 import type { Journal } from "@divisi/core"
 import * as Clock from "effect/Clock"
@@ -37,7 +36,7 @@ import { optimizerSettings } from "./warmStartPhase.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A running phase. */
+/** Running phase. */
 interface Phase {
   readonly session: Session.Session
   readonly config: GrpoConfig
@@ -45,24 +44,24 @@ interface Phase {
   readonly seed: number
   readonly sampling: Semaphore.Semaphore
   readonly running: Semaphore.Semaphore
-  /** Iterations of the phase that were done when it began here. */
+  /** Number of iterations of the phase that were complete when this process started. */
   readonly first: number
-  /** Iterations of the run before the phase. */
+  /** Number of iterations in earlier phases. */
   readonly before: number
   /**
-   * The number of consecutive lost rollouts, counted over iterations without any verdict from a rollout that called a
-   * worker.
+   * Number of consecutive lost rollouts, counted across iterations. Reset when a rollout that called a worker gets a
+   * verdict.
    */
   readonly outage: { lost: number }
 }
 
-/** The rollouts of an iteration. */
+/** Rollouts collected for an iteration. */
 interface Collected {
   readonly groups: ReadonlyArray<Batch.GroupAdvantages>
-  /** Those that are learned from. */
+  /** Groups to train on. */
   readonly chosen: ReadonlyArray<Batch.GroupAdvantages>
   readonly samplerVersion: number
-  /** The next place in the source. */
+  /** Next position in the source. */
   readonly position: number
   readonly seconds: number
 }
@@ -73,14 +72,14 @@ type CollectError =
   | RunFolderError
   | Exclude<Rollout.RolloutFailure, Journal.JournalError>
 
-/** Rollouts that are being collected, by the iteration of the phase. */
+/** Rollouts being collected, keyed by iteration within the phase. */
 type Collecting = Map<number, Deferred.Deferred<Collected, CollectError>>
 
 // -------------------------------------------------------------------------------------------------------------------
 // Collecting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The groups at some places of the source. */
+/** Collects the groups at the given positions of the source. */
 const collectGroups = Effect.fnUntraced(function* (
   phase: Phase,
   phaseIteration: number,
@@ -125,7 +124,8 @@ const collectGroups = Effect.fnUntraced(function* (
       costUsd: Session.spentUsd(session)
     })
   })
-  // Sampling waits for running: no more groups are open than both can work on.
+  // Sampling waits for free workflow slots, so there are never more open groups than sampling and execution can handle
+  // together.
   const concurrency = rollouts.samplingConcurrency + Math.ceil(rollouts.runConcurrency / groupSize)
   const { lead } = session
   if (lead === undefined) {
@@ -150,7 +150,10 @@ const collectGroups = Effect.fnUntraced(function* (
 
 const range = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at)
 
-/** The rollouts of an iteration. With `resample`, more questions replace those that teach nothing. */
+/**
+ * Collects the rollouts of an iteration. With `resample`, groups without a training signal are replaced by new
+ * questions.
+ */
 const collect = Effect.fnUntraced(function* (
   phase: Phase,
   phaseIteration: number,
@@ -179,7 +182,7 @@ const collect = Effect.fnUntraced(function* (
   }
 })
 
-/** The number of iterations after which the weights are taken that an iteration is sampled from. */
+/** Returns after how many iterations the weights used for sampling this iteration are taken. */
 const sampledAfter = (phase: Phase, phaseIteration: number): number => {
   const ahead = Math.floor(phase.config.offPolicySteps / phase.config.minibatches)
   for (let done = phaseIteration; done > Math.max(phase.first, phaseIteration - ahead); done--) {
@@ -188,7 +191,7 @@ const sampledAfter = (phase: Phase, phaseIteration: number): number => {
   return Math.max(phase.first, phaseIteration - ahead)
 }
 
-/** Starts to collect the iterations that are sampled from the present weights, after those already being collected. */
+/** Starts collecting the iterations that are sampled from the current weights, after those already in progress. */
 const startCollecting = Effect.fnUntraced(function* (
   phase: Phase,
   collecting: Collecting,
@@ -205,7 +208,7 @@ const startCollecting = Effect.fnUntraced(function* (
   mine.forEach((iteration, at) => {
     collecting.set(iteration, deferreds[at]!)
   })
-  // Taken now, before the weights change.
+  // Take the snapshot now, before the weights change.
   const scope = yield* Scope.fork(yield* Effect.scope)
   const sampler = yield* Scope.provide(session.parts.engine.sampler, scope)
   const all = Effect.gen(function* () {
@@ -217,7 +220,7 @@ const startCollecting = Effect.fnUntraced(function* (
       position = exit.value.position
     }
   })
-  // At once, so that its first requests are under way before anything is learned.
+  // Start immediately, so that the first requests are in flight before training begins.
   yield* Effect.forkScoped(
     Effect.ensuring(
       Effect.catchCause(all, (cause) => Effect.forEach(deferreds, (one) => Deferred.failCause(one, cause))),
@@ -231,7 +234,7 @@ const startCollecting = Effect.fnUntraced(function* (
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The result of the steps of an iteration. */
+/** Result of the optimizer steps of an iteration. */
 interface Learned {
   readonly steps: ReadonlyArray<OptimizerStep>
   readonly learningRate: number
@@ -255,7 +258,7 @@ const learn = Effect.fnUntraced(function* (
   const batches = Array.from({ length: minibatches }, (_, part) =>
     Batch.learnedCompletions(chunk(chosen, part, minibatches), config, engine.tokenizer)
   )
-  // The reference does not change meanwhile: it is asked once for all batches.
+  // The reference weights do not change during an iteration, so compute their log-probabilities once for all batches.
   const references = yield* watch.time("reference", Reference.logProbs(session, config, batches.flat()))
   const steps: Array<OptimizerStep> = []
   const passes: Array<{ readonly data: ReadonlyArray<Datum>; readonly pass: Pass }> = []
@@ -295,7 +298,7 @@ const meanEntropy = (passes: Learned["passes"]): number | undefined => {
   return tokens === 0 ? undefined : sum / tokens
 }
 
-/** The metrics of learning. */
+/** Returns the metrics of the optimizer steps. */
 const learningMetrics = ({ learningRate, passes, referenceDivergence, steps }: Learned, loss: Loss) => {
   const all = passes.flatMap(({ data }) => data)
   const distances = passes.map(({ data, pass }) => Objective.distance(loss, data, pass.logProbs))
@@ -322,10 +325,16 @@ const learningMetrics = ({ learningRate, passes, referenceDivergence, steps }: L
 // The loop
 // -------------------------------------------------------------------------------------------------------------------
 
-/** So many rollouts that asked a worker may be lost in a row, without one that has a verdict: then the workers are down. */
+/**
+ * Maximum number of consecutive rollouts that may call a worker and be lost without a verdict. Beyond it, the workers
+ * are considered down.
+ */
 const mostLost = 8
 
-/** Stops a run whose workers are all down, before an iteration counts that teaches nothing. It can be resumed. */
+/**
+ * Stops the run if all workers are down, so that an iteration without a training signal is not counted. The run can be
+ * resumed.
+ */
 const checkOutage = Effect.fnUntraced(function* (
   { config, outage, session }: Phase,
   { groups }: Collected
@@ -336,7 +345,8 @@ const checkOutage = Effect.fnUntraced(function* (
   )
   outage.lost = isAnswered ? 0 : outage.lost + lost
   if (outage.lost < mostLost) return
-  // The failure is in the rollout's record, so it would be repeated without a new call.
+  // The failure is stored with the rollout; without removing it, a resumed run would read it again instead of making a
+  // new call.
   const remove = session.kept?.forgetLost()
   yield* Session.writeSpent(session, true)
   if (remove !== undefined) yield* remove
@@ -344,7 +354,7 @@ const checkOutage = Effect.fnUntraced(function* (
   return yield* new OutageError({ iteration: session.standing.iteration, rollouts: outage.lost, lostTo })
 })
 
-/** USD of the tokens of an iteration at the engine. */
+/** Returns the engine cost of an iteration, in USD. */
 const engineCost = ({ parts }: Session.Session, { groups }: Collected, learned: Learned): number => {
   const data = learned.passes.flatMap((pass) => pass.data)
   const looked = learned.referenceDivergence === undefined ? [] : data
@@ -368,7 +378,7 @@ const runIteration = Effect.fnUntraced(function* (
   const waiting = Deferred.await(collecting.get(phaseIteration)!)
   const collected = yield* watch.time("wait", Session.stoppable(session, waiting))
   collecting.delete(phaseIteration - 1)
-  // The first iteration here is sampled from the present weights.
+  // In this process, the first iteration is sampled from the current weights.
   const version = known ?? collected.samplerVersion
   yield* checkOutage(phase, collected)
 
@@ -398,7 +408,7 @@ const runIteration = Effect.fnUntraced(function* (
   return metrics.version
 })
 
-/** Runs what is left of the phase. */
+/** Runs the remaining iterations of the phase. */
 export const run = Effect.fnUntraced(function* (
   session: Session.Session,
   config: GrpoConfig,

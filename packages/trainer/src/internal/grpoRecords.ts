@@ -1,4 +1,4 @@
-/** The results of an iteration's groups, as records and as metrics. */
+/** Converts the groups of an iteration to rollout records and metrics. */
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { moments } from "../Advantage.ts"
 import type { GrpoMetrics, KindMetrics, RoundMetrics, Shapes } from "../Metrics.ts"
@@ -68,7 +68,7 @@ const completionRecord = (
   return record
 }
 
-/** The lines that an iteration writes. */
+/** Returns the rollout records of an iteration. */
 export const records = (groups: ReadonlyArray<GroupAdvantages>, place: Place): ReadonlyArray<RolloutRecord> =>
   groups.flatMap((advantages, group): ReadonlyArray<RolloutRecord> => {
     const { kind, task } = advantages.group.question
@@ -107,7 +107,7 @@ const shapeOf = ({ workers, workflow }: Round): string =>
         })
         .join(" > ")
 
-/** Measures the similarity of plans. */
+/** Measures the diversity of plans. */
 export const shapesOf = (rounds: ReadonlyArray<Round>): Shapes | undefined => {
   const plans = rounds.filter(({ confirmed, workflow }) => workflow !== undefined && !confirmed)
   const counted = Object.entries(counts(plans.map(shapeOf)))
@@ -145,7 +145,7 @@ const roundMetrics = (round: number, of: ReadonlyArray<Round>): RoundMetrics => 
   }
 }
 
-/** The metrics of an iteration's rollouts, without those of learning. */
+/** Returns the rollout metrics of an iteration, excluding optimizer metrics. */
 export const rolloutMetrics = (groups: ReadonlyArray<GroupAdvantages>, asked: number) => {
   const all = groups.flatMap(({ group }) => group.rollouts)
   const rollouts = all.filter(({ dropped }) => dropped === undefined)

@@ -1,9 +1,10 @@
 /**
- * Rollouts that no checkpoint has yet: their calls and answers, in a journal in the run's folder, so that a run that is
- * killed or stopped does not pay for them again. Once a checkpoint has what was learned from them they are removed.
+ * Stores rollouts that are not covered by a checkpoint yet. Their calls and answers are written to a journal in the run
+ * folder, so that a killed or stopped run does not pay for them again. They are removed once a checkpoint includes the
+ * training done on them.
  *
- * They are stored if a worker is paid. If all workers are free (the gym, local models), nothing is written, and lost
- * rollouts are made again.
+ * Rollouts are stored only if a worker is paid. If all workers are free (the gym, local models), nothing is written,
+ * and lost rollouts are generated again.
  */
 import * as path from "node:path"
 import type { Journal } from "@divisi/core"
@@ -16,19 +17,19 @@ import type * as Rollout from "../Rollout.ts"
 import { RunFolderError } from "../RunFolder.ts"
 import * as Layout from "../RunLayout.ts"
 
-/** The stored rollouts of a run. */
+/** Stored rollouts of a run. */
 export interface KeptRollouts {
-  /** The calls that were under way when an earlier process ended, and what they cost at most. */
+  /** Calls that were in flight when an earlier process ended, and their maximum cost. */
   readonly inDoubt: { readonly calls: number; readonly costUsd: number }
-  /** USD paid for rollouts after the mark, including payments of earlier processes. */
+  /** USD paid for rollouts after the mark, including payments made by earlier processes. */
   readonly paidUsd: () => number
-  /** The entries before the mark are covered by a checkpoint. */
+  /** Returns the mark. Entries before it are covered by a checkpoint. */
   readonly mark: () => Layout.Mark
   readonly ofPhase: (phase: number) => Rollout.Kept
   readonly setMark: (mark: Layout.Mark) => void
   /** Removes the entries before the mark. */
   readonly prune: Effect.Effect<void, RunFolderError>
-  /** Takes those that were lost to failures of workers out of what is paid; gives what removes them. */
+  /** Subtracts the rollouts lost to worker failures from the paid amount, and returns an effect that removes them. */
   readonly forgetLost: () => Effect.Effect<void, RunFolderError>
 }
 
@@ -39,10 +40,10 @@ const isPaid = ({ pricing, recovery }: Worker): boolean => {
   return isPlay !== true && inputPerMillion + outputPerMillion + perCall > 0
 }
 
-/** Whether a worker is paid, so that storing answers is worthwhile. */
+/** Whether storing answers is worthwhile, that is, whether at least one worker is paid. */
 export const areWorth = ({ workers }: WorkerPool): boolean => workers.some(isPaid)
 
-/** A journal of rollouts that cannot be used, as the run says it. */
+/** Maps an unusable rollout journal to an error of the run. */
 export const unusable =
   (folder: string) =>
   ({ message, reason }: Journal.JournalError): RunFolderError => {
@@ -54,7 +55,7 @@ export const unusable =
     return new RunFolderError({ folder, reason: { _tag: "Failed", detail } })
   }
 
-/** By the name of a rollout: its phase and the place of its question. */
+/** Whether a rollout precedes the mark, judging by the phase and question position in its name. */
 const isBefore = (name: string, { phase, position }: Layout.Mark): boolean => {
   const [ofPhase, index] = name.split(".").map(Number)
   return ofPhase! < phase || (ofPhase === phase && index! < position)
@@ -62,7 +63,7 @@ const isBefore = (name: string, { phase, position }: Layout.Mark): boolean => {
 
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
 
-/** Opens the rollouts stored in a run's folder. `marked` is the last recorded mark that a checkpoint covers. */
+/** Opens the rollouts stored in a run folder. `marked` is the last recorded mark that a checkpoint covers. */
 export const open = Effect.fnUntraced(function* (
   folder: string,
   marked: Layout.Mark

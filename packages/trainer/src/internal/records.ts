@@ -1,4 +1,4 @@
-/** The small files of a run's folder, read: each carries its checksum, and has the shape that the trainer writes. */
+/** Reads the small files of a run folder, verifying their checksum and structure. */
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { Sealed } from "@divisi/files"
@@ -6,7 +6,7 @@ import * as Layout from "../RunLayout.ts"
 import { grpo, type TrainingConfig, version, warmStart } from "../TrainingConfig.ts"
 import * as Shape from "./shape.ts"
 
-/** A file that says it is of another version. */
+/** File written by a different version. */
 export class OtherVersion {
   readonly found: unknown
   constructor(found: unknown) {
@@ -14,7 +14,7 @@ export class OtherVersion {
   }
 }
 
-/** Reads a file of the run's folder; throws what is wrong with it, or `OtherVersion`. */
+/** Reads a file of the run folder. Throws a description of the problem, or `OtherVersion`. */
 const read = (
   folder: string,
   name: string,
@@ -38,7 +38,7 @@ const read = (
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** References lead to what an engine has saved there, and nowhere else. */
+/** Whether a reference points outside the folder in which the engine saves its state. */
 const leadsAway = (reference: string): boolean =>
   path.posix.isAbsolute(reference) || path.win32.isAbsolute(reference) || reference.split(/[\\/]/).includes("..")
 
@@ -104,7 +104,7 @@ export const state = (folder: string, checkpoint: number): Layout.TrainerState =
     true
   ) as unknown as Layout.TrainerState
 
-/** Reads which checkpoint is best, or returns `undefined` if no best one is recorded. */
+/** Reads which checkpoint is the best one. Returns `undefined` if none is recorded. */
 export const best = (folder: string): Layout.Best | undefined => {
   const flawOf = (value: object) =>
     Shape.flaw(value, { iteration: 0, score: 0 }, "") ??
@@ -120,7 +120,7 @@ const spentFlaw = (value: object): string | undefined => {
   return [mark?.phase, mark?.position].every(isCount) ? undefined : "its mark is invalid"
 }
 
-/** Reads what a run has spent. */
+/** Reads the spend of a run. */
 export const spent = (folder: string): Layout.Spent => {
   if (!fs.existsSync(path.join(folder, Layout.spent))) return { costUsd: 0, mark: begin }
   try {

@@ -1,4 +1,4 @@
-/** The reference of a KL penalty: the weights with which a phase began. */
+/** Reference weights for a KL penalty: the weights at the start of the phase. */
 import * as Effect from "effect/Effect"
 import type { Datum, PerToken } from "../Engine.ts"
 import { outOfRoom } from "../RunFolder.ts"
@@ -7,7 +7,7 @@ import type { TrainingError } from "../TrainingError.ts"
 import type { LearnedCompletion } from "./grpoBatch.ts"
 import type { Session } from "./session.ts"
 
-/** Keeps the present weights at the beginning of a phase, unless another engine holds the reference. */
+/** Saves the weights at the start of a phase, unless a separate engine holds the reference. */
 export const begin = Effect.fnUntraced(function* (
   session: Session,
   config: GrpoConfig
@@ -19,7 +19,10 @@ export const begin = Effect.fnUntraced(function* (
   session.standing = { ...standing, reference }
 })
 
-/** Log-probabilities of the data under the reference; `undefined` where none is needed. */
+/**
+ * Computes the log-probabilities of the data under the reference. Returns `undefined` if the objective does not need
+ * them.
+ */
 export const logProbs = Effect.fnUntraced(function* (
   session: Session,
   config: GrpoConfig,
@@ -30,7 +33,7 @@ export const logProbs = Effect.fnUntraced(function* (
   const data = completions.map(({ completion, prompt }): Datum => ({ prompt, completion }))
   if (parts.reference !== undefined) return (yield* parts.reference.forward(data)).logProbs
   if (standing.reference === undefined) return undefined
-  // An engine holds one set of weights: the reference takes the place of the present ones for one pass.
+  // The engine holds only one set of weights, so load the reference for one pass and then restore the current weights.
   const folder = yield* session.folder.referenceFolder
   const present = yield* Effect.mapError(parts.engine.save("present", folder), outOfRoom(folder))
   yield* parts.engine.load(standing.reference, folder)
@@ -39,7 +42,9 @@ export const logProbs = Effect.fnUntraced(function* (
   return (yield* pass).logProbs
 })
 
-/** Mean over tokens of `r - 1 - log r`, where `r` is the reference's probability over the sampler's. */
+/**
+ * Returns the mean over tokens of `r - 1 - log r`, where `r` is the reference's probability divided by the sampler's.
+ */
 export const divergence = (
   completions: ReadonlyArray<LearnedCompletion>,
   reference: ReadonlyArray<PerToken>

@@ -1,4 +1,4 @@
-/** An engine that waits and asks again when a failure may pass. */
+/** Engine wrapper that retries after transient failures. */
 import * as Effect from "effect/Effect"
 import type { Engine, EngineError } from "../Engine.ts"
 
@@ -19,8 +19,9 @@ const retrying = <A, R>(effect: Effect.Effect<A, EngineError, R>): Effect.Effect
 }
 
 /**
- * Repeats failed requests of an engine, if a repetition can help and does no harm. Data that failed have added no
- * gradient, so they are sent again. A step is not repeated: it may have been made although its answer was lost.
+ * Returns an engine that retries failed requests when that can succeed and is safe. Data whose request failed added no
+ * gradient, so it is sent again. Optimizer steps are not retried, because the step may have been applied even though
+ * its response was lost.
  */
 export const make = (engine: Engine): Engine => ({
   ...engine,

@@ -1,23 +1,26 @@
-/** The usage of a run's round, read from its record in the transcript. */
+/** Reads the usage of a round from its record in the transcript. */
 import { type Transcript, Workflow } from "@divisi/core"
 
-/** The usage of a round. The policy's own calls are not counted: they are the engine's samples. */
+/** Usage of a round, excluding the policy's calls, which are samples from the engine. */
 export interface RoundMeasures {
-  /** The worker of each step, after reassignment. */
+  /** Worker of each step, after reassignment. */
   readonly workers: ReadonlyArray<string>
   readonly costUsd: number
   readonly calls: number
   readonly failedCalls: number
   readonly cachedCalls: number
   readonly workerTokens: { readonly input: number; readonly output: number }
-  /** The longest chain of steps, and how many steps the longest has where all take as long. */
+  /**
+   * Duration of the longest chain of steps, and the number of steps in the longest chain if all steps took the same
+   * time.
+   */
   readonly criticalPathMillis: number
   readonly criticalPathSteps: number
 }
 
 const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
 
-/** Returns the duration of the longest chain of steps, given each step's duration. */
+/** Returns the duration of the longest chain of steps, given the duration of each step. */
 const criticalPath = (workflow: Workflow.Workflow | undefined, lasts: (step: number) => number): number => {
   const ends: Array<number> = []
   for (const step of workflow?.steps.keys() ?? []) {
@@ -52,6 +55,6 @@ export const measure = (round: Pick<Transcript.RoundRecord, "steps" | "workflow"
   }
 }
 
-/** The last step that failed permanently. */
+/** Returns the failure of the last step that failed permanently. */
 export const lastFailure = ({ steps }: Pick<Transcript.RoundRecord, "steps">): Transcript.StepRecord | undefined =>
   steps.findLast(({ state }) => state === "failed")

@@ -1,4 +1,4 @@
-/** The state shared by the phases of a run: its progress, and how it is reported and saved. */
+/** State shared by the phases of a run: its progress, reporting and checkpoints. */
 import { type Budget, Callback } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
@@ -21,42 +21,42 @@ import type { KeptRollouts } from "./keptRollouts.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The progress of a run between two checkpoints. */
+/** Progress of a run between two checkpoints. */
 export type Standing = Omit<TrainerState, "engine" | "files">
 
-/** A running training. */
+/** Training run in progress. */
 export interface Session {
   readonly parts: Parts
   readonly folder: RunFolder
   readonly emit: (event: WithoutTime<TrainingEvent>) => Effect.Effect<void>
-  /** The account of what this process spends on the run. */
+  /** Account for what this process spends on the run. */
   readonly ledger: Budget.Ledger
-  /** The rollouts that no checkpoint covers; absent if none are stored. */
+  /** Rollouts that are not covered by a checkpoint. `undefined` if rollouts are not stored. */
   readonly kept: KeptRollouts | undefined
-  /** The machines that make rollouts together; absent on one machine. */
+  /** The machines that run rollouts together. Omitted if there is only one. */
   readonly lead?: Lead | undefined
-  /** USD spent by the run before. */
+  /** USD spent on the run by earlier processes. */
   readonly spentBeforeUsd: number
-  /** Done when the run is asked to stop. */
+  /** Completed when the run is asked to stop. */
   readonly stopped: Deferred.Deferred<void>
   standing: Standing
-  /** The iteration of the last checkpoint. */
+  /** Iteration of the last checkpoint. */
   saved: number | undefined
 }
 
 type WithoutTime<A> = A extends unknown ? Omit<A, "at"> : never
 
-/** The run was asked to stop. */
+/** Raised when the run was asked to stop. */
 export class StopRequested extends Data.TaggedError("StopRequested") {}
 
 // -------------------------------------------------------------------------------------------------------------------
 // Operations
 // -------------------------------------------------------------------------------------------------------------------
 
-/** USD that the run has spent so far, lost work included. */
+/** Returns the total spend of the run in USD, including lost work. */
 export const spentUsd = (session: Session): number => session.spentBeforeUsd + session.ledger.spent().costUsd
 
-/** Saves the spending, if there was any. Payments for stored rollouts are recorded with their answers. */
+/** Records the spend if it changed. Payments for stored rollouts are recorded with their answers instead. */
 export const writeSpent = (session: Session, isDurable = false): Effect.Effect<void, RunFolderError> => {
   const { folder, kept, ledger } = session
   if (kept === undefined && ledger.spent().costUsd === 0) return Effect.void
@@ -64,7 +64,7 @@ export const writeSpent = (session: Session, isDurable = false): Effect.Effect<v
   return folder.writeSpent({ costUsd, mark: kept?.mark() ?? folder.spent.mark }, isDurable)
 }
 
-/** Releases the rollouts that a checkpoint covers. Their payments are written first. */
+/** Removes the stored rollouts that a checkpoint covers, after recording their payments. */
 const settleKept = (session: Session): Effect.Effect<void, RunFolderError> => {
   const { kept, standing } = session
   if (kept === undefined) return Effect.void
@@ -72,11 +72,11 @@ const settleKept = (session: Session): Effect.Effect<void, RunFolderError> => {
   return Effect.andThen(writeSpent(session, true), kept.prune)
 }
 
-/** Fails when the run was asked to stop. Called between iterations. */
+/** Fails if the run was asked to stop. Called between iterations. */
 export const checkStop = (session: Session): Effect.Effect<void, StopRequested> =>
   Effect.suspend(() => (Deferred.isDoneUnsafe(session.stopped) ? Effect.fail(new StopRequested()) : Effect.void))
 
-/** Fails when the engine has used up the limit of cost. Calls of workers check the limit themselves. */
+/** Fails if the engine has used up the cost limit. Worker calls check the limit separately. */
 export const checkCost = (session: Session): Effect.Effect<void, CostLimitReached> =>
   Effect.suspend(() => {
     const { limits, spent } = session.ledger
@@ -86,11 +86,11 @@ export const checkCost = (session: Session): Effect.Effect<void, CostLimitReache
       : Effect.fail(new CostLimitReached({ limitUsd, spentUsd: spent().costUsd }))
   })
 
-/** Interrupts work when the run is asked to stop. */
+/** Runs work that is interrupted if the run is asked to stop. */
 export const stoppable = <A, E>(session: Session, work: Effect.Effect<A, E>): Effect.Effect<A, E | StopRequested> =>
   Effect.raceFirst(work, Effect.andThen(Deferred.await(session.stopped), Effect.fail(new StopRequested())))
 
-/** Saves a checkpoint, once for each iteration. */
+/** Saves a checkpoint, unless this iteration already has one. */
 export const checkpoint = Effect.fnUntraced(function* (
   session: Session
 ): Effect.fn.Return<void, RunFolderError | EngineError> {
@@ -106,12 +106,12 @@ export const checkpoint = Effect.fnUntraced(function* (
   })
 })
 
-/** Whether the run is saved after this many iterations by its configuration. */
+/** Whether the configuration requires a checkpoint after this many iterations. */
 export const isBoundary = ({ folder }: Session, done: number): boolean =>
   done % folder.config.checkpoints.every === 0 ||
   (folder.config.evaluateEvery > 0 && done % folder.config.evaluateEvery === 0)
 
-/** Runs the held-out evaluation, if one is due after this many iterations. */
+/** Runs the held-out evaluation if one is due after this many iterations. */
 export const evaluate = Effect.fnUntraced(function* (
   session: Session,
   done: number
@@ -141,13 +141,13 @@ export const evaluate = Effect.fnUntraced(function* (
   )
 })
 
-/** Adds up the seconds of each kind of work. */
+/** Sums the seconds spent on each kind of work. */
 export interface Stopwatch {
   readonly time: <A, E, R>(name: string, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly seconds: Effect.Effect<Readonly<Record<string, number>> & { readonly total: number }>
 }
 
-/** Starts a clock. */
+/** Starts a stopwatch. */
 export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Clock.monotonicTimeNanos, (started) => {
   const seconds: Record<string, number> = {}
   return {
@@ -163,7 +163,7 @@ export const stopwatch: Effect.Effect<Stopwatch> = Effect.map(Clock.monotonicTim
   }
 })
 
-/** Ends an iteration: writes its metrics, advances, and saves if that is due. */
+/** Ends an iteration: writes its metrics, advances the progress, and saves a checkpoint if one is due. */
 export const finish = Effect.fnUntraced(function* (
   session: Session,
   metrics: Metrics,

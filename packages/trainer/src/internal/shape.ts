@@ -1,4 +1,4 @@
-/** Whether a value that was read has the shape of one that is known to be right. */
+/** Compares the structure of a parsed value with a known valid example. */
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -8,9 +8,9 @@ const isFields = (value: unknown): value is Fields =>
 const kindOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value)
 
 /**
- * Returns the first position where a value lacks content of an example or has another type, or `undefined` if the value
- * matches. The value may have content that the example lacks. If two objects differ in `type`, nothing else of them is
- * compared.
+ * Returns the path of the first field of the example that the value lacks or that has a different type, or `undefined`
+ * if the value matches. Additional fields are allowed. If two objects have different `type` fields, their other fields
+ * are not compared.
  */
 export const flaw = (value: unknown, example: unknown, at: string): string | undefined => {
   if (kindOf(value) !== kindOf(example)) return `${at} must have the type ${kindOf(example)}`
@@ -26,7 +26,7 @@ export const flaw = (value: unknown, example: unknown, at: string): string | und
   return undefined
 }
 
-/** {@link flaw} of each element of an array. */
+/** Applies {@link flaw} to each element of an array. */
 export const flawOfEach = (values: unknown, exampleOf: (value: unknown) => unknown, at: string): string | undefined => {
   if (!Array.isArray(values)) return `${at} must be an array`
   for (const [index, value] of values.entries()) {

@@ -1,4 +1,4 @@
-/** The tables of training configurations, for `Options.check`. */
+/** Option tables for training configurations, for use with `Options.check`. */
 
 import { LanguagePolicy, Options } from "@divisi/core"
 import { settingsTable } from "@divisi/core/Conductor"
@@ -44,7 +44,7 @@ const advantage = {
   recursionDiscount: Options.number(0)
 } satisfies Options.ShapeOf<AdvantageConfig>
 
-/** A ratio is cut to `1 - low` and `1 + high`. */
+/** Ratios are clipped to the range from `1 - low` to `1 + high`. */
 const clip = Options.table({ low: share, high: Options.number(0) }, { required: ["low", "high"] })
 
 const objective = {
@@ -102,7 +102,10 @@ const pool = Options.variants("type", {
   )
 })
 
-/** The settings of a phase of reinforcement learning. A group of one has no advantage: its reward is its own mean. */
+/**
+ * Settings of a reinforcement learning phase. Groups must have at least two members, because the advantage of a single
+ * one is always 0.
+ */
 export const grpoTable = {
   name: Options.name,
   tasks: Options.name,
@@ -119,7 +122,7 @@ export const grpoTable = {
   recursion
 } satisfies Options.ShapeOf<Omit<GrpoConfig, "type">>
 
-/** The settings of a phase of supervised learning. */
+/** Settings of a supervised learning phase. */
 export const warmStartTable = {
   name: Options.name,
   examples: Options.name,
@@ -162,17 +165,20 @@ const parts = {
   bestBy: Options.name
 } satisfies Options.ShapeOf<Parts>
 
-/** A recipe is parts and input in one value, which may be given for either. */
+/**
+ * A recipe contains parts and input in a single value, which can be passed for either. Each table therefore accepts the
+ * other's fields and ignores them.
+ */
 const unread = (shape: Options.Shape): Options.Shape =>
   Object.fromEntries([...Object.keys(shape), "dryRun"].map((name) => [name, Options.anything]))
 
-/** The input of a run. */
+/** Input of a run. */
 export const inputTable = Options.table({ ...unread(parts), ...input }, { required: ["phases"] })
 
-/** The parts of a run. */
+/** Parts of a run. */
 export const partsTable = Options.table({ ...unread(input), ...parts }, { required: ["engine", "pool", "grader"] })
 
-/** The options of {@link ../Trainer.ts}'s `start` and `resume`. */
+/** Options for `start` and `resume` in {@link ../Trainer.ts}. */
 export const startTable = Options.table(
   {
     folder: Options.name,

@@ -1,4 +1,4 @@
-/** The model of a toy engine: a table of logits, its gradient, its optimiser and its samples. */
+/** Model of the toy engine: a table of logits with gradients, optimizer and sampling. */
 
 import { Seed } from "@divisi/core"
 import * as AdamW from "../AdamW.ts"
@@ -8,20 +8,20 @@ import type { OptimizerSettings, Sample } from "../Engine.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Settings of a model. */
+/** Model settings. */
 export interface Settings {
-  /** Tokens that there are. */
+  /** Number of tokens in the vocabulary. */
   readonly size: number
-  /** The token that ends a completion. */
+  /** Token that ends a completion. */
   readonly endToken: number
-  /** The number of preceding tokens that decide about the next one. */
+  /** Number of preceding tokens that determine the next token. */
   readonly order: number
-  /** The deviation of the logits before training. */
+  /** Standard deviation of the initial logits. */
   readonly noise: number
   readonly seed: number
 }
 
-/** A row of the table: logits, and the optimiser's moments and the gradient of each. */
+/** Table row: its logits, with the gradient and optimizer moments of each. */
 export interface Row {
   readonly logits: Float64Array
   readonly first: Float64Array
@@ -35,21 +35,21 @@ type Table = Map<string, Row>
 // The model
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rows that decide about the next token, by key. */
+/** Returns the keys of the rows that determine the next token. */
 export const keysAt = (promptKey: string, completion: ReadonlyArray<number>, token: number, order: number) => {
   const last = completion.slice(Math.max(0, token - order), token).join(",")
   return [last, `${promptKey}|${last}`] as const
 }
 
-/** The distribution of the next token. */
+/** Distribution of the next token. */
 export interface Distribution {
   readonly probabilities: Float64Array
-  /** Natural logarithms. */
+  /** Natural logarithms of the probabilities. */
   readonly logProbs: Float64Array
   readonly entropy: number
 }
 
-/** A table with its gradient and its optimiser. */
+/** Table of logits with gradients and optimizer state. */
 export class Model {
   readonly settings: Settings
   table: Table = new Map()
@@ -63,7 +63,7 @@ export class Model {
     const logits = new Float64Array(this.settings.size)
     if (this.settings.noise === 0) return logits
     const next = Seed.draw(Seed.spread(this.settings.seed, key))
-    // The sum of three uniform numbers: a bell of deviation 1/2.
+    // The sum of three uniform numbers approximates a normal distribution with standard deviation 1/2.
     return logits.map(() => this.settings.noise * 2 * (next() + next() + next() - 1.5))
   }
 
@@ -104,7 +104,10 @@ export class Model {
     return { probabilities, logProbs, entropy }
   }
 
-  /** Adds to the gradients of a token's rows: `slope` by its log-probability, `entropySlope` by the entropy. */
+  /**
+   * Adds to the gradients of a token's rows: `slope` is the derivative with respect to the log-probability,
+   * `entropySlope` with respect to the entropy.
+   */
   learn(keys: ReadonlyArray<string>, token: number, of: Distribution, slope: number, entropySlope: number): void {
     if (slope === 0 && entropySlope === 0) return
     const gradients = keys.map((key) => {
@@ -121,7 +124,7 @@ export class Model {
     }
   }
 
-  /** A copy that later steps do not change. */
+  /** Returns a copy that later steps do not change. */
   frozen(): Model {
     const copy = new Model(this.settings)
     copy.step = this.step
@@ -132,7 +135,7 @@ export class Model {
   }
 }
 
-/** One step of AdamW over all rows. */
+/** Performs one AdamW step over all rows. */
 export const adamW = (model: Model, settings: OptimizerSettings): { readonly gradientNorm: number } => {
   model.step += 1
   const rows = [...model.table.values()]
@@ -149,7 +152,7 @@ export const adamW = (model: Model, settings: OptimizerSettings): { readonly gra
 // Sampling
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One completion. */
+/** Samples one completion. */
 export const sample = (model: Model, prompt: string, maxTokens: number, seed: number): Sample => {
   const next = Seed.draw(seed)
   const tokens: Array<number> = []

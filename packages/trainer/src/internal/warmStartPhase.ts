@@ -1,4 +1,4 @@
-/** A phase of supervised learning. */
+/** Supervised learning phase. */
 import { Callback } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import * as EngineCost from "./engineCost.ts"
 import type { StopRequested } from "./session.ts"
 import * as Session from "./session.ts"
 
-/** The settings of one step of an optimiser. */
+/** Returns the optimizer settings for one step. */
 export const optimizerSettings = (config: OptimizerConfig, step: number, steps: number): OptimizerSettings => ({
   learningRate: config.learningRate * Schedule.factor(config.schedule, step, steps),
   beta1: config.beta1,
@@ -23,7 +23,7 @@ export const optimizerSettings = (config: OptimizerConfig, step: number, steps: 
   maxGradientNorm: config.maxGradientNorm
 })
 
-/** Divides the weights by their sum over all data, so that the loss is a mean. */
+/** Divides the weights by their sum over all data, so that the loss becomes a mean. */
 const normalised = (data: ReadonlyArray<Datum>): ReadonlyArray<Datum> => {
   let sum = 0
   for (const { weights = [] } of data) for (const weight of weights) sum += weight
@@ -95,7 +95,7 @@ const runStep = Effect.fnUntraced(function* (
   yield* Session.finish(session, metrics, position + config.batch, phaseIteration + 1 === config.steps)
 })
 
-/** Runs what is left of the phase. */
+/** Runs the remaining steps of the phase. */
 export const run = Effect.fnUntraced(function* (
   session: Session.Session,
   config: WarmStartConfig,
