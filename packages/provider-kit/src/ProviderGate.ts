@@ -109,6 +109,8 @@ interface Provider {
   /** How many calls have ended, and the calls that wait for the next one to end. */
   ended: number
   readonly waiting: Set<() => void>
+  /** The last failure that counted towards its circuit. */
+  lastFailure: string | undefined
 }
 
 /** The place of a call at its provider, which calls of runs within it may use: one at a time. */
@@ -279,10 +281,10 @@ const nextEnd = (provider: Provider, seen: number) =>
     return Effect.sync(() => provider.waiting.delete(wake))
   })
 
-const openCircuit = (retryAfterMillis: number): WorkerErrorReason => ({
+const openCircuit = ({ lastFailure }: Provider, retryAfterMillis: number): WorkerErrorReason => ({
   _tag: "Overloaded",
   retryAfterMillis,
-  detail: "the provider failed repeatedly, so calls to it are paused"
+  detail: `its provider failed repeatedly, so calls are paused${lastFailure === undefined ? "" : `; the last failure: ${lastFailure}`}`
 })
 
 const isRejection = (error: unknown): error is CircuitBreaker.CircuitBreakerError =>
@@ -325,7 +327,7 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
     )
 
   const check: Circuits["check"] = (provider, worker) =>
-    Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(left)) : Effect.void))
+    Effect.flatMap(openFor(provider), (left) => (left > 0 ? refuse(worker, openCircuit(provider, left)) : Effect.void))
 
   // While one call probes a failed provider, the others wait for it to end. The probe can belong to another process if
   // the circuit is shared, so no call waits longer than the circuit stays open. A nested call to the same provider can
@@ -339,7 +341,15 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
         return call
       })
       return breaker
-        .execute(admit, { key: provider.circuit, classify: (exit) => classify(exit, maxClosedMillis) })
+        .execute(admit, {
+          key: provider.circuit,
+          classify: (exit) => {
+            const outcome = classify(exit, maxClosedMillis)
+            const reason = failureOf(exit)
+            if (outcome !== CircuitBreaker.ignored) provider.lastFailure = reason?.detail ?? reason?._tag
+            return outcome
+          }
+        })
         .pipe(
           Effect.ensuring(Effect.sync(() => admitted && announceEnd(provider))),
           Effect.catchIf(isRejection, ({ reason }) =>
@@ -352,7 +362,10 @@ const makeCircuits = Effect.fnUntraced(function* (options: Breaker, maxClosedMil
                   )
               : refuse(
                   worker,
-                  openCircuit(reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : openMillis)
+                  openCircuit(
+                    provider,
+                    reason._tag === "CircuitOpen" ? Duration.toMillis(reason.retryAfter) : openMillis
+                  )
                 )
           )
         )
@@ -372,7 +385,8 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
   probe: "none",
   circuit: key,
   ended: 0,
-  waiting: new Set()
+  waiting: new Set(),
+  lastFailure: undefined
 })
 
 /** Whether, why and until when (by the wall clock) a provider is closed. */

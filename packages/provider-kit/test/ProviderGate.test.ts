@@ -249,7 +249,8 @@ describe("circuit", () => {
       yield* TestClock.adjust("10 seconds")
       expect(yield* attempt(gate, Effect.as(call(0, 0), ""), beta)).toMatchObject({
         _tag: "Overloaded",
-        retryAfterMillis: 20_000
+        retryAfterMillis: 20_000,
+        detail: "its provider failed repeatedly, so calls are paused; the last failure: Timeout"
       })
       expect(state.starts).toEqual([])
       expect(yield* attempt(gate, answered, other)).toBe("success")
