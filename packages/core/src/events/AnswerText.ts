@@ -1,10 +1,10 @@
 /**
- * Streams the text of a run's answer: folds the run's events into chunks of text, for callers that cannot retract text
- * they have sent (an HTTP response, a model of another SDK).
+ * Streams the answer of a run as text. Converts the run's events to chunks, for consumers that cannot retract text once
+ * it is sent, such as HTTP responses and models of other SDKs.
  *
- * A chunk is emitted only when no later step or round can replace it. If a call fails after some of its text was
- * emitted, the retry's text is compared with it and emitted only from the first difference. Text that a worker writes
- * before it calls a tool is also emitted; the answer follows after an empty line.
+ * A chunk is emitted only once no later step or round can replace it. If a call fails after part of its text was
+ * emitted, the text of the retry is compared with it, and only the remainder is emitted. Text that a worker writes
+ * before a tool call is also emitted; the answer follows after a blank line.
  */
 
 import { defined } from "../Fields.ts"
@@ -15,31 +15,34 @@ import type { Of, RunEvent } from "./RunEvent.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much of a run's answer has been emitted. */
+/** The state of the stream: how much of the answer has been emitted. */
 export interface AnswerText {
   readonly emitted: string
-  /** The offset at which the answer begins, after any text that the worker wrote before it called a tool. */
+  /** Offset at which the answer starts, after any text that the worker wrote before calling a tool. */
   readonly from: number
   /**
-   * True if the run's answer differs from the emitted text, because a call failed midway and its retry returned another
-   * text.
+   * Whether the run's answer differs from the emitted text, because a call failed midway and its retry returned a
+   * different text.
    */
   readonly isContradicted: boolean
   /**
-   * Whether text of this round is emitted before the run ends. True if no round can follow and no check can replace the
-   * answer.
+   * Whether this round's text is emitted before the run ends. `true` if no other round can follow and no check can
+   * replace the answer.
    */
   readonly isLive: boolean
   readonly maxRounds: number
   readonly runId: string | undefined
-  /** The step whose answer is the round's answer; `undefined` if several steps vote, or if there is no workflow yet. */
+  /**
+   * Index of the step whose answer becomes the round's answer. Undefined if several steps vote, or if there is no
+   * workflow yet.
+   */
   readonly step: number | undefined
-  /** The number of emitted characters that a retry has repeated so far; `undefined` if nothing needs to be repeated. */
+  /** Number of emitted characters that a retry has repeated. Undefined if nothing needs to be repeated. */
   readonly repeated: number | undefined
-  /** The workers that answered in this run and its nested runs, in order and without duplicates. */
+  /** Ids of the workers that have answered in this run and its nested runs, in order and without duplicates. */
   readonly workers: ReadonlyArray<string>
   readonly rounds: number
-  /** The finish reason of the answering step. */
+  /** Finish reason of the answering step. */
   readonly finishReason: FinishReason
 }
 
@@ -48,13 +51,13 @@ export interface AnswerText {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The state before the first event: nothing emitted yet.
+ * Returns the initial state.
  *
  * **Details**
  *
- * `maxRounds` is `Conductor.maxRounds`. With one round, the text of the answering step is emitted as it arrives. With
- * several rounds, with a check on the answer, or if steps vote, the text could still change, so it is emitted at the
- * end of the run.
+ * `maxRounds` is `Conductor.maxRounds`. With a single round, the answering step's text is emitted as it arrives. With
+ * several rounds, a check on the answer, or steps that vote, the answer may still change, so it is emitted when the run
+ * ends.
  */
 export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText => ({
   emitted: "",
@@ -76,7 +79,7 @@ export const start = ({ maxRounds }: { readonly maxRounds: number }): AnswerText
 
 type Emission = readonly [state: AnswerText, text: string]
 
-/** Extends the answer to a longer text that starts with it, and emits the new part. */
+/** Extends the emitted answer to a longer text with the same prefix, and emits the difference. */
 const extend = (state: AnswerText, whole: string): Emission => {
   const { emitted, from } = state
   const known = emitted.slice(from)
@@ -97,7 +100,7 @@ const onDelta = (state: AnswerText, text: string): Emission => {
   return [{ ...state, emitted: emitted + news, repeated: undefined }, news]
 }
 
-/** Keeps text that precedes a tool call. Discards text of the wrong shape, like the text of a failed call. */
+/** Keeps text that precedes a tool call. Text in the wrong format is discarded, like the text of a failed call. */
 const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => {
   const { emitted, from } = state
   if (emitted.length === from) return [state, ""]
@@ -106,7 +109,7 @@ const onTurn = (state: AnswerText, { error }: Of<"turn-finished">): Emission => 
   return [{ ...state, emitted: emitted + gap, from: emitted.length + gap.length, repeated: undefined }, gap]
 }
 
-/** Updates the state with an event's information about the answering workers. */
+/** Records which workers have answered. */
 const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   if (event.type === "round-started" && event.runId === state.runId) return { ...state, rounds: event.round + 1 }
   if (event.type !== "step-finished") return state
@@ -115,7 +118,7 @@ const observe = (state: AnswerText, event: RunEvent): AnswerText => {
   return { ...state, workers, finishReason: isAnswer ? event.finishReason : state.finishReason }
 }
 
-/** The events that neither add to the answer's text nor void parts of it. */
+/** Events that neither add to the answer nor invalidate parts of it. */
 type WithoutText =
   | "run-started"
   | "round-started"
@@ -144,12 +147,12 @@ type WithoutText =
   | "round-finished"
 
 /**
- * Processes one event, and emits the text that can no longer change.
+ * Processes an event and returns the text that can no longer change.
  *
  * **Details**
  *
- * Events of other runs, nested ones included, emit nothing. After the last event the whole answer has been emitted, or
- * `isContradicted` is true. A run without an answer emits nothing more.
+ * Events of other runs, including nested ones, emit nothing. After the last event, either the whole answer has been
+ * emitted or `isContradicted` is `true`. If the run has no answer, nothing more is emitted.
  *
  * **Example**
  *
@@ -185,7 +188,7 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
       const { answer, steps } = event.workflow
       const isLive =
         state.maxRounds === 1 && steps.every(({ check }) => (check?.onFailure ?? "continue") === "continue")
-      // The pieces of several items would be mixed.
+      // The text of several items would be interleaved.
       const isWhole = answer !== "majority" && steps.at(-1)?.each === undefined
       return [{ ...state, isLive, step: isWhole ? steps.length - 1 : undefined }, ""]
     }
@@ -213,12 +216,12 @@ export const emit = (before: AnswerText, event: RunEvent): Emission => {
 // The end
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A run's rounds and workers as JSON, for the metadata of a response. */
+/** Returns a JSON summary of a finished run, for the metadata of a response. */
 export const summary = ({ rounds, workers }: AnswerText, event: Of<"run-finished">) =>
   defined({
     runId: event.runId,
     ending: event.ending,
-    // Absent if there is no detail: models publish it as JSON, whose types do not have `undefined`.
+    // Omitted if undefined, because the summary is published as JSON, which cannot represent `undefined`.
     detail: event.detail,
     costUsd: event.spend.costUsd,
     unpricedCalls: event.spend.unpricedCalls,

@@ -1,12 +1,12 @@
 /**
- * The span attributes of events: `gen_ai.*` from the OpenTelemetry semantic conventions for generative AI, and our own
- * `divisi.*`. This module needs no tracer, so runs without telemetry do not load one.
+ * Span attributes for events: `gen_ai.*` from the OpenTelemetry semantic conventions for generative AI, and custom
+ * `divisi.*` attributes. This module needs no tracer, so runs without telemetry do not load one.
  */
 import type { Message } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
 
-/** The part of a tracer's span that events write to. */
+/** The part of a span that events write to. */
 export interface Attributes {
   attribute(key: string, value: unknown): void
 }
@@ -32,7 +32,7 @@ export const setPaid = (span: Attributes, { costUsd, usage }: Paid): void => {
   if (costUsd !== undefined) span.attribute("divisi.cost_usd", costUsd)
 }
 
-/** Formats messages as the semantic conventions specify. */
+/** Serializes messages in the format of the semantic conventions. */
 export const messagesText = (messages: ReadonlyArray<Message>, finishReason?: FinishReason): string =>
   JSON.stringify(
     messages.map(({ content, role }) => ({

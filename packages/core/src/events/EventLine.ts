@@ -1,4 +1,4 @@
-/** Formats the events of a run as lines, for callers that show its progress as text. */
+/** Formats run events as lines of text, e.g. for progress output on a terminal. */
 import * as Approval from "./approval.ts"
 import * as Check from "./check.ts"
 import * as Critic from "./critic.ts"
@@ -10,7 +10,7 @@ import * as Step from "./step.ts"
 import * as Suspension from "./suspension.ts"
 import * as Tool from "./tool.ts"
 
-/** The events without a line: minor ones, and those that the caller displays in another way. */
+/** Events without a line: minor events, and events that the caller displays in a different way. */
 type Silent =
   | "run-started"
   | "round-started"
@@ -30,8 +30,8 @@ type Silent =
   | "run-finished"
 
 /**
- * Returns the line for an event, or `undefined` if it has no line. Steps are counted from 1. A plan has one line,
- * followed by one line per step.
+ * Returns the line for an event, or `undefined` if it has none. Steps are counted from 1. A plan is formatted as one
+ * line, followed by one line for each step.
  *
  * **Example**
  *

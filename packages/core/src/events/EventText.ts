@@ -1,12 +1,12 @@
-/** Helpers that format event lines for people. */
+/** Helpers for formatting events as text. */
 
-/** Truncates a text and joins its lines into one. */
+/** Collapses a text into a single line and truncates it. */
 export const oneLine = (text: string, length = 100): string => {
   const line = text.replaceAll(/\s+/g, " ").trim()
   return line.length > length ? `${line.slice(0, length)}…` : line
 }
 
-/** Formats a line about a step or one of its items, counted from 1. */
+/** Formats a line about a step or one of its items. Both are counted from 1. */
 export const aboutStep = ({ item, step }: { readonly step: number; readonly item?: string }, text: string): string =>
   `Step ${step + 1}${item === undefined ? "" : `, item ${people(item)}`}: ${text}`
 

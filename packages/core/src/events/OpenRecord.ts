@@ -1,4 +1,4 @@
-/** The records of a run while events are folded into them: the transcript's models, changed in place. */
+/** Mutable versions of the transcript models, used while events are being folded. */
 import type { Paid } from "../task/Usage.ts"
 import type { Item } from "./RunEvent.ts"
 import type {
@@ -32,7 +32,7 @@ export interface OpenStep extends Mutable<Omit<StepRecord, "nested" | StepLists>
   checks?: Array<CheckRecord>
   checkAnswers?: Array<CheckAnswer>
   nested?: OpenRun
-  /** The items by name, in the order in which they started. */
+  /** Items by name, in the order in which they started. */
   items?: Map<string, OpenStep>
 }
 
@@ -50,10 +50,10 @@ export interface OpenRun extends Mutable<Omit<Transcript, "rounds">> {
   readonly rounds: Array<OpenRound>
 }
 
-/** Returns the part of an event that its record stores as `paid`. */
+/** Returns the usage and cost of an event, as stored in its record. */
 export const paidOf = ({ costUsd, usage }: Paid): Paid => ({ usage, costUsd })
 
-/** Returns the record of a step or item that has not started. */
+/** Returns the initial record for a step or item. */
 export const waiting = (
   step: number,
   worker: string
@@ -67,7 +67,7 @@ export const waiting = (
   reassigned: []
 })
 
-/** Returns the record of a step's item, and creates it if the item is new. */
+/** Returns the record for a step's item, creating it if necessary. */
 const itemOf = (whole: OpenStep, item: Item): OpenStep => {
   whole.items ??= new Map()
   const known = whole.items.get(item)
@@ -77,19 +77,19 @@ const itemOf = (whole: OpenStep, item: Item): OpenStep => {
   return begun
 }
 
-/** Returns the record of the step or item that an event belongs to. */
+/** Returns the record for the step or item that an event refers to. */
 export const recordAt = ({ steps }: OpenRound, step: number, item: Item | undefined): OpenStep | undefined => {
   const whole = steps[step]
   return whole === undefined || item === undefined ? whole : itemOf(whole, item)
 }
 
-/** Drops the text that a failed call has streamed. */
+/** Discards the text streamed by a failed call. */
 export const discardText = (step: OpenStep): void => {
   step.text = ""
   step.reasoning = ""
 }
 
-/** Ends the suspension of a step: it was given a result, was taken over by another worker, or has ended. */
+/** Ends the suspension of a step, because it received a result, was taken over by another worker, or ended. */
 export const resume = (step: OpenStep): void => {
   if (step.state !== "suspended") return
   step.state = "running"

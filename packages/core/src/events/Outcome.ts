@@ -1,8 +1,8 @@
 /**
- * Outcomes: ratings of workers' answers. Routers learn from them which worker is good at which kind of question.
+ * Outcomes: scores for workers' answers. Routers use them to learn which worker is good at which kind of question.
  *
- * A transcript records which worker answered, its cost and its time. A grader, a check or a person later rates the
- * answer. {@link fromTranscript} combines the two.
+ * A transcript records which worker answered, at what cost and in what time. A grader, a check or a person scores the
+ * answer later. {@link fromTranscript} combines the two.
  */
 import { defined } from "../Fields.ts"
 import * as Tables from "../Options.ts"
@@ -17,48 +17,48 @@ import { paidForAnswer, type StepRecord, type Transcript } from "./Transcript.ts
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the outcome format on disk. */
+/** Version of the outcome format on disk. */
 export const version = 1
 
-/** The sources of a rating, the most trustworthy first. */
+/** The possible sources of a score, most trustworthy first. */
 export const sources = ["grader", "check", "user", "implicit", "judge"] as const
 
 /** One of {@link sources}. */
 export type Source = (typeof sources)[number]
 
-/** The embedding of a question. A router can learn from it without the text. */
+/** Embedding of a question. Allows a router to learn from the question without storing its text. */
 export interface Place {
   readonly embedder: string
-  /** The coordinates as 32-bit floats, little-endian, in base64. */
+  /** The vector, as base64-encoded little-endian 32-bit floats. */
   readonly point: string
 }
 
-/** The outcome of one worker's answer to one question. */
+/** The scored result of one worker's answer to one question. */
 export interface Outcome {
   readonly version: typeof version
-  /** The time of the rating, in milliseconds since 1970. */
+  /** Time of the scoring, in milliseconds since the Unix epoch. */
   readonly at: number
-  /** The id of the run. */
+  /** Id of the run. */
   readonly run?: string
-  /** Identifies the question: equal questions have the same value in every outcome. */
+  /** Identifier of the question. The same question has the same identifier in every outcome. */
   readonly question: string
-  /** The kind of question, if known, such as a subject. */
+  /** Kind of question, such as a subject, if known. */
   readonly kind?: string
-  /** The text of the question, if it is stored. */
+  /** Text of the question, if it is stored. */
   readonly text?: string
   readonly place?: Place
-  /** The id of the worker that answered, or of the policy's team (see {@link fromTranscript}). */
+  /** Id of the worker that answered, or of the policy's team (see {@link fromTranscript}). */
   readonly worker: string
-  /** The model name in the vendor's response. It can differ from the requested name, and the vendor may change it. */
+  /** Model name reported by the vendor. May differ from the requested name, and may change over time. */
   readonly model?: string
-  /** 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number
   readonly source: Source
-  /** Absent if a price is unknown. */
+  /** Undefined if the price is unknown. */
   readonly costUsd?: number
   readonly usage?: Usage
   readonly millis?: number
-  /** The probability with which this worker was chosen, if the policy samples. */
+  /** Probability with which this worker was chosen, if the policy samples. */
   readonly probability?: number
 }
 
@@ -66,14 +66,17 @@ export interface Outcome {
 // From transcripts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rating and metadata that turn a transcript into an outcome. */
+/** The score and metadata to add to a transcript. */
 export interface Options {
-  /** 0 to 1. */
+  /** Score from 0 to 1. */
   readonly score: number
   readonly source: Source
-  /** When it was scored, in milliseconds since 1970. */
+  /** Time of the scoring, in milliseconds since the Unix epoch. */
   readonly at: number
-  /** The rated step, by round and index, with the item if the step runs per item. If absent, the whole run is rated. */
+  /**
+   * The step that was scored, identified by round, index, and item if it runs for items. If omitted, the run as a whole
+   * was scored.
+   */
   readonly step?: { readonly round: number; readonly step: number; readonly item?: Item | undefined } | undefined
   /** Whether to store the text of the question. Default: `false`. */
   readonly keepText?: boolean | undefined
@@ -103,18 +106,19 @@ const kindOf = ({ task }: Transcript): string | undefined => {
 const carriedOut = (transcript: Transcript): ReadonlyArray<StepRecord> =>
   transcript.rounds.flatMap(({ steps }) => steps).filter(({ state }) => state === "answered" || state === "failed")
 
-/** Prefix of a team's id. The name of the policy that wrote the plans follows. */
+/** Prefix of a team's id. It is followed by the name of the policy that wrote the plans. */
 export const teamPrefix = "policy:"
 
 /**
- * Returns the outcome of a run or of one of its steps. Returns `undefined` if there is no answer or no such step.
+ * Creates the outcome of a run or of one of its steps. Returns `undefined` if there is no answer, or if the step does
+ * not exist.
  *
  * **Details**
  *
- * A run that an outage cut short (`StepFailure.outagesOf`) has no outcome as a whole, because it is not evidence about
- * its workers; its answered steps have outcomes. The score of a run is credited to a worker only if the run consisted
- * of a single call to that worker. Otherwise the outcome is credited to the team, `policy:<name>`, with the cost and
- * duration of the whole run. `kind` is the family or subject in the task's metadata.
+ * The score of a run is credited to a worker only if the run consisted of a single call to that worker. Otherwise, it
+ * is credited to the team, `policy:<name>`, with the cost and duration of the whole run. A run that was cut short by an
+ * outage (see `StepFailure.outagesOf`) has no outcome, because it says nothing about its workers; its answered steps
+ * still have outcomes. `kind` is the family or subject from the task's metadata.
  *
  * **Example**
  *
@@ -160,7 +164,7 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
   }
   if (step !== undefined || steps.length === 0 || outagesOf(transcript).length > 0) return undefined
   const { durationMillis, policy, spend } = transcript
-  // If one policy hands over to another, the author of the plan gets the credit.
+  // If one policy delegated to another, the author of the plan gets the credit.
   const isPriced = spend !== undefined && spend.unpricedCalls === 0
   return defined({
     ...common,
@@ -172,13 +176,13 @@ export const fromTranscript = (transcript: Transcript, options: Options): Outcom
 }
 
 /**
- * Returns the record of an answered step or item. A step with items has no record here, because its answer consists of
- * several calls.
+ * Returns the record of an answered step or item. Returns `undefined` for a step with items, because its answer
+ * consists of several calls.
  */
 const stepOf = ({ rounds }: Transcript, { item, round, step }: NonNullable<Options["step"]>) => {
   const record = recordOf(rounds[round], step, item)
   return record?.state === "answered" && record.items === undefined ? record : undefined
 }
 
-/** Returns the identifier of a question in outcomes. Equal texts have equal identifiers. */
+/** Returns a question's identifier in outcomes. Identical texts have identical identifiers. */
 export const nameOf = (question: string): string => Task.make(question).id

@@ -1,4 +1,4 @@
-/** The payments of a run: each call of its transcript with its purpose, and their sums. */
+/** Payments of a run: every call in its transcript with its purpose, and the totals. */
 import type { Paid, Spend } from "../task/Usage.ts"
 import { addUsage, noSpend } from "../task/Usage.ts"
 import type { EarlierStep } from "../workflow/Workflow.ts"
@@ -14,20 +14,20 @@ import type {
 } from "./Transcript.ts"
 
 /**
- * The purpose of a call: a plan, an intermediate step, the step that gives the run's answer (the first of several that
- * vote), or the judgment of a check or a critic.
+ * The purpose of a call: writing a plan, answering an intermediate step, answering the step that provides the run's
+ * answer (the first one if several vote), or judging an answer for a check or critic.
  */
 export type Purpose = "plan" | "step" | "answer" | "judgement"
 
-/** A call of a run, or a cached answer. */
+/** A call made by a run, or a cache hit. */
 export interface Payment {
-  /** The id of the worker, or the name of the policy for a completion. */
+  /** Id of the worker. For a completion, the name of the policy. */
   readonly worker: string
   readonly purpose: Purpose
   readonly paid: Paid
-  /** 0 for a cached answer, and for a call that its provider's gate refused. */
+  /** 0 for cache hits and for calls rejected by the provider's gate, 1 otherwise. */
   readonly calls: number
-  /** Whether it failed or was interrupted. */
+  /** Whether the call failed or was interrupted. */
   readonly isLost: boolean
 }
 
@@ -39,8 +39,8 @@ const answerPayment = (
   paid === undefined ? [] : [{ worker, purpose, paid, calls: cached === true ? 0 : 1, isLost: false }]
 
 /**
- * The payments of failed calls. Calls of checks and critics count as judgments; all others have the purpose of their
- * step or plan.
+ * Returns the payments for failed calls. Calls made by checks and critics count as judgments; all others have the
+ * purpose of their step or plan.
  */
 const lostPayments = (lost: ReadonlyArray<LostCall>, purpose: Purpose): ReadonlyArray<Payment> =>
   lost.map((paid) => ({
@@ -60,14 +60,17 @@ const judgePayments = (answers: ReadonlyArray<CriticAnswer | CheckAnswer> = []):
     isLost: false
   }))
 
-/** Whether a step's answer comes from its nested run, not from a worker that took over. */
+/** Whether a step's answer comes from its nested run, rather than from a worker that took over. */
 export const isNested = ({ nested, reassigned }: StepRecord): boolean => nested !== undefined && reassigned.length === 0
 
-/** The payments of a nested run, with the purpose of the step that contains it. */
+/** Returns the payments of a nested run, with the purpose of the enclosing step. */
 const within = (nested: Transcript, purpose: Purpose): ReadonlyArray<Payment> =>
   payments(nested).map((payment) => (payment.purpose === "answer" ? { ...payment, purpose } : payment))
 
-/** The payments of a step. Those of a nested run are in its own record, and the step's answer does not repeat them. */
+/**
+ * Returns the payments of a step. Payments of a nested run are taken from its own record, so the step's answer does not
+ * count them again.
+ */
 const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment> => [
   ...(step.turns ?? []).flatMap((turn) => answerPayment(turn.worker, purpose, turn)),
   ...(isNested(step) ? [] : answerPayment(step.worker, purpose, step)),
@@ -78,9 +81,9 @@ const stepPayments = (step: StepRecord, purpose: Purpose): ReadonlyArray<Payment
 ]
 
 /**
- * Returns the usage of the worker that answered a step: the call that returned the answer, and the earlier turns in
- * which the worker called tools. Returns `undefined` if there is no answer. The cost is absent if the cost of a call is
- * unknown.
+ * Returns the total usage of the worker that answered a step: the call that returned the answer, and earlier turns in
+ * which the worker called tools. Returns `undefined` if there is no answer. `costUsd` is `undefined` if the cost of any
+ * call is unknown.
  */
 export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | undefined => {
   if (paid === undefined) return undefined
@@ -95,9 +98,9 @@ export const paidForAnswer = ({ paid, turns = [], worker }: StepRecord): Paid | 
 }
 
 /**
- * Returns the step whose answer is the run's answer so far: the last step of its round (the first of several that
- * vote), or the step whose answer was confirmed. The round is the current one, otherwise the last one, or the best one
- * if a critic scored them.
+ * Returns the step that currently provides the run's answer: the last step of its round (the first one if several
+ * vote), or the step whose answer was confirmed. The round is the current one if it is in progress, or else the last
+ * one, or the one with the best score if a critic is used.
  */
 const answering = ({ rounds }: Transcript): EarlierStep | undefined => {
   const planned = rounds.filter(({ steps }) => steps.length > 0)
@@ -111,7 +114,9 @@ const answering = ({ rounds }: Transcript): EarlierStep | undefined => {
   return { round, step: workflow?.answer === "majority" ? 0 : steps.length - 1 }
 }
 
-/** Returns all calls of a run with their purposes, including nested runs. They add up to {@link spendSoFar}. */
+/**
+ * Returns every call of a run with its purpose, including those of nested runs. Their sum equals {@link spendSoFar}.
+ */
 export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
   const { policy, rounds } = transcript
   const answer = answering(transcript)
@@ -126,7 +131,7 @@ export const payments = (transcript: Transcript): ReadonlyArray<Payment> => {
   })
 }
 
-/** Adds a call to the spend. */
+/** Adds a payment to a spending total. */
 export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
   usage: addUsage(spend.usage, paid.usage),
   costUsd: spend.costUsd + (paid.costUsd ?? 0),
@@ -134,17 +139,17 @@ export const withPayment = (spend: Spend, { calls, paid }: Payment): Spend => ({
   unpricedCalls: spend.unpricedCalls + (paid.costUsd === undefined ? calls : 0)
 })
 
-/** Returns what a run has paid so far, including nested runs. For a finished run this is `spend`. */
+/** Returns what a run has spent, including nested runs. For a finished run, this equals `spend`. */
 export const spendSoFar = (transcript: Transcript): Spend =>
   transcript.spend ?? payments(transcript).reduce(withPayment, noSpend)
 
 /**
- * Returns what a run has paid so far to each worker, by its id. The parts add up to {@link spendSoFar}.
+ * Returns what a run has spent on each worker, keyed by worker id. The sum equals {@link spendSoFar}.
  *
  * **Details**
  *
- * Calls that failed or were interrupted, and calls of nested runs, count for the worker that was called. The
- * completions of a language policy count under the policy's name, which by default is the id of its model.
+ * Includes calls that failed or were interrupted, and calls of nested runs. Completions of a language policy are listed
+ * under the policy's name, which defaults to the id of its model.
  *
  * **Example**
  *

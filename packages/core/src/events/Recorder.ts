@@ -1,4 +1,4 @@
-/** Folds events into a transcript. Each event updates its run's record in place. */
+/** Folds events into a transcript. Each event updates the record of its run in place. */
 import * as Approval from "./approval.ts"
 import * as Call from "./call.ts"
 import * as Check from "./check.ts"
@@ -92,7 +92,7 @@ const foldInRound = (run: OpenRun, round: OpenRound, event: OfRound) => {
     case "round-finished":
       return Round.foldFinished(round, event)
     default: {
-      // The items of an item are counted at the step.
+      // Nested items are counted at the level of the step.
       const item = event.type === "step-unfolded" || event.type === "step-joined" ? undefined : event.item
       const step = recordAt(round, event.step, item)
       if (step !== undefined) foldInStep(step, event)
@@ -133,7 +133,7 @@ const copyOfStep = (step: OpenStep): StepRecord => {
   return record
 }
 
-/** Returns a copy of the record that later events do not change. */
+/** Returns a copy of the record that is not affected by later events. */
 const copyOf = (run: OpenRun): Transcript => ({
   ...run,
   rounds: run.rounds.map((round) => ({
@@ -150,7 +150,7 @@ const copyOf = (run: OpenRun): Transcript => ({
 // Constructor
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a recorder for one run: the first run whose events it receives. */
+/** Creates a recorder for a single run: the first run whose events it receives. */
 export const recorder = (): Recorder => {
   const runs = new Map<string, OpenRun>()
   let first: OpenRun | undefined

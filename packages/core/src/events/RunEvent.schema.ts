@@ -1,4 +1,4 @@
-/** The schema of all events of a run. The compiler checks that it matches `RunEvent`. */
+/** Schema for all run events. The compiler verifies that it matches `RunEvent`. */
 import * as Schema from "effect/Schema"
 import { PlanDecided, PlanWaiting } from "./approval.schema.ts"
 import { CallFailed, CallInterrupted, CallLost } from "./call.schema.ts"
@@ -26,7 +26,7 @@ import { StepWaiting } from "./suspension.schema.ts"
 import { ToolFinished, ToolProgressed, ToolStarted } from "./tool.schema.ts"
 import { TurnFinished } from "./turn.schema.ts"
 
-/** The schema of each event. */
+/** The schema of each event type. */
 export const events = [
   RunStarted,
   RoundStarted,
@@ -61,7 +61,7 @@ export const events = [
   RunFinished
 ] as const
 
-/** An event of a run, of any type. */
+/** Schema for a run event of any type. */
 export const RunEvent = schemaOf<RunEventModels.RunEvent>()(
   Schema.Union(events).annotate({
     message: oneOf(

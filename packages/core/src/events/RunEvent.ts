@@ -1,13 +1,13 @@
 /**
- * Run events: everything that happens in a run, in order.
+ * Run events: everything that happens during a run, in order.
  *
- * The transcript, the terminal view, the web page, server-sent events and telemetry are all derived from this one
- * stream. Events are plain JSON values. Steps count from 0 within their round, rounds from 0 within their run, attempts
- * from 0 within their step. `at` is the wall clock in milliseconds since 1970.
+ * Transcripts, the terminal view, the web page, server-sent events and telemetry are all derived from this stream.
+ * Events are plain JSON. Steps are numbered within their round, rounds within their run, and attempts within their
+ * step, all starting at 0. `at` is the wall-clock time in milliseconds since the Unix epoch.
  *
- * A run starts with `run-started` and ends with `run-finished`, whatever happens. When a Conductor is a worker in its
- * own pool, the events of the nested run are in the same stream under their own `runId`. `parent` identifies the step
- * that the nested run belongs to.
+ * Every run starts with `run-started` and ends with `run-finished`, regardless of how it ends. If the Conductor is a
+ * worker in its own pool, the events of nested runs are part of the same stream, with a separate `runId`. `parent`
+ * identifies the step that started the nested run.
  */
 import type * as Clock from "effect/Clock"
 import type { ToolCall } from "../task/Message.ts"
@@ -35,31 +35,32 @@ import type { StepWaiting } from "./suspension.ts"
 import type { ToolFinished, ToolProgressed, ToolStarted } from "./tool.ts"
 import type { TurnFinished } from "./turn.ts"
 
-/** The version of the event and transcript formats on disk and on the wire. */
+/** Version of the event and transcript formats, on disk and on the wire. */
 export const version = 1
 
-/** A worker of the pool, as listed in events and transcripts. */
+/** A worker in the pool, as listed in events and transcripts. */
 export interface PoolMember {
   readonly id: string
   readonly description?: string
-  /** Present if the price is play money, which is never paid. */
+  /** Set if the price is play money, which is never actually paid. */
   readonly isPlay?: true
 }
 
 /**
- * An item of a step that runs once per item of a list: its index from 0, such as `"3"`, or `"3.1"` for an item in a
- * nested list. Absent for a step that runs once, and in events about a step as a whole.
+ * Identifies an item of a step that runs once for each item of a list, by its zero-based index, such as `"3"`, or
+ * `"3.1"` in a nested list. Undefined for steps that do not run for items, and in events that concern the step as a
+ * whole.
  */
 export type Item = string
 
-/** The step from which a run was forked. */
+/** The step at which a run was forked. */
 export interface ForkOf {
   readonly runId: string
   readonly round: number
   readonly step: number
-  /** The item of the step, if the step runs for items. */
+  /** The item, if the step runs for items. */
   readonly item?: string
-  /** The step of the run that is nested in the step. */
+  /** The step of the nested run, if the fork point is within one. */
   readonly nested?: Omit<ForkOf, "runId">
 }
 
@@ -71,34 +72,34 @@ export interface Parent {
   readonly item?: Item
 }
 
-/** Why a run ended. */
+/** How a run ended. */
 export type Ending =
-  /** There is an answer. */
+  /** The run has an answer. */
   | "answered"
-  /** A limit of the budget was reached; there may be an answer. */
+  /** A budget limit was reached. The run may have an answer. */
   | "budget"
-  /** There is no answer: the policy or the answering worker declined the task. */
+  /** The policy or the answering worker refused the task. There is no answer. */
   | "refused"
-  /** There is no answer: the policy did not write a workflow, or the answering step failed. */
+  /** The policy wrote no valid workflow, or the answering step failed. There is no answer. */
   | "failed"
-  /** The caller stopped it. */
+  /** The caller stopped the run. */
   | "interrupted"
-  /** The run waits for tool results or approvals from the caller, and can be resumed with them. */
+  /** The run is waiting for tool results or approvals from the caller. It can be resumed with them. */
   | "suspended"
 
-/** A tool call, or a plan presented as a tool call, that waits for the caller. */
+/** A pending tool call, or a plan presented as a tool call, that the caller must respond to. */
 export interface WaitingCall {
-  /** Unique in the run and stable across resumes. Pass the result under this id. */
+  /** Unique within the run and stable across resumes. Pass the result under this id. */
   readonly id: string
   readonly round: number
-  /** The index of the step; 0 for a plan. */
+  /** Index of the step. 0 for a plan. */
   readonly step: number
   readonly item?: Item
   /** The worker that made the call, or the policy that wrote the plan. */
   readonly worker: string
   /**
-   * `result`: the tool has no handler. `approval`: a person must approve the call. `plan`: a person must approve the
-   * plan (`RunSettings.approvePlans`).
+   * The missing response. `result`: the tool has no handler. `approval`: the call requires human approval. `plan`: the
+   * plan requires human approval (`RunSettings.approvePlans`).
    */
   readonly for: "result" | "approval" | "plan"
   readonly call: ToolCall
@@ -106,16 +107,19 @@ export interface WaitingCall {
 
 /** A call attempt without an answer. */
 export interface Attempt {
-  /** The id that prevents accounts from charging it twice. Absent if the run has no shared account and no journal. */
+  /**
+   * Id that prevents accounts from charging the attempt twice. Undefined if the run has neither a shared account nor a
+   * journal.
+   */
   readonly chargeId?: string
-  /** Present if the call was repeated because the run was resumed after it had ended. */
+  /** Set if the call was repeated because the run was resumed after it had ended. */
   readonly isRetired?: true
 }
 
 /**
- * An event without its run id and time. Each event is declared in its own file, together with its part of the
- * transcript's fold, its span attributes and its line for display; its schema is in an adjacent file. After an event is
- * added here, the compiler reports every place that must handle it.
+ * An event without its run id and timestamp. Each event is declared in a separate file, along with its transcript fold,
+ * its span attributes and its display line; its schema is in an adjacent file. When an event is added to this union,
+ * the compiler reports every place that must handle it.
  */
 export type Body =
   | RunStarted
@@ -150,7 +154,7 @@ export type Body =
   | RoundFinished
   | RunFinished
 
-/** The run id of an event, and its time by the wall clock, in milliseconds since 1970. */
+/** The run id and the wall-clock time of an event, in milliseconds since the Unix epoch. */
 interface Stamp {
   readonly runId: string
   readonly at: number
@@ -159,39 +163,38 @@ interface Stamp {
 /** An event with a body of type `B`. */
 export type Stamped<B extends { readonly type: string }> = Stamp & B
 
-/** An event of a run. */
+/** A run event. */
 export type RunEvent = Stamped<Body>
 
-/** Progress events: pieces of texts and the progress of tools. They are absent from journals and spans. */
+/** Progress events: text chunks and tool progress. Not included in journals and spans. */
 type Transient = "step-delta" | "completion-delta" | "tool-progress"
 
 const transient: ReadonlySet<string> = new Set<Transient>(["step-delta", "completion-delta", "tool-progress"])
 
 /**
- * Whether an event is a chunk of text or the progress of a tool. The event that completes the text or the call contains
- * all of its data.
+ * Whether an event is a text chunk or a progress report. The event that completes the text or the tool call contains
+ * all of the data.
  */
 export const isTransient = ({ type }: Pick<RunEvent, "type">): boolean => transient.has(type)
 
 /** The type names of all events. */
 export type Type = RunEvent["type"]
 
-/** The event with a given type name. */
+/** The event with the given type name. */
 export type Of<T extends Type> = Extract<RunEvent, { readonly type: T }>
 
 /**
- * Receives events as they happen. It should return quickly, because the run waits for it. An exception does not stop
- * the run or lose any of its data: the listener still receives later events, and a warning is logged at the end of the
- * run.
+ * Receives events as they occur. Listeners should return quickly, because the run waits for them. If a listener throws,
+ * the run is not affected: later events are still delivered, and a warning is logged when the run ends.
  */
 export type Listener = (event: RunEvent) => void
 
-/** Emits an event of one run: adds the run's id and the time. */
+/** Emits an event after adding the run id and a timestamp. */
 export type Emit = (body: Body) => void
 
 /**
- * Emits the events of a run to a listener. It stamps each event in place and does not copy it, because there are no
- * other references to the object and a run has many events.
+ * Creates a function that emits events to a listener. Events are stamped in place rather than copied, because nothing
+ * else refers to the object and a run emits many events.
  */
 export const emitter =
   (runId: string, clock: Clock.Clock, listener: Listener): Emit =>

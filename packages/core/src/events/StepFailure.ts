@@ -1,6 +1,6 @@
 /**
- * Failures that are not visible in a run's answer: failed steps, reassigned steps, and failed calls of checks, critics
- * and planners.
+ * Failures that a run's answer does not reveal: failed steps, reassigned steps, and failed calls made by checks,
+ * critics and planners.
  */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
@@ -8,28 +8,28 @@ import { withItems } from "./items.ts"
 import type { Item } from "./RunEvent.ts"
 import type { LostCall, StepRecord, Transcript } from "./Transcript.ts"
 
-/** A worker that failed a step or a plan after all retries. */
+/** A step or plan whose worker failed after all retries. */
 export interface StepFailure {
-  /** The id of the run, or of the nested run that contains the step. */
+  /** Id of the run, or of the nested run that contains the step. */
   readonly runId: string
   readonly round: number
-  /** Absent if the policy's own model or a critic failed. */
+  /** Undefined if the failure concerns the policy's model or the critic. */
   readonly step?: number
-  /** Present if an item of the step failed. */
+  /** The item, if an item of the step failed. */
   readonly item?: Item
-  /** Present if a check of the step or the critic made the call, instead of the step or the policy. */
+  /** Set if the call was made by a check of the step or by the critic, rather than by the step or the policy. */
   readonly by?: "check" | "critic"
   readonly worker: string
-  /** The class of the worker's error; absent if the step was a nested run that failed. */
+  /** Class of the worker's error. Undefined if the step was a nested run that failed. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message: string
-  /** The worker that took over the step. Absent if the step failed. */
+  /** The worker that took over the step. Undefined if the step failed. */
   readonly reassignedTo?: string
 }
 
 type Place = Pick<StepFailure, "runId" | "round">
 
-/** Returns the failure of a planner's, check's or critic's call, if the call was not retried. */
+/** Returns the failure of a call made by a planner, check or critic, unless the call was retried. */
 const ofCall = (place: Place & Pick<StepFailure, "step" | "item">, lost: LostCall): ReadonlyArray<StepFailure> => {
   const { by, isRetired, message = "", reason, retryInMillis, worker } = lost
   if (reason === undefined || retryInMillis !== undefined || isRetired === true) return []
@@ -56,8 +56,8 @@ const ofStep = (place: Place, record: StepRecord): ReadonlyArray<StepFailure> =>
 }
 
 /**
- * Returns a failure's position below a run as numbers: the rounds and steps that lead to it. A planner's failure comes
- * before all steps.
+ * Returns a failure's position within a run as a list of numbers: the rounds and steps that lead to it. A planner's
+ * failure sorts before all steps.
  */
 const pathOf = (run: string, { item, round, runId, step = -1 }: StepFailure): ReadonlyArray<number> => [
   ...runId
@@ -75,13 +75,14 @@ const byPlace = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): numb
   for (let at = 0; at < Math.min(one.length, other.length); at += 1) {
     if (one[at] !== other[at]) return one[at]! - other[at]!
   }
-  // The failures of a run nested in a step come before the step's own.
+  // Failures of a nested run come before those of the enclosing step.
   return other.length - one.length
 }
 
 /**
- * Sorts the failures of a run and its nested runs by round and step. Failures of one step stay in chronological order,
- * with those of its checks last, so the order does not depend on which of two steps failed first.
+ * Sorts the failures of a run and its nested runs by round and step. Failures of the same step remain in chronological
+ * order, followed by those of its checks. The order therefore does not depend on which of two concurrent steps failed
+ * first.
  */
 export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): ReadonlyArray<StepFailure> =>
   failures.length < 2
@@ -92,7 +93,7 @@ export const inOrder = (run: string, failures: ReadonlyArray<StepFailure>): Read
         .map(({ failure }) => failure)
 
 /**
- * Returns the failures recorded in a run's transcript, including nested runs, in the order of rounds and steps, as in
+ * Returns the failures recorded in a transcript, including those of nested runs, ordered by round and step, as in
  * `RunResult.failures`.
  */
 export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId">): ReadonlyArray<StepFailure> =>
@@ -101,24 +102,24 @@ export const failuresOf = ({ rounds, runId }: Pick<Transcript, "rounds" | "runId
     return [...lost.flatMap((call) => ofCall(place, call)), ...withItems(steps).flatMap((step) => ofStep(place, step))]
   })
 
-/** Reasons that can be a consequence of the plan or the question: the wrong worker, too much text, filtered content. */
+/** Reasons that may be caused by the plan or the question: an unsuitable worker, too much text, or filtered content. */
 const consequences: ReadonlySet<StepFailure["reason"]> = new Set(["ContextTooLong", "ContentFiltered", undefined])
 
-/** Whether the worker was paid for an answer that was empty or unreadable. */
+/** Whether the worker was paid for an answer that was empty or malformed. */
 const isEmptyAnswer = ({ reason, usage }: LostCall): boolean => reason?._tag === "Malformed" && usage.outputTokens > 0
 
 const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
   reassignedTo === undefined && !consequences.has(reason)
 
 /**
- * Returns the failures of a run that are unrelated to the quality of its plan or answer: an unavailable vendor, a
- * refused key, an exhausted quota, a rate limit, the network, a defect in a worker's code. A run with such a failure is
- * not evidence for or against its policy, and its answer should not be graded.
+ * Returns the failures of a run that are unrelated to the quality of its plan or answer: unavailable vendors, rejected
+ * API keys, exhausted quotas, rate limits, network problems, and bugs in worker code. A run with such a failure says
+ * nothing about its policy, and its answer should not be graded.
  *
  * **Details**
  *
- * Failures that the run recovered from are not included: another worker took over the step, the last check of the step
- * passed, or a later round has steps.
+ * Failures that the run recovered from are excluded: another worker took over the step, the step's last check passed,
+ * or a later round has steps.
  *
  * **Example**
  *
@@ -182,8 +183,8 @@ const inWords: { readonly [K in Kind]: (number: number) => string } = {
 }
 
 /**
- * Summarizes how many steps, plans and checks failed, how many steps were reassigned, and why; `undefined` if there
- * were no failures.
+ * Summarizes the number of failed steps, plans and checks and of reassigned steps, with the reasons. Returns
+ * `undefined` if there were no failures.
  */
 export const summaryOf = (
   failures: ReadonlyArray<Pick<StepFailure, "step" | "by" | "worker" | "reason" | "reassignedTo">>

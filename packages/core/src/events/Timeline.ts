@@ -1,4 +1,4 @@
-/** The state of a transcript at a given time. A view is a function of a transcript and a time. */
+/** Reconstructs a transcript as of a given time, so that a view is a function of a transcript and a time. */
 import { defined } from "../Fields.ts"
 import { withItems } from "./items.ts"
 import type { RoundRecord, StepRecord, ToolRecord, Transcript, TurnRecord } from "./Transcript.ts"
@@ -27,11 +27,11 @@ const lastOf = (round: RoundRecord): number =>
     )
   )
 
-/** Returns the time of the latest entry in a transcript, in milliseconds since 1970. */
+/** Returns the time of a transcript's latest entry, in milliseconds since the Unix epoch. */
 export const endOf = ({ durationMillis, rounds, startedAt }: Transcript): number =>
   Math.max(startedAt + (durationMillis ?? 0), ...rounds.map(lastOf))
 
-/** Returns the items that had arrived by a given time, or `undefined` if nothing had arrived. */
+/** Returns the records up to a given time, or `undefined` if there were no records yet. */
 const until = <A extends { readonly at: number }>(
   records: ReadonlyArray<A> | undefined,
   time: number
@@ -69,7 +69,7 @@ const stepAt = (step: StepRecord, time: number): StepRecord => {
   })
 }
 
-/** Returns the items that had started or were skipped by a given time. */
+/** Returns the items that had started or had been skipped by a given time. */
 const itemsAt = (items: ReadonlyArray<StepRecord> = [], time: number): ReadonlyArray<StepRecord> | undefined => {
   const begun = items.filter(({ endedAt, startedAt = endedAt }) => startedAt !== undefined && startedAt <= time)
   return begun.length === 0 ? undefined : begun.map((item) => stepAt(item, time))
@@ -106,7 +106,7 @@ const roundAt = (round: RoundRecord, time: number): RoundRecord => {
   })
 }
 
-/** Returns the transcript of a run as of a given time. */
+/** Returns a run's transcript as of a given time. */
 export const at = (transcript: Transcript, time: number): Transcript => {
   if (time >= endOf(transcript)) return transcript
   const { answer: _, detail: __, durationMillis: ___, ending: ____, spend: _____, ...rest } = transcript

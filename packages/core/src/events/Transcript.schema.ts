@@ -1,4 +1,4 @@
-/** The schemas of the record of a run. */
+/** Schemas for the parts of a transcript. */
 import * as Schema from "effect/Schema"
 import { planDecision } from "./approval.schema.ts"
 import { version } from "./RunEvent.ts"
@@ -9,7 +9,7 @@ import { Content, EarlierStep, Task, ToolCall, Workflow } from "./schemas/tasks.
 import { WaitingCall } from "./suspension.schema.ts"
 import type * as TranscriptModels from "./Transcript.ts"
 
-/** A call that failed or was interrupted. */
+/** Schema for a call that failed or was interrupted. */
 export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   Schema.Struct({
     worker: Schema.String,
@@ -28,7 +28,7 @@ export const LostCall = schemaOf<TranscriptModels.LostCall>()(
   })
 )
 
-/** The result of a check. */
+/** Schema for the result of a check. */
 export const CheckRecord = schemaOf<TranscriptModels.CheckRecord>()(
   Schema.Struct({
     turn: Schema.Int,
@@ -41,7 +41,7 @@ export const CheckRecord = schemaOf<TranscriptModels.CheckRecord>()(
   })
 )
 
-/** The answer of a worker that a check called. */
+/** Schema for an answer by a worker that a check called. */
 export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
   Schema.Struct({
     turn: Schema.Int,
@@ -55,7 +55,7 @@ export const CheckAnswer = schemaOf<TranscriptModels.CheckAnswer>()(
   })
 )
 
-/** The policy's decision after answers failed their checks. */
+/** Schema for a policy's decision about answers that failed their checks. */
 export const RevisionRecord = schemaOf<TranscriptModels.RevisionRecord>()(
   Schema.Struct({
     at: Schema.Finite,
@@ -67,7 +67,7 @@ export const RevisionRecord = schemaOf<TranscriptModels.RevisionRecord>()(
   })
 )
 
-/** A tool that was called. */
+/** Schema for a tool call. */
 export const ToolRecord = schemaOf<TranscriptModels.ToolRecord>()(
   Schema.Struct({
     call: ToolCall,
@@ -86,7 +86,7 @@ export const ToolRecord = schemaOf<TranscriptModels.ToolRecord>()(
   })
 )
 
-/** A turn of a step's worker that was not the last. */
+/** Schema for a turn of a step's worker other than the last one. */
 export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
   Schema.Struct({
     turn: Schema.Int,
@@ -103,7 +103,7 @@ export const TurnRecord = schemaOf<TranscriptModels.TurnRecord>()(
   })
 )
 
-/** The record of a step, including its nested run. */
+/** Schema for the record of a step, including its nested run. */
 export const StepRecord: Of<TranscriptModels.StepRecord> = schemaOf<TranscriptModels.StepRecord>()(
   Schema.Struct({
     step: Schema.Int,
@@ -142,7 +142,7 @@ export const StepRecord: Of<TranscriptModels.StepRecord> = schemaOf<TranscriptMo
   })
 )
 
-/** A completion of a language policy. */
+/** Schema for a language policy's completion. */
 export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   Schema.Struct({
     attempt: Schema.Int,
@@ -159,7 +159,7 @@ export const CompletionRecord = schemaOf<TranscriptModels.CompletionRecord>()(
   })
 )
 
-/** The record of a round. */
+/** Schema for the record of a round. */
 export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
   Schema.Struct({
     round: Schema.Int,
@@ -205,7 +205,7 @@ export const RoundRecord = schemaOf<TranscriptModels.RoundRecord>()(
   })
 )
 
-/** The record of a run. */
+/** Schema for the record of a run. */
 export const Transcript: Of<TranscriptModels.Transcript> = schemaOf<TranscriptModels.Transcript>()(
   Schema.Struct({
     version: Schema.Literal(version),

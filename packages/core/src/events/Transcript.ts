@@ -1,9 +1,9 @@
 /**
- * Transcripts: the complete record of a run, folded from its events.
+ * Transcripts: the complete record of a run, derived from its events.
  *
- * A transcript is plain JSON and can be taken at any moment of a run. It records times, so a finished run can be shown
- * as of any time ({@link at}): a view is a function of a transcript and a time. Every call, dollar and token in `spend`
- * is recorded exactly once: in an answer to a step, a critic or a check, in a failed call, or in a completion.
+ * A transcript is plain JSON and can be created at any moment during a run. Because it includes timestamps, a finished
+ * run can be displayed as of any time ({@link at}). Every call, dollar and token in `spend` is recorded exactly once:
+ * as an answer to a step, critic or check, as a failed call, or as a completion.
  */
 
 import { defined } from "../Fields.ts"
@@ -36,7 +36,7 @@ export { isNested, paidForAnswer, payments, spendByWorker, spendSoFar, withPayme
 
 /** The purpose of a call. */
 export type Purpose = Payments.Purpose
-/** A call of a run, or a cached answer. */
+/** A call made by a run, or a cache hit. */
 export type Payment = Payments.Payment
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -46,29 +46,32 @@ export type Payment = Payments.Payment
 /** A call that failed or was interrupted. */
 export interface LostCall extends Paid, Attempt {
   readonly worker: string
-  /** The index of the call within its step, or among the policy's calls; 0 if absent. */
+  /** Index of the call within its step, or among the policy's calls. Default: 0. */
   readonly turn?: number
   readonly at: number
-  /** Absent if the call was interrupted or its answer was lost. */
+  /** Undefined if the call was interrupted or its answer was lost. */
   readonly reason?: WorkerErrorReason
   readonly message?: string
-  /** The delay between the failure and the retry with the same worker; absent if there is no retry. */
+  /** Delay before the retry with the same worker, in milliseconds. Undefined if there was no retry. */
   readonly retryInMillis?: number
-  /** Present if the request was not sent because the provider's gate refused it. Such a call is not counted. */
+  /** Set if the provider's gate rejected the request, so that it was not sent. Such calls are not counted. */
   readonly unasked?: true
-  /** Present if the process ended before the answer arrived. The cost is then the worst case. */
+  /** Set if the process ended before the answer arrived. The cost is then the worst case. */
   readonly isInDoubt?: true
-  /** Present if a check of the step or the critic of the round made the call. */
+  /** Set if the call was made by a check of the step or by the critic of the round. */
   readonly by?: "check" | "critic"
-  /** Present if the policy made the call when it already had a plan for the round: the plan does not depend on it. */
+  /** Set if the policy made the call after it had already planned the round, so that the plan does not depend on it. */
   readonly isAfterPlan?: true
-  /** Present if a later completion of the policy in its round has the same time: that completion depends on it. */
+  /**
+   * Set if a later completion of the policy in the same round has the same timestamp. That completion depends on this
+   * call.
+   */
   readonly isBeforeCompletion?: true
 }
 
 /** The result of a check on a worker's answer. */
 export interface CheckRecord {
-  /** The index of the check within the step, from 0. */
+  /** Zero-based index of the check within the step. */
   readonly turn: number
   readonly at: number
   readonly check: string
@@ -78,20 +81,20 @@ export interface CheckRecord {
   readonly durationMillis: number
 }
 
-/** The answer of a worker that a check called. */
+/** An answer by a worker that a check called. */
 export interface CheckAnswer extends Paid {
-  /** The index of the call among the calls of the step's checks, from 0. */
+  /** Zero-based index among the calls made by the step's checks. */
   readonly turn: number
   readonly at: number
   readonly check: string
   readonly worker: string
   readonly text: string
   readonly cached: boolean
-  /** A digest of the request; present if other calls of the step's checks were in flight when it started. */
+  /** Digest of the request. Set if the step's checks had other calls in flight when this one started. */
   readonly request?: string
 }
 
-/** The policy's decision after answers failed their checks. */
+/** A policy's decision about answers that failed their checks. */
 export interface RevisionRecord {
   readonly at: number
   readonly policy: string
@@ -103,7 +106,7 @@ export interface RevisionRecord {
 }
 
 /**
- * A turn that did not complete its step: the worker called tools, its answer had the wrong shape, or its answer failed
+ * A turn that did not complete its step: the worker called tools, its answer had the wrong format, or its answer failed
  * a check and another worker took over.
  */
 export interface TurnRecord {
@@ -115,30 +118,30 @@ export interface TurnRecord {
   readonly reasoning: string
   readonly tools: ReadonlyArray<ToolRecord>
   readonly echo?: unknown
-  /** Why its text does not have the requested shape, or failed its check. */
+  /** Why the answer has the wrong format, or the objection raised by the check. */
   readonly error?: string
   readonly cached: boolean
   readonly paid: Paid
 }
 
-/** A tool that was called. */
+/** A tool call and its result. */
 export interface ToolRecord {
-  /** The latest progress; absent if the tool has not reported any, or has ended. */
+  /** The latest progress. Undefined if the tool has not reported any, or has finished. */
   readonly progress?: ToolProgress
   readonly call: ToolCall
   readonly startedAt?: number
-  /** Absent while the tool is running or waiting. */
+  /** Undefined while the tool is running or waiting. */
   readonly endedAt?: number
   readonly durationMillis?: number
   readonly content?: Content
   readonly isError?: boolean
 }
 
-/** A worker that lost a step to another worker. */
+/** A worker from which a step was taken over by another worker. */
 export interface Reassignment {
   readonly from: string
   readonly at: number
-  /** Why the worker failed; absent if its answer failed a check. */
+  /** Class of the worker's error. Undefined if its answer failed a check. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message?: string
 }
@@ -146,89 +149,89 @@ export interface Reassignment {
 /** The record of a step. */
 export interface StepRecord {
   readonly step: number
-  /** Present in the record of an item. */
+  /** Set if this is the record of an item. */
   readonly item?: Item
-  /** The records of the items that have started or were skipped, by index; absent if the step runs once. */
+  /** Records of the items that have started or were skipped, by index. Undefined if the step does not run for items. */
   readonly items?: ReadonlyArray<StepRecord>
-  /** The number of items discovered so far; absent if the step runs once. */
+  /** Number of items discovered up to this point. Undefined if the step does not run for items. */
   readonly unfolded?: number
-  /** The steps and items in its access list that it did not wait for, as in `step-started`. */
+  /** Steps and items in the access list that the step did not wait for, as in `step-started`. */
   readonly without?: ReadonlyArray<string>
   readonly worker: string
   readonly state: "waiting" | "running" | "suspended" | "answered" | "failed" | "skipped"
   readonly startedAt?: number
-  /** The time at which it was answered, failed or was skipped. */
+  /** Time at which the step was answered, failed or was skipped. */
   readonly endedAt?: number
   readonly durationMillis?: number
-  /** The answer; while the step runs, the part that has arrived. */
+  /** The answer. While the step is running, the part received up to this point. */
   readonly text: string
   readonly reasoning: string
   readonly finishReason?: FinishReason
-  /** The model name in the vendor's response. */
+  /** Model name reported by the vendor. */
   readonly model?: string
   readonly cached?: boolean
-  /** The usage and cost of the answer. */
+  /** Usage and cost of the answer. */
   readonly paid?: Paid
-  /** Absent if the worker answered in its first turn. */
+  /** Undefined if the worker answered in its first turn. */
   readonly turns?: ReadonlyArray<TurnRecord>
-  /** The tool calls that a suspended step waits for. */
+  /** The tool calls that a suspended step is waiting for. */
   readonly waitingFor?: ReadonlyArray<WaitingCall>
-  /** Descriptions of content that was not sent to a worker because it does not accept it. */
+  /** Human-readable descriptions of content that was not sent because the worker does not support it. */
   readonly notices?: ReadonlyArray<string>
-  /** The results of checks, in order; absent if there were no checks. */
+  /** Results of the step's checks, in order. Undefined if there were no checks. */
   readonly checks?: ReadonlyArray<CheckRecord>
-  /** Absent if the checks called no worker. */
+  /** Undefined if the checks did not call any worker. */
   readonly checkAnswers?: ReadonlyArray<CheckAnswer>
-  /** Calls of this step and of its checks that failed or were interrupted. */
+  /** Calls made by this step and its checks that failed or were interrupted. */
   readonly lost: ReadonlyArray<LostCall>
-  /** The previous workers of the step, in order. */
+  /** The workers previously assigned to the step, in order. */
   readonly reassigned: ReadonlyArray<Reassignment>
   /** Why the step failed or was skipped. */
   readonly detail?: string
-  /** The class of the worker's error, if an error of the worker made the step fail. */
+  /** Class of the worker's error, if the step failed because of one. */
   readonly reason?: WorkerErrorReason["_tag"]
-  /** The nested run, if the Conductor assigned the step to itself. */
+  /** Transcript of the nested run, if the step was assigned to the Conductor itself. */
   readonly nested?: Transcript
 }
 
-/** A completion of a language policy. */
+/** A language policy's completion. */
 export interface CompletionRecord {
   readonly attempt: number
-  /** The time at which it was complete; absent while it is being generated. */
+  /** Time at which the completion finished. Undefined while it is being generated. */
   readonly endedAt?: number
   readonly text: string
   readonly reasoning: string
-  /** The tool calls of the model; absent if it did not call any. */
+  /** Tool calls made by the model. Undefined if there are no tool calls. */
   readonly toolCalls?: ReadonlyArray<ToolCall>
-  /** Why the model stopped. Default: `stop`. */
+  /** Why the model stopped generating. Default: `stop`. */
   readonly finishReason?: FinishReason
-  /** Vendor data of a completion with tool calls. */
+  /** Vendor-specific data for a completion with tool calls. */
   readonly echo?: unknown
   /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
   readonly cached?: boolean
-  /** A digest of the request; present if other completions of the round were in flight when it started. */
+  /** Digest of the request. Set if other completions of the round were in flight when this one started. */
   readonly request?: string
   readonly paid?: Paid
 }
 
-/** A critic's verdict on the answer of a round. */
+/** A critic's grade for a round's answer. */
 export interface GradeRecord {
   readonly at: number
   readonly critic: string
   readonly grade: Grade
 }
 
-/** The answer of a worker that a critic called. */
+/** An answer by a worker that a critic called. */
 export interface CriticAnswer extends Paid {
   readonly at: number
   readonly critic: string
   readonly worker: string
   readonly text: string
   readonly cached: boolean
-  /** The index of the call among those of the round's critic; by default, the index of the answer. */
+  /** Index among the calls made by the round's critic. Defaults to the index of the answer. */
   readonly turn?: number
-  /** A digest of the request; present if other calls of the critic were in flight when it started. */
+  /** Digest of the request. Set if the critic had other calls in flight when this one started. */
   readonly request?: string
 }
 
@@ -237,72 +240,71 @@ export interface RoundRecord {
   readonly round: number
   readonly startedAt: number
   readonly completions: ReadonlyArray<CompletionRecord>
-  /** Failed calls of the policy and of the critic. */
+  /** Failed calls made by the policy and the critic. */
   readonly lost: ReadonlyArray<LostCall>
   readonly policy?: string
-  /** When the workflow was proposed. */
+  /** Time at which the workflow was proposed. */
   readonly plannedAt?: number
-  /** The duration of planning. A cached completion that is charged adds its original duration. */
+  /** Time taken by planning, in milliseconds. For cache hits that are charged, includes the original duration. */
   readonly planningMillis?: number
-  /** The plan that runs: the proposed one, or a person's replacement for it. */
+  /** The plan that runs: the proposed one, or the replacement given by a person. */
   readonly workflow?: Workflow
-  /** The plan, while it waits for approval. */
+  /** The plan, while it is waiting for approval. */
   readonly waitingFor?: ReadonlyArray<WaitingCall>
-  /** A person's decision on the plan; absent if it did not need approval. */
+  /** The human decision about the plan. Undefined if the plan did not require approval. */
   readonly decision?: { readonly decision: PlanDecision; readonly reason?: string; readonly text?: string }
   readonly notes: ReadonlyArray<string>
-  /** The probability of this plan, if its policy samples. */
+  /** Probability of this plan, if the policy samples. */
   readonly probability?: number
   readonly steps: ReadonlyArray<StepRecord>
-  /** The policy's decisions after answers failed their checks; absent if it was not consulted. */
+  /** The policy's decisions about answers that failed their checks. Undefined if the policy was not consulted. */
   readonly revisions?: ReadonlyArray<RevisionRecord>
   readonly grade?: GradeRecord
-  /** Absent if the critic called no worker. */
+  /** Undefined if the critic did not call any worker. */
   readonly criticAnswers?: ReadonlyArray<CriticAnswer>
-  /** Absent while the round is running, or if it was cut short. */
+  /** Undefined while the round is running, or if it was cut short. */
   readonly endedAt?: number
   readonly answer?: string
-  /** Present if the policy answered directly, without workers. */
+  /** Set if the policy answered itself, without calling a worker. */
   readonly isOwn?: true
   /**
-   * Whether this is the last round of the run. If `false`, its answer is a draft. If absent, the settings of the run
-   * decide.
+   * Whether this is the run's last round. If `false`, the answer is a draft. If undefined, the run's settings apply.
    */
   readonly isLast?: boolean
   /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
 }
 
-/** The most complete intermediate text of a run that ended without an answer. It does not answer the question. */
+/** The most advanced intermediate text of a run that ended without an answer. It does not answer the question. */
 export interface PartialAnswer {
   readonly round: number
-  /** Absent if the text is a draft of the policy itself. */
+  /** Undefined if the text is a draft by the policy itself. */
   readonly step?: number
-  /** The worker of the step. */
+  /** Id of the step's worker. */
   readonly worker?: string
-  /** The subtask of the step; empty for the question itself. */
+  /** The step's subtask. An empty string stands for the question itself. */
   readonly subtask?: string
   readonly text: string
 }
 
-/** The record of a run. */
+/** The complete record of a run. */
 export interface Transcript {
   readonly version: typeof version
   readonly runId: string
   readonly task: Task
   readonly pool: ReadonlyArray<PoolMember>
   readonly policy: string
-  /** Why this policy was used: `Policy.reason`. */
+  /** Why this policy was used (see `Policy.reason`). */
   readonly reason?: string
   readonly seed: number
   readonly startedAt: number
   readonly parent?: Parent
   readonly forkOf?: ForkOf
   readonly rounds: ReadonlyArray<RoundRecord>
-  /** Why the run ended. This and the following fields are absent until it has ended. */
+  /** How the run ended. This field and the ones below are undefined until then. */
   readonly ending?: Ending
   readonly answer?: string
-  /** Present if the run ended without an answer but has the text of a step or a draft. */
+  /** Set if the run ended without an answer, but produced the text of a step or a draft. */
   readonly partial?: PartialAnswer
   readonly detail?: string
   readonly spend?: Spend
@@ -313,26 +315,26 @@ export interface Transcript {
 // Folding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Folds the events of one run and its nested runs into a transcript. */
+/** Folds the events of a run and its nested runs into a transcript. */
 export interface Recorder {
-  /** Receives the next event. Ignores events before the run's start and events of other runs. */
+  /** Processes the next event. Ignores events before the start of the run and events of other runs. */
   readonly listener: Listener
-  /** The transcript so far; `undefined` before the run has started. */
+  /** Returns the current transcript, or `undefined` if the run has not started. */
   readonly transcript: () => Transcript | undefined
 }
 
 /**
- * Makes a recorder for one run: the first run whose events it receives.
+ * Creates a recorder for a single run: the first run whose events it receives.
  *
  * **Details**
  *
- * The recorder updates its record in place and copies a transcript from it on request; it does not store events.
- * Repeated requests without an event in between return the same object.
+ * The recorder updates its record in place and does not store events. A transcript is copied from the record on
+ * request; requests without an intervening event return the same object.
  */
 export const recorder: () => Recorder = fold
 
 /**
- * Returns the transcript of a run's events, or `undefined` if they do not include the run's start.
+ * Creates a transcript from a run's events. Returns `undefined` if the events do not include the start of the run.
  *
  * **Example**
  *
@@ -360,24 +362,24 @@ export const fromEvents = (events: Iterable<RunEvent>): Transcript | undefined =
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A step of a run, or an item of a step. All indices count from 0. */
+/** Identifies a step in a run, or an item of a step. All indices are zero-based. */
 export interface Place {
   readonly round: number
   readonly step: number
-  /** The item, if the step runs per item: `"3"`, or `"3.1"` in a nested list. */
+  /** The item, if the step runs for items: `"3"`, or `"3.1"` in a nested list. */
   readonly item?: string | undefined
-  /** The place in the run that is nested in the step. */
+  /** A position within the run nested in the step. */
   readonly nested?: Place | undefined
 }
 
 const placed = /(\d{1,6})\.(\d{1,6})(?:\[(\d[\d.]{0,60})\])?/
 
-/** The text form of a place: `0.2`, `0.2[3.1]` for an item, or `0.2/0.1` for step 1 of the run nested in step 2. */
+/** The text form of a position: `0.2`, `0.2[3.1]` for an item, or `0.2/0.1` for step 1 of the run nested in step 2. */
 export const placePattern = new RegExp(`^${placed.source}(?:/${placed.source}){0,15}$`)
 
 /**
- * Parses a place: round and step, with an optional item in brackets and an optional place in the nested run after a
- * slash; `undefined` for any other text.
+ * Parses a position: round and step, optionally followed by an item in brackets, and by a slash and a position in the
+ * nested run. Returns `undefined` for any other text.
  *
  * **Example**
  *
@@ -402,8 +404,8 @@ export const readPlace = (text: string): Place | undefined => {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the rules for a replacement plan, as far as the transcript contains them: the pool, the earlier rounds, and
- * the checks, shapes and tools named in its plans. The number of steps is not limited.
+ * Returns the rules that a replacement plan must satisfy, as far as the transcript contains them: the pool, the earlier
+ * rounds, and the checks, output formats and tools named in the run's plans. The number of steps is not limited.
  *
  * **Example**
  *
@@ -423,7 +425,7 @@ export const planRules = ({ pool, rounds }: Transcript, round: number): Rules =>
   const steps = rounds.flatMap(({ workflow }) => workflow?.steps ?? [])
   const own = rounds[round]?.workflow?.steps ?? []
   return {
-    // A plan that assigns a step to the Conductor itself may do so again.
+    // If the original plan assigns a step to the Conductor itself, the replacement may do so as well.
     poolSize: Math.max(pool.length, ...own.map(({ worker }) => worker + 1)),
     maxSteps: Number.MAX_SAFE_INTEGER,
     earlier: round === 0 ? undefined : rounds.slice(0, round).map(({ workflow }) => workflow?.steps.length ?? 0),
@@ -437,7 +439,9 @@ export const planRules = ({ pool, rounds }: Transcript, round: number): Rules =>
 // Pending calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The calls that a run and its nested runs wait for: plans to approve, and tool calls for the caller. */
+/**
+ * Returns all calls that a run and its nested runs are waiting for: plans to approve, and tool calls for the caller.
+ */
 export const pendingCalls = ({ rounds }: Transcript): ReadonlyArray<WaitingCall> =>
   rounds.flatMap(({ steps, waitingFor = [] }) => [
     ...waitingFor,
@@ -451,15 +455,15 @@ export const pendingCalls = ({ rounds }: Transcript): ReadonlyArray<WaitingCall>
 // Time
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The time of the last event in a transcript, in milliseconds since 1970. */
+/** Returns the time of a transcript's latest entry, in milliseconds since the Unix epoch. */
 export const endOf: (transcript: Transcript) => number = Timeline.endOf
 
 /**
- * Returns the transcript of a run as of a time, in milliseconds since 1970.
+ * Returns a run's transcript as of a given time, in milliseconds since the Unix epoch.
  *
  * **Details**
  *
- * It equals the transcript of the events up to that time, with one difference: a transcript does not store when the
- * chunks of a text arrived, so each text appears once it is complete.
+ * The result equals the transcript created from all events up to that time, except that each text appears only once it
+ * is complete, because a transcript does not store when the chunks arrived.
  */
 export const at: (transcript: Transcript, time: number) => Transcript = Timeline.at

@@ -1,9 +1,10 @@
 /**
- * The wire format: schemas, encoders and decoders of data that is written to disk or sent over a network.
+ * The wire format: schemas, encoders and decoders for data that is written to disk or sent over a network.
  *
- * The models themselves are plain interfaces, so that a run does not load Effect's schemas. The schema of each model is
- * in a separate file, and the compiler checks that it matches the interface. Encoded data contains {@link version}.
- * Decoders ignore unknown fields, so fields may be added within a version, and reject other versions.
+ * The models themselves are plain interfaces, so that a run does not load Effect's schemas. The schema for each model
+ * is in a separate file, and the compiler verifies that it matches the interface. Encoded data includes
+ * {@link version}. Decoders ignore unknown fields, so fields can be added without changing the version, and reject any
+ * other version.
  */
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
@@ -25,23 +26,23 @@ export type { Of } from "./schemas/schemaOf.ts"
 export { Access, Message, Step, Task, Workflow } from "./schemas/tasks.ts"
 export { CompletionRecord, LostCall, RoundRecord, StepRecord, Transcript } from "./Transcript.schema.ts"
 
-/** The version of the format. Data of any other version is rejected. */
+/** Version of the format. Data with any other version is rejected. */
 export const version = RunEventModels.version
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The error for data that cannot be decoded. */
+/** Raised when data cannot be decoded. */
 export class WireError extends Data.TaggedError("WireError")<{
   /** The kind of value that was expected, e.g. `transcript`. */
   readonly what: string
   readonly reason:
     | { readonly _tag: "Syntax"; readonly detail: string }
     | { readonly _tag: "Version"; readonly found: unknown }
-    /** The first invalid field. The path is empty if the value itself is invalid. */
+    /** The first invalid field. `path` is empty if the value itself is invalid. */
     | { readonly _tag: "Shape"; readonly path: string; readonly detail: string }
-  /** The line in an NDJSON file, from 1. */
+  /** One-based line number in an NDJSON file. */
   readonly line?: number | undefined
 }> {
   override get message(): string {
@@ -66,7 +67,7 @@ export class WireError extends Data.TaggedError("WireError")<{
 
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Formats a path as in code: `task.messages[0].role`. */
+/** Formats a path in code notation, e.g. `task.messages[0].role`. */
 const showPath = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
   path.reduce<string>((shown, segment) => {
     const key = typeof segment === "object" ? segment.key : segment
@@ -82,14 +83,14 @@ const shapeError = (what: string, issue: SchemaIssue.Issue) => {
 const versionOf = (value: unknown): unknown =>
   typeof value === "object" && value !== null && "version" in value ? value.version : version
 
-/** Reads a value that has been parsed from JSON. */
+/** Creates a decoder for parsed JSON. */
 const valueReader = <A>(what: string, schema: Of<A>) => {
   const decode = Schema.decodeUnknownResult(schema)
   return (value: unknown): Result.Result<A, WireError> =>
     Result.mapError(decode(value), (error) => shapeError(what, error.issue))
 }
 
-/** Like {@link valueReader}, for data that begins with its version. */
+/** Like {@link valueReader}, but also verifies the version. */
 const versionedReader = <A>(what: string, schema: Of<A>) => {
   const read = valueReader(what, schema)
   return (value: unknown): Result.Result<A, WireError> => {
@@ -113,23 +114,23 @@ const textReader =
   (text: string): Result.Result<A, WireError> =>
     Result.flatMap(parse(what, text), read)
 
-/** Reads a workflow from parsed JSON. Use `Workflow.check` to check its rules. */
+/** Decodes a workflow from parsed JSON. Does not validate its rules; use `Workflow.check` for that. */
 export const readWorkflow = valueReader("workflow", Workflow)
 
-/** Reads an event of a run from parsed JSON. */
+/** Decodes a run event from parsed JSON. */
 export const readRunEvent = versionedReader("run event", RunEvent)
 
-/** Reads a transcript from parsed JSON. */
+/** Decodes a transcript from parsed JSON. */
 export const readTranscript = versionedReader("transcript", Transcript)
 
-/** Reads a task from its JSON text. */
+/** Decodes a task from JSON text. */
 export const decodeTask = textReader("task", valueReader("task", Task))
 
-/** Reads a workflow from its JSON text. */
+/** Decodes a workflow from JSON text. */
 export const decodeWorkflow = textReader("workflow", readWorkflow)
 
 /**
- * Reads an event of a run from one line of NDJSON.
+ * Decodes a run event from a line of NDJSON.
  *
  * **Example**
  *
@@ -143,10 +144,10 @@ export const decodeWorkflow = textReader("workflow", readWorkflow)
  */
 export const decodeRunEvent = textReader("run event", readRunEvent)
 
-/** Reads a transcript from its JSON text. */
+/** Decodes a transcript from JSON text. */
 export const decodeTranscript = textReader("transcript", readTranscript)
 
-/** Reads the events of an NDJSON file, in order. Blank lines are skipped. The error contains the line number. */
+/** Decodes all events from an NDJSON file, in order. Blank lines are skipped. Errors include the line number. */
 export const decodeRunEvents = (text: string): Result.Result<ReadonlyArray<RunEventModels.RunEvent>, WireError> => {
   const events: Array<RunEventModels.RunEvent> = []
   for (const [index, line] of text.split("\n").entries()) {
@@ -165,17 +166,17 @@ export const decodeRunEvents = (text: string): Result.Result<ReadonlyArray<RunEv
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-// Models are plain JSON values, and the schemas read the fields that JSON omits (`undefined`) as absent. No separate
-// encoder is needed, which matters for events that are emitted with every token.
+// The models are plain JSON, and the schemas treat fields that JSON omits as `undefined`. Therefore, no separate
+// encoders are needed, which matters for events that are emitted with every token.
 
-/** Writes a task as JSON text. */
+/** Encodes a task as JSON text. */
 export const encodeTask = (task: TaskModels.Task): string => JSON.stringify(task)
 
-/** Writes a workflow as JSON text. */
+/** Encodes a workflow as JSON text. */
 export const encodeWorkflow = (workflow: WorkflowModels.Workflow): string => JSON.stringify(workflow)
 
-/** Writes an event as one line of NDJSON, without its line feed. */
+/** Encodes an event as a line of NDJSON, without the line feed. */
 export const encodeRunEvent = (event: RunEventModels.RunEvent): string => JSON.stringify(event)
 
-/** Writes a transcript as JSON text, on one line. */
+/** Encodes a transcript as a single line of JSON. */
 export const encodeTranscript = (transcript: TranscriptModels.Transcript): string => JSON.stringify(transcript)

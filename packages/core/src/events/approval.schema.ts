@@ -1,4 +1,4 @@
-/** The schemas of `plan-waiting` and `plan-decided`. */
+/** Schemas for `plan-waiting` and `plan-decided`. */
 import * as Schema from "effect/Schema"
 import { event, inRound } from "./schemas/eventFields.ts"
 import { WaitingCall } from "./suspension.schema.ts"

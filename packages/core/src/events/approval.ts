@@ -1,4 +1,4 @@
-/** `plan-waiting` and `plan-decided`: a person decides whether the plan of a round may run. */
+/** The events `plan-waiting` and `plan-decided`: a person decides whether a round's plan may run. */
 import { defined } from "../Fields.ts"
 import { text as textOf } from "../task/Message.ts"
 import type { Given } from "../task/Tool.ts"
@@ -7,25 +7,27 @@ import { oneLine } from "./EventText.ts"
 import type { OpenRound } from "./OpenRecord.ts"
 import type { WaitingCall } from "./RunEvent.ts"
 
-/** The plan of a round waits for approval. None of its steps has started. */
+/** Emitted when a round's plan is waiting for approval. None of its steps has started. */
 export interface PlanWaiting {
   readonly type: "plan-waiting"
   readonly round: number
-  /** Its arguments contain the plan as text, its price, and the parse error if an edited plan was invalid. */
+  /** The arguments contain the plan as text, its price, and the parse error if an edited plan was invalid. */
   readonly call: WaitingCall
 }
 
-/** The decision on a round's plan. */
+/** A decision about a round's plan. */
 export type PlanDecision = "approved" | "refused" | "edited"
 
-/** A person has decided on the plan of a round. An edited plan follows as another `workflow-proposed`. */
+/**
+ * Emitted when a person has decided about a round's plan. An edited plan is followed by another `workflow-proposed`.
+ */
 export interface PlanDecided {
   readonly type: "plan-decided"
   readonly round: number
   readonly decision: PlanDecision
-  /** Why it was refused. */
+  /** Why the plan was refused. */
   readonly reason?: string
-  /** The text of an edited plan, as it was given. Older journals do not have it. */
+  /** The original text of an edited plan. Missing in older journals. */
   readonly text?: string
 }
 
@@ -38,11 +40,11 @@ export const foldDecided = (round: OpenRound, { decision, reason, text }: PlanDe
   round.decision = defined({ decision, reason, text })
 }
 
-/** Writes the attributes of the round's span. */
+/** Sets the attributes on the round's span. */
 export const describeWaiting = (span: Attributes, { call }: PlanWaiting): void =>
   span.attribute("divisi.waits_for", [call.call.name])
 
-/** Writes the attributes of the round's span. */
+/** Sets the attributes on the round's span. */
 export const describeDecided = (span: Attributes, { decision }: PlanDecided): void =>
   span.attribute("divisi.plan.decision", decision)
 
@@ -53,10 +55,10 @@ export const lineOfDecided = ({ decision, reason }: PlanDecided): string => {
   return decision === "edited" ? "A person replaced the plan with an edited one." : "The plan is approved."
 }
 
-/** A caller's approval or refusal. */
+/** The caller's approval or refusal. */
 type Approval = Extract<Given, { readonly approved: boolean }>
 
-/** Parses an approval from JSON, for protocols whose tool results are text. */
+/** Parses an approval from JSON, for protocols in which tool results are text. */
 const approvalIn = (text: string): Approval | undefined => {
   try {
     const value = JSON.parse(text)
@@ -68,12 +70,12 @@ const approvalIn = (text: string): Approval | undefined => {
   }
 }
 
-/** Parses what a caller gave for a waiting plan: an approval, or the text of another plan. */
+/** Interprets a response to a pending plan: an approval, or the text of a replacement plan. */
 export const submitted = (given: Given): Approval | { readonly text: string } => {
   if (typeof given === "object" && "approved" in given) return given
   const text = typeof given === "string" ? given : textOf(given.content)
   return approvalIn(text) ?? { text }
 }
 
-/** Returns the id of a waiting plan. */
+/** Returns the call id of a pending plan. */
 export const planId = (path: string, round: number): string => `${path}${round}.plan`

@@ -1,4 +1,4 @@
-/** The schemas of the events of calls without an answer. */
+/** Schemas for the events of calls without an answer. */
 import * as Schema from "effect/Schema"
 import { paid, WorkerErrorReason } from "./schemas/calls.ts"
 import { event, ofCall } from "./schemas/eventFields.ts"

@@ -1,4 +1,4 @@
-/** `call-failed`, `call-interrupted` and `call-lost`: a call attempt without an answer. */
+/** The events `call-failed`, `call-interrupted` and `call-lost`: a call attempt without an answer. */
 import type { Paid } from "../task/Usage.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -8,36 +8,36 @@ import type { LostCall } from "./Transcript.ts"
 
 interface OfCall extends Attempt, Paid {
   readonly round: number
-  /** Absent if the policy or a critic made the call. */
+  /** Undefined if the call was made by the policy or a critic. */
   readonly step?: number
   readonly item?: Item
-  /** The index of the call within its step, or among the calls of the policy or the critic. Default: 0. */
+  /** Index of the call within its step, or among the calls of the policy or critic. Default: 0. */
   readonly turn?: number
-  /** Present if a check of the step or the critic of the round made the call. */
+  /** Set if the call was made by a check of the step or by the critic of the round. */
   readonly by?: "check" | "critic"
   readonly worker: string
 }
 
-/** A call failed. */
+/** Emitted when a call has failed. */
 export interface CallFailed extends OfCall {
   readonly type: "call-failed"
   readonly attempt: number
   readonly reason: WorkerErrorReason
   readonly message: string
-  /** The delay before the retry. Present if the same worker is retried. */
+  /** Delay before the retry with the same worker, in milliseconds. Undefined if there is no retry. */
   readonly retryInMillis?: number
-  /** Present if the request was not sent because its provider's gate refused the call. Such a call is not counted. */
+  /** Set if the provider's gate rejected the request, so that it was not sent. Such calls are not counted. */
   readonly unasked?: true
 }
 
-/** A call was stopped before it finished: the run was interrupted, ended, or ran out of time. */
+/** Emitted when a call was stopped before it finished, because the run was interrupted, ended, or ran out of time. */
 export interface CallInterrupted extends OfCall {
   readonly type: "call-interrupted"
 }
 
 /**
- * The process that made a call ended before its answer arrived. The call is charged at its worst-case cost, because
- * its outcome is unknown.
+ * Emitted for a call whose process ended before the answer arrived. Its outcome is unknown, so it is charged at its
+ * worst case.
  */
 export interface CallLost extends OfCall {
   readonly type: "call-lost"
@@ -58,7 +58,7 @@ const recordOf = (event: Stamped<CallFailed | CallInterrupted | CallLost>): Lost
   return call
 }
 
-/** Records a call of the policy or a critic in its round, and any other call in its step. */
+/** Adds a call by the policy or a critic to its round, and any other call to its step. */
 export const fold = (round: OpenRound, event: Stamped<CallFailed | CallInterrupted | CallLost>): void => {
   if (event.step === undefined) {
     const call = recordOf(event)
@@ -70,7 +70,7 @@ export const fold = (round: OpenRound, event: Stamped<CallFailed | CallInterrupt
 }
 
 const foldInStep = (step: OpenStep, event: Stamped<CallFailed | CallInterrupted | CallLost>): void => {
-  // A failed check leaves the checked text in place, and so does a failure that is reported after the step was answered.
+  // A failed check does not affect the checked text; neither does a failure reported after the step was answered.
   if (event.type === "call-failed" && event.by === undefined && step.state !== "answered") discardText(step)
   step.lost.push(recordOf(event))
 }

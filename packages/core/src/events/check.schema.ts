@@ -1,4 +1,4 @@
-/** The schemas of the events of checks. */
+/** Schemas for the events of checks. */
 import * as Schema from "effect/Schema"
 import { paid } from "./schemas/calls.ts"
 import { event, inTurn } from "./schemas/eventFields.ts"

@@ -1,4 +1,4 @@
-/** `check-answered` and `step-checked`: a check of a step's answer. */
+/** The events `check-answered` and `step-checked`: a check on a step's answer. */
 import { defined } from "../Fields.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -6,29 +6,31 @@ import { aboutStep } from "./EventText.ts"
 import { type OpenStep, paidOf } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** A worker that a step's check called has answered. The step continues until the check is done. */
+/** Emitted when a worker called by a step's check has answered. The step continues until the check is done. */
 export interface CheckAnswered extends Paid {
   readonly type: "check-answered"
   readonly round: number
   readonly step: number
   readonly item?: Item
-  /** The index of this call among the calls of the step's checks, from 0. */
+  /** Zero-based index among the calls made by the step's checks. */
   readonly turn: number
   readonly check: string
   readonly worker: string
   readonly text: string
   readonly cached: boolean
-  /** A digest of the request; present if other calls of the step's checks were in flight when it started. */
+  /** Digest of the request. Set if the step's checks had other calls in flight when this one started. */
   readonly request?: string
 }
 
-/** The result of a check. If another worker takes over the step, its answer is checked too. */
+/**
+ * Emitted when a step's answer has been checked. If another worker takes over the step, its answer is checked as well.
+ */
 export interface StepChecked {
   readonly type: "step-checked"
   readonly round: number
   readonly step: number
   readonly item?: Item
-  /** The index of this check within the step, from 0. */
+  /** Zero-based index of the check within the step. */
   readonly turn: number
   readonly check: string
   /** The worker whose answer was checked. */
@@ -50,11 +52,11 @@ export const foldChecked = (step: OpenStep, event: Stamped<StepChecked>): void =
   step.checks.push(defined({ turn, at, check, worker, passed, objection, durationMillis }))
 }
 
-/** Writes the attributes of the span of the check's call. */
+/** Sets the attributes on the span of the check's call. */
 export const describeAnswered = (span: Attributes, { check }: CheckAnswered): void =>
   span.attribute("divisi.check", check)
 
-/** Writes the attributes of the evaluation's span. */
+/** Sets the attributes on the evaluation's span. */
 export const describeChecked = (span: Attributes, event: StepChecked, content: boolean): void => {
   const { check, objection, passed } = event
   span.attribute("gen_ai.evaluation.name", check)

@@ -1,4 +1,4 @@
-/** The schemas of the events of completions. */
+/** Schemas for the events of completions. */
 import * as Schema from "effect/Schema"
 import { FinishReason, paid } from "./schemas/calls.ts"
 import { delta, event, inRound } from "./schemas/eventFields.ts"

@@ -1,4 +1,4 @@
-/** `completion-delta` and `completion-finished`: text from the model of a language policy. */
+/** The events `completion-delta` and `completion-finished`: text written by a language policy's model. */
 import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason } from "../task/Worker.ts"
@@ -7,7 +7,7 @@ import { type Mutable, type OpenRound, paidOf } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
 import type { CompletionRecord } from "./Transcript.ts"
 
-/** A chunk of a completion. */
+/** Emitted for each chunk of a completion. */
 export interface CompletionDelta {
   readonly type: "completion-delta"
   readonly round: number
@@ -16,26 +16,28 @@ export interface CompletionDelta {
   readonly text: string
 }
 
-/** A completion has finished. */
+/** Emitted when a completion has finished. */
 export interface CompletionFinished extends Paid {
   readonly type: "completion-finished"
   readonly round: number
   readonly attempt: number
   readonly completion: string
-  /** The model's tool calls; absent if it did not call any. */
+  /** Tool calls made by the model. Undefined if there are no tool calls. */
   readonly toolCalls?: ReadonlyArray<ToolCall>
-  /** Why the model stopped. Default: `stop`. */
+  /** Why the model stopped generating. Default: `stop`. */
   readonly finishReason?: FinishReason
-  /** Vendor data of a completion with tool calls. The next request of the conversation must contain it. */
+  /**
+   * Vendor-specific data for a completion with tool calls. Must be included in the next request of the conversation.
+   */
   readonly echo?: unknown
   /** Why the completion could not be parsed as a workflow. */
   readonly error?: string
   readonly cached: boolean
-  /** A digest of the request; present if other completions of the round were in flight when it started. */
+  /** Digest of the request. Set if other completions of the round were in flight when this one started. */
   readonly request?: string
 }
 
-/** Returns the record of the completion of an attempt, or a new one if the attempt does not have one. */
+/** Returns the record of an attempt's completion, creating it if necessary. */
 const recordOf = ({ completions }: OpenRound, attempt: number): Mutable<CompletionRecord> => {
   const open = completions.find((completion) => completion.attempt === attempt && completion.endedAt === undefined)
   if (open !== undefined) return open
@@ -49,8 +51,8 @@ export const foldDelta = (round: OpenRound, { attempt, kind, text }: CompletionD
 }
 
 /**
- * Marks step failures that were reported before a completion. Within one millisecond, their times do not show the
- * order.
+ * Marks step failures that were reported before a completion with the same timestamp, because the order cannot be
+ * determined from the timestamps.
  */
 const markEarlier = ({ steps }: OpenRound, at: number): void => {
   for (const { items, lost } of steps) {

@@ -1,4 +1,4 @@
-/** The schemas of the events of critics. */
+/** Schemas for the events of critics. */
 import * as Schema from "effect/Schema"
 import { Grade, paid } from "./schemas/calls.ts"
 import { event, inRound } from "./schemas/eventFields.ts"

@@ -1,4 +1,4 @@
-/** `critic-answered` and `answer-graded`: a critic scores the answer of a round. */
+/** The events `critic-answered` and `answer-graded`: a critic scores a round's answer. */
 import { defined } from "../Fields.ts"
 import type { Grade } from "../task/Grader.ts"
 import type { Paid } from "../task/Usage.ts"
@@ -6,7 +6,7 @@ import type { Attributes } from "./Attributes.ts"
 import { type OpenRound, paidOf } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
 
-/** A worker has answered a critic. */
+/** Emitted when a worker called by a critic has answered. */
 export interface CriticAnswered extends Paid {
   readonly type: "critic-answered"
   readonly round: number
@@ -14,13 +14,13 @@ export interface CriticAnswered extends Paid {
   readonly worker: string
   readonly text: string
   readonly cached: boolean
-  /** The number of the call among those of the round's critic, from 0; absent if it is the number of earlier answers. */
+  /** Zero-based index among the calls made by the round's critic. Defaults to the number of earlier answers. */
   readonly turn?: number
-  /** A digest of the request; present if other calls of the critic were in flight when it started. */
+  /** Digest of the request. Set if the critic had other calls in flight when this one started. */
   readonly request?: string
 }
 
-/** A critic's grade of the answer of a round. */
+/** Emitted when a critic has graded a round's answer. */
 export interface AnswerGraded {
   readonly type: "answer-graded"
   readonly round: number
@@ -38,7 +38,7 @@ export const foldGraded = (round: OpenRound, { at, critic, grade }: Stamped<Answ
   round.grade = { at, critic, grade }
 }
 
-/** Writes the attributes of the round's span. */
+/** Sets the attributes on the round's span. */
 export const describeGraded = (span: Attributes, { grade }: AnswerGraded): void =>
   span.attribute("divisi.score", grade.score)
 

@@ -1,12 +1,12 @@
-/** Records of steps that run once per item, and the positions of items in addresses. */
+/** Helpers for the records and positions of steps and their items. */
 import type { Item } from "./RunEvent.ts"
 import type { RoundRecord, StepRecord } from "./Transcript.ts"
 
-/** Formats a step or item as in call addresses and run ids: `1`, `1[3]`, `1[3.0]`. */
+/** Formats a step or item as in call addresses and run ids, e.g. `1`, `1[3]`, `1[3.0]`. */
 export const placeOf = (step: number, item: Item | undefined): string =>
   item === undefined ? `${step}` : `${step}[${item}]`
 
-/** Parses the step and item from a place. */
+/** Parses the step and item from a position. */
 export const inPlace = (place: string): { readonly step: number; readonly item: Item | undefined } => {
   const at = place.indexOf("[")
   return at < 0
@@ -14,13 +14,13 @@ export const inPlace = (place: string): { readonly step: number; readonly item: 
     : { step: Number(place.slice(0, at)), item: place.slice(at + 1, -1) }
 }
 
-/** Returns the records of steps, each followed by the records of its items. */
+/** Returns all step records, each followed by those of its items. */
 export const withItems = (steps: ReadonlyArray<StepRecord>): ReadonlyArray<StepRecord> =>
   steps.some(({ items }) => items !== undefined) ? steps.flatMap((step) => [step, ...(step.items ?? [])]) : steps
 
 const byName = new WeakMap<ReadonlyArray<StepRecord>, ReadonlyMap<string, StepRecord>>()
 
-/** Returns the record of a round's step or of one of its items. */
+/** Returns the record of a step in a round, or of one of its items. */
 export const recordOf = (
   round: RoundRecord | undefined,
   step: number,

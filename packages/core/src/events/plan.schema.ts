@@ -1,4 +1,4 @@
-/** The schema of `workflow-proposed`. */
+/** Schema for `workflow-proposed`. */
 import * as Schema from "effect/Schema"
 import { event, inRound } from "./schemas/eventFields.ts"
 import { Workflow } from "./schemas/tasks.ts"

@@ -1,31 +1,32 @@
-/** `workflow-proposed`: the policy has planned a round. */
+/** The event `workflow-proposed`: the policy has planned a round. */
 import type { Step, Workflow } from "../workflow/Workflow.ts"
 import type { Attributes } from "./Attributes.ts"
 import { oneLine } from "./EventText.ts"
 import { type OpenRound, waiting } from "./OpenRecord.ts"
 import type { PoolMember, Stamped } from "./RunEvent.ts"
 
-/** The workflow of a round, before it runs. */
+/** Emitted when the policy has planned a round, before the plan runs. */
 export interface WorkflowProposed {
   readonly type: "workflow-proposed"
   readonly round: number
-  /** The name of the policy that wrote it, which may be a fallback. */
+  /** Name of the policy that wrote the plan. May be a fallback. */
   readonly policy: string
-  /** Empty if the policy answers directly or confirms the previous answer. */
+  /** The plan. Empty if the policy answers directly or confirms the previous answer. */
   readonly workflow: Workflow
-  /** The policy's own answer, without calls to workers. */
+  /** The policy's own answer, given without calling a worker. */
   readonly answer?: string
   /**
-   * Whether the run ends with this round. If `false`, its answer is a draft. If absent, the settings of the run decide.
+   * Whether the run ends after this round. If `false`, the round's answer is a draft. If undefined, the run's settings
+   * apply.
    */
   readonly isLast?: boolean
-  /** The notes of the policy's `Policy.Proposal`. */
+  /** Notes from the policy's `Policy.Proposal`. */
   readonly notes: ReadonlyArray<string>
-  /** The probability of this plan, if the policy samples. */
+  /** Probability of this plan, if the policy samples. */
   readonly probability?: number
   /**
-   * The duration of planning since the start of the round. A cached completion that is charged adds its original
-   * duration.
+   * Time from the start of the round until the plan was complete, in milliseconds. For cache hits that are charged,
+   * includes the original duration.
    */
   readonly durationMillis: number
 }
@@ -54,7 +55,7 @@ const sees = (access: Step["access"]): string => {
   return access.length === 0 ? "" : `, sees ${access.map((step) => step + 1).join(", ")}`
 }
 
-/** Returns a line for the plan and one for each of its steps. */
+/** Formats the plan as one line, followed by one line for each step. */
 export const lines = ({ answer, policy, workflow }: WorkflowProposed): string => {
   if (answer !== undefined) return `Answer of ${policy} itself, without a plan`
   const steps = workflow.steps.map(

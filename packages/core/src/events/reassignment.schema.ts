@@ -1,4 +1,4 @@
-/** The schema of `step-reassigned`. */
+/** Schema for `step-reassigned`. */
 import * as Schema from "effect/Schema"
 import { WorkerErrorTag } from "./schemas/calls.ts"
 import { event, inStep } from "./schemas/eventFields.ts"

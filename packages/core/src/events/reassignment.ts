@@ -1,4 +1,4 @@
-/** `step-reassigned`: another worker takes over a step. */
+/** The event `step-reassigned`: another worker takes over a step. */
 import { defined } from "../Fields.ts"
 import type { WorkerErrorReason } from "../task/Worker.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -6,7 +6,7 @@ import { aboutStep } from "./EventText.ts"
 import { discardText, type OpenStep, resume } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** Another worker takes over the step. The text streamed so far is void. */
+/** Emitted when another worker takes over a step. Text streamed before this event must be discarded. */
 export interface StepReassigned {
   readonly type: "step-reassigned"
   readonly round: number
@@ -14,7 +14,7 @@ export interface StepReassigned {
   readonly item?: Item
   readonly from: string
   readonly to: string
-  /** Why the worker failed; absent if its answer failed a check. */
+  /** Class of the worker's error. Undefined if its answer failed a check. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message?: string
 }
@@ -26,10 +26,10 @@ export const fold = (step: OpenStep, { at, from, message, reason, to }: Stamped<
   step.reassigned.push(defined({ from, at, reason, message }))
 }
 
-/** Updates the attributes of the step's span for the new worker. */
+/** Sets the new worker on the step's span. */
 export const describe = (span: Attributes, { to }: StepReassigned): void => span.attribute("gen_ai.agent.name", to)
 
-/** The attributes of its span event. */
+/** Returns the attributes of the span event. */
 export const attributesOf = ({ from, to }: StepReassigned) => ({ "divisi.from": from, "divisi.to": to })
 
 export const line = (event: StepReassigned): string => aboutStep(event, `${event.to} takes over from ${event.from}.`)

@@ -1,4 +1,4 @@
-/** The schema of `round-revised`. */
+/** Schema for `round-revised`. */
 import * as Schema from "effect/Schema"
 import { event, inRound } from "./schemas/eventFields.ts"
 import { EarlierStep } from "./schemas/tasks.ts"

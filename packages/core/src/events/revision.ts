@@ -1,21 +1,21 @@
-/** `round-revised`: answers failed their checks, and the policy decided what to do. */
+/** The event `round-revised`: the policy has decided how to handle answers that failed their checks. */
 import { defined } from "../Fields.ts"
 import type { EarlierStep } from "../workflow/Workflow.ts"
 import type { OpenRound } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
 
 /**
- * The policy's decision after answers failed their checks: it continues with its workflow, stops with the answer of a
- * step, or plans again. A new plan starts the next round.
+ * Emitted when the policy has decided how to handle answers that failed their checks: continue with the workflow, stop
+ * with the answer of a step, or write a new plan. A new plan starts the next round.
  */
 export interface RoundRevised {
   readonly type: "round-revised"
   readonly round: number
-  /** The index of this revision within its round, from 0. */
+  /** Zero-based index of the revision within its round. */
   readonly index: number
   readonly policy: string
   readonly decision: "go-on" | "stop" | "re-plan"
-  /** The step whose answer is used; present if the policy stops. */
+  /** The step whose answer is used. Set if the policy stops the run. */
   readonly answer?: EarlierStep
   readonly notes: ReadonlyArray<string>
   readonly durationMillis: number
@@ -27,13 +27,13 @@ export const fold = (round: OpenRound, event: Stamped<RoundRevised>): void => {
   round.revisions.push(defined({ at, policy, decision, answer, notes, durationMillis }))
 }
 
-/** The attributes of its span event. */
+/** Returns the attributes of the span event. */
 export const attributesOf = ({ decision, policy }: RoundRevised) => ({
   "divisi.policy": policy,
   "divisi.decision": decision
 })
 
-/** Returns the event's line, or `undefined` if the policy continues. */
+/** Returns the line for the event, or `undefined` if the policy continues. */
 export const line = ({ answer, decision, policy }: RoundRevised): string | undefined => {
   if (decision === "re-plan") return `${policy} writes a new plan.`
   return decision === "stop" && answer !== undefined

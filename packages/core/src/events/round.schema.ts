@@ -1,4 +1,4 @@
-/** The schemas of `round-started` and `round-finished`. */
+/** Schemas for `round-started` and `round-finished`. */
 import * as Schema from "effect/Schema"
 import { event, inRound } from "./schemas/eventFields.ts"
 

@@ -1,21 +1,21 @@
-/** `round-started` and `round-finished`: a round is one workflow, proposed and run. */
+/** The events `round-started` and `round-finished`. A round is one workflow, proposed and run. */
 import type { Attributes } from "./Attributes.ts"
 import type { OpenRound } from "./OpenRecord.ts"
 import type { Stamped } from "./RunEvent.ts"
 
-/** A round starts: the policy is asked for a workflow. */
+/** Emitted when a round starts, before the policy is asked for a workflow. */
 export interface RoundStarted {
   readonly type: "round-started"
   readonly round: number
 }
 
-/** A round has ended. */
+/** Emitted when a round has finished. */
 export interface RoundFinished {
   readonly type: "round-finished"
   readonly round: number
-  /** Absent if the round has no answer. */
+  /** Undefined if the round has no answer. */
   readonly answer?: string
-  /** Whether the policy left the previous answer unchanged. */
+  /** Whether the policy confirmed the previous answer. */
   readonly confirmed: boolean
 }
 

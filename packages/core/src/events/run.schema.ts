@@ -1,4 +1,4 @@
-/** The schemas of `run-started` and `run-finished`, and of their models. */
+/** Schemas for `run-started` and `run-finished`, and for the models that they contain. */
 import * as Schema from "effect/Schema"
 import * as RunEventModels from "./RunEvent.ts"
 import type * as StepFailureModels from "./StepFailure.ts"
@@ -8,7 +8,7 @@ import { schemaOf } from "./schemas/schemaOf.ts"
 import { Task } from "./schemas/tasks.ts"
 import type * as TranscriptModels from "./Transcript.ts"
 
-/** A worker of the pool, as listed in a transcript. */
+/** Schema for a worker in the pool, as listed in a transcript. */
 export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
   Schema.Struct({
     id: Schema.String,
@@ -17,7 +17,7 @@ export const PoolMember = schemaOf<RunEventModels.PoolMember>()(
   })
 )
 
-/** The step that a nested run belongs to. */
+/** Schema for the step that a nested run belongs to. */
 export const Parent = schemaOf<RunEventModels.Parent>()(
   Schema.Struct({ runId: Schema.String, round: Schema.Int, step: Schema.Int, item: Schema.optionalKey(Schema.String) })
 )
@@ -33,15 +33,15 @@ const place = {
 
 const Place = Schema.Struct(place)
 
-/** The step from which a run was forked. */
+/** Schema for the step at which a run was forked. */
 export const ForkOf = schemaOf<RunEventModels.ForkOf>()(Schema.Struct({ runId: Schema.String, ...place }))
 
-/** Why a run ended. */
+/** Schema for how a run ended. */
 export const Ending = schemaOf<RunEventModels.Ending>()(
   Schema.Literals(["answered", "refused", "budget", "failed", "interrupted", "suspended"])
 )
 
-/** A worker that failed a step or a plan permanently. */
+/** Schema for a step or plan whose worker failed after all retries. */
 const StepFailure = schemaOf<StepFailureModels.StepFailure>()(
   Schema.Struct({
     runId: Schema.String,

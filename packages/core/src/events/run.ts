@@ -1,4 +1,4 @@
-/** `run-started` and `run-finished`: the first and the last event of a run. */
+/** The events `run-started` and `run-finished`: the first and the last event of a run. */
 import type { Task } from "../task/Task.ts"
 import type { Spend } from "../task/Usage.ts"
 import { type Attributes, messagesText, setAnswer } from "./Attributes.ts"
@@ -7,32 +7,32 @@ import type { Ending, ForkOf, Parent, PoolMember, Stamped, version } from "./Run
 import type { StepFailure } from "./StepFailure.ts"
 import type { PartialAnswer } from "./Transcript.ts"
 
-/** A run has started. */
+/** Emitted when a run starts. */
 export interface RunStarted {
   readonly type: "run-started"
   readonly version: typeof version
   readonly task: Task
   readonly pool: ReadonlyArray<PoolMember>
   readonly policy: string
-  /** Why this policy is used: `Policy.reason`. */
+  /** Why this policy is used (see `Policy.reason`). */
   readonly reason?: string
   readonly seed: number
-  /** Present if the run is nested in a step of another one. */
+  /** Set if the run is nested in a step of another run. */
   readonly parent?: Parent
-  /** Present if the run was forked from a step of another run, which paid for everything before that step. */
+  /** Set if the run was forked from another run, which has paid for everything before the forked step. */
   readonly forkOf?: ForkOf
 }
 
-/** A run has ended, for any reason. */
+/** Emitted when a run has ended, for any reason. */
 export interface RunFinished {
   readonly type: "run-finished"
   readonly ending: Ending
   readonly answer?: string
-  /** Present if the run ended without an answer but has the text of a step or a draft. */
+  /** Set if the run ended without an answer, but produced the text of a step or a draft. */
   readonly partial?: PartialAnswer
-  /** A description for display: the limit or error that stopped the run, or why an answered run has no more rounds. */
+  /** Human-readable detail: the limit or error that stopped the run, or why an answered run has no further rounds. */
   readonly detail?: string
-  /** Present if workers failed a step or a plan after all retries. */
+  /** Set if the worker of a step or plan failed after all retries. */
   readonly failures?: ReadonlyArray<StepFailure>
   readonly spend: Spend
   readonly durationMillis: number
@@ -51,7 +51,7 @@ export const begin = (event: Stamped<RunStarted>): OpenRun => {
   return run
 }
 
-/** Clears the progress of tools that were stopped with their run. */
+/** Clears the progress of tools that were stopped along with the run. */
 const stopTools = ({ rounds }: OpenRun) => {
   for (const { steps } of rounds) {
     for (const { turns = [] } of steps) for (const { tools } of turns) for (const tool of tools) delete tool.progress

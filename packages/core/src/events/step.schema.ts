@@ -1,4 +1,4 @@
-/** The schemas of the events of a step. */
+/** Schemas for the events of a step. */
 import * as Schema from "effect/Schema"
 import { FinishReason, paid, WorkerErrorTag } from "./schemas/calls.ts"
 import { delta, event, inRound, inStep } from "./schemas/eventFields.ts"

@@ -1,4 +1,7 @@
-/** `step-started`, `step-delta`, `step-finished`, `step-failed`, `step-skipped` and `step-notice`: one step of a workflow. */
+/**
+ * The events `step-started`, `step-delta`, `step-finished`, `step-failed`, `step-skipped` and `step-notice`, which
+ * describe one step of a workflow.
+ */
 import type { Paid } from "../task/Usage.ts"
 import type { FinishReason, WorkerErrorReason } from "../task/Worker.ts"
 import { type Attributes, setAnswer, setFinishReason } from "./Attributes.ts"
@@ -6,7 +9,7 @@ import { aboutStep, oneLine } from "./EventText.ts"
 import { type OpenStep, paidOf, resume } from "./OpenRecord.ts"
 import type { Item, Stamped } from "./RunEvent.ts"
 
-/** A step has started, because every step that it waits for has ended. */
+/** Emitted when a step starts, after all steps that it waits for have ended. */
 export interface StepStarted {
   readonly type: "step-started"
   readonly round: number
@@ -14,32 +17,32 @@ export interface StepStarted {
   readonly item?: Item
   readonly worker: string
   /**
-   * The steps and items in its access list that it did not wait for, because enough others had answered: `"2"`,
-   * `"1[3]"`, or `"1[*]"` for all items of a step whose list is unknown.
+   * Steps and items in the access list that the step did not wait for, because enough others had answered: `"2"`,
+   * `"1[3]"`, or `"1[*]"` for all items of a step whose list is not known.
    */
   readonly without?: ReadonlyArray<string>
 }
 
-/** The list of items that a step runs for is complete. */
+/** Emitted when the items that a step runs for are known. */
 export interface StepUnfolded {
   readonly type: "step-unfolded"
   readonly round: number
   readonly step: number
-  /** Present if these are the items of one item. */
+  /** Set if the items belong to an item of an outer list. */
   readonly item?: Item
   readonly items: number
 }
 
-/** All items of a step have finished. */
+/** Emitted when all items of a step have ended. */
 export interface StepJoined {
   readonly type: "step-joined"
   readonly round: number
   readonly step: number
-  /** Why the step has no answer; absent if an item was answered, or if the list was empty. */
+  /** Why the step has no answer. Undefined if at least one item was answered, or if the list was empty. */
   readonly message?: string
 }
 
-/** A chunk of a step's answer. A `call-failed` of the same step voids the chunks before it. */
+/** Emitted for each chunk of a step's answer. If the step emits `call-failed`, all earlier chunks must be discarded. */
 export interface StepDelta {
   readonly type: "step-delta"
   readonly round: number
@@ -49,7 +52,7 @@ export interface StepDelta {
   readonly text: string
 }
 
-/** A step has been answered. */
+/** Emitted when a step has been answered. */
 export interface StepFinished extends Paid {
   readonly type: "step-finished"
   readonly round: number
@@ -58,32 +61,32 @@ export interface StepFinished extends Paid {
   readonly worker: string
   readonly answer: string
   readonly finishReason: FinishReason
-  /** The model name in the vendor's response. */
+  /** Model name reported by the vendor. */
   readonly model?: string
   readonly durationMillis: number
-  /** Whether the answer came from the response cache and cost the run nothing. */
+  /** Whether the answer came from the response cache at no cost to the run. */
   readonly cached: boolean
-  /** Present if the run was stopped before the step's check was done. The check may fail when the run is resumed. */
+  /** Set if the run was stopped before the step's check was done. The check may fail when the run is resumed. */
   readonly isUnchecked?: true
 }
 
-/** A step has failed after all retries. */
+/** Emitted when a step has failed after all retries. */
 export interface StepFailed {
   readonly type: "step-failed"
   readonly round: number
   readonly step: number
   readonly item?: Item
   readonly worker: string
-  /** The class of the worker's error; absent if the step failed for another reason, such as a limit or a nested run. */
+  /** Class of the worker's error. Undefined if the step failed for another reason, such as a limit or a nested run. */
   readonly reason?: WorkerErrorReason["_tag"]
   readonly message: string
   readonly durationMillis: number
 }
 
 /**
- * A step was skipped: no step uses its answer, the budget does not allow it, or the plan was changed. `condition`: the
- * check that it depends on passed, so the checked answer is used as this step's answer. `late`: the steps that use it
- * had enough answers without it; if it had started, it was stopped.
+ * Emitted when a step is skipped, because its answer is not used, the budget does not allow it, or the plan was
+ * changed. `condition`: the check that it depends on passed, and the checked answer becomes this step's answer. `late`:
+ * the steps that use it had enough answers without it; if it was running, it was stopped.
  */
 export interface StepSkipped {
   readonly type: "step-skipped"
@@ -94,7 +97,7 @@ export interface StepSkipped {
   readonly reason: "unseen" | "budget" | "revised" | "condition" | "late"
 }
 
-/** Content or a setting was not sent to the worker of a step, because the worker does not support it. */
+/** Emitted when content or a setting was not sent to a step's worker, because the worker does not support it. */
 export interface StepNotice {
   readonly type: "step-notice"
   readonly round: number
@@ -136,7 +139,7 @@ export const foldDelta = (step: OpenStep, { kind, text }: StepDelta): void => {
 
 export const foldFinished = (step: OpenStep, event: Stamped<StepFinished>): void => {
   resume(step)
-  // A late step that was answered before its check was stopped stays late: it was paid for, and is not used.
+  // A late step that was answered before its check was stopped remains late: it was paid for but is not used.
   if (step.state !== "skipped") step.state = "answered"
   step.worker = event.worker
   step.endedAt = event.at
@@ -180,14 +183,14 @@ export const describeStarted = (span: Attributes, { item, step, worker }: StepSt
   if (item !== undefined) span.attribute("divisi.item", item)
 }
 
-/** Writes the span attributes of the call that returned the answer. */
+/** Sets the span attributes for the call that returned the answer. */
 export const describeFinished = (span: Attributes, event: StepFinished, content: boolean): void => {
   setFinishReason(span, event.finishReason)
   if (event.model !== undefined) span.attribute("gen_ai.response.model", event.model)
   if (content) setAnswer(span, event.answer, event.finishReason)
 }
 
-/** The attributes of its span event. */
+/** Returns the attributes of the span event. */
 export const attributesOfSkipped = ({ reason, step }: StepSkipped) => ({
   "divisi.step": step,
   "divisi.reason": reason
@@ -197,10 +200,10 @@ export const attributesOfSkipped = ({ reason, step }: StepSkipped) => ({
 // Lines
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The attributes of the span event of items. */
+/** Returns the attributes of the span event. */
 export const attributesOfUnfolded = ({ items, step }: StepUnfolded) => ({ "divisi.step": step, "divisi.items": items })
 
-/** The attributes of the span event of an item that has no span of its own. */
+/** Returns the attributes of the span event for an item without a span. */
 export const attributesOfItem = ({ durationMillis, item, step, worker }: StepFinished | StepFailed) => ({
   "divisi.step": step,
   "divisi.item": item,
@@ -208,7 +211,7 @@ export const attributesOfItem = ({ durationMillis, item, step, worker }: StepFin
   "divisi.duration_ms": durationMillis
 })
 
-/** The attributes of the span event of a join. */
+/** Returns the attributes of the span event. */
 export const attributesOfJoined = ({ step }: StepJoined) => ({ "divisi.step": step })
 
 export const lineOfUnfolded = (event: StepUnfolded): string =>

@@ -1,11 +1,11 @@
-/** The schema of `step-waiting`. */
+/** Schema for `step-waiting`. */
 import * as Schema from "effect/Schema"
 import type * as RunEventModels from "./RunEvent.ts"
 import { event, inStep } from "./schemas/eventFields.ts"
 import { schemaOf } from "./schemas/schemaOf.ts"
 import { ToolCall } from "./schemas/tasks.ts"
 
-/** A tool call that waits for the caller. */
+/** Schema for a pending tool call. */
 export const WaitingCall = schemaOf<RunEventModels.WaitingCall>()(
   Schema.Struct({
     id: Schema.String,

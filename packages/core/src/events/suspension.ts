@@ -1,10 +1,10 @@
-/** `step-waiting`: a step is suspended until the caller returns the results of tools. */
+/** The event `step-waiting`: a step is suspended until the caller provides tool results. */
 import type { Attributes } from "./Attributes.ts"
 import { aboutStep } from "./EventText.ts"
 import type { OpenStep } from "./OpenRecord.ts"
 import type { Item, WaitingCall } from "./RunEvent.ts"
 
-/** The step needs the results or the approval of these calls. Other steps continue. */
+/** Emitted when a step needs the results or the approval of tool calls. All other steps continue. */
 export interface StepWaiting {
   readonly type: "step-waiting"
   readonly round: number
@@ -19,7 +19,7 @@ export const fold = (step: OpenStep, { calls }: StepWaiting): void => {
   step.waitingFor = calls
 }
 
-/** Writes the attributes of the step's span. */
+/** Sets the attributes on the step's span. */
 export const describe = (span: Attributes, { calls }: StepWaiting): void =>
   span.attribute(
     "divisi.waits_for",

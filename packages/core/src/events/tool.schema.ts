@@ -1,4 +1,4 @@
-/** The schemas of the events of tools. */
+/** Schemas for the events of tools. */
 import * as Schema from "effect/Schema"
 import { event, inTurn } from "./schemas/eventFields.ts"
 import { Content } from "./schemas/tasks.ts"

@@ -1,4 +1,4 @@
-/** `tool-started`, `tool-progress` and `tool-finished`: a tool that the worker of a step called. */
+/** The events `tool-started`, `tool-progress` and `tool-finished`: a tool called by a step's worker. */
 import { defined } from "../Fields.ts"
 import { type Content, type ToolCall, text } from "../task/Message.ts"
 import type { Attributes } from "./Attributes.ts"
@@ -12,19 +12,19 @@ interface OfTool {
   readonly step: number
   readonly item?: Item
   readonly turn: number
-  /** The position of the call in its turn. */
+  /** Index of the call within its turn. */
   readonly index: number
   readonly name: string
 }
 
-/** The handler of a tool was called. */
+/** Emitted when a tool's handler is called. */
 export interface ToolStarted extends OfTool {
   readonly type: "tool-started"
 }
 
 /**
- * A running tool has reported its progress. Journals do not store such events. `progress` or `message` is present;
- * `total` is present if it is known.
+ * Emitted when a running tool reports progress. Not stored in journals. Either `progress` or `message` is set; `total`
+ * is set if known.
  */
 export interface ToolProgressed extends OfTool {
   readonly type: "tool-progress"
@@ -33,7 +33,7 @@ export interface ToolProgressed extends OfTool {
   readonly message?: string
 }
 
-/** The result of a tool, from its handler or from the caller. */
+/** Emitted when a tool call has a result, from its handler or from the caller. */
 export interface ToolFinished extends OfTool {
   readonly type: "tool-finished"
   readonly content: Content
@@ -75,7 +75,7 @@ export const foldFinished = (step: OpenStep, event: Stamped<ToolFinished>): void
 // Span
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Writes the attributes of the tool's span. `call` is the worker's tool call, if known. */
+/** Sets the attributes on the tool's span. `call` is the worker's tool call, if known. */
 export const describeStarted = (
   span: Attributes,
   { name }: ToolStarted | ToolFinished,

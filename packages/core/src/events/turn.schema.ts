@@ -1,4 +1,4 @@
-/** The schema of `turn-finished`. */
+/** Schema for `turn-finished`. */
 import * as Schema from "effect/Schema"
 import { paid } from "./schemas/calls.ts"
 import { event, inTurn } from "./schemas/eventFields.ts"

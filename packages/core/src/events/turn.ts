@@ -1,4 +1,4 @@
-/** `turn-finished`: the worker of a step has answered, but the step continues. */
+/** The event `turn-finished`: a step's worker has answered, but the step continues. */
 import type { ToolCall } from "../task/Message.ts"
 import type { Paid } from "../task/Usage.ts"
 import { type Attributes, setFinishReason } from "./Attributes.ts"
@@ -6,29 +6,29 @@ import { discardText, type OpenStep, type OpenTurn, paidOf } from "./OpenRecord.
 import type { Item, Stamped } from "./RunEvent.ts"
 
 /**
- * The worker of a step has answered, but the step continues: the worker called tools, or `error` says why its answer
- * has the wrong shape or failed its check.
+ * Emitted when a step's worker has answered, but the step continues: the worker called tools, or `error` explains why
+ * the answer has the wrong format or failed its check.
  */
 export interface TurnFinished extends Paid {
   readonly type: "turn-finished"
   readonly round: number
   readonly step: number
   readonly item?: Item
-  /** From 0. */
+  /** Zero-based index of the turn. */
   readonly turn: number
   readonly worker: string
   readonly text: string
   readonly toolCalls: ReadonlyArray<ToolCall>
   readonly echo?: unknown
   readonly error?: string
-  /** The duration of the call. */
+  /** Duration of the call, in milliseconds. */
   readonly durationMillis: number
   readonly cached: boolean
 }
 
 const answerFields = ["endedAt", "durationMillis", "finishReason", "model", "cached", "paid"] as const
 
-/** Reopens a step that was reported as answered because its check was stopped, if the check has failed since. */
+/** Reopens a step that was reported as answered when its check was stopped, after the check has failed. */
 const reopen = (step: OpenStep) => {
   if (step.state !== "answered") return
   step.state = "running"

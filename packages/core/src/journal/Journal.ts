@@ -198,9 +198,10 @@ export interface Journal {
    */
   readonly confirm?: ((run: string, attempt: string) => Effect.Effect<void>) | undefined
   /**
-   * Releases a claim. `unwritten` are the batches whose write failed or that followed it, in order: the journal may have
-   * the first one. If it can be unreachable, it writes them before the claim ends, so that answers that arrived and calls
-   * that were never sent are known. It may ignore them: those calls count as unconfirmed.
+   * Releases a claim. `unwritten` contains the batches that could not be written, in order, starting with the one whose
+   * write failed; the journal may already contain that one. A journal that may be unreachable should write them before
+   * the claim ends, so that answers received and calls never sent are not lost. If it ignores them, those calls count as
+   * unconfirmed.
    */
   readonly release: (run: string, epoch: number, unwritten?: ReadonlyArray<Batch>) => Effect.Effect<void>
   /**

@@ -1,16 +1,16 @@
-/** The schemas of calls: finish reasons, usage, errors and grades. */
+/** Schemas for calls: finish reasons, usage, errors and grades. */
 import * as Schema from "effect/Schema"
 import type * as GraderModels from "../../task/Grader.ts"
 import type * as UsageModels from "../../task/Usage.ts"
 import type * as WorkerModels from "../../task/Worker.ts"
 import { NumberOrUndefined, oneOf, schemaOf } from "./schemaOf.ts"
 
-/** Why a worker stopped. */
+/** Schema for why a worker stopped generating. */
 export const FinishReason = schemaOf<WorkerModels.FinishReason>()(
   Schema.Literals(["stop", "length", "refusal", "tool-calls", "other"])
 )
 
-/** The tokens of a call. */
+/** Schema for token usage. */
 export const Usage = schemaOf<UsageModels.Usage>()(
   Schema.Struct({
     inputTokens: Schema.Finite,
@@ -48,12 +48,12 @@ const reasons = [
   reason("Defect", detail)
 ] as const
 
-/** The class of an error. */
+/** Schema for the class of a worker error. */
 export const WorkerErrorTag = schemaOf<WorkerModels.WorkerErrorReason["_tag"]>()(
   Schema.Literals(reasons.map(({ fields }) => fields._tag.literal))
 )
 
-/** Why a call failed. */
+/** Schema for why a call failed. */
 export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
   Schema.Union(reasons).annotate({
     message: oneOf(
@@ -63,23 +63,23 @@ export const WorkerErrorReason = schemaOf<WorkerModels.WorkerErrorReason>()(
   })
 )
 
-/** The spend of a run. */
+/** Schema for total spending. */
 export const Spend = schemaOf<UsageModels.Spend>()(
   Schema.Struct({ usage: Usage, costUsd: Schema.Finite, calls: Schema.Finite, unpricedCalls: Schema.Finite })
 )
 
-/** The fields for a call's usage and cost. */
+/** Fields for the usage and cost of a call. */
 export const paid = { usage: Usage, costUsd: NumberOrUndefined }
 
-/** The usage and cost of a call. */
+/** Schema for the usage and cost of a call. */
 export const Paid = schemaOf<UsageModels.Paid>()(Schema.Struct(paid))
 
-/** A verdict on an answer. */
+/** Schema for the verdict on an answer. */
 export const Grade = schemaOf<GraderModels.Grade>()(
   Schema.Struct({ correct: Schema.Boolean, score: Schema.Finite, explanation: Schema.optionalKey(Schema.String) })
 )
 
-/** The fields of a call attempt without an answer. */
+/** Fields for a call attempt without an answer. */
 export const attempt = {
   chargeId: Schema.optionalKey(Schema.String),
   isRetired: Schema.optionalKey(Schema.Literal(true))

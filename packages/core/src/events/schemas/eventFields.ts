@@ -1,8 +1,10 @@
-/** The fields that the schemas of events share. */
+/** Fields shared by the event schemas. */
 import * as Schema from "effect/Schema"
 import { attempt } from "./calls.ts"
 
-/** Returns the schema of an event. The description of its emission is shown on the reference page. */
+/**
+ * Creates the schema for an event. `description` explains when the event is emitted and is shown on the reference page.
+ */
 export const event = <Type extends string, Fields extends Schema.Struct.Fields>(
   type: Type,
   description: string,
@@ -16,10 +18,10 @@ export const inRound = { round: Schema.Int }
 export const inStep = { ...inRound, step: Schema.Int, item: Schema.optionalKey(Schema.String) }
 export const inTurn = { ...inStep, turn: Schema.Int }
 
-/** A chunk of text. */
+/** Fields for a chunk of text. */
 export const delta = { kind: Schema.Literals(["text", "reasoning"]), text: Schema.String }
 
-/** The fields that identify a call of a step, its checks, the policy or a critic. */
+/** Fields that identify a call made by a step, a check, the policy or a critic. */
 export const ofCall = {
   ...inRound,
   step: Schema.optionalKey(Schema.Int),

@@ -1,4 +1,4 @@
-/** The schemas of tasks and workflows. */
+/** Schemas for tasks and workflows. */
 import * as Schema from "effect/Schema"
 import type * as MessageModels from "../../task/Message.ts"
 import type * as TaskModels from "../../task/Task.ts"
@@ -14,7 +14,7 @@ const image = { type: Schema.Literal("image") }
 
 const file = { type: Schema.Literal("file"), name: Schema.optionalKey(Schema.String) }
 
-/** A part of a message's content. */
+/** Schema for a part of a message's content. */
 export const ContentPart = schemaOf<MessageModels.ContentPart>()(
   Schema.Union([
     Schema.Struct({ type: Schema.Literal("text"), text: Schema.String }),
@@ -25,17 +25,17 @@ export const ContentPart = schemaOf<MessageModels.ContentPart>()(
   ]).annotate({ message: oneOf("type", ["text", "image", "file"]) })
 )
 
-/** The content of a message. */
+/** Schema for message content. */
 export const Content = schemaOf<MessageModels.Content>()(
   Schema.Union([Schema.String, Schema.NonEmptyArray(ContentPart)])
 )
 
-/** A worker's tool call. */
+/** Schema for a tool call. */
 export const ToolCall = schemaOf<MessageModels.ToolCall>()(
   Schema.Struct({ id: Schema.String, name: Schema.String, arguments: Schema.String })
 )
 
-/** A turn of a conversation. */
+/** Schema for a message. */
 export const Message = schemaOf<MessageModels.Message>()(
   Schema.Union([
     Schema.Struct({ role: Schema.Literal("system"), content: Schema.String }),
@@ -57,7 +57,7 @@ export const Message = schemaOf<MessageModels.Message>()(
   ]).annotate({ message: oneOf("role", ["system", "developer", "user", "assistant", "tool"]) })
 )
 
-/** A task. The metadata may be any JSON. */
+/** Schema for a task. `metadata` may contain any JSON. */
 export const Task = schemaOf<TaskModels.Task>()(
   Schema.Struct({
     id: Schema.String,
@@ -67,15 +67,15 @@ export const Task = schemaOf<TaskModels.Task>()(
   })
 )
 
-/** An access list: `"all"` or indices. */
+/** Schema for an access list: `"all"` or a list of indices. */
 export const Access = schemaOf<WorkflowModels.Access>()(Schema.Union([Schema.Literal("all"), Schema.Array(Schema.Int)]))
 
-/** A step of an earlier round. */
+/** Schema for a reference to a step in an earlier round. */
 export const EarlierStep = schemaOf<WorkflowModels.EarlierStep>()(
   Schema.Struct({ round: Schema.Int, step: Schema.Int })
 )
 
-/** The check that a step's answer must pass. */
+/** Schema for a step's check. */
 export const StepCheck = schemaOf<WorkflowModels.StepCheck>()(
   Schema.Struct({
     by: Schema.Union([Schema.String, Schema.Int]),
@@ -84,20 +84,20 @@ export const StepCheck = schemaOf<WorkflowModels.StepCheck>()(
   })
 )
 
-/** The form of a step's answer. */
+/** Schema for the required format of a step's answer. */
 export const Gives = schemaOf<WorkflowModels.Gives>()(
   Schema.Union([Schema.Struct({ list: Schema.Int }), Schema.Struct({ shape: Schema.String })])
 )
 
-/** The condition of a step. */
+/** Schema for a step's condition. */
 export const When = schemaOf<WorkflowModels.When>()(Schema.Struct({ failed: Schema.Int }))
 
-/** The quorum of a step. */
+/** Schema for a step's quorum. */
 export const Enough = schemaOf<WorkflowModels.Enough>()(
   Schema.Struct({ answers: Schema.Int, graceMillis: Schema.optionalKey(Schema.Finite) })
 )
 
-/** The reasoning effort of a worker. */
+/** Schema for a worker's reasoning settings. */
 export const Reasoning = schemaOf<WorkerModels.Reasoning>()(
   Schema.Union([
     Schema.Struct({ type: Schema.Literal("effort"), effort: Schema.Literals(["minimal", "low", "medium", "high"]) }),
@@ -106,7 +106,7 @@ export const Reasoning = schemaOf<WorkerModels.Reasoning>()(
   ])
 )
 
-/** The settings of the calls of a step. */
+/** Schema for a step's call settings. */
 export const StepSettings = schemaOf<WorkflowModels.StepSettings>()(
   Schema.Struct({
     reasoning: Schema.optionalKey(Reasoning),
@@ -116,7 +116,7 @@ export const StepSettings = schemaOf<WorkflowModels.StepSettings>()(
   })
 )
 
-/** A step of a workflow. */
+/** Schema for a step. */
 export const Step = schemaOf<WorkflowModels.Step>()(
   Schema.Struct({
     worker: Schema.Int,
@@ -133,7 +133,7 @@ export const Step = schemaOf<WorkflowModels.Step>()(
   })
 )
 
-/** A workflow's structure. `Workflow.check` checks its rules. */
+/** Schema for the structure of a workflow. Use `Workflow.check` to validate its rules. */
 export const Workflow = schemaOf<WorkflowModels.Workflow>()(
   Schema.Struct({ steps: Schema.Array(Step), answer: Schema.optionalKey(Schema.Literal("majority")) })
 )
