@@ -13,6 +13,7 @@ import { type Decoded, decode } from "./internal/decodeHeader.ts"
 import * as EightBits from "./internal/eightBits.ts"
 import { type Decoder, decoders, type FileSource, numbers, use } from "./internal/fileSource.ts"
 import { bounds } from "./internal/format.ts"
+import * as FourBits from "./internal/fourBits.ts"
 import { shown } from "./internal/shown.ts"
 import { tensorTypes } from "./internal/tensorTypes.ts"
 import type { Metadata } from "./Metadata.ts"
@@ -127,10 +128,11 @@ export const architecture = (file: Pick<GgufFile, "metadata">): string | undefin
 
 const readable: Readonly<Record<string, Decoder>> = {
   ...decoders,
+  Q4_1: { size: FourBits.block.bytes / FourBits.block.count, decode: FourBits.decode },
   Q8_0: { size: EightBits.block.bytes / EightBits.block.count, decode: EightBits.decode }
 }
 
-/** Returns a tensor whose numbers are read in chunks on demand. Only F32, F16, BF16 and Q8_0 are supported. */
+/** Returns a tensor whose numbers are read in chunks on demand. Only F32, F16, BF16, Q4_1 and Q8_0 are supported. */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
   const invalid = (detail: string) =>
@@ -138,6 +140,7 @@ export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tenso
   if (info === undefined) return invalid("The file has no such tensor.")
   const { position, shape, type } = info
   const decoder = Object.hasOwn(readable, type) ? readable[type] : undefined
-  if (decoder === undefined) return invalid(`It is stored as ${type}; only F32, F16, BF16 and Q8_0 are supported.`)
+  if (decoder === undefined)
+    return invalid(`It is stored as ${type}; only F32, F16, BF16, Q4_1 and Q8_0 are supported.`)
   return Result.succeed({ shape, data: () => numbers(file.path, decoder, position, Tensor.size(shape)) })
 }

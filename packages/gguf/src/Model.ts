@@ -246,7 +246,7 @@ export const write = (
  *
  * **Details**
  *
- * Sizes and shapes are checked before any number is read. Only F32, F16 and BF16 weights are supported. The tokenizer
+ * Sizes and shapes are checked before any number is read. Only F32, F16, BF16, Q4_1 and Q8_0 weights are supported. The tokenizer
  * is read if it is a byte-level BPE with tokens in this package's order.
  *
  * **Example**
