@@ -1,4 +1,4 @@
-/** The accounts that a run's calls are charged to, their limits, and the amounts and names of their charges. */
+/** The accounts that a run's calls are charged to: their limits, and the amounts and names of charges. */
 import * as Effect from "effect/Effect"
 import { placeOf as placeOfStep } from "../events/items.ts"
 import type { Amount, Ledger, Occurrence, Payer } from "../run/Budget.ts"
@@ -33,16 +33,16 @@ import type { Ask, At, CallRun } from "./call.ts"
 import type { Plan } from "./plan.ts"
 import type { Received } from "./receive.ts"
 
-/** The accounts that the calls of a run are charged to. */
+/** The accounts that a run's calls are charged to. */
 export interface Accounts {
   readonly ledger: Ledger
   readonly payer: Payer | undefined
 }
 
-/** Whether an account has a limit, so that calls must reserve their worst case. */
+/** Whether any account has a limit, so that calls must reserve their worst case. */
 export const isLimited = ({ ledger, payer }: Accounts): boolean => ledger.isLimited || payer?.account.isLimited === true
 
-/** Adds the worker's name to the refusal of a call without a price. */
+/** Adds the worker's id to the error of a call that was rejected because its price is unknown. */
 export const priced = <A>(
   reserved: Effect.Effect<A, BudgetExceeded>,
   { id }: Worker
@@ -53,8 +53,8 @@ const unpriced = ({ account, allowed, limit, spent }: BudgetExceeded, worker: st
   new BudgetExceeded({ limit, allowed, spent, needed: undefined, account, worker })
 
 /**
- * Returns why calls to some workers are refused in advance: an account limits the cost, but a worker has no price. A
- * limit that only another process knows is detected when the call is reserved.
+ * Returns the error for calls that would be rejected because an account limits the cost but a worker has no known
+ * price. Limits known only to another process are detected when the call is reserved.
  */
 export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Worker>): BudgetExceeded | undefined => {
   const worker = workers.find(isUnpriced)
@@ -76,7 +76,8 @@ export const refusalOf = ({ ledger, payer }: Accounts, workers: ReadonlyArray<Wo
 const isUnpriced = ({ pricing }: Worker): boolean => cost(pricing, noUsage) === undefined
 
 /**
- * Returns the workers that every run needs: the critic's workers, and one of the pool if no worker in it has a price.
+ * Returns the workers that every run needs: those of the critic, and one from the pool if no worker in the pool has a
+ * known price.
  */
 export const neededOf = (pool: ReadonlyArray<Worker>, critic: Critic | undefined): ReadonlyArray<Worker> => [
   ...(pool.every(isUnpriced) ? pool.slice(0, 1) : []),
@@ -117,12 +118,12 @@ export const workersOf = ({
 // Amounts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The assumed maximum of input and output tokens if no account limits the call. No vendor accepts more. */
+/** Assumed maximum for input and output tokens if no account limits the call. No vendor accepts more. */
 const mostTokens = 10_000_000
 
 /**
- * Returns the possible usage of a call. Under a limit it is at most the reserved amount. Without one, a worker may have
- * read more than it was sent (an agent does), but cannot have written more than requested.
+ * Returns bounds on a call's plausible usage. With a limit, usage is bounded by the reserved amount. Without one, a
+ * worker may have read more than it was sent (agents do), but cannot have written more than requested.
  */
 export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds => {
   const worst = {
@@ -136,14 +137,14 @@ export const boundsOf = (asked: Asked, isLimited: boolean, text: string): Bounds
 }
 
 /**
- * Returns the tokens that a vendor will count against a limit of tokens per minute: the likely input plus the requested
- * output.
+ * Returns the number of tokens that the vendor is expected to count against a tokens-per-minute limit: the estimated
+ * input plus the requested output.
  */
 export const likelyTokens = (asked: Asked): number =>
   (inputCount(asked) ?? estimateUsage(asked.request.messages, "").inputTokens) +
   (asked.request.maxOutputTokens ?? asked.worker.maxOutputTokens ?? Math.min(outputBound(asked), usualOutputTokens))
 
-/** Estimates the usage of a complete answer, at most the reserved amount. */
+/** Estimates the usage of a complete answer, capped at the reserved amount. */
 export const estimateOf = (asked: Asked, text: string): Usage => {
   const { inputTokens, outputTokens } = estimateUsage(asked.request.messages, text)
   return {
@@ -153,10 +154,10 @@ export const estimateOf = (asked: Asked, text: string): Usage => {
   }
 }
 
-/** Failures that happen before a vendor begins to answer, and so are not billed. */
+/** Failures that occur before the vendor starts to generate an answer, so that nothing is billed. */
 const unbilled = /^(?:RateLimited|Overloaded|Network|InvalidRequest|Authentication|Quota|ContextTooLong)$/
 
-/** Returns the usage of a failed call, or its upper bound if the vendor did not report it. */
+/** Returns the usage of a failed call. If the vendor did not report it, returns an upper bound. */
 export const usageOf = (
   error: WorkerError | undefined,
   asked: Asked,
@@ -174,10 +175,10 @@ export const usageOf = (
   return written === 0 && error !== undefined && unbilled.test(error.reason._tag) ? noUsage : bound()
 }
 
-/** The payment of a free call. */
+/** Payment for a call that cost nothing. */
 export const unpaid: Paid = { usage: noUsage, costUsd: 0 }
 
-/** Returns the usage of an attempt without an answer, or `undefined` if its worker was not called. */
+/** Returns the usage of an attempt without an answer, or `undefined` if the worker was not called. */
 export const paidOf = (
   { isLimited }: CallRun,
   ask: Ask,
@@ -194,17 +195,17 @@ export const paidOf = (
 // Names
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the name of an attempt on accounts. */
+/** Returns the name under which an attempt is charged to accounts. */
 export const attemptName = ({ attempt, name }: Pick<At, "attempt" | "name">): string | undefined =>
   name === undefined ? undefined : `${name}/${attempt}`
 
-/** Formats the caller for the address of a call. */
+/** Formats the caller for use in a call's address. */
 export const placeName = ({ by, item, step }: Pick<Ask, "by" | "item" | "step">): string => {
   const who = step === undefined ? by : placeOfStep(step, item)
   return by === "check" ? `${who} check` : who
 }
 
-/** Names a call of a run without a journal, in the same way as a journal. */
+/** Names a call in a run without a journal, using the same scheme as journals. */
 export const numbered = (runId: string, counts: Map<string, number>, ask: Ask): string => {
   const place = `${runId}/${ask.round}/${placeName(ask)}`
   const count = counts.get(place) ?? 0
@@ -212,7 +213,7 @@ export const numbered = (runId: string, counts: Map<string, number>, ask: Ask): 
   return `${place}/${count}`
 }
 
-/** Returns how an attempt relates to its name on accounts. */
+/** Returns whether an attempt is new, replayed or resumed, from the perspective of an account. */
 export const occurrenceOf = ({ handle, slot }: At): Occurrence => {
   if (slot === undefined) return "new"
   return handle === undefined ? "resumed" : "replayed"

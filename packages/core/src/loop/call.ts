@@ -1,12 +1,12 @@
 /**
- * The core of a call: the request, its stages, and the one place where it is charged.
+ * The core of a worker call: the request, its stages, and the single place where the call is charged.
  *
- * A call is a stack of middleware around `send`. A middleware gets the next function and may change the request, call
- * it more than once, or answer by itself. This module knows no features: `pipeline.ts` defines which middleware a run
- * has, and in which order.
+ * A call is a stack of middleware around `send`. Each middleware receives the next function. It may change the request,
+ * call the next function more than once, or answer the call itself. This module does not depend on any feature:
+ * `pipeline.ts` defines the middleware of a run and its order.
  *
- * Two functions cannot be middleware. `meter` reserves, settles and reports usage in one uninterruptible tick. `send`
- * is the only place that runs a worker's `generate`.
+ * Two functions cannot be replaced by middleware. `meter` reserves, settles and reports usage in one uninterruptible
+ * tick. `send` is the only function that calls a worker's `generate`.
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -40,132 +40,138 @@ import { report } from "./reports.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** State that the calls of one run share. */
+/** State shared by all calls of a run. */
 export interface CallRun {
   readonly runId: string
   readonly clock: Clock.Clock
   readonly emit: Emit | undefined
   /** The run's own budget. */
   readonly ledger: Ledger
-  /** Whether an account of the run has a limit, so that calls must reserve their worst case. */
+  /** Whether any account of the run has a limit, so that calls must reserve their worst case. */
   readonly isLimited: () => boolean
-  /** Whether the run shares an account. Calls on a shared account need names. */
+  /** Whether the run uses a shared account. Calls charged to a shared account must have names. */
   readonly isShared: boolean
   /**
-   * The number of calls per place, from which calls are named on accounts. Absent if the journal names them, or if no
-   * account is shared.
+   * Number of calls made at each position, from which call names are derived. Undefined if the journal names the calls,
+   * or if no account is shared.
    */
   readonly counts: Map<string, number> | undefined
-  /** The spans of the run, if it has any. */
+  /** The run's spans, if it is being traced. */
   readonly spans: ActiveSpans | undefined
-  /** The call that started the run, if an account pays for that call. */
+  /** The call within which the run was started, if an account pays for that call. */
   readonly caller: Caller | undefined
-  /** Whether runs that its workers start need the enclosing call. */
+  /** Whether runs started by workers need access to the enclosing call. */
   readonly isCarried: boolean
-  /** Whether it only replays the record of an earlier process. Calls beyond the record are interrupted. */
+  /** Whether the run only replays what an earlier process recorded. Any call beyond the record is interrupted. */
   readonly isReplayed: boolean
 }
 
 /**
- * A request to a worker. `sample` distinguishes calls that repeat a request on purpose. It depends only on the seed.
+ * A request to a worker. `sample` distinguishes calls that intentionally repeat the same request, and depends only on
+ * the seed.
  */
 export interface Ask {
   readonly worker: Worker
   readonly request: WorkerRequest
   readonly sample: number
   readonly round: number
-  /** Absent for calls of the policy and of a critic. */
+  /** Undefined for calls made by the policy or a critic. */
   readonly step?: number | undefined
-  /** The item of the step, if it runs for items. */
+  /** The item, if the step runs for items. */
   readonly item?: Item | undefined
   /** Whether the call is only replayed from its record, as in {@link CallRun}. */
   readonly isReplayed?: boolean | undefined
-  /** The caller. In the call's address it replaces the step if the call belongs to no step. */
+  /** The caller. If the call does not belong to a step, it takes the step's place in the call's address. */
   readonly by: "policy" | "step" | "critic" | "check"
   /**
-   * The index of the call among the calls of its step, the step's checks, or the round's policy or critic. Failed
-   * attempts have the index of their call.
+   * Index of the call among those made by its step, the step's checks, or the round's policy or critic. All attempts of
+   * a call have the same index.
    */
   readonly turn: number
-  /** Whether it is known that no earlier process made the call. */
+  /** Whether it is certain that no earlier process made this call. */
   readonly isNew?: boolean | undefined
-  /** Its time limit in milliseconds, instead of the run's. */
+  /** Time limit for this call in milliseconds. Overrides the run's limit. */
   readonly timeoutMillis?: number | undefined
   readonly onDelta?: DeltaListener | undefined
-  /** Receives notices about content omitted from the request. */
+  /** Called with a notice for each part omitted from the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
   /** Called synchronously when the answer is charged, so that an interruption cannot separate the two. */
   readonly onAnswer: (answered: Answered) => void
 }
 
-/** The stage of a call on its way to the worker. Each optional field has one middleware that sets it. */
+/** The state of a call as it passes through the middleware. Each optional field is set by a single middleware. */
 export interface At {
-  /** The number of attempts so far. `failures` counts those that failed with an error since the last restart. */
+  /** Number of attempts made. `failures` contains those that failed with an error since the last restart. */
   readonly attempt: number
   readonly failures: ReadonlyArray<Failure>
-  /** The name of the call on accounts. Absent if the run shares no account and has no journal. */
+  /** Name of the call on accounts. Undefined if the run has neither a shared account nor a journal. */
   readonly name?: string
-  /** Its address in the journal, and the handle under which the vendor can re-deliver this answer. Set by `replay`. */
+  /** The call's journal slot, and the handle under which the vendor can deliver this answer again. Set by `replay`. */
   readonly slot?: Slot
   readonly handle?: string | undefined
   /**
-   * An answer that an earlier process took from the cache, with the time of the lookup. Set by `replay`, used by
+   * An answer that an earlier process found in the cache, with the time of the lookup. Set by `replay` and used by
    * `cache`.
    */
   readonly cached?: { readonly entry: Entry; readonly since: number }
-  /** Receives an answer from the cache. Set by `replay`, called by `cache`. */
+  /** Called with a cache hit. Set by `replay` and called by `cache`. */
   readonly onCached?: (at: At, entry: Entry) => void
-  /** The hash of its content, and the start of its first attempt. Set if a middleware needs the time of an answer. */
+  /**
+   * Hash of the call's content, and the start of its first attempt. Set if a middleware needs to measure the time of an
+   * answer.
+   */
   readonly key?: string
   readonly since?: number
-  /** The reservations for the call, passed to runs that its worker starts. Absent if such runs do not need them. */
+  /**
+   * The call's reservations, which are passed to runs started by its worker. Undefined if such runs do not need them.
+   */
   readonly reservations?: ReadonlyArray<Reservation>
-  /** The queue position of the call, and the listener for its rate limits. Set by `gate`. */
+  /** The slot assigned by the gate, and the listener for the vendor's rate limits. Set by `gate`. */
   readonly place?: object | undefined
   readonly onAllowance?: AllowanceListener
-  /** Stores the handle of an answer. Set by `intent`. Receiving continues only after it has completed. */
+  /** Stores the handle of an answer. Reading continues only once it has completed. Set by `intent`. */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
-  /** The state of the current attempt. */
+  /** State of the current attempt. */
   readonly received: Received
   /**
-   * Called in the tick in which an attempt is charged. A middleware that must act in the same tick wraps it. It must
-   * not wait.
+   * Called in the same tick in which an attempt is charged. Middleware that must act in that tick wraps this function,
+   * which must not wait.
    */
   readonly settled: (ask: Ask, at: At, end: Settled) => void
 }
 
-/** A complete answer, and its charge to the run. */
+/** A complete answer with its cost to the run. */
 export interface Answered extends Entry, Paid {
   readonly usage: Paid["usage"]
-  /** Whether it came from the cache and was free. */
+  /** Whether the answer came from the cache at no cost. */
   readonly cached: boolean
-  /** The extra time of a cached answer that is charged; 0 otherwise. */
+  /** Additional time to count for a cache hit that is charged, in milliseconds. 0 otherwise. */
   readonly addedMillis: number
 }
 
 /** Returns the part of an answer that a cache stores: its usage, but not its cost. */
 export const entryOf = ({ addedMillis: _, cached: __, costUsd: ___, ...entry }: Answered): Entry => entry
 
-/** How an attempt ended: with an answer, with an error, or, if it has neither, by interruption. */
+/** The end of an attempt: an answer, an error, or, if neither is set, an interruption. */
 export interface Settled {
   readonly answered?: Answered
   readonly error?: WorkerError | undefined
-  /** The consequence of the error for the call: set by `retry`. */
+  /** How the error affects the call. Set by `retry`. */
   readonly failure?: Failure
-  /** Absent if the worker was not called. */
+  /** Undefined if the worker was not called. */
   readonly paid?: Paid | undefined
 }
 
 /** The context that a run passes to its rounds, steps and nested runs. */
 export interface CallContext extends CallRun, Accounts {
   readonly call: (ask: Ask) => Effect.Effect<Answered, CallError>
-  /** The failures of the run and its nested runs so far. */
+  /** Failures of the run and its nested runs. */
   readonly failures: Array<StepFailure>
-  /** The calls and verdicts of an earlier process, if a transcript was given. */
+  /** Calls and verdicts recorded by an earlier process, if a transcript was given. */
   readonly recorded: Recorded | undefined
-  /** Absent without a journal. */
+  /** Undefined if the run has no journal. */
   readonly recording: Recording | undefined
-  /** The numbers of the recorded calls; absent if nothing is recorded. */
+  /** Looks up the numbers of recorded calls. Undefined if there are no recorded calls. */
   readonly recalled: Recalled | undefined
   readonly gate: Gate | undefined
   readonly cache: ResponseCache | undefined
@@ -175,7 +181,7 @@ export type CallError = WorkerError | BudgetExceeded
 export type Call = (ask: Ask, at: At) => Effect.Effect<Answered, CallError>
 export type CallMiddleware = (next: Call) => Call
 
-/** Wraps a function in middleware. The first middleware is the outermost; absent ones are skipped. */
+/** Wraps a function in middleware. The first middleware is the outermost; `undefined` elements are skipped. */
 export const compose = <A>(middleware: ReadonlyArray<((next: A) => A) | undefined>, innermost: A): A =>
   middleware.reduceRight<A>((next, one) => (one === undefined ? next : one(next)), innermost)
 
@@ -190,8 +196,8 @@ const untouched = nothingYet()
 export const attempted = (at: At, settled: At["settled"]): At => ({ ...at, received: nothingYet(), settled })
 
 /**
- * Makes the calls of a run through its middleware. Every attempt that is charged to the run has exactly one event,
- * emitted in the same tick: `call-failed`, `call-interrupted`, or the caller's own event for an answer.
+ * Returns a function that makes calls through the run's middleware. Each attempt charged to the run is reported exactly
+ * once, in the same tick: as `call-failed`, as `call-interrupted`, or, for an answer, by the caller's own event.
  */
 export const calling = (run: CallRun, call: Call): ((ask: Ask) => Effect.Effect<Answered, CallError>) => {
   const { counts, runId } = run
@@ -213,9 +219,8 @@ const timed = ({ clock }: CallRun, { failures, since }: At, answered: Answered):
 }
 
 /**
- * Charges each attempt: reserves its worst case, settles it, and reports its end in the same tick. An attempt that was
- * halted (by another account, or by the run's journal) is closed without a report, because it is not evidence about the
- * worker.
+ * Charges each attempt: reserves its worst case, settles it, and reports its end in the same tick. An attempt halted by
+ * another account or by the run's journal is closed without a report, because it says nothing about the worker.
  */
 export const meter =
   (run: CallRun): CallMiddleware =>
@@ -254,7 +259,7 @@ export const meter =
 // The worker
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Calls the worker. */
+/** Sends the request to the worker. */
 export const send = (run: CallRun, timeoutMillis: number | undefined, silence: Silence): Call => {
   const { clock, isCarried, isLimited, runId } = run
   const usual = { clock, timeoutMillis, silence, isLimited }

@@ -1,12 +1,12 @@
-/** The answers and subtasks that the cells of a workflow see. */
+/** Computes the answers and subtasks that each cell of a workflow sees. */
 import { isSeen } from "../workflow/program.ts"
 import { itemSubtask, joined, type StepAnswer, type StepView } from "../workflow/StepMessages.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 import type { Cell, Cells } from "./cells.ts"
 
-/** Functions over the current state of a workflow's cells. */
+/** Views of a workflow's cells in their current state. */
 export interface CellViews {
-  /** Returns the answer of a cell, or the combined answers of a group. */
+  /** Returns a cell's answer, or the combined answers of a group. */
   readonly answerOf: (of: Cell | undefined, without?: ReadonlySet<string>) => StepAnswer | undefined
   readonly viewOf: (cell: Cell) => StepView
 }
@@ -18,7 +18,7 @@ export const isLeftOut = (
   nameOf: (cell: Cell) => string
 ): boolean => cell !== undefined && (without.has(nameOf(cell)) || isLeftOut(cell.parent, without, nameOf))
 
-/** Returns the views of the cells of a workflow. */
+/** Creates the views of a workflow's cells. */
 export const make = (
   { steps }: Workflow,
   {
@@ -30,7 +30,7 @@ export const make = (
     textOf
   }: Pick<Cells, "axes" | "isGroup" | "leaves" | "nameOf" | "seen" | "textOf">
 ): CellViews => {
-  /** Returns why a step has no items if its list is missing; `undefined` if the list is empty or known. */
+  /** Returns why a group has no items if its list is missing, or `undefined` if the list is known or empty. */
   const missingList = (group: Cell): string | undefined => {
     const source = axes[group.step]![group.path.length]!
     return seen(group, source)?.list === undefined ? `step ${source} returned no list` : undefined
@@ -42,14 +42,14 @@ export const make = (
     if (of.items === undefined) return undefined
     const message = of.items.length === 0 ? missingList(of) : undefined
     if (message !== undefined) return { type: "failed", message }
-    // Items that were not known when the step started are not shown, known or not by now.
+    // Items that were unknown when the step started are not shown, even if they are known now.
     const shown = leaves(of).filter((leaf) => without === undefined || !isLeftOut(leaf.parent, without, nameOf))
     const results = shown.map((leaf) => ({
       item: textOf(leaf),
       answer: without?.has(nameOf(leaf)) === true ? undefined : leaf.answer
     }))
     const whole = joined(results)
-    // Several steps may see a group that has ended: it is joined once.
+    // Several steps may see the same finished group, so the joined answer is cached.
     if (of.isDone && without === undefined) of.answer = whole
     return whole
   }

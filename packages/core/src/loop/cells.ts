@@ -1,47 +1,49 @@
 /**
- * The cells of a workflow: one for each step, and one for each item of a step that runs for items.
+ * The cells of a workflow: one for each step, or one for each item of a step that runs for items.
  *
- * The path of a cell contains, for each axis of its step (`program.ts`), the index of its item. For each step in its
- * access list, a cell sees the cells whose paths match its own on the axes that both steps share. So an item sees its
- * own results of earlier steps, a step without items sees all items, and no cell waits for unrelated items.
+ * A cell's path contains the index of its item for each axis of its step (see `program.ts`). For each step in its
+ * access list, a cell sees the cells whose paths match its own on the axes that both steps share. As a result, an item
+ * sees its own results from earlier steps, a step without items sees all items, and no cell waits for unrelated items.
  */
 
 import { axesOf, listOf, waitsFor } from "../workflow/program.ts"
 import type { StepAnswer, Verdict } from "../workflow/StepMessages.ts"
 import type { Workflow } from "../workflow/Workflow.ts"
 
-/** A step, an item of a step, or a group: all items of a step under a path. */
+/** A step, an item of a step, or a group, which represents all items of a step under a common path. */
 export interface Cell {
   readonly step: number
   readonly path: ReadonlyArray<number>
   readonly parent: Cell | undefined
-  /** The cells of a group, once the list is known. */
+  /** The cells of a group. Undefined until the list is known. */
   items?: ReadonlyArray<Cell>
-  /** The number of steps or groups that a cell waits for. For a group: the number of its cells that have not ended. */
+  /**
+   * Number of steps or groups that the cell is waiting for. For a group, the number of its cells that have not ended.
+   */
   pending: number
-  /** The number of answered cells among those that it sees, if it waits for a quorum. */
+  /** Number of answered cells among those that it sees, if it waits for a quorum. */
   answered: number
   isStarted: boolean
   isDone: boolean
-  /** Whether it has enough answers and starts after its grace period. */
+  /** Whether the quorum has been reached and the cell starts after its grace period. */
   isDue: boolean
-  /** Whether no other cell waits for it any more. It is then stopped, or not started. */
+  /** Whether no other cell needs it any longer, so that it is stopped or not started. */
   isLate: boolean
   answer?: StepAnswer | undefined
   verdict?: Verdict | undefined
-  /** The step whose answer it takes over because its condition was not met. */
+  /** The step whose answer it adopts because its condition was not met. */
   standsFor?: number
-  /** The list of items in its answer; absent if it should not return a list, or failed to. */
+  /** The items in its answer. Undefined if it should not return a list, or did not. */
   list?: ReadonlyArray<string> | undefined
-  /** The names of the cells that it sees but does not wait for. */
+  /** Names of the cells that it sees but does not wait for. */
   without?: ReadonlySet<string>
-  /** Stops the cell; present while it runs and can be stopped. */
+  /** Stops the cell. Defined while the cell is running and can be stopped. */
   stop?: () => void
-  /** Ends its grace period early, because everything that it sees has ended. */
+  /** Ends the grace period early, because everything that the cell sees has ended. */
   begin?: () => void
 }
 
-/** Returns the item of a cell in the format of events. */
+/** Returns a cell's item in the format used by events. */
 export const itemOf = ({ path }: Pick<Cell, "path">): string | undefined =>
   path.length === 0 ? undefined : path.join(".")
 
@@ -57,7 +59,7 @@ const cell = (step: number, path: ReadonlyArray<number>, parent: Cell | undefine
   isLate: false
 })
 
-/** Returns the number of axes, from the outermost, that two steps share. */
+/** Returns the number of leading axes that two steps have in common. */
 const sharedAxes = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): number => {
   const most = Math.min(one.length, other.length)
   let at = 0
@@ -65,27 +67,27 @@ const sharedAxes = (one: ReadonlyArray<number>, other: ReadonlyArray<number>): n
   return at
 }
 
-/** The cells of a workflow. They change while it runs. */
+/** The cells of a workflow. Their state changes while the workflow runs. */
 export interface Cells {
   readonly roots: ReadonlyArray<Cell>
   readonly axes: ReadonlyArray<ReadonlyArray<number>>
-  /** Returns the cell or group of a step that a cell sees; `undefined` if the group is not known yet. */
+  /** Returns the cell or group of a step that a cell sees, or `undefined` if the group is not known yet. */
   readonly seen: (of: Cell, step: number) => Cell | undefined
   /** Returns the known cells of a group, or the cell itself. */
   readonly leaves: (under: Cell) => ReadonlyArray<Cell>
-  /** Returns the cells of a group, together with nested groups whose items are not known yet; or the cell itself. */
+  /** Returns the cells of a group, including nested groups whose items are not known yet, or the cell itself. */
   readonly parts: (under: Cell) => ReadonlyArray<Cell>
-  /** Whether a cell represents several items, known or not. */
+  /** Whether a cell represents several items, whether or not they are known. */
   readonly isGroup: (cell: Cell) => boolean
-  /** Returns the name of a cell in `without`. */
+  /** Returns a cell's name as used in `without`. */
   readonly nameOf: (cell: Cell) => string
   /** Returns the text of a cell's item. */
   readonly textOf: (cell: Cell) => string
-  /** Ends a cell: unfolds its list, and returns the cells that can run now. */
+  /** Marks a cell as ended, expands its list into items, and returns the cells that can run now. */
   readonly end: (ended: Cell) => Array<Cell>
 }
 
-/** Creates the cells of a workflow for the steps that `isWanted` accepts. */
+/** Creates the cells for the steps of a workflow that `isWanted` selects. */
 export const make = (
   workflow: Workflow,
   isWanted: (step: number) => boolean,
@@ -109,7 +111,7 @@ export const make = (
   const parts = (under: Cell): ReadonlyArray<Cell> =>
     !isGroup(under) || under.items === undefined ? [under] : under.items.flatMap(parts)
 
-  /** For each step, the wanted steps that wait for it and the wanted steps that it waits for. */
+  /** For each step, the selected steps that wait for it and the selected steps that it waits for. */
   const waiters = steps.map((_, step) =>
     steps.flatMap((one, later) => (later > step && isWanted(later) && waitsFor(one, step) ? [later] : []))
   )
@@ -126,7 +128,7 @@ export const make = (
 
   for (const root of roots) if (!isGroup(root)) root.pending = inputs[root.step]!.length
 
-  /** Counts down the cells that depend on a cell, or on all cells of a group. */
+  /** Decrements the counters of all cells that depend on the ended cell or group. */
   const complete = (done: Cell, ready: Array<Cell>): void => {
     done.isDone = true
     const { parent, path, step } = done

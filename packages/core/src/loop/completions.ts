@@ -1,4 +1,4 @@
-/** The completions of a policy's model. They are ordinary calls, and are parsed as they arrive. */
+/** Completions requested by a policy. They are ordinary calls, parsed as soon as they arrive. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { defined } from "../Fields.ts"
@@ -9,7 +9,7 @@ import type { Answered, CallContext } from "./call.ts"
 import { numbering } from "./numbering.ts"
 import { noteFailure } from "./reports.ts"
 
-/** The completions of a round so far. */
+/** The completions requested in a round. */
 interface Asked {
   count: number
   readonly said: Array<Policy.Said>
@@ -23,7 +23,7 @@ const saidIn = ({ echo, finishReason, reasoning = "", text, toolCalls = [] }: An
 export type Completions = ReturnType<typeof completionsOf>
 
 /**
- * Requests a policy's completions in a round. Completions of a revision are numbered after those counted in `asked`.
+ * Creates the `complete` function for a round. Completions of a revision are numbered after those counted in `asked`.
  */
 export const completionsOf = (
   context: CallContext,
@@ -61,7 +61,7 @@ export const completionsOf = (
             reading === undefined ? messageOf(thrown) : Result.isFailure(reading) ? reading.failure.message : undefined
           const ending = finishReason === "stop" ? undefined : finishReason
           const told = { type: "completion-finished", round, attempt, completion, error, cached } as const
-          // A vendor needs its data back if the conversation continues with the results of tools.
+          // The vendor needs its data back if the conversation continues with tool results.
           const echo = toolCalls === undefined ? undefined : said.echo
           emit?.({ ...defined({ ...told, toolCalls, finishReason: ending, echo, request: digest }), usage, costUsd })
         }
@@ -84,6 +84,6 @@ export const completionsOf = (
       },
       own === undefined ? undefined : first + own
     )
-  /** The original duration of cached completions that are charged. */
+  /** Total original duration of cache hits that are charged, in milliseconds. */
   return { complete, asked, addedMillis: () => addedMillis }
 }

@@ -1,4 +1,4 @@
-/** Validates the output of policies and critics before it is used, because their code can be wrong, too. */
+/** Validates the output of policies and critics before it is used, because they may be user-supplied. */
 import * as Effect from "effect/Effect"
 import {
   type Context,
@@ -25,7 +25,7 @@ const proposalKeys: KeysOf<Proposal> = {
 const newPlanKeys: KeysOf<Extract<Revision, Proposal>> = { ...proposalKeys, type: true }
 const revisionKeys: KeysOf<Exclude<Revision, Proposal>> = { type: true, answer: true, notes: true }
 
-/** Describes an unknown key of a proposal. */
+/** Describes an unknown key in a proposal, or returns `undefined`. */
 const unknownIn = (proposal: unknown, keys: object): string | undefined => {
   const unknown =
     unknownKeyIn("its proposal", proposal, keys) ?? unknownKeyOf((proposal as Partial<Proposal> | undefined)?.workflow)
@@ -43,7 +43,7 @@ const isCheck = (check: unknown): boolean => {
   )
 }
 
-/** Describes the wrong check or list of earlier steps of a step. */
+/** Describes an invalid check or list of earlier steps, or returns `undefined`. */
 const problemOfStep = ({ check, earlier }: Step, index: number): string | undefined => {
   if (check !== undefined && !isCheck(check)) return `the check of step ${index} is not { by, onFailure }`
   const isWrong = earlier !== undefined && !isEarlier(earlier)
@@ -67,7 +67,9 @@ const problemOf = (proposal: Proposal | undefined, keys: object): string | undef
     : "its notes are not strings"
 }
 
-/** Asks a policy for a proposal and ensures that it contains a workflow. Does not check the workflow's rules. */
+/**
+ * Requests a proposal from a policy and ensures that it contains a workflow. Does not validate the workflow's rules.
+ */
 export const proposalOf = (policy: Policy, context: Context): ReturnType<Policy["propose"]> =>
   Effect.flatMap(propose(policy, context), (given) => checkedProposal(policy.name, given))
 
@@ -83,7 +85,7 @@ const checkedProposal = (
   return detail === undefined ? Effect.succeed(proposal) : Effect.fail(new PolicyError({ policy, detail }))
 }
 
-/** Asks a policy for a revision and ensures that it is complete. Does not check the workflow's rules. */
+/** Requests a revision from a policy and ensures that it is well-formed. Does not validate the workflow's rules. */
 export const revisionOf = (policy: Policy, author: Policy, context: Revising): ReturnType<typeof revise> => {
   const problem = (detail: string) => Effect.fail(new PolicyError({ policy: author.name, detail }))
   return Effect.flatMap(revise(policy, author, context), (given): ReturnType<typeof revise> => {

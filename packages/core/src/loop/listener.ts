@@ -1,11 +1,11 @@
-/** Listeners are user code; their exceptions must not reach the run. */
+/** Listeners are user code. Their exceptions must not affect the run. */
 import * as Effect from "effect/Effect"
 import { notify, toErrorOutput } from "../Callback.ts"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import type { RunOptions } from "../run/Conductor.ts"
 import { messageOf } from "../Thrown.ts"
 
-/** Wraps the listener of a run so that its exceptions are caught, including later rejections of an async one. */
+/** Wraps a run's listener to catch its exceptions, including rejections of an async listener. */
 export const guardedListener = (runId: string, listener: Listener) => {
   let count = 0
   let first = ""
@@ -27,7 +27,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
         (error) => note(event, error)
       )
     },
-    /** Logs a warning if there were exceptions. After this, later ones are logged when they occur. */
+    /** Logs a warning if the listener threw any exceptions. Later exceptions are logged as they occur. */
     end: Effect.suspend(() => {
       isOver = true
       return count === 0 ? Effect.void : tell
@@ -35,14 +35,14 @@ export const guardedListener = (runId: string, listener: Listener) => {
   }
 }
 
-/** Passes the events of the run to the span recorder, before its own listener. */
+/** Passes the run's events to the span recorder before its own listener. */
 export const withTelemetry = (options: RunOptions): RunOptions => {
   const { listener, telemetry } = options
   if (telemetry === undefined) return options
   const both: Listener = (event) => {
     let told: unknown
     let heard: unknown
-    // One that throws keeps no event from the other, and the promises of async ones are watched.
+    // If one listener throws, the other still receives the event. The promises of async listeners are observed.
     try {
       told = telemetry.listener(event)
     } finally {

@@ -1,11 +1,11 @@
-/** Lists that steps return: their shape, and their items as strings. */
+/** Lists returned by steps: their output format, and their items as strings. */
 import type { AnswerShape, Read } from "../run/Toolbox.ts"
 import { messageOf } from "../Thrown.ts"
 import { jsonText } from "../task/jsonText.ts"
 
 const textOf = (item: unknown): string => (typeof item === "string" ? item : JSON.stringify(item))
 
-/** The schema that vendors receive. The list is inside an object, because vendors accept only objects. */
+/** Returns the schema sent to vendors. The list is wrapped in an object, because vendors only accept objects. */
 const schemaOf = (most: number) => ({
   type: "object",
   properties: { items: { type: "array", maxItems: most, items: { type: "string" } } },
@@ -13,7 +13,7 @@ const schemaOf = (most: number) => ({
   additionalProperties: false
 })
 
-/** Returns the items of a list as JSON values; `undefined` for any other JSON. */
+/** Returns a list's items as JSON values, or `undefined` if the JSON is not a list. */
 const itemsIn = (text: string): ReadonlyArray<unknown> | undefined => {
   const value: unknown = JSON.parse(jsonText(text))
   const items = Array.isArray(value) ? value : (value as { readonly items?: unknown } | null)?.items
@@ -21,8 +21,7 @@ const itemsIn = (text: string): ReadonlyArray<unknown> | undefined => {
 }
 
 /**
- * Returns the items of an answer with the shape of a list; `undefined` for any other answer, such as one that was cut
- * off.
+ * Parses an answer as a list of items. Returns `undefined` if it is not a valid list, e.g. because it was truncated.
  */
 export const itemsOf = (text: string): ReadonlyArray<string> | undefined => {
   try {
@@ -32,7 +31,7 @@ export const itemsOf = (text: string): ReadonlyArray<string> | undefined => {
   }
 }
 
-/** Parses a list. Rejects a list that is too long, because truncating it would lose work. */
+/** Parses a list. A list that is too long is rejected, because truncating it would discard work. */
 const read =
   (most: number) =>
   (text: string): Read => {
@@ -47,7 +46,7 @@ const read =
     }
   }
 
-/** Returns the shape of a list of at most `most` items. */
+/** Returns the output format for a list of at most `most` items. */
 export const listShape = (most: number): AnswerShape => ({
   format: { type: "json-schema", name: "list", schema: schemaOf(most) },
   read: read(most)

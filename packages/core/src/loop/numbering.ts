@@ -1,54 +1,54 @@
 /**
- * The numbers of calls that one caller (a policy, a critic, a check) may make at the same time.
+ * Numbers the calls of a caller (a policy, critic or check) that may make calls concurrently.
  *
- * Calls are numbered in the order in which they start. If calls start concurrently, a resumed run may start them in
- * another order, because recorded answers arrive sooner than others. It therefore gives a call the number under which
- * the same request is recorded, and a number beyond the record if it is not recorded.
+ * Calls are numbered in the order in which they start. When a run is resumed, concurrent calls may start in a different
+ * order, because recorded answers arrive sooner. Each call therefore receives the number under which the same request
+ * was recorded, or a number beyond the record if it was not.
  */
 import * as Effect from "effect/Effect"
 import { fingerprint } from "../run/fingerprint.ts"
 import type { Ask, CallContext } from "./call.ts"
 
-/** The caller of calls that are to be numbered. */
+/** Identifies the caller whose calls are numbered. */
 export type CallPlace = Pick<Ask, "by" | "round" | "step" | "item">
 
-/** A call without its number. */
+/** A call before it is assigned a number. */
 export type Unnumbered = CallPlace & Pick<Ask, "worker" | "request">
 
-/** The record of the calls of an earlier process. */
+/** Looks up calls recorded by an earlier process. */
 export interface Recalled {
-  /** The number of calls of a caller. */
+  /** Returns the number of calls recorded for a caller. */
   readonly count: (of: CallPlace) => number
-  /** Whether calls of the caller were concurrent. */
+  /** Whether a caller's recorded calls were concurrent. */
   readonly isConcurrent: (of: CallPlace) => boolean
   /**
-   * Whether the record has this call, and it was not made yet. `request` is the digest of the request; `isNext` is true
-   * if the call has the number that it would have in the order of starts.
+   * Whether this call is recorded and has not been made again yet. `request` is the request's digest; `isNext` is
+   * whether the call has the number that it would have in the order of starts.
    */
   readonly isSame: (call: Unnumbered & Pick<Ask, "sample" | "turn">, request: string, isNext: boolean) => boolean
 }
 
-/** The number of a call, and what its record needs. */
+/** A call's number, and the data that its record needs. */
 export type Number = Pick<Ask, "turn" | "sample" | "isNew"> & {
-  /** The digest of the request; present if calls of the caller are concurrent. */
+  /** Digest of the request. Set if the caller's calls are concurrent. */
   readonly digest: string | undefined
 }
 
-/** Makes the calls of one caller, each with its number. `first` is the number of the first. */
+/** Makes a caller's calls, assigning a number to each. */
 export interface Numbering {
   readonly call: <A, E>(
     asked: Pick<Ask, "worker" | "request">,
     make: (number: Number) => Effect.Effect<A, E>,
-    /** The number, if the caller numbers its calls. */
+    /** The number to use, if the caller numbers its calls itself. */
     own?: number
   ) => Effect.Effect<A, E>
 }
 
-/** A digest of a request. Tools are not part of it, as their lists change. */
+/** Returns a digest of a request. Tools are excluded, because the list of tools may change. */
 const digestOf = ({ request: { tools: _, ...request }, worker }: Pick<Ask, "worker" | "request">): string =>
   fingerprint(JSON.stringify([worker.id, request]))
 
-/** Numbers the calls of one caller from `first`. */
+/** Creates the numbering for a caller's calls, starting at `first`. */
 export const numbering = (
   { recalled }: CallContext,
   place: CallPlace,
@@ -79,7 +79,8 @@ export const numbering = (
       if (recalled.isSame({ ...call, turn, sample }, digest!, turn === next))
         return { turn, sample, digest: reported, isNew: false }
     }
-    // The record of a caller whose calls follow each other has another request: the run must not continue with it.
+    // If a sequential caller's request differs from the recorded one, the call keeps its number, so that the mismatch
+    // is detected.
     const turn = wasConcurrent && own === undefined ? from(Math.max(next, count)) : next
     return { turn, sample: sampleOf(turn), digest: reported, isNew: wasConcurrent }
   }

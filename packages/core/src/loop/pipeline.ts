@@ -1,45 +1,47 @@
 /**
- * The middleware of a run, in order. This is the only file that imports both the core and the features. Features that
- * are not configured are omitted.
+ * Defines the middleware of a run and its order. This is the only file that imports both the core and the features.
+ * Features that are not configured are left out.
  *
- * The middleware of a call, from the outermost, with the reason for the order of each pair of neighbors:
+ * The middleware of a call, outermost first, with the reason for the order of each pair:
  *
- * - `replay` before `fit`: a call is identified by the caller's request, so that a run in a journal can be resumed with
- *   another budget. `fit` depends on the budget.
+ * - `replay` before `fit`: a call is identified by the caller's original request, so that a journaled run can be
+ *   resumed with a different budget. `fit` depends on the budget.
  * - `fit` before `cache`: the cache key is derived from the request as sent, because the worker's instructions, the
- *   seed and the output limit all change the answer. With a payer, the request always has an output limit, so that the
- *   key does not depend on the limits of accounts.
- * - `cache` before `payerReported`: the payer does not pay for cached answers.
- * - `payerReported` before `retry`: the payer is notified of each attempt, and of the answer with its failures and
+ *   seed and the output limit all affect the answer. With a payer, a request always has an output limit, so that the
+ *   key does not depend on account limits.
+ * - `cache` before `payerReported`: the payer does not pay for cache hits.
+ * - `payerReported` before `retry`: the payer is notified of each attempt, and of the answer with its failures and its
  *   total time.
  * - `retry` before `meter`: each attempt is charged separately, and nothing is reserved during the delay between
  *   attempts.
- * - `meter` before `payerCharged`: the run refuses before the payer is asked, and both have reserved before the gate.
- * - `payerCharged` before `gate`: a refused call does not occupy a queue position.
- * - `gate` before `timeout`: time in the queue does not count toward the call's time limit.
- * - `timeout` before `intent`: the time of a slow journal counts toward the call's time limit (a choice: no guarantee
- *   depends on it).
- * - `intent` before `send`: an intent is durable before the worker is called, and is written only after the gate admits
- *   the call.
+ * - `meter` before `payerCharged`: the run's budget is checked before the payer's, and both amounts are reserved before
+ *   the gate.
+ * - `payerCharged` before `gate`: a rejected call does not occupy a queue position.
+ * - `gate` before `timeout`: time spent in the queue does not count toward the call's time limit.
+ * - `timeout` before `intent`: time spent writing to a slow journal counts toward the call's time limit. This is a
+ *   choice; no guarantee depends on it.
+ * - `intent` before `send`: an intent is durable before the worker is called, and is written only once the gate has
+ *   admitted the call.
  *
- * The middleware of a step, from the outermost:
+ * The middleware of a step, outermost first:
  *
- * - `check` before `reassign`: the answer of a worker that took over is also checked.
+ * - `check` before `reassign`: the answer of a worker that took over the step is checked as well.
  * - `reassign` before `nested`: the Conductor can take over a step, and a worker can take over from the Conductor.
- * - `nested` before `settings`: the Conductor is not a worker. It passes the settings on to the steps of its nested
+ * - `nested` before `settings`: the Conductor is not a worker. It passes the settings on to the steps of the nested
  *   run.
- * - `settings` before `shape` and `tools`: the settings apply to every turn of the step, and a notice is reported once.
- * - `nested` before `shape` and `tools`: a nested run has its own shape and tools.
- * - `reassign` before `context`: if the joined inputs of a step exceed its worker's context, the step goes to a worker
- *   with a larger context.
- * - `shape` before `tools`: a repeated answer may use tools again (a choice: no guarantee depends on it).
- * - `tools` before `conversed`: each turn has the results of the turn before it.
- * - `conversed` before `capable`: content that a worker does not accept is removed from the whole conversation.
+ * - `settings` before `shape` and `tools`: the settings apply to each turn of the step, and a notice is reported only
+ *   once.
+ * - `nested` before `shape` and `tools`: a nested run handles its own output format and tools.
+ * - `reassign` before `context`: if the joined inputs of a step exceed the worker's context window, the step is
+ *   reassigned to a worker with a larger one.
+ * - `shape` before `tools`: a repeated answer may use tools again. This is a choice; no guarantee depends on it.
+ * - `tools` before `conversed`: each turn includes the tool results of the previous one.
+ * - `conversed` before `capable`: content that a worker does not support is removed from the entire conversation.
  *
- * In a round, `revise` wraps `play`, because it needs the results of steps, and `critic` wraps `close`, because it
- * needs an answer. `approve` wraps `carry`, between the plan and its first step.
+ * In a round, `revise` wraps `play` because it needs the results of steps, and `critic` wraps `close` because it needs
+ * an answer. `approve` wraps `carry`, between the plan and its first step.
  *
- * - `approve` before `admit`: the plan must fit the budget when it starts, after it has waited or was edited.
+ * - `approve` before `admit`: the plan must fit the budget when it starts, after it has been approved or edited.
  */
 
 import * as Effect from "effect/Effect"
@@ -68,12 +70,12 @@ import { carry, close, play, type Round, roundOf, type State } from "./round.ts"
 import type { Conduct } from "./run.ts"
 import { type Step, turn } from "./step.ts"
 
-/** The settings of a run that apply to its calls. */
+/** Run settings that apply to calls. */
 export interface CallSettings extends ReplaySettings {
   readonly payer: Payer | undefined
   readonly cachedAnswers: CachedAnswers
   readonly retry: Retry
-  /** Spreads the retries of runs without a seed. */
+  /** Randomizes the retry delays of runs without a seed. */
   readonly salt: string
   readonly gate: Gate | undefined
   readonly cache: ResponseCache | undefined
@@ -82,12 +84,12 @@ export interface CallSettings extends ReplaySettings {
   readonly failures: Array<StepFailure>
 }
 
-/** Middleware of calls that only some runs need. */
+/** Call middleware that only some runs need. */
 type CallFeatures = typeof import("../middleware/calls.ts")
 
 const withCallFeatures = onDemand(() => import("../middleware/calls.ts"))
 
-/** Composes the middleware of a run's calls. */
+/** Composes the call middleware for a run. */
 const callOf = (
   run: CallRun,
   settings: CallSettings,
@@ -127,15 +129,15 @@ export const contextOf = (run: CallRun, settings: CallSettings): Effect.Effect<C
   return isPlain ? context(noFeatures) : withCallFeatures(context)
 }
 
-/** The value for runs without such middleware. Using it is a bug in this file, and throws. */
+/** Placeholder for runs that need no such middleware. Accessing a feature on it is a bug in this file and throws. */
 const noFeatures = {} as CallFeatures & StepFeatures
 
-/** Middleware of steps that only some workflows need. */
+/** Step middleware that only some workflows need. */
 type StepFeatures = typeof import("../middleware/steps.ts")
 
 const withStepFeatures = onDemand(() => import("../middleware/steps.ts"))
 
-/** Composes the middleware of a workflow's steps. */
+/** Composes the step middleware for a workflow. */
 export const stepOf = (context: CallContext, plan: Plan): Effect.Effect<Step> => {
   const { delegate, equipment, settings, workflow } = plan
   const { recorded, recording } = context
@@ -165,14 +167,14 @@ export const stepOf = (context: CallContext, plan: Plan): Effect.Effect<Step> =>
   return isPlain ? step(noFeatures) : withStepFeatures(step)
 }
 
-/** Whether a plan of a run was submitted for approval. */
+/** Whether any plan of the run was submitted for approval. */
 const asksForPlans = (transcript: Transcript | undefined): boolean =>
   transcript?.rounds.some(({ decision, waitingFor }) => decision !== undefined || waitingFor !== undefined) === true
 
-/** Composes the middleware of a run's rounds. */
+/** Composes the round middleware for a run. */
 export const rounding = (state: State): Effect.Effect<Round> => {
   const { approvePlans, critic: judge } = state.options
-  // A plan that waited for approval still does when its run is resumed.
+  // A plan that was pending approval remains so when its run is resumed.
   const needsApproval = approvePlans ?? asksForPlans(state.runOptions.resume?.transcript)
   const rounds = ({ approve, critic }: StepFeatures) =>
     Effect.sync(() => {
@@ -189,10 +191,10 @@ export const rounding = (state: State): Effect.Effect<Round> => {
   return needsApproval || judge !== undefined ? withStepFeatures(rounds) : rounds(noFeatures)
 }
 
-/** Settles the calls that are still unconfirmed when a run's journal has ended. */
+/** Settles the calls that are still unconfirmed when the end of the journal's record is reached. */
 export const settleRest = (before: Before): Effect.Effect<void> =>
   withCallFeatures(({ settleRest }) => settleRest(before))
 
-/** Returns the function that runs steps that the policy assigned to the Conductor itself. */
+/** Returns the function that runs steps assigned to the Conductor itself. */
 export const delegation = (conduct: Conduct): Effect.Effect<State["delegateOf"]> =>
   withStepFeatures(({ delegation }) => Effect.sync(() => delegation(conduct)))

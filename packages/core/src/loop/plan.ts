@@ -10,20 +10,17 @@ import type { Workflow } from "../workflow/Workflow.ts"
 import type { Kept } from "./reserved.ts"
 import type { Delegate } from "./step.ts"
 
-/** How steps are run. */
+/** Settings for running steps. */
 export interface Settings {
   readonly worker: WorkerSettings
   readonly reassign: Reassign
-  /**
-   * The consequence if a step fails after all retries: the failure is shown to the steps that depend on it, or the run
-   * ends.
-   */
+  /** How to handle a step that failed after all retries: inform the steps that depend on it, or end the run. */
   readonly onStepFailure: "report" | "end"
-  /** Whether refused credentials end the run, regardless of `reassign` and `onStepFailure`. */
+  /** Whether rejected credentials end the run, regardless of `reassign` and `onStepFailure`. */
   readonly onAuthenticationFailure: "report" | "end"
-  /** The steps that receive the tools. */
+  /** The steps that may call tools. */
   readonly toolAccess: ToolAccess
-  /** The maximum number of concurrent items. */
+  /** Maximum number of items that run concurrently. */
   readonly itemsAtOnce: number
 }
 
@@ -31,26 +28,26 @@ export interface Plan {
   readonly task: Task
   readonly pool: WorkerPool
   readonly workflow: Workflow
-  /** The steps to run; absent if all are. */
+  /** The steps to run. If undefined, all steps run. */
   readonly wanted?: ReadonlySet<number> | undefined
   readonly round: number
   readonly previous?: Previous | undefined
   readonly settings: Settings
-  /** The seed of this round; it is sent to the workers only if `sendSeed` is set. */
+  /** Seed for this round. Sent to workers only if `sendSeed` is set. */
   readonly seed: number
   readonly sendSeed: boolean
-  /** The run's tools, and the shape of its answer. */
+  /** The run's tools and output format. */
   readonly equipment: Equipment
-  /** The checks of its steps by name, and the score that passes a check by a critic. */
+  /** Named checks for the steps, and the minimum score for passing a critic's check. */
   readonly checks: Checks
   readonly threshold: number
   /** Whether another round may start early. If not, a failed check does not hold back any step. */
   readonly mayRevise: boolean
-  /** Present if the Conductor is a worker of its own pool. */
+  /** Set if the Conductor is a worker in its own pool. */
   readonly delegate?: Delegate | undefined
-  /** Present if a part of the budget is reserved for the step that answers. */
+  /** Set if part of the budget is reserved for the answering step. */
   readonly kept?: Kept | undefined
 }
 
-/** Returns the name of a worker. As a worker of its own pool, the Conductor is named `self`. */
+/** Returns a worker's name. The Conductor as a worker in its own pool is named `self`. */
 export const workerName = ({ pool }: Pick<Plan, "pool">, ordinal: number): string => pool.workers[ordinal]?.id ?? "self"

@@ -1,9 +1,8 @@
 /**
- * The price of a plan under the settings of its run, and whether the whole plan fits the budget before its first call
- * (`budget.admit`).
+ * Calculates a plan's price under the run's settings, and whether the plan as a whole fits the budget (`budget.admit`).
  *
- * A plan is admitted by its maximum price (`most`), so the budget never cuts short a plan that has started. The likely
- * price would not guarantee that, because each call must still fit the limits.
+ * A plan is admitted based on its maximum price (`most`), so that the budget never cuts short a plan that has started.
+ * The likely price would not guarantee this, because each call must still fit the limits.
  */
 import type * as Policy from "../policy/Policy.ts"
 import * as Budget from "../run/Budget.ts"
@@ -17,12 +16,12 @@ import type { Workflow } from "../workflow/Workflow.ts"
 import { reassignOf } from "./reassignment.ts"
 import type { State } from "./round.ts"
 
-/** Returns the named checks of a run: its own, and those of the workflow's author. */
+/** Returns the named checks available to a workflow: those of the run, and those of the workflow's author. */
 export const checksOf = ({ options: { checks = noChecks } }: State, author: Policy.Policy): Checks =>
   author.checks === undefined ? checks : { ...checks, ...author.checks }
 
 export const noChecks: Checks = {}
-/** Returns the price of a workflow under the settings of the run. */
+/** Returns the price of a workflow under the run's settings. */
 export const priceOf = (
   state: State,
   workflow: Workflow,
@@ -47,12 +46,12 @@ export const priceOf = (
   })
 }
 
-/** The estimated number of bytes that a call reserves per token of another step's answer. */
+/** Estimated number of bytes to reserve per token of another step's answer. */
 const bytesPerToken = 4
 
 /**
- * Returns the price of a plan: the sum of its calls' reservations. A worker without a price counts as free, because a
- * cost limit refuses it anyway and other limits do not need its price.
+ * Returns the price to use for admission: the sum of the amounts that the plan's calls will reserve. Workers without a
+ * price count as free, because a cost limit rejects them anyway and other limits do not depend on the price.
  */
 export const admissionPrice = (
   state: State,
@@ -68,19 +67,22 @@ const priced = ({ workers: [first, ...others] }: WorkerPool): WorkerPool => ({
   workers: [withPrice(first), ...others.map(withPrice)]
 })
 
-/** Whether whole plans are admitted. Nested runs do not admit plans, because they have no budget of their own. */
+/** Whether plans are admitted as a whole. Nested runs do not admit plans, because they have no separate budget. */
 export const admitsPlans = ({ depth, options }: Pick<State, "depth" | "options">): boolean =>
   depth === 0 && (options.budget as RunBudget | undefined)?.admit === "plan"
 
-/** Adds the plan and its price to a refusal. */
+/** Adds the plan's price to the error. */
 const refused = (error: BudgetExceeded | undefined, plan: Price.Price, account?: "payer"): BudgetExceeded | undefined =>
   error && new BudgetExceeded({ ...error.fields, ...(account === undefined ? undefined : { account }), plan })
 
-/** Returns why a plan exceeds the rest of the run's own budget; `undefined` if it fits. */
+/** Returns an error if a plan exceeds the remainder of the run's own budget, or `undefined` if it fits. */
 export const refusalByBudget = ({ context: { ledger } }: State, price: Price.Price): BudgetExceeded | undefined =>
   refused(Budget.planRefusal(ledger, price.most, "own"), price)
 
-/** Returns why a plan exceeds the run's budget, an account that the run shares, or the payer's account. */
+/**
+ * Returns an error if a plan exceeds the run's budget, a shared account or the payer's account, or `undefined` if it
+ * fits.
+ */
 export const refusalByAccounts = (
   { context: { ledger, payer } }: State,
   price: Price.Price

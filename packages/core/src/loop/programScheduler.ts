@@ -1,12 +1,12 @@
 /**
- * The scheduler of workflows with items, conditions or quorums: it runs cells (`cells.ts`) as `scheduler.ts` runs
+ * Schedules workflows with items, conditions or quorums. Runs cells (`cells.ts`) in the same way as `scheduler.ts` runs
  * steps, with the same guarantees. In addition:
  *
- * - A cell starts as soon as the last cell that it waits for has ended, regardless of the other items of its step.
- * - The event of a decision not to wait for an answer precedes all its effects, so that a resumed run makes the same
- *   decision.
- * - A late cell, which no other cell waits for any more, is stopped and settled. A resumed run reports its payments
- *   again and makes no new calls for it.
+ * - A cell starts as soon as the last cell that it waits for has ended, regardless of its step's other items.
+ * - The event for a decision not to wait for an answer precedes all effects of that decision, so that a resumed run
+ *   decides in the same way.
+ * - A late cell, which no other cell needs any longer, is stopped and settled. A resumed run reports its payments again
+ *   and makes no new calls for it.
  */
 import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
@@ -31,8 +31,8 @@ type Driven = Effect.Effect<void, StepFailure>
 const all = { concurrency: "unbounded", discard: true } as const
 
 /**
- * Whether all items become known at once and continue independently, so that the number of their fibers limits their
- * concurrency.
+ * Whether all items become known at the same time and continue independently, so that concurrency can be limited by the
+ * number of fibers.
  */
 const isOneList = ({ steps }: Workflow, axes: ReadonlyArray<ReadonlyArray<number>>): boolean => {
   const [list] = axes.find((own) => own.length > 0) ?? []
@@ -43,7 +43,7 @@ const isOneList = ({ steps }: Workflow, axes: ReadonlyArray<ReadonlyArray<number
   })
 }
 
-/** Prepares to run a workflow cell by cell. */
+/** Prepares a workflow to run cell by cell. */
 export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step): Execution => {
   const { emit, recorded } = context
   const { round, settings, wanted, workflow } = plan
@@ -52,7 +52,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
   const hasQuorums = steps.some(({ enough }) => enough !== undefined)
   const waitingFor: Array<WaitingCall> = []
-  /** Cells of steps with a quorum whose items have become known. They are examined when their list is complete. */
+  /** Cells with a quorum whose items have just become known. They are examined once their list is complete. */
   const unfolded: Array<Cell> = []
   let held: ReadonlyArray<Cell> = []
   let stopped: BudgetExceeded | undefined
@@ -80,7 +80,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   // Views
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** Returns the known cells that a cell sees, and the groups whose list is not known yet. */
+  /** Returns the known cells that a cell sees, and groups whose list is not known yet. */
   const seenBy = (cell: Cell): ReadonlyArray<Cell> => {
     const one = steps[cell.step]!
     const found: Array<Cell> = []
@@ -107,7 +107,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return cells.end(cell)
   }
 
-  /** Runs each cell in its own fiber. The settings limit how many items run at once. */
+  /** Runs each cell in a separate fiber. The settings limit the number of concurrent items. */
   const drive = (ready: ReadonlyArray<Cell>): Driven => {
     if (ready.length === 0) return Effect.void
     if (ready.length === 1) return one(ready[0]!)
@@ -118,7 +118,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return others.length === 0 ? bounded : Effect.all([bounded, Effect.forEach(others, one, all)], all)
   }
 
-  /** Ends a cell, and runs the cells for which it was the last input or that now have enough answers. */
+  /** Ends a cell, and runs the cells for which it was the last input or which have now reached their quorum. */
   const release = (cell: Cell): Driven => {
     const ready = cells.end(cell)
     if (!hasQuorums) return drive(ready)
@@ -133,7 +133,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
 
   const isStarting = (cell: Cell) => cell.isStarted || cell.pending === 0 || cell.isDue
 
-  /** Whether a cell has enough answers. A resumed run follows its record. */
+  /** Whether a cell has reached its quorum. A resumed run follows its record. */
   const hasEnough = (cell: Cell): boolean => {
     const before = recorded?.without(round, cell.step, itemOf(cell))
     if (before === undefined) return cell.answered >= steps[cell.step]!.enough!.answers
@@ -144,7 +144,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return true
   }
 
-  /** Returns the cells that have enough answers now that a cell has ended. */
+  /** Returns the cells that reach their quorum because a cell has ended. */
   const withEnough = (cell: Cell): ReadonlyArray<Cell> => {
     const found: Array<Cell> = []
     const isAnswered = cell.answer?.type === "answered"
@@ -178,11 +178,11 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   /** Whether a cell was late in the original run. */
   const wasLate = (cell: Cell): boolean => hasQuorums && recorded?.isLate(round, cell.step, itemOf(cell)) === true
 
-  /** Whether a cell became known after the only step that needs it had started. */
+  /** Whether a cell became known only after the one step that needs it had started. */
   const isOfLateGroup = ({ parent }: Cell): boolean =>
     hasQuorums && parent !== undefined && (parent.isLate || isOfLateGroup(parent))
 
-  /** Whether the answer of a cell is final, although the cell may not have ended yet. */
+  /** Whether a cell's answer is final, even if the cell has not ended. */
   const isSettled = ({ answer, isDone, step }: Cell): boolean =>
     isDone || (answer !== undefined && steps[step]!.check === undefined)
 
@@ -201,10 +201,11 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return only
   }
 
-  /** Runs a cell before everything that it sees has ended. Cells that no other cell waits for are stopped. */
+  /** Runs a cell before everything that it sees has ended. Cells that no other cell needs are stopped. */
   const beginEarly = (cell: Cell): Driven => {
     const late: Array<Cell> = []
-    // A record of what it did without says what was late, too: everything else continues as it did.
+    // A record of the inputs that it did not wait for also determines which cells were late; all others continue as
+    // before.
     for (const step of cell.without === undefined ? onlyFor(cell) : []) {
       const under = seen(cell, step)
       if (under === undefined) continue
@@ -221,7 +222,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       leaf.isLate = true
       skip(leaf, "late")
     }
-    // Stopping a cell runs its followers at once, so the cells that are not to start are marked first.
+    // Stopping a cell runs its dependents immediately, so cells that must not start are marked first.
     const unstarted = late.filter(({ isStarted }) => !isStarted)
     for (const leaf of unstarted) leaf.isStarted = true
     const begun = one(cell)
@@ -232,11 +233,11 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     })
   }
 
-  /** Runs a cell until it ends, or is stopped because no other cell waits for it any more. */
+  /** Runs a cell until it ends, or until it is stopped because no other cell needs it any longer. */
   const stoppable = <A, E>(cell: Cell, answered: Effect.Effect<A, E>): Effect.Effect<A | "late", E> => {
     const isStopped = Effect.callback<"late">((resume) => {
       cell.stop = () => resume(Effect.succeed("late"))
-      // It may be stopped between its start and its first call.
+      // The cell may be stopped between its start and its first call.
       if (cell.isLate) cell.stop()
     })
     return Effect.map(Effect.raceFirst(isStopped, answered), (end) => {
@@ -250,7 +251,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   // Cells
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** Whether a condition prevents a cell from running. It then takes over the checked answer. */
+  /** Whether a condition prevents a cell from running. If so, it adopts the checked answer. */
   const isSpared = (cell: Cell): boolean => {
     const { when } = steps[cell.step]!
     if (when === undefined) return false
@@ -264,14 +265,14 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
     return true
   }
 
-  /** Handles the end of a cell: runs the cells that wait for it, unless it holds them back. */
+  /** Handles the end of a cell: runs its dependents, unless it holds them back. */
   const settled = (cell: Cell, { holds }: Running): Driven => {
     if (!holds || stopped !== undefined) return release(cell)
     held = [...held, cell]
     return Effect.void
   }
 
-  /** Restores the decision of an earlier process not to wait for some of a cell's inputs. */
+  /** Restores an earlier process's decision not to wait for some of a cell's inputs. */
   const recall = (cell: Cell) => {
     if (!hasQuorums || cell.without !== undefined || steps[cell.step]!.enough === undefined) return
     const before = recorded?.without(round, cell.step, itemOf(cell)) ?? []
@@ -326,7 +327,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       stopped ??= end.stopped
       return settled(cell, running)
     }
-    // Cells that see it wait with it; the others continue.
+    // Cells that see it are suspended along with it; all others continue.
     waitingFor.push(...end.calls)
     running.emit?.({ type: "step-waiting", round, step: cell.step, worker: running.worker, calls: end.calls })
     return Effect.void

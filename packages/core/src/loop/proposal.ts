@@ -1,4 +1,4 @@
-/** Obtains the workflow of a round from the policy and checks it against the rules of workflows. */
+/** Requests a round's workflow from the policy and validates it. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../Elapsed.ts"
@@ -18,7 +18,7 @@ import { admissionPrice, admitsPlans, checksOf, noChecks, priceOf, refusalByBudg
 import type { State } from "./round.ts"
 import type { Results } from "./scheduler.ts"
 
-/** A round to plan. */
+/** The round to plan. */
 interface Planning {
   readonly round: number
   readonly seed: number
@@ -26,14 +26,14 @@ interface Planning {
   readonly completions: Completions
 }
 
-/** A proposed workflow, with the planning time and the author. */
+/** A proposed workflow with its author and the planning time. */
 export interface Revised extends Policy.Proposal {
   readonly policy: string
   readonly author: Policy.Policy
   readonly durationMillis: number
 }
 
-/** The policy's decision about a round whose answers failed checks. */
+/** The policy's decision about a round in which answers failed their checks. */
 export type Revision = Exclude<Policy.Revision, { readonly type: "re-plan" }> | ({ readonly type: "re-plan" } & Revised)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ const feedbackOf = ({ grade, objections }: Round): string | undefined => {
   return grade === undefined ? undefined : (grade.explanation ?? `It was scored ${grade.score} of 1.`)
 }
 
-/** Returns the view that a round has of the previous rounds. */
+/** Returns the previous rounds from the perspective of a new round. */
 export const previousOf = (last: Round, { past, rounds }: Pick<State, "past" | "rounds">): Policy.Previous => ({
   workflow: last.workflow,
   answers: past.at(-1)?.answers ?? [],
@@ -87,7 +87,7 @@ export const policyContextOf = (state: State, { completions, previous, round, se
   complete: completions.complete
 })
 
-/** Returns why a text does not have the shape of the run's output. */
+/** Returns a function that checks whether a text matches the run's output format. */
 const misfitOf = ({ equipment: { shape } }: State): Policy.Context["misfit"] =>
   shape &&
   ((text) => {
@@ -117,7 +117,7 @@ export const rulesOf = (state: State, author: Policy.Policy, before: Policy.Prev
   }
 }
 
-/** Checks a workflow against the rules, because policies written in code can be wrong, too. */
+/** Validates a workflow, because policies may be user-supplied. */
 export const held = (
   state: State,
   { author, policy, ...proposal }: Pick<Revised, "author" | "policy" | "workflow" | "answer">,
@@ -141,13 +141,13 @@ export const held = (
 const listForOutput =
   "the last step runs once per item, so its answer is a list and cannot match the output schema; add a step that joins the items"
 
-/** The workflow that a round will run, or the policy's own answer, with its author. */
+/** A validated workflow or direct answer, with its author. */
 export interface Proposed extends Pick<Policy.Proposal, "answer" | "isLast"> {
   readonly workflow: Workflow.Workflow
   readonly author: Policy.Policy
 }
 
-/** Asks the policy for the workflow of a round. */
+/** Requests a round's workflow from the policy. */
 export const propose = Effect.fnUntraced(function* (
   state: State,
   planning: Planning
@@ -166,7 +166,7 @@ export const propose = Effect.fnUntraced(function* (
   })
 })
 
-/** Converts a proposal to the workflow of a round. */
+/** Validates a proposal and reports it as the round's workflow. */
 export const proposed = (
   state: State,
   proposal: Revised & Pick<Planning, "round" | "previous">
@@ -183,7 +183,7 @@ export const proposed = (
 // Revisions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Describes the problems of the answers that failed their checks, for display and for policies. */
+/** Describes the objections to answers that failed their checks, for display and for policies. */
 export const objections = ({ verdicts }: Results): string =>
   verdicts
     .flatMap((verdict, step) =>
@@ -191,7 +191,7 @@ export const objections = ({ verdicts }: Results): string =>
     )
     .join("\n")
 
-/** Returns the text of an answered step. */
+/** Returns the text of a step's answer, or `undefined` if it has none. */
 export const textOf = ({ past }: Pick<State, "past">, { round, step }: Workflow.EarlierStep): string | undefined => {
   const answer = past[round]?.answers[step]
   return answer?.type === "answered" ? answer.text : undefined

@@ -1,4 +1,4 @@
-/** The rule that reassigns a failed step to another worker. */
+/** Determines how a failed step is reassigned to another worker. */
 import type { Policy } from "../policy/Policy.ts"
 import * as Resilience from "../run/Resilience.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
@@ -8,8 +8,8 @@ const isLost = ({ error: { reason } }: Resilience.Failure): boolean =>
   reason._tag === "Timeout" && reason.detail === lostDetail
 
 /**
- * Returns a run's rule for reassigning the steps of failed workers. With `onUnconfirmedCall: "reassign"`, a step whose
- * call was lost goes to the next worker; with `"fail"`, it is not reassigned. `reassign` overrides both.
+ * Returns the reassignment rule for a run. With `onUnconfirmedCall: "reassign"`, a step whose call was lost is assigned
+ * to the next worker; with `"fail"`, it is not reassigned. An explicit `reassign` takes precedence.
  */
 export const reassignOf = ({
   onUnconfirmedCall,

@@ -1,6 +1,6 @@
 /**
- * Receives one answer. The form and bounds of workers' output are enforced here, once for all workers, before anything
- * is counted or shown.
+ * Receives an answer from a worker. The format and the limits for worker output are enforced here, for all workers,
+ * before anything is counted or displayed.
  */
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,48 +18,50 @@ import { type FinishReason, type Worker, WorkerError, type WorkerPart, type Work
 import { mostOutput } from "../task/WorstCase.ts"
 import { boundsOf, estimateOf } from "./accounts.ts"
 
-/** Receives the vendor's report of its remaining limits. */
+/** Called with the vendor's remaining rate limits. */
 export type AllowanceListener = (allowance: Allowance) => void
 
-/** Receives the chunks of an answer as they arrive. Chunks that arrive together are merged. */
+/** Called with chunks of an answer as they arrive. Chunks that arrive together are merged. */
 export type DeltaListener = (kind: "text" | "reasoning", text: string) => void
 
-/** The call whose answer is received. */
+/** The call whose answer is being received. */
 export interface Call {
   readonly worker: Worker
   readonly request: WorkerRequest
   readonly by: "policy" | "step" | "critic" | "check"
   readonly onDelta?: DeltaListener | undefined
-  /** Receives notices about content omitted from the request. */
+  /** Called with a notice for each part omitted from the request. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
-/** The values extracted from an answer in addition to its parts. */
+/** Callbacks for information other than the answer itself. */
 interface Taker {
   readonly onAllowance?: AllowanceListener
   /**
-   * Receives the handle under which the vendor can re-deliver this answer. Receiving continues only after it has
+   * Called with the handle under which the vendor can deliver this answer again. Reading continues only once it has
    * completed.
    */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
 }
 
-/** The state of an attempt: the part of its answer that has arrived. */
+/** State of an attempt: the part of the answer received up to now. */
 export interface Received {
   /** Whether the request was sent. */
   isSent: boolean
-  /** Whether an account or the run's journal ended it. This is not a failure of the worker. */
+  /**
+   * Whether the attempt was halted by an account or the run's journal. This does not count as a failure of the worker.
+   */
   isHalted: boolean
   text: string
   reasoning: string
-  /** The tool calls received so far. */
+  /** Tool calls received up to now. */
   toolCalls: Array<ToolCall> | undefined
-  /** The number of characters received. An empty chunk counts as one. */
+  /** Number of characters received. An empty chunk counts as one character. */
   size: number
   finish: Extract<WorkerPart, { readonly type: "finish" }> | undefined
 }
 
-/** Returns the state of an answer before its first part. */
+/** Returns the state before the first part of an answer. */
 export const nothingYet = (): Received => ({
   isSent: false,
   isHalted: false,
@@ -70,17 +72,17 @@ export const nothingYet = (): Received => ({
   finish: undefined
 })
 
-/** The maximum duration of an answer without a time limit, in milliseconds: half an hour. */
+/** Maximum duration of an answer without an explicit time limit, in milliseconds: 30 minutes. */
 const defaultTimeoutMillis = 1_800_000
 
 /**
- * The minimum size limit of an answer: 2^20 characters. `bound` allows 64 characters per token, because longer tokens
+ * Size limit for any answer: 2^20 characters, or 64 characters per allowed token if that is more, because longer tokens
  * are rare.
  */
 const leastCharacters = 2 ** 20
 const charactersPerToken = 64
 
-/** Returns the maximum number of characters of an answer. */
+/** Returns the maximum number of characters in an answer. */
 const bound = (call: Call): number => Math.max(leastCharacters, charactersPerToken * (mostOutput(call) ?? 0))
 
 const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "length", "refusal", "tool-calls", "other"])
@@ -88,14 +90,17 @@ const finishReasons: ReadonlySet<string> = new Set<FinishReason>(["stop", "lengt
 const malformed = (worker: Worker, detail: string, usage?: Usage.Usage) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Malformed", detail }, usage })
 
-/** The error for an answer that is too long. A retry would be as long, and would be paid for again. */
+/**
+ * Creates the error for an answer that is too long. Not retried, because the retry would be just as long and would be
+ * charged again.
+ */
 const oversized = (call: Call) => {
   const detail = `its answer is longer than ${bound(call)} characters`
   const remedy = "lower the output limit of the call, or use another worker"
   return new WorkerError({ worker: call.worker.id, reason: { _tag: "Malformed", detail, remedy } })
 }
 
-/** Returns the error for a worker object whose `generate` does not return a stream. */
+/** Creates the error for a worker whose `generate` does not return a stream or an effect. */
 const noStream = (worker: Worker) =>
   new WorkerError({
     worker: worker.id,
@@ -106,24 +111,24 @@ const noStream = (worker: Worker) =>
     }
   })
 
-/** Returns the error of a call that exceeded its time limit. */
+/** Creates the error for a call that exceeded its time limit. */
 export const timeoutError = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
     reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${Math.round(afterMillis) / 1000} s` }
   })
 
-/** The maximum time without output from a call, in milliseconds. If absent, there is no limit. */
+/** Maximum time without output, in milliseconds. If undefined, there is no limit. */
 export interface Silence {
   readonly ofStreams: number | undefined
   /** For an answer that arrives in one piece, the duration of the call. */
   readonly ofWhole: number | undefined
 }
 
-/** Divides a run's time limit, so that two calls can hang and a third still has time. */
+/** Divisor for the run's time limit: two calls can hang, and there is still time for a third. */
 const sharesOfRun = 3
 
-/** Returns the maximum silence of a run's calls. */
+/** Returns the maximum time without output for a run's calls. */
 export const silenceOf = ({ budget, worker }: Pick<RunSettings, "budget" | "worker">): Silence => {
   const given = worker?.silenceMillis
   if (given === 0) return { ofStreams: undefined, ofWhole: undefined }
@@ -146,14 +151,14 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
   const { echo, model, reason, usage } = finish
   if (toolCalls === undefined) {
     if (text.trim() === "" && reason !== "refusal") return Effect.fail(malformed(worker, "the answer is empty", usage))
-    // Some vendors report tool calls without any.
+    // Some vendors report the finish reason `tool-calls` without any tool calls.
     const finishReason = reason === "tool-calls" ? "stop" : reason
     const answer: ResponseCache.Answer =
       model === undefined ? { text, finishReason, usage } : { text, finishReason, usage, model }
     const whole = reasoning === "" ? answer : { ...answer, reasoning }
     return Effect.succeed(by === "policy" && echo !== undefined ? { ...whole, echo } : whole)
   }
-  // If a model was cut short in the middle of its arguments, the tool call is incomplete.
+  // If the model ran out of tokens, the arguments of the tool call are incomplete.
   if (reason === "length") return Effect.fail(malformed(worker, "it ran out of tokens during a tool call", usage))
   return Effect.succeed<ResponseCache.Answer>(
     defined({
@@ -170,10 +175,10 @@ const answerOf = ({ by, worker }: Call, { finish, reasoning, text, toolCalls }: 
 
 const isText = (value: unknown): value is string => typeof value === "string"
 
-/** The maximum length of a model name. */
+/** Maximum length of a model name. */
 const longestName = 200
 
-/** Returns the name of a model, or `undefined` if the value is not a valid name. */
+/** Returns the sanitized model name, or `undefined` if it is not a valid name. */
 const nameOf = (model: unknown): string | undefined =>
   typeof model === "string" && model !== "" && model.length <= longestName ? plain(model) : undefined
 
@@ -191,7 +196,7 @@ const takeFinish = (
   received.finish = { type: "finish", reason, usage, model: nameOf(part.model), echo: part.echo }
 }
 
-/** Records a tool call. Duplicate or missing ids are replaced by new ones. */
+/** Records a tool call. Missing or duplicate ids are replaced. */
 const takeToolCall = (call: Call, received: Received, part: ToolCall): string | undefined => {
   const { arguments: text, id, name } = part
   if (!isText(name) || name === "" || !isText(text))
@@ -206,7 +211,7 @@ const takeToolCall = (call: Call, received: Received, part: ToolCall): string | 
   return undefined
 }
 
-/** Upper bound; a model that exceeds it is assumed to be in a loop. */
+/** Maximum number of tool calls per turn. A model that exceeds it is assumed to be in a loop. */
 const mostToolCalls = 128
 
 const tooLong = (call: Call, { size }: Received): WorkerError | undefined =>
@@ -231,7 +236,7 @@ const gathering = (onDelta: DeltaListener | undefined) => {
   return { gather, tell }
 }
 
-/** Records a part; returns its problem, if any. */
+/** Records a part of the answer. Returns an error if it is invalid. */
 const take = (
   call: Call,
   received: Received,
@@ -269,8 +274,8 @@ const take = (
 /**
  * Runs `generate` and collects its parts in `received` until the answer is complete.
  *
- * Fails with `Malformed` if a part is invalid or arrives after the end, or if the answer exceeds its size limit. Fails
- * with `Timeout` if the answer is incomplete when the time limit expires. Impossible usage figures are replaced by an
+ * Fails with `Malformed` if a part is invalid or arrives after the end, or if the answer exceeds the size limit. Fails
+ * with `Timeout` if the answer is incomplete when the time limit expires. Implausible usage is replaced with an
  * estimate, and usage above the reservation is charged at the worst case.
  */
 export const receive = (
@@ -300,7 +305,7 @@ export const receive = (
         continue
       }
       if (part.type === "handle") {
-        // Answers that can be requested again have no time limit until they begin to arrive.
+        // An answer that can be requested again has no time limit until it starts to arrive.
         startedAt = Number.POSITIVE_INFINITY
         if (isText(part.handle)) kept = taker.onHandle?.(part.handle)
         continue
@@ -330,8 +335,8 @@ export const receive = (
     return keep
   }
   /**
-   * Fails if nothing arrives for the given time. An answer that can be requested again may stay silent until its first
-   * part.
+   * Fails if nothing arrives within the given time. An answer that can be requested again may remain silent until its
+   * first part.
    */
   const untilSilent = (millis: number): Effect.Effect<never, WorkerError> =>
     Effect.suspend(() => {
