@@ -30,8 +30,8 @@ type Silent =
   | "run-finished"
 
 /**
- * Returns the line for an event, or `undefined` if it has none. Steps are counted from 1. A plan is formatted as one
- * line, followed by one line for each step.
+ * Returns the line for an event, or `undefined` if the event has no line. Steps are counted from 1. A plan is formatted
+ * as one line, followed by one line for each step.
  *
  * **Example**
  *

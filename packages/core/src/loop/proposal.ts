@@ -191,7 +191,7 @@ export const objections = ({ verdicts }: Results): string =>
     )
     .join("\n")
 
-/** Returns the text of a step's answer, or `undefined` if it has none. */
+/** Returns the text of a step's answer, or `undefined` if the step was not answered. */
 export const textOf = ({ past }: Pick<State, "past">, { round, step }: Workflow.EarlierStep): string | undefined => {
   const answer = past[round]?.answers[step]
   return answer?.type === "answered" ? answer.text : undefined

@@ -1,4 +1,4 @@
-/** The events that the kernel reports: those of calls, and those of steps. */
+/** Emits the events for calls and steps. */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../Elapsed.ts"
 import type { Body, Emit, Item } from "../events/RunEvent.ts"
@@ -16,10 +16,10 @@ import type { Running, StepAsk, StepError } from "./step.ts"
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The error detail of a call whose answer was lost with its process, if the call is not repeated. */
+/** Error detail for a call whose answer was lost when its process ended, if the call is not repeated. */
 export const lostDetail = "the process that made the call exited before the answer arrived"
 
-/** Returns the place of a call without an answer, for its events. */
+/** Returns the position fields for the events of a call without an answer. */
 export const placeOf = ({ by, item, round, step, turn, worker }: Ask) => ({
   round,
   step,
@@ -54,7 +54,7 @@ export const reportFailure = (
 export const reportInterruption = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined): void =>
   emit?.({ ...defined({ type: "call-interrupted", ...placeOf(ask), chargeId }), ...paid })
 
-/** Reports the end of an attempt: passes an answer to the caller, and emits an event for anything else. */
+/** Reports the end of an attempt: an answer is passed to the caller, anything else is reported as an event. */
 export const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid }: Settled): void => {
   if (answered !== undefined) ask.onAnswer(answered)
   else if (failure !== undefined) {
@@ -62,15 +62,13 @@ export const report = (run: CallRun, ask: Ask, at: At, { answered, failure, paid
   } else if (paid !== undefined) reportInterruption(run, ask, paid, attemptName(at))
 }
 
-/** Emits the deltas of a complete answer as if it arrived now. */
+/** Emits the deltas of a complete answer as if it were arriving now. */
 export const show = ({ onDelta }: Ask, { reasoning, text }: Entry): void => {
   if (reasoning !== undefined) onDelta?.("reasoning", reasoning)
   onDelta?.("text", text)
 }
 
-/**
- * Adds the failure of a call to the failures of its run. Exceeding a limit does not count as a failure of the worker.
- */
+/** Adds a failed call to the run's failures. Exceeding a limit does not count as a failure of the worker. */
 export const noteFailure = <A>(
   { failures, runId }: CallContext,
   place: Pick<StepFailure, "by" | "round" | "step"> & { readonly item?: Item | undefined },
@@ -155,12 +153,12 @@ export const fail = (
 ): void => {
   const { message } = error
   const why = error._tag === "WorkerError" ? { reason: error.reason._tag, message } : { message }
-  // A limit is not the worker's fault.
+  // Exceeding a limit is not the worker's failure.
   if (error._tag !== "BudgetExceeded") failures.push({ runId, round, step, ...itemIn(item), worker, ...why })
   emit?.({ type: "step-failed", round, step, worker, ...why, durationMillis: millisSince(clock, startedAt) })
 }
 
-/** Reports an answer after which the step continues. `error` is the reason if it was rejected. */
+/** Reports an answer after which the step continues. If the answer was rejected, `error` is the reason. */
 export const reportTurn = (
   { round }: Plan,
   { conversation: { turn }, running: { emit }, step }: StepAsk,
@@ -175,8 +173,8 @@ export const reportTurn = (
 }
 
 /**
- * Hands over a step to another worker, after an error or for another reason. Drops the signed reasoning of the previous
- * vendor, which no other vendor can read.
+ * Reassigns a step to another worker, after an error or for another reason. Signed reasoning by the previous vendor is
+ * dropped, because no other vendor can read it.
  */
 export const handTo = (
   { failures, runId }: CallContext,

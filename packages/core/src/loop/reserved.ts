@@ -1,4 +1,4 @@
-/** The part of a budget that is reserved for the step that answers (`budget.keep`). */
+/** Reserves part of a budget for the answering step (`budget.keep`). */
 import * as Budget from "../run/Budget.ts"
 import { cost } from "../task/Usage.ts"
 import { outputBound, worstCase } from "../task/WorstCase.ts"
@@ -7,17 +7,17 @@ import { visible } from "../workflow/Workflow.ts"
 import type { Plan } from "./plan.ts"
 import type { StepError } from "./step.ts"
 
-/** A reservation with which the answering step can run even if the budget has stopped the other steps. */
+/** A reservation that lets the answering step run even if the budget has stopped the other steps. */
 export interface Kept {
   readonly step: number
-  /** Makes the reserved part available when the step starts. */
+  /** Releases the reserved budget when the step starts. */
   readonly release: () => void
 }
 
-/** The usual maximum number of bytes per token of an answer. A request reserves one token per byte. */
+/** Typical maximum number of bytes per token of an answer. A request reserves one token per byte. */
 const bytesPerToken = 4
 
-/** Returns the expected worst case of a step: its own request, and the answers that it will see. */
+/** Estimates the worst case of a step: its own request, plus the answers that it will see. */
 const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: number): Budget.Amount => {
   const { worker: ordinal } = workflow.steps[step]!
   const worker = pool.workers[ordinal]
@@ -36,7 +36,7 @@ const amountOf = ({ pool, previous, settings, task, workflow }: Plan, step: numb
 }
 
 /**
- * Reserves the last step's worst case on a ledger. Reserves nothing if the last step has items, or if the steps vote.
+ * Reserves the last step's worst case on a ledger. Returns `undefined` if the last step has items or if the steps vote.
  */
 export const keepLast = (ledger: Budget.Ledger, plan: Plan): Kept | undefined => {
   const { workflow } = plan
@@ -47,8 +47,8 @@ export const keepLast = (ledger: Budget.Ledger, plan: Plan): Kept | undefined =>
 }
 
 /**
- * Returns the result of a failed step. An answering step that runs on its reservation sees steps that exceeded the
- * budget as not run.
+ * Returns the result of a failed step. If the answering step runs on its reservation, steps that exceeded the budget
+ * are presented to it as not run.
  */
 export const failedAnswer = ({ kept }: Plan, error: StepError): StepAnswer | undefined =>
   kept !== undefined && error._tag === "BudgetExceeded"

@@ -1,4 +1,4 @@
-/** The end of a round and of a run: its answer or failure, the ending, and the waiting calls. */
+/** Determines how rounds and runs end: the answer or failure, the ending, and the pending calls. */
 import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -28,7 +28,7 @@ import type { Results } from "./scheduler.ts"
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The answering step has no answer. */
+/** Raised when the answering step has no answer. */
 export class StepFailed extends Data.TaggedError("StepFailed")<{
   readonly step: number
   readonly detail: string
@@ -40,17 +40,14 @@ export class StepFailed extends Data.TaggedError("StepFailed")<{
   }
 }
 
-/** An unexpected exception in code that a run called: a bug. */
+/** Raised when code called by a run throws an unexpected exception. Indicates a bug. */
 export class RunDefect extends Data.TaggedError("RunDefect")<{ readonly cause: unknown }> {
   override get message(): string {
     return messageOf(this.cause)
   }
 }
 
-/**
- * A run ended with an answer that does not match its `output`, because the answering step was not asked for that
- * format.
- */
+/** Raised when a run's answer does not match its `output`, because the answering step was not asked for that format. */
 export class UnfittingAnswer extends Data.TaggedError("UnfittingAnswer")<{ readonly detail: string }> {
   override get message(): string {
     return `The answer does not match the output schema: ${this.detail}`
@@ -77,14 +74,14 @@ const majority = (texts: ReadonlyArray<string>): string | undefined => {
 const textsOf = (answers: ReadonlyArray<StepAnswer | undefined>): ReadonlyArray<string> =>
   answers.flatMap((answer) => (answer?.type === "answered" ? [answer.text] : []))
 
-/** Returns the answer of a completed workflow: the last step's answer, or the majority's. */
+/** Returns the answer of a completed workflow: that of the last step, or of the majority. */
 export const answerOf = (workflow: Workflow, results: Results): string | undefined => {
   if (workflow.answer === "majority") return majority(textsOf(results.answers))
   const last = results.answers[workflow.steps.length - 1]
   return last?.type === "answered" ? last.text : undefined
 }
 
-/** Returns the ordinals of the workers whose steps have no answer of this kind. */
+/** Returns the indices of the workers whose steps failed or were refused, depending on `type`. */
 export const workersOf = (
   { steps }: Workflow,
   { answers }: Results,
@@ -104,8 +101,8 @@ export const failureOf = (workflow: Workflow, { answers }: Results): StepFailed 
 }
 
 /**
- * Returns the step at the end of the longest chain of answered steps (the last one on a tie), or `undefined` if no step
- * was answered.
+ * Returns the step that concludes the longest chain of answered steps (the last one in case of a tie), or `undefined`
+ * if no step was answered.
  */
 const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | undefined>): number | undefined => {
   const lengths: Array<number> = []
@@ -121,8 +118,8 @@ const furthestOf = ({ steps }: Workflow, answers: ReadonlyArray<StepAnswer | und
 }
 
 /**
- * Returns the answer of a workflow that was cut short: its own, or that of the last step that was asked the question
- * itself. An answer to a subtask is not an answer to the question.
+ * Returns the answer of a workflow that was cut short: its regular answer, or that of the last step whose task was the
+ * question itself. An answer to a subtask does not answer the question.
  */
 export const bestSoFar = (workflow: Workflow, results: Results): string | undefined =>
   answerOf(workflow, results) ??
@@ -133,8 +130,8 @@ export const bestSoFar = (workflow: Workflow, results: Results): string | undefi
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the run's answer: the last one, or the best one if a critic scored them. A draft counts only if no limit
- * ended the run.
+ * Returns the run's answer: the last one, or the one with the best score if a critic is used. If a limit ended the run,
+ * drafts are ignored.
  */
 const runAnswerOf = ({ current, options, rounds }: State, isCut: boolean): string | undefined => {
   const answered = rounds.filter(({ answer, isDraft }) => answer !== undefined && !(isCut && isDraft === true))
@@ -148,7 +145,7 @@ const runAnswerOf = ({ current, options, rounds }: State, isCut: boolean): strin
   return answered.at(-1)?.answer ?? running
 }
 
-/** Returns the most complete text of the last round that has one. */
+/** Returns the most advanced text of the last round that has one. */
 const partialOf = ({ current, past, pool, rounds }: State): PartialAnswer | undefined => {
   const running = current && { workflow: current.workflow, answers: current.execution.results().answers }
   const all = running === undefined ? past : [...past, running]
@@ -166,7 +163,7 @@ const partialOf = ({ current, past, pool, rounds }: State): PartialAnswer | unde
   return undefined
 }
 
-/** Whether an error means that the task was declined by a model, by its vendor's filter or by the policy. */
+/** Whether an error means that a model, its vendor's content filter or the policy refused the task. */
 const isRefusal = (error: unknown): boolean => {
   if (isA(error, WorkerError)) return error.reason._tag === "ContentFiltered"
   if (isA(error, StepFailed)) return isRefusal(error.cause)
@@ -211,7 +208,9 @@ const defectOf = (cause: unknown): CallbackError | RunDefect =>
 
 type End = Pick<RunResult, "ending" | "detail" | "error">
 
-/** Adds the parsed value of the answer to a result. Fails if the answer does not have the requested shape. */
+/**
+ * Adds the decoded answer to a result. If the answer does not match the output format, the result becomes a failure.
+ */
 export const withValue = <E extends End>(
   ended: E,
   answer: string | undefined,
@@ -224,7 +223,7 @@ export const withValue = <E extends End>(
   return { ...ended, ending: "failed", detail: error.message, error, value: undefined }
 }
 
-/** Returns the result of a run that has ended, and emits its last event. */
+/** Creates the result of a run that has ended, and emits its final event. */
 export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, RunError>): RunResult => {
   const { context, rounds, runId, waitingFor } = state
   const end = endingOf(state, exit)
@@ -247,7 +246,7 @@ export const finished = (state: State, startedAt: number, exit: Exit.Exit<void, 
   return { ...whole, waitingFor, value }
 }
 
-/** Adds the parsed value to the stored result of a run, because a journal stores only the text. */
+/** Adds the decoded answer to a stored result, because a journal stores only the text. */
 export const valued = (result: RunResult, output: RunOptions["output"]): Effect.Effect<RunResult> => {
   if (output === undefined || result.answer === undefined) return Effect.succeed(result)
   return withToolbox(({ answerShape }) =>

@@ -1,8 +1,8 @@
 /**
- * The core of a round: `play` gets a workflow from the policy and runs it, and `close` turns its results into the end
- * of the round.
+ * The core of a round: `play` obtains a workflow from the policy and runs it, and `close` determines how the round
+ * ends.
  *
- * Consulting the policy during a round is middleware around `play`; judging the answer is middleware around `close`.
+ * Middleware around `play` consults the policy during a round; middleware around `close` grades the answer.
  */
 import * as Effect from "effect/Effect"
 import type * as RunEvent from "../events/RunEvent.ts"
@@ -70,24 +70,24 @@ export interface State {
   readonly sendSeed: boolean
   readonly depth: number
   readonly rounds: Array<Done>
-  /** The step results of all past rounds, including rounds that confirmed an answer. */
+  /** Step results of all past rounds, including rounds that confirmed an answer. */
   readonly past: Array<PastRound>
-  /** How many more regular rounds are allowed, and how many that start early. */
+  /** Remaining number of regular rounds, and of rounds that may start early. */
   recursion: number
   revisions: number
-  /** The workflow from re-planning. The next round starts with it. */
+  /** The workflow for the next round, if the policy wrote a new plan. */
   revised: Revised | undefined
-  /** The tools that the policy sees: those that the run started with. */
+  /** Names of the tools shown to the policy: those that the run was started with. */
   readonly toolNames: ReadonlyArray<string>
-  /** The tools and shape offered to the workers, prepared before the first round. */
+  /** The tools and the output format for the workers. Prepared before the first round. */
   equipment: Equipment
-  /** The tool calls that the run waits for. */
+  /** Tool calls that the run is waiting for. */
   waitingFor: ReadonlyArray<RunEvent.WaitingCall>
-  /** Composes the middleware of the steps of a workflow. */
+  /** Composes the step middleware for a workflow. */
   readonly stepOf: (context: CallContext, plan: Plan) => Effect.Effect<Step>
-  /** Runs the steps of a round that the policy assigned to the Conductor itself. */
+  /** Returns the function that runs the round's steps assigned to the Conductor itself. */
   readonly delegateOf: (state: State, round: number) => Delegate | undefined
-  /** The workflow that is running. */
+  /** The workflow that is currently running. */
   current:
     | { readonly workflow: Workflow.Workflow; readonly execution: Execution; readonly isDraft: boolean }
     | undefined
@@ -95,7 +95,7 @@ export interface State {
   stopped: Usage.BudgetExceeded | undefined
 }
 
-/** A round to run. */
+/** The input of a round. */
 export interface RoundAsk {
   readonly round: number
   readonly seed: number
@@ -108,9 +108,11 @@ export interface Planned extends Proposed {
   readonly ask: RoundAsk
 }
 
-/** The state of a round in progress. */
+/** A round after its workflow has run as far as possible. */
 export interface Played extends Planned {
-  /** Absent if the policy answers directly or confirms the previous answer, or if the workflow waits for the caller. */
+  /**
+   * Undefined if the policy answers directly or confirms the previous answer, or if the plan is waiting for approval.
+   */
   readonly execution?: Execution
   /** Whether the run is suspended before the first step. */
   readonly isWaiting?: boolean
@@ -118,10 +120,13 @@ export interface Played extends Planned {
   readonly revision?: Revision | undefined
 }
 
-/** How a round ended: it was the last one, or another round follows, possibly early. */
+/**
+ * How a round ended: as the last one (`"over"`), with another round to follow (`"ended"`), or with one that starts
+ * early (`"revised"`).
+ */
 export interface RoundEnd {
   readonly end: "over" | "ended" | "revised"
-  /** Absent if the round is suspended. */
+  /** Undefined if the round is suspended. */
   readonly done?: Done
 }
 
@@ -138,10 +143,10 @@ export type Round = (round: number) => Effect.Effect<RoundEnd["end"], RunError>
 // Play
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default number of items that run at once. */
+/** Default number of items that run concurrently. */
 const defaultItemsAtOnce = 16
 
-/** Returns the steps to run, or `undefined` for all steps. */
+/** Returns the steps to run, or `undefined` if all of them run. */
 const wantedOf = (workflow: Workflow.Workflow, skipUnseen: boolean): ReadonlySet<number> | undefined => {
   if (!skipUnseen) return undefined
   const wanted = Workflow.needed(workflow)
@@ -195,7 +200,7 @@ const playRound = Effect.fnUntraced(function* (
   return Workflow.isEmpty(proposal.workflow) ? planned : yield* carry(planned)
 })
 
-/** Gets a workflow from the policy, unless one was already proposed, and runs it as far as possible. */
+/** Obtains a workflow from the policy, unless one was already proposed, and runs it as far as possible. */
 export const play =
   (state: State, carry: Carry): Play =>
   (ask) =>
@@ -229,7 +234,7 @@ export const carry =
 
 const over = (done: Done): Effect.Effect<RoundEnd> => Effect.succeed({ end: "over", done })
 
-/** Returns the end of a round from its results. */
+/** Determines how a round ends, based on its results. */
 export const close =
   (state: State): Close =>
   ({ answer: own, ask, execution, isLast, isWaiting, revision, workflow }) =>
@@ -242,7 +247,7 @@ export const close =
         state.past.push({ ...past, answers: [], verdicts: [] })
         if (own !== undefined) {
           const done = { workflow, failed: [], answer: own, confirmed: false, isOwn: true, ...draft }
-          // A critic may ask for another round; a draft always does.
+          // A critic may request another round; a draft always leads to one.
           const isFinal = isLast !== false && state.options.critic === undefined
           return Effect.succeed({ end: isFinal ? "over" : "ended", done })
         }
@@ -252,7 +257,7 @@ export const close =
       state.current = undefined
       const { stopped = state.stopped } = results
       const isSuspended = stopped === undefined && results.waitingFor.length > 0
-      // Steps that were held back are decided on once no step waits for tools.
+      // While any step is waiting for tools, the decision about steps that were held back is deferred.
       if (!isSuspended) execution.skipHeld(stopped === undefined ? "revised" : "budget")
       state.past.push({ ...past, answers: results.answers, verdicts: results.verdicts })
       const done = { workflow, failed: workersOf(workflow, results, "failed"), confirmed: false, ...draft }
@@ -270,7 +275,7 @@ export const close =
       }
       const answer = answerOf(workflow, results)
       if (revision?.type === "re-plan") {
-        // The reasons why answers failed are shown to the policy, not to workers.
+        // Objections are shown to the policy, but not to workers.
         const failure = "it was ended early because an answer failed its check"
         state.revised = revision
         const early = { ...done, answer, failure, objections: objections(results), revision: "re-plan" as const }
@@ -279,7 +284,7 @@ export const close =
       if (answer !== undefined) return Effect.succeed({ end: "ended", done: { ...done, answer } })
       const failure = failureOf(workflow, results)
       if (state.recursion === 0) return Effect.fail(failure)
-      // The policy sees in the next round which workers failed or declined, and can ask another one.
+      // In the next round, the policy is shown which workers failed or refused, and can select a different one.
       const failed = [...done.failed, ...workersOf(workflow, results, "refused")]
       const why =
         failure._tag === "Refusal"
@@ -300,7 +305,7 @@ const askOf = (state: State, round: number): RoundAsk => {
   return { round, seed, previous, completions: completionsOf(context, round, seed) }
 }
 
-/** Runs a round to its end, and reports its start and end. */
+/** Runs a complete round, and reports its start and end. */
 export const roundOf =
   (state: State, play: Play, close: Close): Round =>
   (round) =>

@@ -30,19 +30,19 @@ import { silenceOf } from "./receive.ts"
 import { finished, isOver, valued } from "./result.ts"
 import type { RunError, State } from "./round.ts"
 
-/** The run that a nested run belongs to. */
+/** Describes where a nested run belongs within its outer run. */
 export interface Nesting {
   readonly parent: RunEvent.Parent
   readonly depth: number
   readonly context: CallContext
-  /** The path of the nested run, a prefix of the ids of its waiting calls. */
+  /** Path of the nested run. Prefix for the ids of its pending calls. */
   readonly path: string
   readonly toolNames: ReadonlyArray<string>
-  /** Whether it only replays its record. */
+  /** Whether the nested run is only replayed from its record. */
   readonly isReplayed: boolean
 }
 
-/** Runs a task, as a run of its own or nested in another run. */
+/** Runs a task, as an independent run or nested in another one. */
 export type Conduct = (
   options: Options,
   task: Task.Task,
@@ -51,7 +51,7 @@ export type Conduct = (
   onResult?: (result: RunResult) => void
 ) => Effect.Effect<RunResult>
 
-/** Runs a task to its end. `onResult` receives the result even if the run is interrupted. */
+/** Runs a task to completion. `onResult` receives the result even if the run is interrupted. */
 export const conduct = <A = unknown>(
   options: Options,
   task: Task.Task,
@@ -59,7 +59,7 @@ export const conduct = <A = unknown>(
   nesting?: Nesting,
   onResult?: (result: RunResult<A>) => void
 ): Effect.Effect<RunResult<A>> =>
-  // The value of a result is what the shape of the output decodes to, and so of its type.
+  // The value has the right type, because it was decoded with the output schema.
   conductUntyped(options, task, given, nesting, onResult as ((result: RunResult) => void) | undefined) as Effect.Effect<
     RunResult<A>
   >
@@ -167,7 +167,7 @@ const conductUntyped = (
         current: undefined,
         stopped: undefined
       }
-      // With `onResult` the run is forked, and nothing interrupts it before it has begun.
+      // With `onResult`, the run is forked, so it cannot be interrupted before it starts.
       const interruptible = onResult === undefined ? restore : Effect.interruptible
       const startedAt = ticks(clock)
       started(state, nesting?.parent, nesting === undefined ? resume?.transcript.forkOf : undefined)
@@ -189,23 +189,23 @@ const withDefaultPolicy = onDemand(() => import("../policy/DefaultPolicy.ts"))
 
 const defaultPolicyOf = (pool: WorkerPool) => withDefaultPolicy((policies) => Effect.sync(() => policies.of(pool)))
 
-/** Ends a run that its journal stopped before the first request. */
+/** Ends a run whose journal failed before the first request. */
 const stopped = (recording: Recording): Effect.Effect<void> => {
   const error = recording.broken()
   return error === undefined ? Effect.void : Effect.die(error)
 }
 
-/** Returns the payments of a run from its transcript. */
+/** Returns the payments recorded in a run's transcript. */
 const paidIn = (transcript: Transcript): ReadonlyArray<Usage.Paid> =>
   payments(transcript).flatMap(({ calls, paid }) => (calls === 0 ? [] : paid))
 
-/** Returns the recorded state of the run. The journal takes precedence over the state that was passed in. */
+/** Returns the recorded state of the run. The journal takes precedence over state passed in by the caller. */
 const pastOf = ({ resume }: RunOptions, before: Transcript | undefined): Past | undefined => {
   if (before === undefined) return resume
   return { transcript: before, results: resume?.results ?? {} }
 }
 
-/** Applies the time limit of the outermost run. Nested runs are stopped with it. */
+/** Enforces the time limit of the outermost run. Nested runs are stopped along with it. */
 const inTime = (
   state: State,
   nesting: Nesting | undefined,
@@ -221,7 +221,7 @@ const inTime = (
 }
 
 /**
- * Returns the maximum number of regular rounds: by default one, two more with a critic, or as many as the policy needs.
+ * Returns the maximum number of regular rounds: 1 by default, two more with a critic, or as many as the policy needs.
  * Rounds that start early are not included.
  */
 export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
@@ -229,12 +229,12 @@ export const maxRounds = (options: RunSettings & Pick<Options, "policy">): numbe
   return Math.min(Math.max(recursion, policy?.recursion ?? 0) + 1, mostRounds)
 }
 
-/** Bounds the time and memory of a free run that would never end by itself. */
+/** Limits the time and memory used by a run that costs nothing and would otherwise never end. */
 const mostRounds = 10_000
 
 const noDelegate: State["delegateOf"] = () => undefined
 
-/** The default number of rounds that may start early. */
+/** Default number of rounds that may start early. */
 const defaultRevisions = 2
 
 const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, RunError> {

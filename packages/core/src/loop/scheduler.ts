@@ -1,17 +1,17 @@
 /**
- * The scheduler: runs the steps of one workflow, each as soon as its inputs are available.
+ * The scheduler: runs the steps of a workflow, each as soon as its inputs are available.
  *
- * Its guarantees, which the tests reference by number:
+ * Its guarantees, referenced by number in the tests:
  *
- * 1. A step starts as soon as the last step in its access list has ended; independent steps run concurrently.
+ * 1. A step starts as soon as the last step in its access list has ended. Independent steps run concurrently.
  * 2. A worker sees only the user's question, the answers in its access list, and its own subtask.
- * 3. A step is skipped if it is not the last and no other step uses its answer. This can be turned off.
- * 4. A budget is never exceeded: each call's worst case is reserved before it starts and settled after it ends.
- * 5. A failed call is retried as long as a retry can help, then reassigned if the caller allows it. After that,
- *   depending on the settings, the failure ends the run or is reported to the steps that depend on it (for the last
- *   step: to the next round).
- * 6. Interrupting a run stops its calls immediately and still yields the transcript so far.
- * 7. Equal seeds and answers give equal transcripts, except for the order of events of concurrent steps.
+ * 3. A step is skipped if its answer is not used, unless it is the last step. This can be disabled.
+ * 4. A budget is never exceeded: each call's worst case is reserved before the call starts and settled after it ends.
+ * 5. A failed call is retried as long as a retry can help, and then reassigned if the caller allows it. After that,
+ *    depending on the settings, the failure either ends the run or is reported to the steps that depend on it (for the
+ *    last step, to the next round).
+ * 6. Interrupting a run stops its calls immediately and preserves the transcript up to that point.
+ * 7. The same seeds and answers yield the same transcript, except for the order of events of concurrent steps.
  */
 import * as Effect from "effect/Effect"
 import type { WaitingCall } from "../events/RunEvent.ts"
@@ -27,37 +27,37 @@ import { fail, start } from "./reports.ts"
 import { failedAnswer } from "./reserved.ts"
 import { answerStep, isFatal, type Running, type Step, type StepFailure } from "./step.ts"
 
-/** The results of a workflow so far. */
+/** The current results of a workflow. */
 export interface Results {
-  /** The results by step; `undefined` if there is no result yet. */
+  /** Results by step. `undefined` for steps without a result. */
   readonly answers: ReadonlyArray<StepAnswer | undefined>
-  /** The verdicts by step; `undefined` for a step that was not checked. */
+  /** Check verdicts by step. `undefined` for steps that have not been checked. */
   readonly verdicts: ReadonlyArray<Verdict | undefined>
-  /** The steps that failed their checks. They hold back their dependents until the policy decides. */
+  /** Steps that failed their checks. Their dependents are held back until the policy decides. */
   readonly held: ReadonlyArray<number>
   /** The limit that prevented a step from running. */
   readonly stopped: BudgetExceeded | undefined
-  /** The tool calls that steps wait for. */
+  /** Tool calls that steps are waiting for. */
   readonly waitingFor: ReadonlyArray<WaitingCall>
 }
 
-/** A running workflow. */
+/** A workflow in execution. */
 export interface Execution {
   /**
-   * Runs the workflow. Fails only if a step fails and the settings end the run in that case. A step that exceeds the
-   * budget is skipped together with its dependents; running steps continue, because they are paid for. If a step fails
-   * a check, its dependents wait and all other steps continue.
+   * Runs the workflow. Fails only if a step fails and the settings require the run to end. If a step exceeds the
+   * budget, it is skipped along with its dependents; running steps continue, because they have been paid for. If a step
+   * fails its check, its dependents wait and all other steps continue.
    */
   readonly run: Effect.Effect<void, StepFailure>
   /** Resumes the steps that were held back. */
   readonly goOn: Effect.Effect<void, StepFailure>
   /** Reports that the steps that were held back will not run. */
   readonly skipHeld: (reason: "budget" | "revised") => void
-  /** Returns the results so far, even after `run` has failed or was interrupted. */
+  /** Returns the current results, even if `run` has failed or was interrupted. */
   readonly results: () => Results
 }
 
-/** Prepares to run a workflow. */
+/** Prepares a workflow to run. */
 export const schedule = (context: CallContext, plan: Plan, answer: Step): Effect.Effect<Execution> =>
   hasCells(plan.workflow)
     ? withPrograms(({ scheduleProgram }) => Effect.sync(() => scheduleProgram(context, plan, answer)))
@@ -65,7 +65,7 @@ export const schedule = (context: CallContext, plan: Plan, answer: Step): Effect
 
 const withPrograms = onDemand(() => import("./programScheduler.ts"))
 
-/** The waiting steps: by the step in their access list, and those that see all earlier steps. */
+/** The waiting steps, by the step that they wait for, and those that wait for all earlier steps. */
 interface Waiting {
   readonly byStep: ReadonlyArray<ReadonlyArray<number> | undefined>
   readonly forAll: ReadonlyArray<number>
@@ -90,14 +90,14 @@ const waitingIn = ({ steps }: Workflow, isWanted: (step: number) => boolean): Wa
   return { byStep, forAll }
 }
 
-/** Prepares to run a workflow whose steps run once and without conditions. Counters determine their order. */
+/** Prepares a workflow whose steps run once and unconditionally. Counters determine the order of its steps. */
 const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Execution => {
   const { emit } = context
   const { round, settings, wanted, workflow } = plan
   const { steps } = workflow
   const isWanted = (step: number) => wanted === undefined || wanted.has(step)
   const { byStep, forAll } = waitingIn(workflow, isWanted)
-  /** The number of steps that each step still waits for. A wanted step sees only wanted steps. */
+  /** Number of steps that each step is still waiting for. A step that runs sees only steps that run. */
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
   const view = { answers }
@@ -121,14 +121,15 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
     return ready.sort((one, other) => one - other)
   }
 
-  // The last of a step's dependencies to end runs that step in its own fiber: no barrier, no new fiber for a chain.
+  // A step runs in the fiber of its last dependency to end, so no barrier is needed, and a chain needs no additional
+  // fibers.
   const drive = (ready: ReadonlyArray<number>): Effect.Effect<void, StepFailure> => {
     if (ready.length === 0) return Effect.void
     if (ready.length === 1) return one(ready[0]!)
     return Effect.forEach(ready, one, { concurrency: "unbounded", discard: true })
   }
 
-  /** Handles the end of a step: runs the steps that waited only for it, unless it holds them back. */
+  /** Handles the end of a step: runs the steps that were waiting only for it, unless it holds them back. */
   const settled = ({ holds, step }: Running): Effect.Effect<void, StepFailure> => {
     if (!holds || stopped !== undefined) return drive(released(step))
     held = [...held, step]
@@ -160,7 +161,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
             stopped ??= end.stopped
             return settled(running)
           }
-          // Steps that see it wait with it; the others continue.
+          // Steps that see it are suspended along with it; all others continue.
           waitingFor.push(...end.calls)
           emit?.({ type: "step-waiting", round, step, worker: running.worker, calls: end.calls })
           return Effect.void

@@ -1,9 +1,9 @@
 /**
- * The core of a step: the request to its worker, its events, and one turn.
+ * The core of a step: the request to its worker, its events, and a single turn.
  *
- * A step is a stack of middleware around `turn`, as a call is a stack around `send`. The answer reaches the run through
- * the hooks of {@link StepAsk}, in the tick in which it is charged. A middleware that may reject the answer wraps
- * `onAnswer`.
+ * A step is a stack of middleware around `turn`, in the same way as a call is a stack around `send`. The answer is
+ * passed to the run through the hooks of {@link StepAsk}, in the same tick in which it is charged. Middleware that may
+ * reject the answer wraps `onAnswer`.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -23,34 +23,36 @@ import { finish } from "./reports.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The conversation of a step after its first messages. It continues if another worker takes over the step. */
+/**
+ * The part of a step's conversation that follows its initial messages. Continues if another worker takes over the step.
+ */
 export interface Conversation {
   readonly messages: Array<Message>
   turn: number
-  /** The start of the turn, by the monotonic clock. */
+  /** Start of the turn, according to the monotonic clock. */
   since: number
   toolRounds: number
   corrections: number
 }
 
-/** A running step. It is one small object, because many are in flight at once. */
+/** A running step. A single small object, because many may be in flight at once. */
 export interface Running {
   readonly step: number
-  /** The start of the step, by the monotonic clock. */
+  /** Start of the step, according to the monotonic clock. */
   readonly startedAt: number
-  /** The id of its worker. It changes if the step is reassigned. */
+  /** Id of the assigned worker. Changes if the step is reassigned. */
   worker: string
-  /** Whether it holds back its dependents. */
+  /** Whether the step holds back its dependents. */
   holds: boolean
-  /** The item that it runs for; absent if the step runs once. */
+  /** The item that the step runs for. Undefined if it does not run for items. */
   readonly item: Item | undefined
-  /** Emits the events of the step, with its item. */
+  /** Emits events of the step, including its item. */
   readonly emit: Emit | undefined
-  /** Whether it only replays the record of an earlier process. No worker is called. */
+  /** Whether the step only replays what an earlier process recorded, without calling a worker. */
   readonly isReplayed: boolean
 }
 
-/** The part of a step's request that does not depend on its worker. */
+/** The part of a step's request that does not depend on the worker. */
 export interface StepAsk {
   readonly step: number
   readonly sample: number
@@ -58,28 +60,28 @@ export interface StepAsk {
   readonly conversation: Conversation
   readonly running: Running
   readonly onDelta: Ask["onDelta"]
-  /** The two parts of accepting a final answer: `keep` stores it, and `finish` reports the step as finished. */
+  /** The two phases of accepting a final answer: `keep` stores it, and `finish` reports the step as finished. */
   readonly keep: (answered: Answered) => void
   readonly finish: (answered: Answered, isUnchecked?: boolean) => void
-  /** Receives the verdict on the answer, and whether the step holds back its dependents. */
+  /** Called with the verdict on the answer, and with whether the step holds back its dependents. */
   readonly judged: (verdict: Verdict | undefined, holds: boolean) => void
 }
 
-/** The stage of a step on its way to its worker. */
+/** The state of a step as it passes through the middleware. */
 export interface StepAt {
-  /** The ordinal of the worker, and of all workers tried so far. */
+  /** Index of the current worker, and the indices of all workers tried. */
   readonly ordinal: number
   readonly tried: ReadonlyArray<number>
   readonly request: WorkerRequest
-  /** The time limit of its calls, instead of the run's. Set by `settings`. */
+  /** Time limit for the step's calls in milliseconds. Overrides the run's limit. Set by `settings`. */
   readonly timeoutMillis?: number | undefined
-  /** The worker that takes over, if a middleware overrides the settings of the run. */
+  /** Reassignment rule, if a middleware overrides the run's setting. */
   readonly rule?: Reassign
-  /** Called in the tick in which an answer is charged. By default, it calls `keep` and `finish`. */
+  /** Called in the same tick in which an answer is charged. By default, it calls `keep` and `finish`. */
   readonly onAnswer: (answered: Answered) => void
 }
 
-/** The end of a step, or its suspension. */
+/** How a step ended, or that it is suspended. */
 export type StepEnd =
   | {
       readonly type: "answered"
@@ -90,7 +92,7 @@ export type StepEnd =
     }
   | { readonly type: "waiting"; readonly calls: ReadonlyArray<WaitingCall> }
 
-/** The nested run of a step has no answer. */
+/** Raised when a step's nested run has no answer. */
 export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly detail: string }> {
   override get message(): string {
     return `The nested run returned no answer: ${this.detail}`
@@ -98,8 +100,8 @@ export class DelegateError extends Data.TaggedError("DelegateError")<{ readonly 
 }
 
 /**
- * Runs a step that is assigned to the Conductor itself, with the messages that a worker would receive. Returns its
- * answer, or the calls that it waits for.
+ * Runs a step assigned to the Conductor itself, with the messages that a worker would receive. Returns the answer, or
+ * the calls that the nested run is waiting for.
  */
 export type Delegate = (
   running: Pick<Running, "step" | "item" | "isReplayed">,
@@ -117,13 +119,13 @@ export type StepMiddleware = (next: Step) => Step
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Whether an error ends the run regardless of the settings for failed steps. Wrong credentials do, because they would
- * fail every step.
+ * Whether an error ends the run regardless of the settings for failed steps. This applies to rejected credentials, if
+ * configured, because they would cause every step to fail.
  */
 export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError): boolean =>
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
 
-/** Asks for the answer of a step that has started. */
+/** Obtains the answer of a step that has started. */
 export const answerStep = (
   context: CallContext,
   plan: Plan,
@@ -172,7 +174,7 @@ export const answerStep = (
 // One turn
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Asks the worker of a step for one turn. */
+/** Makes a single turn: one call to the step's worker. */
 export const turn =
   ({ call }: CallContext, { pool, round }: Plan): Step =>
   (

@@ -1,4 +1,4 @@
-/** Middleware of calls that only some runs need. It is loaded on first use. */
+/** Call middleware that only some runs need. Loaded on first use. */
 export { cache } from "./cache/cache.ts"
 export { intent } from "./intent/intent.ts"
 export { payerCharged, payerReported } from "./payer/payer.ts"

@@ -1,4 +1,4 @@
-/** Middleware of rounds and steps that only some runs need. It is loaded on first use. */
+/** Round and step middleware that only some runs need. Loaded on first use. */
 export { approve } from "./approve/approve.ts"
 export { check } from "./check/check.ts"
 export { context } from "./context/context.ts"

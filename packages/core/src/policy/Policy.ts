@@ -32,8 +32,8 @@ export interface Previous {
   /** The workflow of the last round. */
   readonly workflow: Workflow
   /**
-   * The answer of the last round, or the reason why it has none. If it has no answer, the policy should write a
-   * different plan.
+   * The answer of the last round, or the reason why the round has no answer. If it has no answer, the policy should
+   * write a different plan.
    */
   readonly answer: StepAnswer
   /** Results of the last round's steps, by step index. `undefined` for steps that did not run. */

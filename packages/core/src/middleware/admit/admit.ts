@@ -1,10 +1,10 @@
-/** Refuses a plan whose price does not fit the budget, before its first call (`budget.admit`). */
+/** Rejects a plan whose price does not fit the budget, before its first call (`budget.admit`). */
 import * as Effect from "effect/Effect"
 import { admissionPrice, refusalByAccounts } from "../../loop/price.ts"
 import type { CarryMiddleware, Planned, State } from "../../loop/round.ts"
 import * as Budget from "../../run/Budget.ts"
 
-/** Whether an earlier process of the run started a step of the plan, which means that it was admitted. */
+/** Whether an earlier process started a step of the plan, which implies that the plan was admitted. */
 const wasStarted = ({ context: { recorded } }: State, { ask: { round }, workflow: { steps } }: Planned): boolean =>
   recorded !== undefined && steps.some((_, step) => recorded.without(round, step) !== undefined)
 

@@ -1,4 +1,4 @@
-/** A person approves, refuses or replaces each plan before its first call. */
+/** Requires a person to approve, refuse or replace each plan before its first call. */
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
@@ -13,14 +13,14 @@ import { PolicyError } from "../../policy/Policy.ts"
 import type { Given } from "../../task/Tool.ts"
 import { isEmpty, type Workflow } from "../../workflow/Workflow.ts"
 
-/** A decision on a plan, or the reason why a submitted plan is invalid. */
+/** A decision about a plan, or the reason why a replacement plan is invalid. */
 type Decision =
   | { readonly type: "approved" }
   | { readonly type: "refused"; readonly reason?: string | undefined }
   | { readonly type: "edited"; readonly workflow: Workflow; readonly text?: string | undefined }
   | { readonly type: "unreadable"; readonly problem: string }
 
-/** Parses a decision: an approval, or the text of another plan, which is parsed strictly. */
+/** Parses a decision: an approval, or the text of a replacement plan, which is parsed strictly. */
 const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effect.Effect<Decision> => {
   const decision = submitted(given)
   if ("approved" in decision) {
@@ -28,7 +28,7 @@ const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effec
   }
   const { text } = decision
   return Effect.map(
-    // A run without approvals does not load the reader.
+    // Loaded on first use, so that runs without approvals do not load the parser.
     Effect.promise(() => import("../../workflow/WorkflowText.ts")),
     ({ read }): Decision => {
       const reading = read(text, { ...rulesOf(state, author, ask.previous), mode: "strict", how: true })
@@ -38,7 +38,7 @@ const decisionOf = (state: State, { ask, author }: Planned, given: Given): Effec
   )
 }
 
-/** Creates the waiting call of a plan: its text, its price, and the error if an edited plan was invalid. */
+/** Creates the pending call for a plan, with its text, its price, and the error if an edited plan was invalid. */
 const waitingCall = (
   state: State,
   id: string,
@@ -67,7 +67,7 @@ const waitingCall = (
 
 const plain = (workflow: Workflow): unknown => JSON.parse(JSON.stringify(workflow))
 
-/** Whether two plans are equal. A plan from a record has no `undefined` fields. */
+/** Whether two plans are equal. Compares their JSON form, because recorded plans have no `undefined` fields. */
 const isSame = (one: Workflow, other: Workflow): boolean => Equal.equals(plain(one), plain(other))
 
 export const approve =
@@ -107,7 +107,7 @@ export const approve =
       switch (decision.type) {
         case "approved":
           decided("approved")
-          // The approved plan runs, even if the policy has written another one since.
+          // The approved plan runs, even if the policy has written a different one since.
           return isSame(shown, workflow) ? next(planned) : replace(shown)
         case "refused":
           return refuse(decision.reason)

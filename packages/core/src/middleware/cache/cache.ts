@@ -1,4 +1,4 @@
-/** The response cache: answers equal requests from the cache, free or charged. */
+/** The response cache middleware: answers repeated requests from the cache, for free or at their original cost. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { settle } from "../../Callback.ts"
@@ -19,10 +19,10 @@ import * as ResponseCache from "../../run/ResponseCache.ts"
 import { messageOf } from "../../Thrown.ts"
 import { type BudgetExceeded, checked, cost, noUsage, type Paid, type Usage } from "../../task/Usage.ts"
 
-/** Whether a cached answer is free or charged at its original cost. */
+/** Whether cache hits are free or charged at their original cost. */
 export type CachedAnswers = "free" | "charged"
 
-/** Passes a cached answer to the run. `since` is the time of its lookup. */
+/** Delivers a cached answer to the run. `since` is the time of the lookup. */
 type Give = (ask: Ask, at: At, entry: ResponseCache.Entry, since: number) => Effect.Effect<Answered, BudgetExceeded>
 
 const free: Give = (ask, _at, entry) =>
@@ -34,8 +34,9 @@ const free: Give = (ask, _at, entry) =>
   })
 
 /**
- * Charges the run, and no other account, as if the calls were made now, including their time and failures, and reports
- * each one in the same tick. The calls have the names of real calls, because a transcript does not distinguish the two.
+ * Charges a cache hit to the run, and to no other account, as if its calls were made now, including their time and
+ * failures. Each call is reported in the tick in which it is charged. The calls are named like actual calls, because a
+ * transcript does not distinguish the two.
  */
 const charged = (run: CallRun): Give => {
   const { clock, ledger } = run
@@ -49,7 +50,8 @@ const charged = (run: CallRun): Give => {
   return (ask, { attempt, name }, entry, since) => {
     const { durationMillis, failures = [], text } = entry
     const nameOf = (number: number) => attemptName({ attempt: attempt + number, ...(name !== undefined && { name }) })
-    // The usage in a cache is checked like that of a new answer: it can be old, or of another program.
+    // Usage from a cache is validated like that of a new answer, because it may be outdated or written by another
+    // program.
     const bounds = boundsOf(ask, run.isLimited(), text)
     const credible = (usage: Usage) => checked(usage, () => estimateOf(ask, text), { ...bounds, isSome: false })
     const again = Effect.forEach(
@@ -74,7 +76,7 @@ const charged = (run: CallRun): Give => {
   }
 }
 
-/** Looks up a call. If a user's cache throws, the call is made. */
+/** Looks up a call. If a user-supplied cache throws, the call is made instead. */
 const lookup = <E>(
   cache: ResponseCache.ResponseCache,
   key: string,
@@ -100,8 +102,8 @@ const lookup = <E>(
 }
 
 /**
- * Looks up a call before it is made. Without a cache, it only returns answers that an earlier process of the run took
- * from one.
+ * Looks up each call before it is made. Without a cache, only answers that an earlier process of the run found in a
+ * cache are returned.
  */
 export const cache = (
   store: ResponseCache.ResponseCache | undefined,

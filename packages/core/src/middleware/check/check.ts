@@ -1,6 +1,6 @@
 /**
- * Checks a step's answer. An answer is accepted; or it is requested again, the step goes to the next worker, or its
- * dependents are held back.
+ * Checks a step's answer. If the answer fails, it is requested again, the step is reassigned to the next worker, or the
+ * step's dependents are held back.
  */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
@@ -25,7 +25,7 @@ import { defaultTimes } from "../../workflow/program.ts"
 import type { Verdict } from "../../workflow/StepMessages.ts"
 import type { Step, StepCheck } from "../../workflow/Workflow.ts"
 
-/** The state of checking a step. If another worker takes over, its answer is checked too. */
+/** State for checking a step. If another worker takes over, its answer is checked as well. */
 interface Checking {
   readonly task: Task
   readonly pool: WorkerPool
@@ -41,11 +41,11 @@ interface Checking {
   readonly numbers: Numbering
 }
 
-/** Returns the check of a step. Validation has ensured that it exists. */
+/** Returns the step's check. Workflow validation guarantees that it exists. */
 const checkOf = ({ checks, of, pool }: Checking): Check =>
   typeof of.check.by === "string" ? checks[of.check.by]! : pool.workers[of.check.by]!
 
-/** Returns the name of a check in the run's record. */
+/** Returns the check's name for the run's record. */
 const nameOf = ({ of, pool }: Checking): string =>
   typeof of.check.by === "string" ? of.check.by : pool.workers[of.check.by]!.id
 
@@ -67,7 +67,7 @@ const asking = (context: CallContext, checking: Checking): CriticContext["ask"] 
     })
 }
 
-/** Returns the verdict of a step's check on its worker's answer. Recorded verdicts are reused. */
+/** Runs the step's check on its worker's answer and returns the verdict. Recorded verdicts are reused. */
 const verdictOf = (
   context: CallContext,
   recorded: Recorded | undefined,
@@ -99,7 +99,7 @@ const verdictOf = (
     })
   })
 
-/** Shows a worker its answer and the problem with it. */
+/** Adds the answer and the objection to the conversation, so that the worker can answer again. */
 const repeat = (conversation: StepAsk["conversation"], { echo, text }: Answered, objection: string): void => {
   const answer = { role: "assistant" as const, content: text }
   const complaint = `Your answer did not pass its check: ${objection}\nAnswer again, with the whole corrected answer.`
@@ -107,7 +107,10 @@ const repeat = (conversation: StepAsk["conversation"], { echo, text }: Answered,
   conversation.messages.push(echo === undefined ? answer : { ...answer, echo }, { role: "user", content: complaint })
 }
 
-/** An answer is stored when it is charged, and reported as finished when its check is done. */
+/**
+ * Middleware that checks answers. An answer is stored when it is charged, and reported as finished once its check is
+ * done.
+ */
 export const check =
   (context: CallContext, recorded: Recorded | undefined, plan: Plan): StepMiddleware =>
   (next) =>
@@ -144,7 +147,7 @@ export const check =
         const isFailed = verdict?.passed === false
         const other =
           isFailed && check.onFailure === "next" ? nextWorker({ pool, failed: ordinal, tried }, isAllowed) : undefined
-        // A nested run would only be resumed: it is not repeated.
+        // A nested run is not repeated, because it would only be resumed.
         const isWorker = ordinal < pool.workers.length
         const mayRepeat = isWorker && check.onFailure === "again" && again < (check.times ?? defaultTimes)
         if (isFailed && mayRepeat) {
@@ -162,7 +165,7 @@ export const check =
         }
         given = undefined
         const durationMillis = millisSince(context.clock, since) + answer.addedMillis
-        // The answer of a nested run is paid in its own record.
+        // A nested run's answer has been paid for in its own record.
         const reported = ordinal === pool.workers.length ? { ...answer, cached: true } : answer
         const worker = pool.workers[ordinal]?.id ?? running.worker
         reportTurn(plan, ask, worker, reported, durationMillis, verdict!.objection)
@@ -178,7 +181,7 @@ export const check =
       given = answer
       ask.keep(answer)
     }
-    // A step that goes to the next worker if its check fails goes there without an answer, too.
+    // If a failed check sends the step to the next worker, so does a missing answer.
     const rule = check.onFailure === "next" && settings.reassign === "never" ? ({ rule: "next" } as const) : undefined
     const failed = Effect.tapError(from({ ...first, ...rule, onAnswer }), (error) =>
       Effect.sync(() => {

@@ -1,6 +1,7 @@
 /**
- * Compares the request of a step that sees all items of another step with the context size of its worker, before any
- * payment. If it does not fit, the step fails with an error that states the remedy, or goes to another worker.
+ * Compares the size of a step's request with its worker's context window before anything is paid for, if the step sees
+ * all items of another step. If the request is too large, the step fails with an error that suggests a remedy, or is
+ * reassigned to another worker.
  */
 import * as Effect from "effect/Effect"
 import type { Plan } from "../../loop/plan.ts"

@@ -1,10 +1,12 @@
-/** A step in several turns: with tools, with a shape, or with a check after which it answers again. */
+/**
+ * Steps with several turns: with tools, with an output format, or with a check after which the worker answers again.
+ */
 import { ticks } from "../../Elapsed.ts"
 import type { CallContext } from "../../loop/call.ts"
 import type { StepMiddleware } from "../../loop/step.ts"
 import * as Seed from "../../Seed.ts"
 
-/** Adds the conversation so far to a request, before the request is reduced to what its worker accepts. */
+/** Adds the conversation to the request, before the request is adapted to the worker's capabilities. */
 export const conversed =
   ({ clock }: CallContext): StepMiddleware =>
   (next) =>

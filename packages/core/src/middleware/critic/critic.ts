@@ -1,4 +1,4 @@
-/** The critic scores the answer of a round. If the score is high enough, the run ends. */
+/** The critic middleware: scores a round's answer, and ends the run if the score is sufficient. */
 import * as Effect from "effect/Effect"
 import { settle } from "../../Callback.ts"
 import { defined } from "../../Fields.ts"
@@ -10,7 +10,7 @@ import * as Seed from "../../Seed.ts"
 import type * as Critic from "../../task/Critic.ts"
 import { type Grade, GraderError } from "../../task/Grader.ts"
 
-/** Validates a grade so that it can be serialized. */
+/** Validates a grade, so that it can be serialized. */
 const checkedGrade = (grader: string, task: string, grade: Grade): Effect.Effect<Grade, GraderError> => {
   const { correct, explanation, score } = (grade ?? {}) as Partial<Grade>
   const isText = explanation === undefined || typeof explanation === "string"
@@ -51,7 +51,7 @@ export const critic =
         settle(() => critic.score({ task, answer, ask: asking(state, critic, round) })),
         (grade) => checkedGrade(critic.name, task.id, grade)
       )
-      // The answer is retained, without a grade, if the critic fails or is interrupted.
+      // If the critic fails or is interrupted, the answer is retained without a grade.
       const graded = Effect.onError(scored, () => Effect.sync(() => rounds.push(done)))
       return Effect.map(graded, (grade): RoundEnd => {
         context.emit?.({ type: "answer-graded", round, critic: critic.name, grade })

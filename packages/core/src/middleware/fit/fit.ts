@@ -1,4 +1,7 @@
-/** Fits requests to their workers: a step's to the content that its worker accepts, a call's to its instructions and limits. */
+/**
+ * Adapts requests to their workers: `capable` removes unsupported content from a step's request, and `fit` applies the
+ * worker's instructions and limits to a call.
+ */
 import * as Effect from "effect/Effect"
 
 import type { CallMiddleware } from "../../loop/call.ts"
@@ -10,15 +13,15 @@ import { outputBound } from "../../task/WorstCase.ts"
 
 const unseeded = ({ seed: _, ...request }: WorkerRequest): WorkerRequest => request
 
-/** Puts the worker's own instructions before all other messages of a request. */
+/** Inserts the worker's instructions before all other messages. */
 const instructed = (request: WorkerRequest, { instructions }: Worker): WorkerRequest =>
   instructions === undefined
     ? request
     : { ...request, messages: [{ role: "system", content: instructions }, ...request.messages] }
 
 /**
- * Adds the worker's own instructions, drops the seed if the worker does not support seeds, and with `isBounded`, sets
- * an output limit. Without a limit, the worst case of a call would be unbounded.
+ * Adds the worker's instructions, and drops the seed if the worker does not support seeds. With `isBounded`, sets an
+ * output limit, because the worst case of a call would otherwise be unbounded.
  */
 export const fit =
   (isBounded: boolean): CallMiddleware =>
@@ -31,7 +34,7 @@ export const fit =
   }
 
 /**
- * Returns the request without content that its worker does not accept. Content omitted from the first request is
+ * Removes content that the worker does not support from the request. Content omitted from the first request is
  * reported.
  */
 export const capable =

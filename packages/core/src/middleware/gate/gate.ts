@@ -1,4 +1,7 @@
-/** Waits at the gate that all runs of the process share, and reports the vendor's remaining limits to it. */
+/**
+ * The gate middleware: waits at the gate shared by all runs in the process, and passes on the vendor's remaining rate
+ * limits.
+ */
 import { settle } from "../../Callback.ts"
 import { likelyTokens } from "../../loop/accounts.ts"
 import type { CallMiddleware, CallRun } from "../../loop/call.ts"

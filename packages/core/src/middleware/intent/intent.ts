@@ -1,4 +1,7 @@
-/** Writes the intent of an attempt to the journal before it is sent, and the handle for requesting its answer again. */
+/**
+ * The intent middleware: writes an attempt's intent to the journal before the request is sent, and stores the handle
+ * for requesting its answer again.
+ */
 import * as Effect from "effect/Effect"
 import { unpaid } from "../../loop/accounts.ts"
 import type { Ask, At, CallMiddleware } from "../../loop/call.ts"
@@ -7,7 +10,7 @@ import type { Paid } from "../../task/Usage.ts"
 import { CallId } from "../../task/Worker.ts"
 import { outputBound, worstCase } from "../../task/WorstCase.ts"
 
-/** Returns the maximum usage of a call. */
+/** Returns the maximum usage and cost of a call. */
 const worstOf = (ask: Ask): Paid => {
   const { costUsd, tokens } = worstCase(ask)
   const outputTokens = outputBound(ask)
@@ -33,7 +36,7 @@ const intend = ({ call, hash, recording }: Slot, ask: Ask, { attempt, received }
     )
   })
 
-/** Wraps an attempt so that it stores its handle, or continues from a stored one. */
+/** Wraps an attempt so that its handle is stored, or so that it continues from a stored handle. */
 const recoverable = (ask: Ask, at: At, { call, recording }: Slot): readonly [Ask, At] => {
   const { attempt, handle: known } = at
   const { worker } = ask

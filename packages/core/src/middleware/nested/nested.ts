@@ -1,4 +1,4 @@
-/** A step that the policy assigned to the Conductor itself: a nested run on the same account. */
+/** Runs steps assigned to the Conductor itself as nested runs on the same account. */
 import * as Arr from "effect/Array"
 import * as Effect from "effect/Effect"
 import { placeOf } from "../../events/items.ts"
@@ -32,7 +32,7 @@ export const nested =
     })
   }
 
-/** Returns the answer shape of a nested run: its parent's, or the shape of its step. */
+/** Returns the output format for a nested run: that of its outer run, or that of its step. */
 const outputOf = (
   shape: AnswerShape | undefined,
   { shape: own }: Equipment,
@@ -42,7 +42,7 @@ const outputOf = (
   return shape.format.type === "text" ? undefined : shape.format
 }
 
-/** Runs a step that the policy assigned to the Conductor itself, as a nested run on the same account. */
+/** Returns the function that runs a step assigned to the Conductor itself as a nested run on the same account. */
 export const delegation =
   (conduct: Conduct) =>
   (state: State, round: number): Delegate | undefined => {
@@ -68,7 +68,7 @@ export const delegation =
       }
       const path = `${equipment.path}${place}/`
       const toolNames = hasTools ? state.toolNames.filter((name) => isOffered({ name })) : []
-      // The settings of the step are those of all steps of its nested run.
+      // The step's settings apply to all steps of its nested run.
       const settings = state.current?.workflow.steps[step]?.settings
       const own = settings === undefined ? options : { ...options, worker: { ...options.worker, ...settings } }
       const parent = { runId: parentId, round, step, ...(item === undefined ? undefined : { item }) }

@@ -1,4 +1,7 @@
-/** The payer's account. It pays for calls that are actually made, independently of the runs' own budgets. */
+/**
+ * The payer middleware. The payer's account pays for calls that are actually sent, independently of the runs' own
+ * budgets.
+ */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { notifyLogged } from "../../Callback.ts"
@@ -14,7 +17,7 @@ import { BudgetExceeded, type Paid } from "../../task/Usage.ts"
 const keyOf = ({ request, sample, worker }: Ask): string | undefined =>
   worker.isCacheable === false ? undefined : ResponseCache.key(worker, request, sample)
 
-/** Reports every paid attempt to the payer before its answer is passed on. */
+/** Reports each paid attempt to the payer before its answer is delivered. */
 export const payerReported =
   ({ onPaid }: Payer, { clock }: CallRun): CallMiddleware =>
   (next) =>
@@ -32,7 +35,7 @@ export const payerReported =
     return next(ask, key === undefined ? { ...at, settled } : { ...at, key, since: at.since ?? ticks(clock), settled })
   }
 
-/** Reserves the worst case of a call on the payer's account. */
+/** Reserves a call's worst case on the payer's account. */
 const reserve = (payer: Payer, ask: Ask, at: At, caller: Caller): Effect.Effect<Reservation, BudgetExceeded> =>
   Effect.mapError(
     payer.account.reserve(boundOn(payer.account, ask), attemptName(at), occurrenceOf(at), caller),
@@ -45,8 +48,8 @@ const reserve = (payer: Payer, ask: Ask, at: At, caller: Caller): Effect.Effect<
   )
 
 /**
- * Charges each attempt to the payer's account. Waiting cannot deadlock: it waits only for calls in flight, which
- * already have all their reservations.
+ * Charges each attempt to the payer's account. Waiting cannot deadlock, because the attempt waits only for calls in
+ * flight, which have already made all of their reservations.
  */
 export const payerCharged =
   (payer: Payer, run: CallRun): CallMiddleware =>
@@ -54,7 +57,7 @@ export const payerCharged =
   (ask, at) => {
     const { account } = payer
     const { reservations = [] } = at
-    /** Marks the attempt as halted if an account fails, because that is not a failure of the worker. */
+    /** Marks the attempt as halted if an account fails, because this is not a failure of the worker. */
     const halting = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
       Effect.onError(effect, () =>
         Effect.sync(() => {

@@ -1,4 +1,4 @@
-/** Reassigns a step to another worker if its worker fails after all retries, according to the settings of the run. */
+/** Reassigns a step to another worker after its worker failed all retries, according to the run's settings. */
 import * as Effect from "effect/Effect"
 import { refusalOf } from "../../loop/accounts.ts"
 import type { CallContext } from "../../loop/call.ts"

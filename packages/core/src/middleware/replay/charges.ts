@@ -1,4 +1,4 @@
-/** Charges the payments of a run's earlier processes by name, so that each account is charged once per payment. */
+/** Charges the payments made by a run's earlier processes under their names, so that no account is charged twice. */
 import * as Effect from "effect/Effect"
 import { inPlace } from "../../events/items.ts"
 import { emitter, type Listener, type RunEvent } from "../../events/RunEvent.ts"
@@ -13,16 +13,16 @@ import type { BudgetExceeded, Paid } from "../../task/Usage.ts"
 /** The run to charge, and its earlier state. */
 export interface Before {
   readonly run: CallRun
-  /** Absent without a journal. */
+  /** Undefined if the run has no journal. */
   readonly recording: Recording | undefined
   /**
-   * Whether the run is charged for calls that ended with their process. If not, its payer is charged and nothing is
-   * reported.
+   * Whether the run is charged for calls that ended with their process. If not, only the payer is charged and nothing
+   * is reported.
    */
   readonly chargesRun: boolean
 }
 
-/** Records an earlier payment on the run's account, and reports it in the same tick. It is not paid again. */
+/** Records an earlier payment on the run's account and reports it in the same tick. No money is spent. */
 export const repay = <A>(
   { ledger }: CallRun,
   name: string | undefined,
@@ -39,8 +39,8 @@ export const repay = <A>(
 }
 
 /**
- * Charges an unconfirmed call at its worst case, as far as the budget allows: a resumed run with a different order may
- * have spent the budget on other calls. Returns the charged amount.
+ * Charges an unconfirmed call at its worst case, as far as the budget allows: a resumed run that executes in a
+ * different order may have spent the budget on other calls. Returns the amount charged.
  */
 export const bookDoubt = (
   ledger: Ledger,
@@ -66,8 +66,8 @@ export const bookDoubt = (
 }
 
 /**
- * Charges and reports attempts that failed before the run was resumed. Each has a name, so that an account is charged
- * for it only once.
+ * Charges and reports attempts that failed before the run was resumed. Attempts are charged by name, so that no account
+ * is charged twice.
  */
 export const retire = (
   { chargesRun, recording, run }: Before,
@@ -100,9 +100,9 @@ export const retire = (
 }
 
 /**
- * Returns the event of an unconfirmed call, given the address of the call: `run/round/by/number`, where a run's id may
- * contain slashes. If the nested run or step was not started this time, the event is reported for the round or for the
- * whole run.
+ * Returns the event that reports an unconfirmed call, based on the call's address: `run/round/by/number`, where the run
+ * id may contain slashes. If the nested run or the step was not started since the resume, the event refers to the round
+ * or to the run as a whole.
  */
 const lostEvent = (
   { clock, runId: whole }: CallRun,
@@ -125,18 +125,18 @@ const lostEvent = (
   return { type: "call-lost", ...place, ...by, worker, chargeId, ...paid, at: clock.currentTimeMillisUnsafe() }
 }
 
-/** Charges and reports the failures whose places a resumed run has not reached before it ended. */
+/** Charges and reports failures at positions that a resumed run did not reach before it ended. */
 const settleRetired = (before: Before, recording: Recording): Effect.Effect<void> =>
   Effect.forEach(
     recording.unreported(),
-    // They may be of runs nested in this one.
+    // The failures may belong to nested runs.
     (one) => Effect.catch(retire(before, [one], recording.listener), () => Effect.void),
     { discard: true }
   )
 
 /**
- * Charges and reports the unconfirmed calls that the resumed run did not reach before it ended, because of another
- * limit or another order.
+ * Charges and reports unconfirmed calls that a resumed run did not reach before it ended, because of a different limit
+ * or order.
  */
 const settleDoubts = ({ chargesRun, run }: Before, recording: Recording): Effect.Effect<void> => {
   const { ledger } = run
@@ -158,7 +158,7 @@ const settleDoubts = ({ chargesRun, run }: Before, recording: Recording): Effect
   )
 }
 
-/** Charges and reports everything from earlier processes that the run has not reached before its end. */
+/** Charges and reports everything recorded by earlier processes that the run did not reach before it ended. */
 export const settleRest = (before: Before): Effect.Effect<void> => {
   const { recording } = before
   if (recording === undefined) return Effect.void

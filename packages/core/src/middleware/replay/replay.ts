@@ -1,6 +1,6 @@
 /**
- * Replays recorded calls: a call in the journal or transcript is reported again, but neither made nor paid for again.
- * Writes the end of each new attempt to the journal.
+ * The replay middleware: reports calls recorded in the journal or transcript again, without making or paying for them.
+ * Writes the outcome of each new attempt to the journal.
  */
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
@@ -18,9 +18,9 @@ import { WorkerError } from "../../task/Worker.ts"
 import { type Before, bookDoubt, repay, retire } from "./charges.ts"
 import { identityOf } from "./identity.ts"
 
-/** The record of a run's earlier calls. */
+/** Settings for replaying a run's earlier calls. */
 export interface ReplaySettings extends Omit<Before, "run"> {
-  /** Absent if no transcript was given. The journal takes precedence. */
+  /** Undefined if no transcript was given. The journal takes precedence. */
   readonly recorded: Recorded | undefined
   readonly onUnconfirmedCall: RunSettings["onUnconfirmedCall"]
 }
@@ -32,7 +32,7 @@ export interface ReplaySettings extends Omit<Before, "run"> {
 const answerIn = ({ echo, finishReason, model, reasoning, text, toolCalls, usage }: Answered): Answer =>
   defined({ text, reasoning, finishReason, toolCalls, echo, usage, model })
 
-/** Writes the end of an attempt in the tick in which it is charged. */
+/** Writes the outcome of an attempt in the same tick in which it is charged. */
 const write = ({ call, recording }: Slot, attempt: number, { answered, failure, paid }: Settled): void => {
   const at = { call, attempt }
   if (answered !== undefined) recording.note({ ...at, type: "answered", answer: answerIn(answered), ...paid! })
@@ -47,7 +47,7 @@ const write = ({ call, recording }: Slot, attempt: number, { answered, failure, 
   else recording.note({ ...at, type: "interrupted", ...paid })
 }
 
-/** Wraps a call so that its attempts are written. */
+/** Wraps a call so that the outcomes of its attempts are written to the journal. */
 const writing = (at: At, slot: Slot): At => ({
   ...at,
   slot,
@@ -66,7 +66,7 @@ const writing = (at: At, slot: Slot): At => ({
 // Replay
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The numbers of the calls that a run made before. */
+/** Returns the numbers of the calls that the run made earlier. */
 export const recalling = ({ runId }: CallRun, { recorded, recording }: ReplaySettings): Recalled | undefined => {
   const recalled = recording?.recalled
   const digests = (of: CallPlace) => (recorded?.calls(of) ?? []).filter(({ request }) => request !== undefined)
@@ -94,11 +94,11 @@ type Replayed = Effect.Effect<Answered, CallError>
 const reportLost = ({ emit }: CallRun, ask: Ask, paid: Paid, chargeId: string | undefined) =>
   emit?.({ ...defined({ type: "call-lost", ...placeOf(ask), chargeId }), ...paid })
 
-/** Reports the recorded attempts of a call unchanged, and makes the missing ones. */
+/** Reports the recorded attempts of a call unchanged, and makes those that are missing. */
 export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware => {
   const { chargesRun, onUnconfirmedCall = "again", recorded, recording } = settings
   const before: Before = { run, recording, chargesRun }
-  /** Whether a call is not made because no step waits for its answer any more. */
+  /** Whether a call must not be made, because no step waits for its answer any longer. */
   const isOver = (ask: Ask): boolean => run.isReplayed || ask.isReplayed === true
   return (next) => {
     const again = (ask: Ask, begun: At, past: ReadonlyArray<Known>): Replayed => {
@@ -124,7 +124,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
           return next(ask, { ...at, handle })
         }
         const { outcome = { type: "lost" as const, ...(known.worst ?? unpaid) } } = known
-        // The journal of a run that is resumed from a transcript is complete, too.
+        // If the run is resumed from a transcript, its journal must still be complete.
         if (slot !== undefined && slot.past[attempt]?.outcome === undefined) {
           slot.recording.note({ ...outcome, call: slot.call, attempt })
         }
@@ -145,7 +145,8 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
           }
           case "failed":
             return failed(outcome, at, name)
-          // This package wrote it, under the version and the checksum of its journal or its transcript.
+          // The entry was written by this package and is protected by the version and checksum of its journal or
+          // transcript.
           case "found":
             return next(ask, { ...at, cached: { entry: outcome.answer as Entry, since } })
           case "answered":
@@ -153,7 +154,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         }
       }
 
-      /** Returns an answer that the run has already paid for, with its original duration. */
+      /** Delivers an answer that the run has already paid for, with its original duration. */
       const answered = (entry: Entry, costUsd: number | undefined): Answered => {
         const { durationMillis } = entry
         show(ask, entry)
@@ -175,7 +176,8 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         const booked = unasked === true ? Effect.sync(() => report(unpaid)) : repay(run, name, outcome, report)
         const isLast = past[attempt + 1] === undefined
         if (retryInMillis === undefined) {
-          // After a failure permanently there are attempts only if the run was resumed: those are a new beginning.
+          // A permanent failure is followed by further attempts only if the run was resumed, in which case they start
+          // from scratch.
           return Effect.andThen(
             booked,
             isLast ? Effect.fail(new WorkerError({ worker: worker.id, reason, usage })) : after({ ...at, failures: [] })
@@ -205,7 +207,7 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         const { by, item, round, step, turn, worker } = ask
         const slot = recording?.slot(run.runId, round, placeName(ask), identityOf(ask), ask.isNew === true)
         const address = { by, round, step, item, turn, worker: worker.id }
-        // A journal knows more than the transcript that is made of it: which attempts are made again.
+        // A journal contains more information than a transcript derived from it: which attempts are made again.
         const transcript = slot?.isWhole === true ? undefined : recorded
         const written = slot?.past ?? []
         const past =
@@ -218,7 +220,8 @@ export const replay = (run: CallRun, settings: ReplaySettings): CallMiddleware =
         const answered = past.length === 0 ? next(ask, begun) : again(ask, begun, past)
         return retired.length === 0 ? answered : Effect.andThen(retire(before, retired), answered)
       }
-      // A numbered call gets its address with its number: concurrent ones get both in the same order.
+      // A numbered call must receive its address synchronously, so that concurrent calls receive numbers and addresses
+      // in the same order.
       return ask.isNew === undefined ? Effect.suspend(made) : made()
     }
   }

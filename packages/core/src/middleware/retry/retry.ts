@@ -1,4 +1,4 @@
-/** Repeats a call until the worker answers or a retry cannot help. */
+/** The retry middleware: repeats a call until the worker answers or a retry can no longer help. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { type Answered, type Ask, type At, attempted, type CallError, type CallMiddleware } from "../../loop/call.ts"
@@ -8,7 +8,7 @@ import * as Seed from "../../Seed.ts"
 import { noUsage, type Paid } from "../../task/Usage.ts"
 import type { WorkerError } from "../../task/Worker.ts"
 
-/** Retries failed calls. `salt` spreads the retries of runs without a seed. */
+/** Retries failed calls. `salt` randomizes the delays of runs without a seed. */
 export const retry =
   (rules: Retry, salt: string): CallMiddleware =>
   (next) => {
@@ -23,7 +23,7 @@ export const retry =
         reason,
         message,
         usage: paid?.usage ?? noUsage,
-        // If the vendor cannot deliver the answer again, the call is made again.
+        // If the vendor cannot deliver the answer again, the call is sent again.
         retryInMillis: handle === undefined ? millis : (millis ?? 0),
         unasked: paid === undefined ? true : undefined
       }

@@ -1,4 +1,4 @@
-/** Asks the policy how to continue a round whose answers failed checks. Loaded on first use. */
+/** Asks the policy how to continue a round in which answers failed their checks. Loaded on first use. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { millisSince, ticks } from "../../Elapsed.ts"
@@ -14,10 +14,10 @@ import * as Seed from "../../Seed.ts"
 import type { PastRound } from "../../workflow/StepMessages.ts"
 import type * as Workflow from "../../workflow/Workflow.ts"
 
-/** A round in which answers failed checks. */
+/** A round in which answers failed their checks. */
 export interface Revising extends RoundAsk {
   readonly index: number
-  /** The policy that wrote its workflow. */
+  /** The policy that wrote the workflow. */
   readonly author: Policy.Policy
   readonly workflow: Workflow.Workflow
   readonly results: Results
@@ -32,7 +32,7 @@ const failedOf = ({ steps }: Workflow.Workflow, { held, verdicts }: Results): Re
       return { step, check, objection: verdicts[step]?.objection ?? "" }
     })
 
-/** Validates a revision against the round. */
+/** Validates a revision. */
 const heldRevision = (
   state: State,
   revision: Policy.Revision,
@@ -55,8 +55,8 @@ const heldRevision = (
 }
 
 /**
- * Asks the policy how to handle a round whose answers failed checks. If the policy fails, the round continues. If the
- * budget does not admit the call, there is no revision and the run stops.
+ * Asks the policy how to handle a round in which answers failed their checks. If the policy fails, the round continues.
+ * If the budget does not allow the policy's calls, there is no revision and the run stops.
  */
 export const decide = (
   state: State,

@@ -1,14 +1,14 @@
-/** Lets the policy decide how a round continues after answers failed their checks and no other step can run. */
+/** Lets the policy decide how to continue a round after answers have failed their checks and no other step can run. */
 import * as Effect from "effect/Effect"
 import type { Revision } from "../../loop/proposal.ts"
 import type { Played, PlayMiddleware, RunError } from "../../loop/round.ts"
 import type { Results } from "../../loop/scheduler.ts"
 import type { Revising } from "./decide.ts"
 
-/** Asks the policy how a round continues. Its code is loaded with the other middleware that checks need. */
+/** Asks the policy how to continue a round. Its code is loaded along with the other middleware required for checks. */
 export type Decide = (asked: Revising) => Effect.Effect<Revision | undefined>
 
-/** Whether to ask the policy now: answers have failed their checks, and no other step of the round can run. */
+/** Whether to consult the policy now: answers have failed their checks, and no other step of the round can run. */
 const mayAsk = ({ held, stopped, waitingFor }: Results): boolean =>
   held.length > 0 && stopped === undefined && waitingFor.length === 0
 

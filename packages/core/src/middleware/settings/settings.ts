@@ -1,15 +1,12 @@
-/**
- * The settings of a step, which take precedence over those of the run: reasoning, output tokens, temperature and time
- * limit.
- */
+/** Applies a step's settings, which override those of the run: reasoning, output tokens, temperature and time limit. */
 import type { Plan } from "../../loop/plan.ts"
 import type { StepMiddleware } from "../../loop/step.ts"
 import type { Worker, WorkerRequest } from "../../task/Worker.ts"
 import type { StepSettings } from "../../workflow/Workflow.ts"
 
 /**
- * Returns the request with the settings of its step. A setting that the worker does not support is omitted or lowered,
- * with a notice, because the policy that wrote it does not know the worker's vendor.
+ * Returns the request with its step's settings. A setting that the worker does not support is dropped or lowered, with
+ * a notice, because the policy that chose it does not know the worker's vendor.
  */
 const applied = (
   worker: Worker,
@@ -34,7 +31,7 @@ const applied = (
       ...(takesReasoning && { reasoning }),
       ...(takesTemperature && { temperature }),
       ...(maxOutputTokens !== undefined && { maxOutputTokens: Math.min(maxOutputTokens, most) }),
-      // A vendor that does not have the setting maps it or leaves it out, with a notice of its own.
+      // A provider that does not support the setting substitutes or drops it, and adds a notice.
       ...(isPreference && { preferences: request.preferences ?? "omit" })
     }
   }

@@ -1,4 +1,4 @@
-/** Enforces the shape of a step's answer: an answer with the wrong shape is requested again. */
+/** Enforces a step's output format: an answer that does not match is requested again. */
 import * as Effect from "effect/Effect"
 import { millisSince } from "../../Elapsed.ts"
 import type { Answered, CallContext } from "../../loop/call.ts"
@@ -8,13 +8,16 @@ import type { StepAsk, StepEnd, StepError, StepMiddleware } from "../../loop/ste
 import { WorkerError } from "../../task/Worker.ts"
 import { shapeCorrectionMessages } from "../../workflow/StepMessages.ts"
 
-/** The maximum number of repeated requests for an answer with the wrong shape. */
+/** Maximum number of repeated requests for an answer that does not match the output format. */
 const mostCorrections = 2
 
-/** Whether an answer must have the shape. Refusals and truncated answers need not. */
+/** Whether an answer must match the output format. Refusals and truncated answers are exempt. */
 const isWhole = ({ finishReason }: Answered): boolean => finishReason === "stop" || finishReason === "other"
 
-/** Asks for another answer in the conversation. Returns an error if the maximum number of requests is reached. */
+/**
+ * Requests another answer in the same conversation. Returns an error if the maximum number of requests has been
+ * reached.
+ */
 const correct = ({ conversation, running }: StepAsk, { text, why }: { text: string; why: string }) => {
   conversation.turn += 1
   if (conversation.corrections >= mostCorrections) {

@@ -1,4 +1,4 @@
-/** Ends a call that exceeds its time limit: the step's limit if it has one, otherwise the run's. */
+/** Ends a call that exceeds its time limit: that of the step, or else that of the run. */
 import * as Effect from "effect/Effect"
 import type { CallMiddleware } from "../../loop/call.ts"
 import { timeoutError } from "../../loop/receive.ts"

@@ -1,23 +1,25 @@
-/** Progress reports of tools. Their size and rate are limited before they are passed on. */
+/** Progress reports of tools. Limits their size and rate before they are passed on. */
 import type * as Clock from "effect/Clock"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
 import { plain } from "../../Thrown.ts"
 import type { ToolProgress } from "../../task/Tool.ts"
 
-/** The minimum interval between events. When the tool ends, the latest unreported progress is emitted. */
+/**
+ * Minimum interval between events, in milliseconds. When the tool finishes, the latest unreported progress is emitted.
+ */
 const intervalMillis = 100
 
-/** The maximum number of events per call. */
+/** Maximum number of events per call. */
 const maxEvents = 1_000
 
 const maxCharacters = 500
 
-/** The progress reports of one tool call. */
+/** Progress reporting for a single tool call. */
 export interface Progress {
-  /** Accepts a report of any type; never throws. */
+  /** Accepts a report of any type. Never throws. */
   readonly report: (update: unknown) => void
-  /** Emits the latest unreported progress, and ignores later reports. */
+  /** Emits the latest unreported progress. Later reports are ignored. */
   readonly end: () => void
 }
 
@@ -31,7 +33,7 @@ const messageIn = (value: unknown): string | undefined => {
 }
 
 /**
- * Returns the content of a progress report, or `undefined` if it is empty. A user's object may throw when it is read.
+ * Parses a progress report. Returns `undefined` if it is empty, or if a user-supplied object throws when it is read.
  */
 const read = (update: unknown): ToolProgress | undefined => {
   if (typeof update !== "object" || update === null) {
@@ -51,7 +53,7 @@ const read = (update: unknown): ToolProgress | undefined => {
   }
 }
 
-/** Makes a progress reporter for one call. */
+/** Creates a progress reporter for a tool call. */
 export const make = (clock: Clock.Clock, emit: (progress: ToolProgress) => void): Progress => {
   let emitted = 0
   let emittedAt = Number.NEGATIVE_INFINITY

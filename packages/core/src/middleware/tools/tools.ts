@@ -1,6 +1,6 @@
 /**
- * Runs the tools that a step's worker calls and returns their results to the worker. If the caller has to run or
- * approve a tool call, the step waits while the rest of the run continues.
+ * Executes the tools called by a step's worker and returns their results to the worker. If the caller must execute or
+ * approve a call, the step is suspended while the rest of the run continues.
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ import * as ToolProgress from "./ToolProgress.ts"
 
 const itemOf = (item: string | undefined) => (item === undefined ? undefined : { item })
 
-/** Runs a tool call, or looks it up in the record. Returns its result, or the waiting call. */
+/** Executes a tool call, or looks it up in the record. Returns its result, or the pending call. */
 const useTool = (
   context: CallContext,
   recording: Recording | undefined,
@@ -84,10 +84,10 @@ const useTool = (
         const running = recording === undefined ? spanned : Effect.andThen(recording.saved, spanned)
         return Effect.map(running, tell)
       })
-      // Calls that were started before were already approved.
+      // Calls that were already started had been approved.
       if (!prepared.needsApproval || given?.approved === true || isInDoubt) return run
       if (approve === undefined) return Effect.succeed(wait("approval"))
-      // Only a plain yes allows it: a question that failed was not answered.
+      // Only an explicit `true` allows the call. If `approve` fails, the call is declined.
       const asked = Effect.catchCause(
         settle(() => approve(toolContext)),
         (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.succeed(false))
@@ -99,14 +99,14 @@ const useTool = (
   )
 }
 
-/** The maximum number of concurrent tool calls per turn. */
+/** Maximum number of concurrent tool calls per turn. */
 const concurrency = 8
 
 const isWaiting = (used: ToolResult | WaitingCall): used is WaitingCall => "for" in used
 
 /**
- * Returns the tool choice for a turn: a required tool is required once, and no tool may be called after the last round
- * of tool calls.
+ * Returns the tool choice for a turn. A required tool is required only in the first turn, and no tools may be called
+ * after the last allowed round of tool calls.
  */
 const choiceOf = ({ equipment }: Plan, { conversation, offered }: StepAsk): ToolChoice | undefined => {
   if (conversation.toolRounds >= equipment.maxToolRounds) return "none"
@@ -116,7 +116,7 @@ const choiceOf = ({ equipment }: Plan, { conversation, offered }: StepAsk): Tool
   return toolChoice === "none" ? toolChoice : undefined
 }
 
-/** The tools that a worker called, and its text. */
+/** A worker's tool calls and the accompanying text. */
 type Request = Omit<ToolTurn, "results">
 
 export const tools =
