@@ -1,6 +1,7 @@
 /** Token usage and cost: tokens, list prices, spending, and the error raised when a budget is exceeded. */
 
 import * as Data from "effect/Data"
+import * as Elapsed from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import type { Message } from "./Message.ts"
@@ -131,7 +132,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 
   override get message(): string {
     const { allowed, limit, needed, plan, spent, worker } = this
-    if (limit === "durationMillis") return `The time limit of ${Math.round(allowed) / 1000} s is reached.`
+    if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
     if (plan !== undefined) {
