@@ -5,9 +5,16 @@ import { build } from "../../tsup.base.ts"
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number]
 
 /** Modules that nearly every program loads. */
-const loop = ["run/Conductor", "policy/Baselines", "events/AnswerText", "telemetry/Telemetry", "events/Transcript"].map(
-  (name) => path.resolve(`src/${name}.ts`)
-)
+const loop = [
+  "run/Conductor",
+  "policy/Baselines",
+  "events/AnswerText",
+  "telemetry/Telemetry",
+  "events/Transcript",
+  "task/Grader",
+  "run/failedResult",
+  "loop/cells"
+].map((name) => path.resolve(`src/${name}.ts`))
 
 /**
  * Makes one file of what nearly every program loads: each entry point, and what is loaded later, is built as if it

@@ -45,12 +45,12 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   "calls-by-order": {
     test: concurrentTest,
     file: "core/src/loop/numbering.ts",
-    edits: [{ from: "turn <= last; turn", to: "turn <= next; turn" }]
+    edits: [{ from: "const found = unused.find(digest!, isRecorded)", to: "const found = undefined" }]
   },
   "transcript-by-order": {
     test: concurrentTest,
     file: "core/src/middleware/replay/replay.ts",
-    edits: [{ from: "same?.request === undefined ? isNext : same.request === request", to: "isNext" }]
+    edits: [{ from: "same === undefined ? isNext : same === request", to: "isNext" }]
   },
   "critic-by-order": {
     test: concurrentTest,
@@ -128,14 +128,14 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     file: "core/src/loop/call.ts",
     edits: [
       {
-        from: "priced(ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at)), ask.worker),",
-        to: "restore(priced(ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at)), ask.worker)),"
+        from: "Effect.flatMap(reserve(ledger, ask, at), (own) =>",
+        to: "Effect.flatMap(restore(reserve(ledger, ask, at)), (own) =>"
       }
     ]
   },
   // An answer that comes as another step ends the run is paid and not told.
   "answer-untold": {
-    seed: 284,
+    seed: 396,
     file: "core/src/loop/step.ts",
     edits: [
       { from: "      onNotice,\n      onAnswer\n", to: "      onNotice,\n      onAnswer: () => {}\n" },
@@ -184,7 +184,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A lookup that begins to wait as the answer comes is never told.
   "joins-late": {
-    seed: 267,
+    seed: 749,
     file: "core/src/run/ResponseCache.ts",
     edits: [
       { from: "        flight.add(waiter)\n", to: "" },
@@ -282,7 +282,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   // A call in doubt costs nothing.
   "lost-uncharged": {
-    seed: 12,
+    seed: 17,
     survival: true,
     file: "core/src/middleware/replay/replay.ts",
     edits: [

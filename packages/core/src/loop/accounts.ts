@@ -1,7 +1,7 @@
 /** The accounts that a run's calls are charged to: their limits, and the amounts and names of charges. */
 import * as Effect from "effect/Effect"
 import { placeOf as placeOfStep } from "../events/items.ts"
-import type { Amount, Ledger, Occurrence, Payer } from "../run/Budget.ts"
+import type { Amount, Ledger, Occurrence, Payer, Reservation } from "../run/Budget.ts"
 import type { Checks } from "../task/Check.ts"
 import type { Critic } from "../task/Critic.ts"
 import {
@@ -42,13 +42,6 @@ export interface Accounts {
 /** Whether any account has a limit, so that calls must reserve their worst case. */
 export const isLimited = ({ ledger, payer }: Accounts): boolean => ledger.isLimited || payer?.account.isLimited === true
 
-/** Adds the worker's id to the error of a call that was rejected because its price is unknown. */
-export const priced = <A>(
-  reserved: Effect.Effect<A, BudgetExceeded>,
-  { id }: Worker
-): Effect.Effect<A, BudgetExceeded> =>
-  Effect.mapError(reserved, (error) => (error.needed === undefined ? unpriced(error, id) : error))
-
 const unpriced = ({ account, allowed, limit, spent }: BudgetExceeded, worker: string): BudgetExceeded =>
   new BudgetExceeded({ limit, allowed, spent, needed: undefined, account, worker })
 
@@ -88,6 +81,14 @@ const nothing: Amount = { costUsd: 0, tokens: 0 }
 
 /** Returns the amount to reserve for a call on an account. */
 export const boundOn = ({ isLimited }: Ledger, ask: Asked): Amount => (isLimited ? worstCase(ask) : nothing)
+
+/** Reserves an attempt on an account. The refusal of a call without a price names its worker. */
+export const reserve = (ledger: Ledger, ask: Ask, at: At): Effect.Effect<Reservation, BudgetExceeded> => {
+  const reserved = ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at))
+  // An account without limits refuses nothing.
+  if (!ledger.isLimited) return reserved
+  return Effect.mapError(reserved, (error) => (error.needed === undefined ? unpriced(error, ask.worker.id) : error))
+}
 
 /** Returns the workers that a check calls. */
 const checkersOf = ({ by }: StepCheck, checks: Checks, pool: WorkerPool): ReadonlyArray<Worker> => {

@@ -24,7 +24,7 @@ import { withErrorOf } from "../task/thrown.ts"
 import { type BudgetExceeded, cost, type Paid } from "../task/Usage.ts"
 import type { Worker, WorkerError, WorkerRequest } from "../task/Worker.ts"
 import type { ActiveSpans } from "../telemetry/ActiveSpans.ts"
-import { type Accounts, attemptName, boundOn, numbered, occurrenceOf, paidOf, priced } from "./accounts.ts"
+import { type Accounts, numbered, paidOf, reserve } from "./accounts.ts"
 import type { Recalled } from "./numbering.ts"
 import {
   type AllowanceListener,
@@ -81,7 +81,7 @@ export interface Ask {
   readonly item?: Item | undefined
   /** Whether the call is only replayed from its record, as in {@link CallRun}. */
   readonly isReplayed?: boolean | undefined
-  /** The caller. If the call does not belong to a step, it replaces the step in the call's address. */
+  /** The caller. If the call does not belong to a step, it takes the step's place in the call's address. */
   readonly by: "policy" | "step" | "critic" | "check"
   /**
    * Index of the call among those made by its step, the step's checks, or the round's policy or critic. All attempts of
@@ -220,7 +220,7 @@ const timed = ({ clock }: CallRun, { failures, since }: At, answered: Answered):
 
 /**
  * Charges each attempt: reserves its worst case, settles it, and reports its end in the same tick. An attempt halted by
- * another account or by the run's journal is closed without a report, because it provides no evidence about the worker.
+ * another account or by the run's journal is closed without a report, because it says nothing about the worker.
  */
 export const meter =
   (run: CallRun): CallMiddleware =>
@@ -228,29 +228,27 @@ export const meter =
   (ask, at) => {
     const { ledger } = run
     return Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(
-        priced(ledger.reserve(boundOn(ledger, ask), attemptName(at), occurrenceOf(at)), ask.worker),
-        (own) =>
-          Effect.matchCauseEffect(restore(next(ask, run.isCarried ? { ...at, reservations: [own] } : at)), {
-            onSuccess: (given) => {
-              const paid: Paid = { usage: given.usage, costUsd: given.costUsd }
-              return Effect.map(ledger.settle(own, paid), () => {
-                const answered = timed(run, at, given)
-                at.settled(ask, at, { answered, paid })
-                return answered
+      Effect.flatMap(reserve(ledger, ask, at), (own) =>
+        Effect.matchCauseEffect(restore(next(ask, run.isCarried ? { ...at, reservations: [own] } : at)), {
+          onSuccess: (given) => {
+            const paid: Paid = { usage: given.usage, costUsd: given.costUsd }
+            return Effect.map(ledger.settle(own, paid), () => {
+              const answered = timed(run, at, given)
+              at.settled(ask, at, { answered, paid })
+              return answered
+            })
+          },
+          onFailure: (cause) =>
+            withErrorOf(ask.worker, cause, (error) => {
+              const { received } = at
+              const paid = paidOf(run, ask, at, error)
+              const closed = paid === undefined ? ledger.release(own) : ledger.settle(own, paid)
+              return Effect.flatMap(closed, () => {
+                if (!received.isHalted) at.settled(ask, at, { error, paid })
+                return Effect.failCause(cause)
               })
-            },
-            onFailure: (cause) =>
-              withErrorOf(ask.worker, cause, (error) => {
-                const { received } = at
-                const paid = paidOf(run, ask, at, error)
-                const closed = paid === undefined ? ledger.release(own) : ledger.settle(own, paid)
-                return Effect.flatMap(closed, () => {
-                  if (!received.isHalted) at.settled(ask, at, { error, paid })
-                  return Effect.failCause(cause)
-                })
-              })
-          })
+            })
+        })
       )
     )
   }

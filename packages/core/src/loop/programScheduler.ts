@@ -24,7 +24,16 @@ import { type Plan, workerName } from "./plan.ts"
 import { fail, running, start } from "./reports.ts"
 import { failedAnswer } from "./reserved.ts"
 import type { Execution } from "./scheduler.ts"
-import { answerStep, isFatal, type Running, type Step, type StepEnd, type StepError, type StepFailure } from "./step.ts"
+import {
+  answering,
+  isFatal,
+  type Running,
+  type Step,
+  type StepAsk,
+  type StepEnd,
+  type StepError,
+  type StepFailure
+} from "./step.ts"
 
 type Driven = Effect.Effect<void, StepFailure>
 
@@ -74,6 +83,7 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
   })
   const { axes, isGroup, leaves, nameOf, parts, roots, seen } = cells
   const { answerOf, viewOf } = makeViews(workflow, cells)
+  const answerStep = answering(context, plan, answer)
   const items = isOneList(plan.workflow, axes) ? undefined : Semaphore.makeUnsafe(itemsAtOnce)
 
   // -----------------------------------------------------------------------------------------------------------------
@@ -313,11 +323,11 @@ export const scheduleProgram = (context: CallContext, plan: Plan, answer: Step):
       cell.answer = isRefused ? { type: "refused", text, worker: running.worker } : { type: "answered", text }
       if (listOf(steps[step]!.gives) !== undefined && !isRefused) cell.list = itemsOf(text)
     }
-    const judged: Parameters<typeof answerStep>[5]["judged"] = (verdict, holds) => {
+    const judged: StepAsk["judged"] = (verdict, holds) => {
       cell.verdict = verdict
       running.holds = holds
     }
-    const answered = answerStep(context, plan, answer, viewOf(cell), running, { keep, judged })
+    const answered = answerStep(viewOf(cell), running, { keep, judged })
     const asked = within(context, { type: "step", runId: context.runId, step, item: running.item }, answered)
     return items === undefined || running.item === undefined ? asked : items.withPermit(asked)
   }

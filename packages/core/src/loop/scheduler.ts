@@ -25,7 +25,7 @@ import type { Answered, CallContext } from "./call.ts"
 import { type Plan, workerName } from "./plan.ts"
 import { fail, start } from "./reports.ts"
 import { failedAnswer } from "./reserved.ts"
-import { answerStep, isFatal, type Running, type Step, type StepFailure } from "./step.ts"
+import { answering, isFatal, type Running, type Step, type StepFailure } from "./step.ts"
 
 /** The current results of a workflow. */
 export interface Results {
@@ -101,6 +101,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
   const waitsFor = steps.map(({ access }, step) => (access === "all" ? step : access.length))
   const answers: Array<StepAnswer | undefined> = steps.map(() => undefined)
   const view = { answers }
+  const answerStep = answering(context, plan, answer)
   const waitingFor: Array<WaitingCall> = []
   const verdicts: Array<Verdict | undefined> = []
   let held: ReadonlyArray<number> = []
@@ -153,7 +154,7 @@ const scheduleSteps = (context: CallContext, plan: Plan, answer: Step): Executio
         verdicts[step] = verdict
         running.holds = holds
       }
-      const answered = answerStep(context, plan, answer, view, running, { keep, judged })
+      const answered = answerStep(view, running, { keep, judged })
       const asked = within(context, { type: "step", runId: context.runId, step }, answered)
       return Effect.matchEffect(asked, {
         onSuccess: (end) => {

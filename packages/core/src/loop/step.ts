@@ -14,7 +14,7 @@ import * as Seed from "../Seed.ts"
 import type { Message } from "../task/Message.ts"
 import type { BudgetExceeded } from "../task/Usage.ts"
 import type { WorkerError, WorkerRequest } from "../task/Worker.ts"
-import { type StepView, type Verdict, workerMessages } from "../workflow/StepMessages.ts"
+import { messagesOf, type StepView, type Verdict } from "../workflow/StepMessages.ts"
 import type { Answered, Ask, CallContext } from "./call.ts"
 import type { Plan, Settings } from "./plan.ts"
 import { finish } from "./reports.ts"
@@ -126,48 +126,50 @@ export const isFatal = ({ onAuthenticationFailure }: Settings, error: StepError)
   onAuthenticationFailure === "end" && error._tag === "WorkerError" && error.reason._tag === "Authentication"
 
 /** Obtains the answer of a step that has started. */
-export const answerStep = (
-  context: CallContext,
-  plan: Plan,
-  next: Step,
-  view: StepView,
-  running: Running,
-  { judged, keep }: Pick<StepAsk, "keep" | "judged">
-): ReturnType<Step> => {
-  const { previous, round, seed, settings, task, workflow } = plan
-  const { emit, item, step } = running
-  const ordinal = workflow.steps[step]!.worker
-  const sample = item === undefined ? Seed.derive(seed, step) : Seed.derive(seed, step, item)
+export type AnswerStep = (view: StepView, running: Running, hooks: Pick<StepAsk, "keep" | "judged">) => ReturnType<Step>
+
+/** Returns a function that obtains the answers of a plan's steps. It prepares the parts that all items share once. */
+export const answering = (context: CallContext, plan: Plan, next: Step): AnswerStep => {
+  const { round, seed, sendSeed, settings, workflow } = plan
   const { maxOutputTokens, preferences, reasoning, temperature } = settings.worker
-  const finished = (answered: Answered, isUnchecked?: boolean) => finish(context, plan, running, answered, isUnchecked)
-  const ask: StepAsk = {
-    step,
-    sample,
-    offered: offeredTo(plan.equipment, settings.toolAccess, workflow, step),
-    conversation: { messages: [], turn: 0, since: 0, toolRounds: 0, corrections: 0 },
-    running,
-    onDelta:
-      emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text })),
-    keep,
-    finish: finished,
-    judged
-  }
-  return next(ask, {
-    ordinal,
-    tried: [ordinal],
-    request: {
-      messages: workerMessages({ task, workflow, step, previous, ...view }),
-      maxOutputTokens,
-      temperature,
-      reasoning,
-      preferences,
-      seed: plan.sendSeed ? sample : undefined
-    },
-    onAnswer: (answered) => {
-      keep(answered)
-      finished(answered)
+  const messagesTo = messagesOf(plan)
+  const offered: Array<Offered> = []
+  return (view, running, { judged, keep }) => {
+    const { emit, item, step } = running
+    const ordinal = workflow.steps[step]!.worker
+    const sample = item === undefined ? Seed.derive(seed, step) : Seed.derive(seed, step, item)
+    offered[step] ??= offeredTo(plan.equipment, settings.toolAccess, workflow, step)
+    const finished = (answered: Answered, isUnchecked?: boolean) =>
+      finish(context, plan, running, answered, isUnchecked)
+    const ask: StepAsk = {
+      step,
+      sample,
+      offered: offered[step],
+      conversation: { messages: [], turn: 0, since: 0, toolRounds: 0, corrections: 0 },
+      running,
+      onDelta:
+        emit && ((kind: "text" | "reasoning", text: string) => emit({ type: "step-delta", round, step, kind, text })),
+      keep,
+      finish: finished,
+      judged
     }
-  })
+    return next(ask, {
+      ordinal,
+      tried: [ordinal],
+      request: {
+        messages: messagesTo(step, view),
+        maxOutputTokens,
+        temperature,
+        reasoning,
+        preferences,
+        seed: sendSeed ? sample : undefined
+      },
+      onAnswer: (answered) => {
+        keep(answered)
+        finished(answered)
+      }
+    })
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------

@@ -94,12 +94,6 @@ const said = (answer: StepAnswer | undefined): string => {
   return answer.type === "refused" ? "The model of this step declined to answer." : "The answer to this step was empty."
 }
 
-/** Returns subtasks as written by the policy. */
-const planned =
-  ({ steps }: Workflow.Workflow) =>
-  (step: number): string =>
-    steps[step]!.subtask
-
 /** Inserts an item into a subtask: replaces `{item}`, or appends the item if there is no placeholder. */
 export const itemSubtask = (subtask: string, item: string): string => {
   if (subtask.includes("{item}")) return subtask.replaceAll("{item}", () => item)
@@ -128,7 +122,7 @@ export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
   }
   const first = results.find(({ answer }) => answer !== undefined)
   const why = first === undefined ? "" : `; the first: ${said(first.answer)}`
-  return { type: "failed", message: `none of its ${results.length} items has an answer${why}` }
+  return { type: "failed", message: `none of its items (${results.length}) has an answer${why}` }
 }
 
 /**
@@ -169,27 +163,36 @@ export const joined = (results: ReadonlyArray<ItemResult>): StepAnswer => {
  * messages[2]?.content // => "Question:\nBuild a raft.\n\nSubtask:\nDo it."
  * ```
  */
-export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Message> => {
-  const { answers, isHidden, previous, step, subtaskOf = planned(view.workflow), task, workflow } = view
-  const { access, earlier = [] } = workflow.steps[step]!
-  const subtask = subtaskOf(step)
+export const workerMessages = (view: WorkerView): Arr.NonEmptyReadonlyArray<Message> =>
+  messagesOf(view)(view.step, view)
+
+/** Returns a function for the messages of a workflow's steps, which are the same for all steps but for their views. */
+export const messagesOf = ({ previous, task, workflow }: Pick<WorkerView, "previous" | "task" | "workflow">) => {
+  const before = background(task)
+  const after = aftermath(task)
   const question = Task.question(task)
-  const messages: Array<Message> = task.messages.slice(0, questionIndex(task))
-  if (previous !== undefined && access === "all") {
-    messages.push(user("Previous answer:"), assistant(said(previous.answer)))
-  }
-  for (const { round, step } of earlier.toSorted((one, other) => one.round - other.round || one.step - other.step)) {
-    const past = previous?.rounds?.[round]
-    messages.push(user(past?.workflow.steps[step]?.subtask || question), assistant(said(past?.answers[step])))
-  }
-  for (const index of Workflow.visible(workflow, step)) {
-    if (isHidden?.(index) === true) continue
-    messages.push(user(subtaskOf(index) || question), assistant(said(answers[index])))
-  }
   const asked = Task.content(task)
-  const content = subtask === "" ? asked : between("Question:\n", asked, `\n\nSubtask:\n${subtask}`)
-  messages.push({ role: "user", content }, ...aftermath(task))
-  return messages as Arr.NonEmptyArray<Message>
+  const planned = (step: number): string => workflow.steps[step]!.subtask
+  return (step: number, { answers, isHidden, subtaskOf = planned }: StepView): Arr.NonEmptyReadonlyArray<Message> => {
+    const { access, earlier } = workflow.steps[step]!
+    const subtask = subtaskOf(step)
+    const messages: Array<Message> = [...before]
+    if (previous !== undefined && access === "all") {
+      messages.push(user("Previous answer:"), assistant(said(previous.answer)))
+    }
+    for (const { round, step } of earlier?.toSorted((one, other) => one.round - other.round || one.step - other.step) ??
+      []) {
+      const past = previous?.rounds?.[round]
+      messages.push(user(past?.workflow.steps[step]?.subtask || question), assistant(said(past?.answers[step])))
+    }
+    for (const index of Workflow.visible(workflow, step)) {
+      if (isHidden?.(index) === true) continue
+      messages.push(user(subtaskOf(index) || question), assistant(said(answers[index])))
+    }
+    const content = subtask === "" ? asked : between("Question:\n", asked, `\n\nSubtask:\n${subtask}`)
+    messages.push({ role: "user", content }, ...after)
+    return messages as Arr.NonEmptyArray<Message>
+  }
 }
 
 // -------------------------------------------------------------------------------------------------------------------
