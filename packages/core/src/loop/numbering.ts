@@ -6,6 +6,7 @@
  * was recorded, or a number beyond the record if it was not.
  */
 import * as Effect from "effect/Effect"
+import { FreeNumbers } from "../run/FreeNumbers.ts"
 import { fingerprint } from "../run/fingerprint.ts"
 import type { Ask, CallContext } from "./call.ts"
 
@@ -15,18 +16,21 @@ export type CallPlace = Pick<Ask, "by" | "round" | "step" | "item">
 /** A call before it is assigned a number. */
 export type Unnumbered = CallPlace & Pick<Ask, "worker" | "request">
 
-/** Looks up calls recorded by an earlier process. */
-export interface Recalled {
-  /** Returns the number of calls recorded for a caller. */
-  readonly count: (of: CallPlace) => number
-  /** Whether a caller's recorded calls were concurrent. */
-  readonly isConcurrent: (of: CallPlace) => boolean
+/** The record of a caller's calls in an earlier process. */
+export interface RecalledCalls {
+  /** The number of calls. */
+  readonly count: number
+  /** The digests of the recorded requests by number, if calls of the caller were concurrent. */
+  readonly requests: ReadonlyMap<number, string>
   /**
    * Whether this call is recorded and has not been made again yet. `request` is the request's digest; `isNext` is
    * whether the call has the number that it would have in the order of starts.
    */
   readonly isSame: (call: Unnumbered & Pick<Ask, "sample" | "turn">, request: string, isNext: boolean) => boolean
 }
+
+/** Returns the record of a caller's calls. */
+export type Recalled = (of: CallPlace) => RecalledCalls
 
 /** A call's number, and the data that its record needs. */
 export type Number = Pick<Ask, "turn" | "sample" | "isNew"> & {
@@ -48,6 +52,38 @@ export interface Numbering {
 const digestOf = ({ request: { tools: _, ...request }, worker }: Pick<Ask, "worker" | "request">): string =>
   fingerprint(JSON.stringify([worker.id, request]))
 
+/** The numbers of the record that are not used yet. */
+interface Unused {
+  /** Returns the lowest number that is recorded with a request. Numbers with other digests are not examined. */
+  readonly find: (digest: string, isRecorded: (turn: number) => boolean) => number | undefined
+  readonly remove: (turn: number) => void
+}
+
+const unusedOf = ({ count, requests }: RecalledCalls, first: number, isFree: (turn: number) => boolean): Unused => {
+  /** By digest, in order; those without one were stopped before their answer, so that only a journal knows them. */
+  const byDigest = new Map<string | undefined, Set<number>>()
+  for (let turn = first; turn < count; turn++) {
+    if (!isFree(turn)) continue
+    const digest = requests.get(turn)
+    const same = byDigest.get(digest)
+    if (same === undefined) byDigest.set(digest, new Set([turn]))
+    else same.add(turn)
+  }
+  const lowest = (digest: string | undefined, isRecorded: (turn: number) => boolean) => {
+    for (const turn of byDigest.get(digest) ?? []) if (isRecorded(turn)) return turn
+    return Number.POSITIVE_INFINITY
+  }
+  return {
+    find: (digest, isRecorded) => {
+      const turn = Math.min(lowest(digest, isRecorded), lowest(undefined, isRecorded))
+      return turn === Number.POSITIVE_INFINITY ? undefined : turn
+    },
+    remove: (turn) => {
+      byDigest.get(requests.get(turn))?.delete(turn)
+    }
+  }
+}
+
 /** Creates the numbering for a caller's calls, starting at `first`. */
 export const numbering = (
   { recalled }: CallContext,
@@ -55,33 +91,32 @@ export const numbering = (
   sampleOf: (turn: number) => number,
   first = 0
 ): Numbering => {
-  const used = new Set<number>()
+  const free = new FreeNumbers()
+  let before: RecalledCalls | undefined
+  let unused: Unused | undefined
   let inFlight = 0
   let wasConcurrent = false
 
-  const from = (least: number): number => {
-    let turn = least
-    while (used.has(turn)) turn++
-    return turn
-  }
-
   const numberOf = (asked: Pick<Ask, "worker" | "request">, own: number | undefined): Number => {
-    wasConcurrent ||= inFlight > 0 || recalled?.isConcurrent(place) === true
-    const digest = wasConcurrent || recalled !== undefined ? digestOf(asked) : undefined
+    before ??= recalled?.(place)
+    wasConcurrent ||= inFlight > 0 || (before !== undefined && before.requests.size > 0)
+    const digest = wasConcurrent || before !== undefined ? digestOf(asked) : undefined
     const reported = wasConcurrent ? digest : undefined
-    const next = own ?? from(first)
-    if (recalled === undefined) return { turn: next, sample: sampleOf(next), digest: reported, isNew: false }
+    const next = own ?? free.from(first)
+    if (before === undefined) return { turn: next, sample: sampleOf(next), digest: reported, isNew: false }
+    const { count, isSame } = before
     const call = { ...place, ...asked }
-    const count = recalled.count(place)
-    const last = own ?? Math.max(next, count - 1)
-    for (let turn = next; turn <= last; turn = from(turn + 1)) {
-      const sample = sampleOf(turn)
-      if (recalled.isSame({ ...call, turn, sample }, digest!, turn === next))
-        return { turn, sample, digest: reported, isNew: false }
+    const isRecorded = (turn: number) => isSame({ ...call, turn, sample: sampleOf(turn) }, digest!, turn === next)
+    const recorded = (turn: number): Number => ({ turn, sample: sampleOf(turn), digest: reported, isNew: false })
+    if (isRecorded(next)) return recorded(next)
+    if (own === undefined) {
+      unused ??= unusedOf(before, first, (turn) => free.from(turn) === turn)
+      const found = unused.find(digest!, isRecorded)
+      if (found !== undefined) return recorded(found)
     }
     // If a sequential caller's request differs from the recorded one, the call keeps its number, so that the mismatch
     // is detected.
-    const turn = wasConcurrent && own === undefined ? from(Math.max(next, count)) : next
+    const turn = wasConcurrent && own === undefined ? free.from(Math.max(next, count)) : next
     return { turn, sample: sampleOf(turn), digest: reported, isNew: wasConcurrent }
   }
 
@@ -89,7 +124,8 @@ export const numbering = (
     call: (asked, make, own) =>
       Effect.suspend(() => {
         const number = numberOf(asked, own)
-        used.add(number.turn)
+        free.use(number.turn)
+        unused?.remove(number.turn)
         inFlight += 1
         return Effect.ensuring(
           make(number),

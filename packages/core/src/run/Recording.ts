@@ -22,6 +22,7 @@ import type { Known } from "../journal/RecordedRun.ts"
 import { type CallEvent, placeOf, type Retired, type Superseded, supersededIn } from "../journal/Superseded.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Paid } from "../task/Usage.ts"
+import { FreeNumbers } from "./FreeNumbers.ts"
 import { fingerprint } from "./fingerprint.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -246,7 +247,6 @@ const pastOf = (entries: ReadonlyArray<Journal.Entry>, superseded: Superseded): 
 /** Assigns numbers to the calls at each position. A call whose request matches a recorded one reuses its number. */
 const claims = (calls: Past["calls"]) => {
   const next = new Map<string, number>()
-  const claimed = new Set<string>()
   const hashOf = (call: string): string | undefined => calls.get(call)?.find(({ hash }) => hash !== undefined)?.hash
   /** The next unused number for each position. A call may have been stopped before any of its entries were written. */
   const counts = new Map<string, number>()
@@ -256,22 +256,28 @@ const claims = (calls: Past["calls"]) => {
     counts.set(place, Math.max(counts.get(place) ?? 0, Number(call.slice(end + 1)) + 1))
   }
   const count = (place: string): number => counts.get(place) ?? 0
-  const lowest = (place: string, from: number): number => {
-    let number = from
-    while (claimed.has(`${place}/${number}`)) number++
-    return number
-  }
-  const found = (place: string, hash: string): number | undefined => {
-    for (let number = lowest(place, 0); number < count(place); number = lowest(place, number + 1)) {
-      if (hashOf(`${place}/${number}`) === hash) return number
+  /** By place, the unclaimed numbers of each request in the record, in order, and the numbers that are free. */
+  const unclaimed = new Map<string, { byHash: Map<string | undefined, Set<number>>; free: FreeNumbers }>()
+  const at = (place: string) => {
+    const known = unclaimed.get(place)
+    if (known !== undefined) return known
+    const byHash = new Map<string | undefined, Set<number>>()
+    for (let number = 0; number < count(place); number++) {
+      const hash = hashOf(`${place}/${number}`)
+      const same = byHash.get(hash)
+      if (same === undefined) byHash.set(hash, new Set([number]))
+      else same.add(number)
     }
-    return undefined
+    const made = { byHash, free: new FreeNumbers() }
+    unclaimed.set(place, made)
+    return made
   }
+  const found = (place: string, hash: string): number | undefined => at(place).byHash.get(hash)?.values().next().value
   return {
     count,
     has: (place: string, hash: string, isNext: boolean): boolean => {
       if (found(place, hash) !== undefined) return true
-      const call = `${place}/${lowest(place, 0)}`
+      const call = `${place}/${at(place).free.from(0)}`
       return isNext && calls.has(call) && hashOf(call) === undefined
     },
     claim: (place: string, hash: string, isNew: boolean): number => {
@@ -280,8 +286,10 @@ const claims = (calls: Past["calls"]) => {
         next.set(place, number + 1)
         return number
       }
-      const number = found(place, hash) ?? lowest(place, isNew ? count(place) : 0)
-      claimed.add(`${place}/${number}`)
+      const { byHash, free } = at(place)
+      const number = found(place, hash) ?? free.from(isNew ? count(place) : 0)
+      free.use(number)
+      byHash.get(hashOf(`${place}/${number}`))?.delete(number)
       return number
     }
   }

@@ -5,10 +5,10 @@
 import * as Effect from "effect/Effect"
 import { millisSince, ticks } from "../../Elapsed.ts"
 import { defined } from "../../Fields.ts"
-import type { Known, Outcome, Recorded } from "../../journal/RecordedRun.ts"
+import type { Known, Outcome, Recorded, RecordedCall } from "../../journal/RecordedRun.ts"
 import { attemptName, placeName, unpaid } from "../../loop/accounts.ts"
 import type { Answered, Ask, At, CallError, CallMiddleware, CallRun, Settled } from "../../loop/call.ts"
-import type { CallPlace, Recalled } from "../../loop/numbering.ts"
+import type { Recalled } from "../../loop/numbering.ts"
 import { lostDetail, placeOf, reportFailure, reportInterruption, show } from "../../loop/reports.ts"
 import type { Slot } from "../../run/Recording.ts"
 import type { Answer, Entry, Failure } from "../../run/ResponseCache.ts"
@@ -69,22 +69,32 @@ const writing = (at: At, slot: Slot): At => ({
 /** Returns the numbers of the calls that the run made earlier. */
 export const recalling = ({ runId }: CallRun, { recorded, recording }: ReplaySettings): Recalled | undefined => {
   const recalled = recording?.recalled
-  const digests = (of: CallPlace) => (recorded?.calls(of) ?? []).filter(({ request }) => request !== undefined)
-  const isConcurrent: Recalled["isConcurrent"] = (of) => digests(of).length > 0
+  const requestsOf = (calls: ReadonlyArray<RecordedCall>): ReadonlyMap<number, string> => {
+    const requests = new Map<number, string>()
+    for (const { request, turn } of calls) if (request !== undefined) requests.set(turn, request)
+    return requests
+  }
   if (recalled !== undefined) {
-    return {
-      isConcurrent,
-      count: (of) => recalled(runId, of.round, placeName(of)).count,
-      isSame: (call, _, isNext) => recalled(runId, call.round, placeName(call)).has(identityOf(call), isNext)
+    return (of) => {
+      const { count, has } = recalled(runId, of.round, placeName(of))
+      return {
+        count,
+        requests: requestsOf(recorded?.calls(of) ?? []),
+        isSame: (call, _, isNext) => has(identityOf(call), isNext)
+      }
     }
   }
   if (recorded === undefined) return undefined
-  return {
-    isConcurrent,
-    count: (of) => Math.max(0, ...recorded.calls(of).map(({ turn }) => turn + 1)),
-    isSame: (call, request, isNext) => {
-      const same = recorded.calls(call).find(({ turn }) => turn === call.turn)
-      return same?.request === undefined ? isNext : same.request === request
+  return (of) => {
+    const calls = recorded.calls(of)
+    const requests = requestsOf(calls)
+    return {
+      count: calls.reduce((count, { turn }) => Math.max(count, turn + 1), 0),
+      requests,
+      isSame: ({ turn }, request, isNext) => {
+        const same = requests.get(turn)
+        return same === undefined ? isNext : same === request
+      }
     }
   }
 }
