@@ -10,6 +10,13 @@ export type Defined<A> = A extends unknown
     }
   : never
 
+/** Whether a value is an object, also an array. */
+export const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
+
+/** Whether a value is an object but no array, so that its fields can be read. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isObject(value) && !Array.isArray(value)
+
 /**
  * Returns a copy of the record without the keys whose value is `undefined`, or the record itself if there are no such
  * keys.

@@ -8,6 +8,7 @@
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import { isObject, isRecord } from "./Fields.ts"
 import { isSame, nearest } from "./Nearest.ts"
 
 // Every entry point that starts runs imports this module. Without this guard, an outdated runtime would fail later with
@@ -141,7 +142,9 @@ export const text = expects("a text", (value) => typeof value === "string")
 export const name = expects("a non-empty string", (value) => typeof value === "string" && value.trim() !== "")
 export const flag = expects("true or false", (value) => typeof value === "boolean")
 export const aFunction = expects("a function", (value) => typeof value === "function")
-export const anObject = expects("an object", (value) => typeof value === "object" && value !== null)
+export const anObject = expects("an object", isObject)
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
 const within = (what: string, { isWhole, least, most }: Range): Check => {
   const words = most >= Number.MAX_SAFE_INTEGER ? `${what} of at least ${least}` : `${what} from ${least} to ${most}`
@@ -164,6 +167,12 @@ export const whole = (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
 
 /** Accepts any number of at least 0, including `Infinity`. */
 export const limit = within("a number", { least: 0, most: Infinity, isWhole: false })
+
+/** Accepts a count without a necessary limit: a whole number of at least 0, or infinity. */
+export const countOrInfinity: Check = Object.assign(
+  expects("a whole number of at least 0, or Infinity", (value) => value === Infinity || isCount(value)),
+  { range: { least: 0, most: Infinity, isWhole: true } }
+)
 
 /**
  * A check that accepts a fixed set of strings. The strings are exposed as `words`, so that schemas can be derived from
@@ -270,9 +279,6 @@ const problemOfOptions = (options: Readonly<Record<string, unknown>>, table: Tab
   }
   return undefined
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
 
 const problemOfEach = (value: unknown, { each, kind }: Each, path: string): string | undefined => {
   const isRight = kind === "list" ? Array.isArray(value) : isRecord(value)

@@ -1,13 +1,11 @@
 /** Validation of the options for `conduct` and the other functions that start runs. */
-
+import { isObject } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import { isFormat, settingsRules, settingsTable } from "../run/tables.ts"
 import { idRule, isRunId } from "../run/UnusableRun.ts"
 import * as Message from "../task/Message.ts"
 import { isName, type NamedShape, nameRule } from "../task/Tool.ts"
 import type { ConductOptions } from "./runs.ts"
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const isFunction = (value: unknown): boolean => typeof value === "function"
 

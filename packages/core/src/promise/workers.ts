@@ -1,5 +1,6 @@
 /** Helpers for defining workers as plain functions. */
 import * as Effect from "effect/Effect"
+import { isObject } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import { withStreams } from "../task/streams.ts"
 import { withThrown } from "../task/thrown.ts"
@@ -98,8 +99,6 @@ export const workerError = (worker: string, reason: WorkerErrorReason): Error =>
 // -------------------------------------------------------------------------------------------------------------------
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<string> =>
   isObject(value) && Symbol.asyncIterator in value

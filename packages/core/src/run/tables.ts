@@ -2,6 +2,7 @@
  * Accepted values for run settings. The tables are used by `Options.check`, and the `RunSettings` schema is derived
  * from them.
  */
+import { isRecord } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import { isChecks } from "../task/Check.ts"
 import type { Shapes } from "../task/Shape.ts"
@@ -43,14 +44,10 @@ export const isTool = (value: unknown): value is Tool =>
   typeof (value as { name?: unknown }).name === "string" &&
   "input" in value
 
-const isShape = (value: unknown): boolean =>
-  typeof value === "function" || (typeof value === "object" && value !== null && !Array.isArray(value))
+const isShape = (value: unknown): boolean => typeof value === "function" || isRecord(value)
 
 const isShapes = (value: unknown): value is Shapes =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  Object.entries(value).every(([name, shape]) => isName(name) && isShape(shape))
+  isRecord(value) && Object.entries(value).every(([name, shape]) => isName(name) && isShape(shape))
 
 /** An output format that is not given as a schema. */
 export type Format = NamedShape | JsonFormat | { readonly type: "text" }
@@ -72,7 +69,7 @@ export const settingsTable = {
   maxSteps: Options.whole(1),
   maxItems: Options.whole(0),
   itemsAtOnce: Options.whole(1),
-  recursion: Options.whole(0),
+  recursion: Options.countOrInfinity,
   self: { maxDepth: Options.whole(0) },
   budget: { ...limitsTable, keep: Options.oneOf("answer"), admit: Options.oneOf("plan") },
   worker: workerTable,

@@ -4,6 +4,7 @@
  */
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
+import { isObject } from "../Fields.ts"
 import { isA, messageOf } from "../Thrown.ts"
 import { type ContentInput, problemOf, content as toContent } from "../task/Message.ts"
 import type { ToolResult } from "../task/Tool.ts"
@@ -21,8 +22,6 @@ class Unreadable extends Error {}
 const refuse = (what: string): never => {
   throw new Unreadable(what)
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const hasMethod = <K extends PropertyKey>(value: unknown, name: K): value is Record<K, () => unknown> =>
   isObject(value) && typeof (value as Record<PropertyKey, unknown>)[name] === "function"

@@ -6,6 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import { settle } from "../Callback.ts"
+import { isRecord } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Context, Critic } from "./Critic.ts"
 import type { Grade, Grader } from "./Grader.ts"
@@ -52,8 +53,7 @@ export const isCheck = (check: unknown): check is Check =>
     ["grade", "score", "generate"].some((verb) => typeof (check as Record<string, unknown>)[verb] === "function"))
 
 /** Whether a value is a valid record of checks. */
-export const isChecks = (checks: unknown): checks is Checks =>
-  typeof checks === "object" && checks !== null && !Array.isArray(checks) && Object.values(checks).every(isCheck)
+export const isChecks = (checks: unknown): checks is Checks => isRecord(checks) && Object.values(checks).every(isCheck)
 
 /** Whether a check may call workers, which costs money. These calls are restored when a run is resumed. */
 export const isAsking = (check: Check): check is Critic | Worker => "score" in check || "generate" in check

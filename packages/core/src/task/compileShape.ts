@@ -5,6 +5,7 @@ import type * as JsonSchemas from "effect/JsonSchema"
 import * as Schema from "effect/Schema"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
 import { atOnce, settle } from "../Callback.ts"
+import { isObject } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Shape } from "./Shape.ts"
 import * as schemaCheck from "./schemaCheck.ts"
@@ -32,8 +33,6 @@ export interface Compiled {
   /** Decodes a value. Fails with a description of the problem that is suitable for the model that wrote the value. */
   readonly check: (value: unknown) => Effect.Effect<unknown, string>
 }
-
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null
 
 const isStandard = (shape: Shape): shape is StandardSchemaV1 =>
   "~standard" in shape && isObject(shape["~standard"]) && "validate" in shape["~standard"]

@@ -2,6 +2,7 @@
  * Validates the keys of workflows. Plans written in code are plain objects, so a misspelt key is rejected with a
  * suggestion instead of being silently ignored.
  */
+import { isRecord } from "../Fields.ts"
 import { isSame, nearest } from "../Nearest.ts"
 import type { EarlierStep, Enough, Gives, Step, StepCheck, StepSettings, When, Workflow } from "./Workflow.ts"
 
@@ -69,12 +70,9 @@ const meantBy = (key: string, known: ReadonlyArray<string>): string | undefined 
   return meant !== undefined && known.includes(meant) ? meant : nearest(key, known)
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Returns the first unknown key in an object, or `undefined`. Keys whose value is `undefined` are ignored. */
 export const unknownKeyIn = (of: string, value: unknown, keys: object): UnknownKey | undefined => {
-  if (!isObject(value)) return undefined
+  if (!isRecord(value)) return undefined
   for (const key in value) {
     if (Object.hasOwn(keys, key) || (value as Readonly<Record<string, unknown>>)[key] === undefined) continue
     // Inherited keys are ignored, because a step may be a class instance.
@@ -125,8 +123,8 @@ export const unknownKeyOf = (workflow: unknown): UnknownKey | undefined => {
   const steps: unknown = (workflow as Partial<Workflow> | undefined)?.steps
   if (!Array.isArray(steps)) return undefined
   for (let index = 0; index < steps.length; index++) {
-    const step: unknown = steps[index]
-    const unknown = isObject(step) ? unknownKeyOfStep(step as Step, index) : undefined
+    const step = steps[index] as Step | undefined
+    const unknown = isRecord(step) ? unknownKeyOfStep(step, index) : undefined
     if (unknown !== undefined) return unknown
   }
   return undefined
