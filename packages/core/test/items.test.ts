@@ -179,8 +179,8 @@ describe("a step that runs for each item of a list", () => {
       retry: { maxAttempts: 1 }
     })
     expect(calls.map(({ asked }) => asked.slice(0, 40))).toHaveLength(4)
-    expect(calls[1]!.asked).toContain("it has 3 items; at most 2 are allowed")
-    expect(failures[0]!.message).toContain("it has 3 items; at most 2 are allowed")
+    expect(calls[1]!.asked).toContain("it has 3 items; the maximum is 2")
+    expect(failures[0]!.message).toContain("it has 3 items; the maximum is 2")
     expect(transcript.rounds[0]!.steps[1]).toMatchObject({ state: "failed", detail: "step 0 returned no list" })
     expect(calls.at(-1)!.seen).toEqual(["This step failed, so it has no answer: step 0 returned no list"])
     expect(answer).toBe("ok")

@@ -104,6 +104,18 @@ describe("the end of a run", () => {
     const conductor = Conductor.make({ policy: endless, pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]) })
     assert.strictEqual(conductor.maxRounds, 10_000)
   })
+
+  it("comes by the budget if the run allows endless rounds, and no number makes a run endless", async () => {
+    const again = promise.policy("again", () => one)
+    const result = await run(again, { budget: { calls: 5 }, recursion: Number.POSITIVE_INFINITY })
+    assert.deepStrictEqual([result.ending, result.answer, result.spend.calls], ["budget", "fact", 5])
+    for (const recursion of [1.5, -1, Number.NaN]) {
+      assert.throws(() => promise.policy("odd", () => one, { recursion }), "a whole number of at least 0, or Infinity")
+      const odd = { ...again, recursion }
+      const conductor = Conductor.make({ policy: odd, pool: WorkerPool.makeUnsafe([ScriptedWorker.echo("a")]) })
+      assert.isAtMost(conductor.maxRounds, 2)
+    }
+  })
 })
 
 describe("complete of the promise API", () => {

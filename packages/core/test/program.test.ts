@@ -34,7 +34,11 @@ describe("the fields of a step beyond the paper's lists", () => {
       /^Step 2: when: step 1 runs for items/u
     ],
     ["a quorum of none", [step(), step({ access: [0], enough: { answers: 0 } })], /^Step 1: enough: /u],
-    ["a quorum of more than it sees", [step(), step({ access: [0], enough: { answers: 2 } })], /^Step 1: enough: it/u],
+    [
+      "a quorum of more than it sees",
+      [step(), step({ access: [0], enough: { answers: 2 } })],
+      /^Step 1: enough: it sees 1 step, so it cannot wait for 2 answers/u
+    ],
     [
       "a quorum with a condition",
       [checked, step({ access: [0], when: { failed: 0 }, enough: { answers: 1 } })],

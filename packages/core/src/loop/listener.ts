@@ -1,6 +1,7 @@
 /** Listeners are user code. Their exceptions must not affect the run. */
 import * as Effect from "effect/Effect"
 import { notify, toErrorOutput } from "../Callback.ts"
+import { counted } from "../Counted.ts"
 import type { Listener, RunEvent } from "../events/RunEvent.ts"
 import type { RunOptions } from "../run/Conductor.ts"
 import { messageOf } from "../Thrown.ts"
@@ -17,7 +18,7 @@ export const guardedListener = (runId: string, listener: Listener) => {
   }
   const tell = Effect.suspend(() =>
     Effect.logWarning(
-      `The listener of run ${runId} threw an error for ${count} events, first for ${first}. The run was not affected.`
+      `The listener of run ${runId} threw an error for ${counted(count, "event")}, first for ${first}. The run was not affected.`
     )
   )
   return {

@@ -1,4 +1,5 @@
 /** Lists returned by steps: their output format, and their items as strings. */
+import { counted } from "../Counted.ts"
 import type { AnswerShape, Read } from "../run/Toolbox.ts"
 import { messageOf } from "../Thrown.ts"
 import { jsonText } from "../task/jsonText.ts"
@@ -39,7 +40,7 @@ const read =
       const items = itemsIn(text)
       if (items === undefined) return { isRight: false, why: 'it is not a list, { "items": ["one", "two"] }' }
       if (items.length > most)
-        return { isRight: false, why: `it has ${items.length} items; at most ${most} are allowed` }
+        return { isRight: false, why: `it has ${counted(items.length, "item")}; the maximum is ${most}` }
       return { isRight: true, text: JSON.stringify(items), value: items }
     } catch (error) {
       return { isRight: false, why: `it is not JSON: ${messageOf(error)}` }

@@ -226,7 +226,9 @@ const inTime = (
  */
 export const maxRounds = (options: RunSettings & Pick<Options, "policy">): number => {
   const { critic, policy, recursion = critic === undefined ? 0 : 2 } = options
-  return Math.min(Math.max(recursion, policy?.recursion ?? 0) + 1, mostRounds)
+  // A policy of the Effect API may have any number.
+  const needed = policy?.recursion ?? 0
+  return Math.min(Math.max(recursion, needed > 0 ? Math.floor(needed) : 0) + 1, mostRounds)
 }
 
 /** Limits the time and memory used by a run that costs nothing and would otherwise never end. */
@@ -251,7 +253,7 @@ const runRounds = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   const run = yield* rounding(state)
   for (let round = 0; ; round++) {
     const end = yield* run(round)
-    if (end === "over" || (end === "ended" && state.recursion === 0)) return
+    if (end === "over" || (end === "ended" && state.recursion <= 0)) return
     if (end === "ended") state.recursion -= 1
     else state.revisions -= 1
   }

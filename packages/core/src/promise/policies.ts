@@ -66,7 +66,7 @@ export interface PolicyOptions {
 
 const options: Options.ShapeOf<PolicyOptions> = {
   checks: Options.expects("checks by name, { name: check }", isChecks),
-  recursion: Options.limit,
+  recursion: Options.countOrInfinity,
   revise: Options.aFunction
 }
 

@@ -372,6 +372,13 @@ const withHeld = (ledger: LedgerNode): Standing => {
   }
 }
 
+/** Separates the amount reserved by `keep`, which counts as spent for a new call, from the spend of a refusal. */
+const withoutKept = ({ kept }: LedgerNode, error: BudgetExceeded): BudgetExceeded => {
+  const { limit, spent } = error
+  const part = limit === "durationMillis" || kept.calls === 0 ? 0 : kept[limit]
+  return part === 0 ? error : new BudgetExceeded({ ...error.fields, spent: spent - part, reserved: part })
+}
+
 /**
  * Wraps a user-supplied ledger, whose methods may be async and may throw. If a method throws, the call dies with a
  * `CallbackError`. Ledgers created with {@link make} are returned unchanged.
@@ -473,7 +480,7 @@ class LedgerNode implements Ledger, Standing {
       }
       const drawn = caller && drawsOn(ledger, caller, partOfAmount(amount))
       const found = ledger.isLimited ? fit(ledger.limits, ledger.standing(isReplayed, drawn, this), amount) : "fits"
-      if (found !== "fits") return found === "wait" ? ledger : found
+      if (found !== "fits") return found === "wait" ? ledger : isReplayed ? found : withoutKept(ledger, found)
       if (drawn !== undefined && drawn.length > 0) draws = [...(draws ?? []), ...drawn]
     }
     for (const draw of draws ?? []) this.move(draw, -1)

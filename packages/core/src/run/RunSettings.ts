@@ -26,7 +26,7 @@ export interface WorkerSettings {
   readonly reasoning?: Reasoning | undefined
   /**
    * How to handle preferences that a worker does not support. `"require"` (the default) fails the call. `"omit"` (the
-   * server's default) substitutes a supported value or drops the preference, and adds a notice.
+   * server's default) substitutes the closest supported value or drops the preference, and adds a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
   /**
@@ -35,9 +35,9 @@ export interface WorkerSettings {
    */
   readonly timeoutMillis?: number | undefined
   /**
-   * Maximum time without a new part of the answer, in milliseconds. If it is exceeded, the call fails with a `Timeout`
+   * Maximum time between two parts of an answer, in milliseconds. If it is exceeded, the call fails with a `Timeout`
    * and is retried. Defaults to a third of `budget.durationMillis` for workers that stream, so that a stalled call
-   * leaves time for another one. There is no default without such a budget, or for workers that do not stream.
+   * leaves time for another one. Without such a budget, and for workers that do not stream, there is no such limit.
    * Keep-alive comments in an event stream do not count as parts. 0 disables the limit.
    */
   readonly silenceMillis?: number | undefined
@@ -79,7 +79,8 @@ export interface RunSettings {
   /**
    * Maximum number of rounds after the first. In each, the policy sees its previous workflow and the resulting answer.
    * The run ends earlier if the policy confirms the answer. A round without an answer (because its last step failed)
-   * does not end the run while more rounds are allowed. Default: 0, or 2 with a critic.
+   * does not end the run while more rounds are allowed. `Infinity` allows as many rounds as the budget does, at most
+   * 10,000. Default: 0, or 2 with a critic.
    */
   readonly recursion?: number | undefined
   /**

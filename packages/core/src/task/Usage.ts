@@ -1,7 +1,7 @@
 /** Token usage and cost: tokens, list prices, spending, and the error raised when a budget is exceeded. */
 
 import * as Data from "effect/Data"
-import * as Elapsed from "../Elapsed.ts"
+import { counted } from "../Counted.ts"
 import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import type { Message } from "./Message.ts"
@@ -109,7 +109,7 @@ export interface PlanPrice {
 }
 
 const amount = ({ calls, costUsd, tokens }: PlanAmount): string =>
-  `${costUsd === undefined ? "an unknown cost" : `${decimal(costUsd)} USD`} (${calls} calls, ${tokens} tokens)`
+  `${costUsd === undefined ? "an unknown cost" : `${decimal(costUsd)} USD`} (${counted(calls, "call")}, ${counted(tokens, "token")})`
 
 /** Raised when a call or a plan would exceed a limit. `needed` is its worst case, or `undefined` if unknown. */
 export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
@@ -117,6 +117,8 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
   readonly allowed: number
   readonly spent: number
   readonly needed: number | undefined
+  /** The part of the limit that is reserved for the step that answers (`budget.keep`). It is not spent. */
+  readonly reserved?: number | undefined
   /** Set to `"payer"` if the payer's limit was exceeded, rather than a limit of the run or a shared account. */
   readonly account?: "payer" | undefined
   /** The worker without a known price, if this is why `needed` is unknown. */
@@ -126,15 +128,16 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 }> {
   /** The fields of the error. Useful for creating a copy with additional fields. */
   get fields() {
-    const { account, allowed, limit, needed, plan, spent, worker } = this
-    return { account, allowed, limit, needed, plan, spent, worker }
+    const { account, allowed, limit, needed, plan, reserved, spent, worker } = this
+    return { account, allowed, limit, needed, plan, reserved, spent, worker }
   }
 
   override get message(): string {
-    const { allowed, limit, needed, plan, spent, worker } = this
-    if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} is reached.`
+    const { allowed, limit, needed, plan, reserved, spent, worker } = this
+    if (limit === "durationMillis") return `The time limit of ${Math.round(allowed) / 1000} s is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
-    const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : `${value} ${limit}`)
+    const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : counted(value, name))
+    const reservedText = reserved === undefined ? "" : `, ${show(reserved)} reserved for the step that answers`
     if (plan !== undefined) {
       const limits = `the ${name} limit is ${show(allowed)}, ${show(spent)} spent`
       return needed === undefined
@@ -143,7 +146,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
     }
     return needed === undefined
       ? `The cost limit of ${show(allowed)} cannot be enforced, because ${worker === undefined ? "a worker" : `worker "${worker}"`} has no known price. Set \`pricing\`, or \`free\` if it costs nothing.`
-      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent, and the next call needs up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`
+      : `Budget exceeded: the ${name} limit is ${show(allowed)}, ${show(spent)} spent${reservedText}, and the next call needs up to ${show(needed)}. Raise the limit, or lower maxOutputTokens.`
   }
 }
 

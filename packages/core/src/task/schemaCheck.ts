@@ -5,6 +5,8 @@
  *
  * `pattern`, `patternProperties` and `format` are ignored, because an untrusted regular expression may never terminate.
  */
+import { counted } from "../Counted.ts"
+import { isRecord } from "../Fields.ts"
 import { kindOf } from "../Options.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -98,9 +100,6 @@ type Fields = Readonly<Record<string, unknown>>
 /** Thrown to stop a validation that takes too many steps. */
 const exhausted = new Error("The check takes too many steps.")
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 const texts = (value: unknown): ReadonlyArray<string> =>
   Array.isArray(value) ? [...new Set(value.filter((one) => typeof one === "string"))] : []
 
@@ -187,7 +186,7 @@ const namesIn = (document: Fields): ReadonlyMap<string, Fields> => {
   while (pending.length > 0) {
     const value = pending.pop()
     if (typeof value !== "object" || value === null) continue
-    if (isFields(value)) {
+    if (isRecord(value)) {
       const { $anchor, $dynamicAnchor, $id, id } = value
       for (const anchor of [$anchor, $dynamicAnchor]) {
         if (typeof anchor === "string" && !names.has(`#${anchor}`)) names.set(`#${anchor}`, value)
@@ -247,7 +246,7 @@ const listOf = (value: unknown, keyword: string, { node }: Document): ReadonlyAr
 }
 
 const entriesOf = (value: unknown, keyword: string): ReadonlyArray<readonly [string, unknown]> => {
-  if (!isFields(value)) throw new Error(`its ${keyword} must be an object of schemas, not ${kindOf(value)}`)
+  if (!isRecord(value)) throw new Error(`its ${keyword} must be an object of schemas, not ${kindOf(value)}`)
   return Object.entries(value)
 }
 
@@ -350,7 +349,7 @@ const read = (root: Fields) => {
   const nodeOf = (schema: unknown, keyword: string): Node => {
     const found = known.get(schema)
     if (found !== undefined) return found
-    if (typeof schema !== "boolean" && !isFields(schema)) {
+    if (typeof schema !== "boolean" && !isRecord(schema)) {
       throw new Error(`its ${keyword} contains ${kindOf(schema)} instead of a schema`)
     }
     const node = new Node(schema)
@@ -444,7 +443,7 @@ const isOfType = (value: unknown, type: string): boolean => {
     case "array":
       return Array.isArray(value)
     case "object":
-      return isFields(value)
+      return isRecord(value)
     case "integer":
       return Number.isInteger(value)
     default:
@@ -481,7 +480,7 @@ const sizeProblem = (raw: Fields, value: unknown, spend: (steps: number) => void
     return outside(length, "minLength", "maxLength", "characters")
   }
   if (Array.isArray(value)) return outside(value.length, "minItems", "maxItems", "items")
-  if (!isFields(value) || (bound(raw, "minProperties") ?? bound(raw, "maxProperties")) === undefined) return undefined
+  if (!isRecord(value) || (bound(raw, "minProperties") ?? bound(raw, "maxProperties")) === undefined) return undefined
   const size = Object.keys(value).length
   spend(size)
   return outside(size, "minProperties", "maxProperties", "properties")
@@ -601,7 +600,7 @@ class Run {
     }
     if (!this.ofWhole(node, value, seen, problems)) return false
     if (Array.isArray(value)) return this.ofItems(node, value, seen, problems)
-    return !isFields(value) || this.ofProperties(node, value, seen, problems)
+    return !isRecord(value) || this.ofProperties(node, value, seen, problems)
   }
 
   private isIn({ composite, plain }: Values, value: unknown): boolean {
@@ -633,7 +632,7 @@ class Run {
     }
     const branch = node.condition === undefined ? undefined : this.branchOf(node, node.condition, value, seen)
     if (branch !== undefined && !this.allows(branch, value, seen)) return refused(problems, { node: branch, value })
-    if (dependents.length === 0 || !isFields(value)) return true
+    if (dependents.length === 0 || !isRecord(value)) return true
     for (const [name, dependent] of dependents) {
       this.spend(1)
       if (!Object.hasOwn(value, name)) continue
@@ -776,9 +775,9 @@ class Run {
       seen?.items.add(key)
     }
     const [least = 1, largest = value.length] = [bound(raw, "minContains"), bound(raw, "maxContains")]
-    if (found < least) return `Expected at least ${least} items that "contains" allows, got ${found}`
+    if (found < least) return `Expected at least ${counted(least, "item")} that "contains" allows, got ${found}`
     const isTooMany = found > largest && !contains.isUnsure
-    return isTooMany ? `Expected at most ${largest} items that "contains" allows, got ${found}` : undefined
+    return isTooMany ? `Expected at most ${counted(largest, "item")} that "contains" allows, got ${found}` : undefined
   }
 
   private isUnique(value: ReadonlyArray<unknown>): boolean {

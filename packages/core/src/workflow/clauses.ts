@@ -184,7 +184,10 @@ export const read = (text: string, notes: Set<string> | undefined): How | WrongC
     at += part.length + 1
     const written = part.trim()
     const wrong = (expected: string): WrongClause => ({ type: "wrong", at: start, expected, found: shorten(written) })
-    if (written === "" && notes !== undefined) continue
+    if (written === "" && notes !== undefined) {
+      notes.add("Left out an empty clause in how.")
+      continue
+    }
     const clause = clauseOf(written.replace(/\s+/g, " "))
     if (clause === undefined) return wrong(expectedOf(written))
     const canonical = write(clause.how)

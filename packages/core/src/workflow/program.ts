@@ -4,6 +4,8 @@
  * A step's axes are the steps whose lists provide its items, outermost first. Two steps share the items of their common
  * leading axes, which determines the items that a step waits for and sees.
  */
+import { counted } from "../Counted.ts"
+import { isRecord } from "../Fields.ts"
 import { nearest } from "../Nearest.ts"
 import * as Options from "../Options.ts"
 import { reasoningTable } from "../task/Worker.ts"
@@ -83,9 +85,6 @@ const mostAxes = 2
 const isWhole = (value: unknown, least: number): value is number =>
   Number.isSafeInteger(value) && (value as number) >= least
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** Maximum duration of a timer, in milliseconds. */
 const mostMillis = 2 ** 31 - 1
 
@@ -99,15 +98,15 @@ const settingsTable = {
 /** Returns the first field of a step that would be invalid in any workflow, with the reason. */
 const malformedField = ({ check, each, enough, gives, settings, tools, when }: Step): [string, string] | undefined => {
   if (gives !== undefined) {
-    const isList = isObject(gives) && "list" in gives && isWhole(gives.list, 1)
-    const isShape = isObject(gives) && "shape" in gives && typeof gives.shape === "string" && gives.shape !== ""
+    const isList = isRecord(gives) && "list" in gives && isWhole(gives.list, 1)
+    const isShape = isRecord(gives) && "shape" in gives && typeof gives.shape === "string" && gives.shape !== ""
     if (isList === isShape) return ["gives", 'expected { list: 16 }, with at least 1 item, or { shape: "name" }']
   }
   if (each !== undefined && !isWhole(each, 0)) return ["each", "expected the index of an earlier step"]
-  if (when !== undefined && !(isObject(when) && isWhole(when.failed, 0)))
+  if (when !== undefined && !(isRecord(when) && isWhole(when.failed, 0)))
     return ["when", "expected { failed: the index of an earlier step with a check }"]
   if (enough !== undefined) {
-    const { answers, graceMillis = 0 } = isObject(enough) ? enough : { answers: undefined }
+    const { answers, graceMillis = 0 } = isRecord(enough) ? enough : { answers: undefined }
     if (!isWhole(answers, 1) || typeof graceMillis !== "number" || !(graceMillis >= 0 && graceMillis <= mostMillis))
       return ["enough", "expected { answers: at least 1, graceMillis: milliseconds }"]
   }
@@ -176,7 +175,10 @@ const wrongWait = (
   const seen = access === "all" ? Array.from({ length: step }, (_, index) => index) : access
   const isLifted = seen.some((at) => axes[at]!.some((axis, depth) => own[depth] !== axis))
   if (!isLifted && enough.answers > seen.length)
-    return ["enough", `it sees ${seen.length} steps, so it cannot wait for ${enough.answers} answers`]
+    return [
+      "enough",
+      `it sees ${counted(seen.length, "step")}, so it cannot wait for ${counted(enough.answers, "answer")}`
+    ]
   return undefined
 }
 
@@ -207,7 +209,7 @@ export const wrongField = (
     if (items > maxItems)
       return wrong(step, [
         "each",
-        `it may have ${most} items, which is more than ${maxItems} with all steps (maxItems)`
+        `it may have ${counted(most, "item")}, which is more than ${maxItems} with all steps (maxItems)`
       ])
   }
   return undefined

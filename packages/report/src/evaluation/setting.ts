@@ -1,7 +1,5 @@
 /** The settings of an evaluation, in enough detail to repeat it. */
-
 import type { Budget } from "@divisi/core"
-import { Elapsed } from "@divisi/core"
 import { type Html, html } from "../page/Html.ts"
 import { count, usd } from "../page/Numbers.ts"
 import { note, section } from "../page/Page.ts"
@@ -13,7 +11,7 @@ const limits = ({ calls, costUsd, durationMillis, tokens }: Budget.Limits): stri
     costUsd === undefined ? [] : usd(costUsd),
     tokens === undefined ? [] : `${count(tokens)} tokens`,
     calls === undefined ? [] : `${count(calls)} calls`,
-    durationMillis === undefined ? [] : `${Elapsed.inSeconds(durationMillis)}`
+    durationMillis === undefined ? [] : `${Math.round(durationMillis) / 1000} s`
   ].flat()
   return said.length === 0 ? "none" : said.join(", ")
 }

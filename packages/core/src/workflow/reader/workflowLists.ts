@@ -1,6 +1,7 @@
 /**
  * Converts literals to a workflow's lists, and finds the lists in a text. The strict parser accepts only assignments.
  */
+import { counted } from "../../Counted.ts"
 import * as Clauses from "../clauses.ts"
 import type { Access, EarlierStep, StepCheck } from "../Workflow.ts"
 import {
@@ -254,7 +255,10 @@ export const sameLength = (reader: Pick<Reader, "text">, lists: Lists): Lists | 
   return {
     type: "failure",
     at: Math.min(odd.literal.at, reader.text.length),
-    expected: odd === checks ? `${count} checks, one for each step` : `${count} entries in how, one for each step`,
+    expected:
+      odd === checks
+        ? `${counted(count, "check")}, one for each step`
+        : `${counted(count, "entry", "entries")} in how, one for each step`,
     found: `${odd.values.length}`
   }
 }
