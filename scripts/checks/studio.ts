@@ -11,6 +11,7 @@ import { promisify } from "node:util"
 import zlib from "node:zlib"
 import { type Browser, chromium as driver, type Page } from "playwright-core"
 import { buildApp, bundleApp, bundleExport } from "../../packages/studio/scripts/build.ts"
+import { stalePages } from "../../packages/studio/scripts/exported.ts"
 import { chromium } from "../setup/chromium.ts"
 import { root } from "../setup/workspace.mjs"
 import type { Report } from "./Report.ts"
@@ -158,7 +159,8 @@ const figureProblems = async (browser: Browser): Promise<ReadonlyArray<string>> 
 
 /** Checks the size, and opens the pages of real runs. */
 export const check = async (): Promise<Report> => {
-  const problems = [...(await sizeProblems())]
+  const stale = (await stalePages()).map((page) => `${page} has an earlier page of the studio: pnpm studio:exported.`)
+  const problems = [...(await sizeProblems()), ...stale]
   const executablePath = chromium()
   if (executablePath === undefined) {
     process.stderr.write("studio: its pages are left out, since there is no Chromium; set DIVISI_CHROMIUM to one.\n")

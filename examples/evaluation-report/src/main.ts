@@ -10,8 +10,8 @@ import { GymGrader, OraclePolicy } from "@divisi/gym"
 import * as Gym from "@divisi/gym/Gym"
 import * as GymPool from "@divisi/gym/GymPool"
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
-import { EvaluationTables } from "@divisi/report"
-import * as EvaluationPage from "@divisi/report/EvaluationPage"
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
+import { Reports } from "@divisi/studio"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 
@@ -20,6 +20,7 @@ const { values } = parseArgs({
     questions: { type: "string", default: "40" },
     training: { type: "string", default: "60" },
     epochs: { type: "string", default: "2" },
+    texts: { type: "string", default: "1000000" },
     out: { type: "string" }
   }
 })
@@ -102,14 +103,15 @@ const evaluate = Effect.gen(function* () {
 const { folder, report, samples } = await Effect.runPromise(evaluate)
 
 const asked = new Map(tasks.map((task) => [task.id, task]))
-const page = EvaluationPage.render(report, {
-  title: "Policies of the gym",
+const page = Reports.evaluation(report, {
+  name: "Policies of the gym",
   samples,
-  profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)),
+  profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)).workers,
   questionOf: (_, id) => {
     const task = asked.get(id)
     return task === undefined ? undefined : { question: Task.question(task), reference: task.reference }
-  }
+  },
+  maxCharacters: Number(values.texts)
 })
 
 const out = path.resolve(values.out ?? folder)

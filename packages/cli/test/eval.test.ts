@@ -23,6 +23,7 @@ describe("divisi eval", () => {
         [
           "answers.sqlite",
           "journal.jsonl",
+          "questions.jsonl",
           "report.csv",
           "report.html",
           "report.md",

@@ -1,8 +1,8 @@
 /**
  * The tables of an evaluation, in Markdown and CSV: one row per policy and one column per benchmark, as in the paper.
  */
-import { type Cell, type EqualBudget, type Evaluation, type Overall, playMoney } from "./evaluation/Evaluation.ts"
-import { visible } from "./page/Html.ts"
+import type * as Data from "./evaluation/Evaluation.ts"
+import { playMoney } from "./evaluation/Evaluation.ts"
 import {
   count,
   counted,
@@ -16,8 +16,18 @@ import {
   usd,
   withError
 } from "./page/Numbers.ts"
+import { visible } from "./page/Text.ts"
 
+export { playMoney } from "./evaluation/Evaluation.ts"
 export { failures, folded, isSingle } from "./evaluation/failures.ts"
+
+// By name: the declarations of a barrel take types that are handed on from another file for values.
+export type Cell = Data.Cell
+export type Comparison = Data.Comparison
+export type Evaluation = Data.Evaluation
+export type Overall = Data.Overall
+export type Share = Data.Share
+type EqualBudget = Data.EqualBudget
 
 // -------------------------------------------------------------------------------------------------------------------
 // Rows

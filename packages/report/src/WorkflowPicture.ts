@@ -5,9 +5,10 @@
 import type { Workflow } from "@divisi/core"
 import wrapAnsi from "wrap-ansi"
 import { type Placed, place } from "./chart/Graph.ts"
-import { type Html, html, visible } from "./page/Html.ts"
+import { type Html, html } from "./page/Html.ts"
 import * as Picture from "./page/Picture.ts"
 import { pictureStyle } from "./page/Style.ts"
+import { visible } from "./page/Text.ts"
 
 /** Measures in pixels. Text is set in a monospaced font, so that columns can be counted. */
 const columns = 34

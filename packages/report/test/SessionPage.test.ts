@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as SessionPage from "../src/SessionPage.ts"
 import * as Spans from "../src/session/Spans.ts"
-import { hostile } from "./madeUpRun.ts"
+
 import { begin, run } from "./madeUpSession.ts"
+
+const hostile = `</pre></article><script>alert("x")</script><img src="http://example.com/x.png" onerror=alert(1)>\u202e&amp;\u0007`
 
 const twice = [run("a", 0, "First?"), run("b", 20_000, "Second?")]
 

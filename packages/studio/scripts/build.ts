@@ -2,6 +2,7 @@
  * Bundles the page with esbuild: as modules for servers, whose pages are loaded when they are opened, and as one classic
  * script for exported pages, since browsers load no modules from `file:` addresses.
  */
+import crypto from "node:crypto"
 import fs from "node:fs"
 import path from "node:path"
 import zlib from "node:zlib"
@@ -42,17 +43,34 @@ const bundle = async (options: BuildOptions): Promise<ReadonlyArray<readonly [st
 
 const main = path.join(source, "main.tsx")
 
+const styles = path.join(source, "styles.css")
+
+/** The version of the page: a digest of its own code and styles, without that of libraries and other packages. */
+export const pageVersion = async (): Promise<string> => {
+  const entryPoints = { page: main, styles }
+  const hash = crypto.createHash("sha256")
+  for (const [, contents] of await bundle({ entryPoints, format: "esm", packages: "external", plugins: [] }))
+    hash.update(contents)
+  return hash.digest("hex").slice(0, 12)
+}
+
+/** Returns the document, with the version of the page. */
+const documentOf = async (): Promise<Uint8Array> => {
+  const text = fs.readFileSync(path.join(source, "index.html"), "utf8")
+  return Buffer.from(text.replace("PAGE_VERSION", await pageVersion()))
+}
+
 /** Returns the files of the page on a server, by name. */
 export const bundleApp = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
   const files = await bundle({
-    entryPoints: { studio: main, "studio-styles": path.join(source, "styles.css") },
+    entryPoints: { studio: main, "studio-styles": styles },
     chunkNames: "page-[hash]",
     splitting: true,
     format: "esm"
   })
   const named = files.map(([name, contents]) => [name.replace("studio-styles", "studio"), contents] as const)
-  const asIs = ["index.html", "icon.svg"].map((name) => [name, fs.readFileSync(path.join(source, name))] as const)
-  return new Map([...asIs, ...named])
+  const icon = fs.readFileSync(path.join(source, "icon.svg"))
+  return new Map<string, Uint8Array>([["index.html", await documentOf()], ["icon.svg", icon], ...named])
 }
 
 /** Leaves out the editor of plans, which exported pages never open. */
@@ -80,10 +98,16 @@ export const buildApp = async (folder: string): Promise<void> => {
   for (const name of fs.readdirSync(folder)) {
     if (name.startsWith("page-") && !files.has(name.replace(/\.(gz|br)$/, ""))) fs.rmSync(path.join(folder, name))
   }
-  for (const [name, contents] of files) {
-    fs.writeFileSync(path.join(folder, name), contents)
-    fs.writeFileSync(path.join(folder, `${name}.gz`), zlib.gzipSync(contents, { level: 9 }))
-    fs.writeFileSync(path.join(folder, `${name}.br`), zlib.brotliCompressSync(contents))
+  // A file is replaced whole, since another process may read it.
+  const write = (name: string, contents: Uint8Array) => {
+    const partial = path.join(folder, `.${process.pid}-${name}`)
+    fs.writeFileSync(partial, contents)
+    fs.renameSync(partial, path.join(folder, name))
   }
-  fs.writeFileSync(path.join(folder, "exported.js"), await bundleExport())
+  for (const [name, contents] of files) {
+    write(name, contents)
+    write(`${name}.gz`, zlib.gzipSync(contents, { level: 9 }))
+    write(`${name}.br`, zlib.brotliCompressSync(contents))
+  }
+  write("exported.js", await bundleExport())
 }

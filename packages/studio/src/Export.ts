@@ -13,10 +13,13 @@ export interface ExportedRun {
   readonly transcript: Transcript.Transcript
 }
 
-/** JSON as a JavaScript expression: no text in it can end a script or begin a comment of HTML. */
+/**
+ * JSON as a JavaScript expression: no text in it can end a script or begin a comment of HTML, and none has a character
+ * that acts on a terminal or turns the direction of the file's text.
+ */
 const literal = (value: unknown): string =>
   JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
+    /[<>&\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
@@ -33,6 +36,13 @@ const dataScript = (runs: ReadonlyArray<ExportedRun>, more: ExportedData): strin
   return `globalThis.divisiStudio=JSON.parse(${literal(JSON.stringify(data))})`
 }
 
+/** Returns an exported page with the script, the styles and the document of today, and the data that it has. */
+export const again = (page: string): string => {
+  const [, data] = /<script>(globalThis\.divisiStudio=JSON\.parse\(".*"\))<\/script>/.exec(page) ?? []
+  if (data === undefined) throw new Error("This is not an exported page.")
+  return pageOf(data)
+}
+
 const hashOf = (text: string): string => `'sha256-${crypto.createHash("sha256").update(text).digest("base64")}'`
 
 const policyTag = (script: string, style: string): string =>
@@ -42,8 +52,10 @@ const policyTag = (script: string, style: string): string =>
 const moduleTag = '<script src="studio.js" type="module"></script>'
 
 /** Returns a self-contained document with the runs. It loads no other files. */
-export const onePage = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): string => {
-  const data = dataScript(runs, more)
+export const onePage = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): string =>
+  pageOf(dataScript(runs, more))
+
+const pageOf = (data: string): string => {
   // The bundle is the project's own; only a closing tag in one of its strings could end the element.
   const script = Assets.textOf("exported.js").replaceAll("</script", "<\\/script")
   const style = Assets.textOf("studio.css")

@@ -62,7 +62,7 @@ describe("charts", () => {
     const charts = Series.chartsOf(many([0.2, 0.4]))
     expect(charts[0]!.series[0]!.points[0]).toMatchObject({ x: 0, y: 0.2, low: 0.1, high: expect.closeTo(0.3) })
     expect(charts.map(({ title }) => title)).not.toContain("Held-out evaluation")
-    expect(Series.chartsOf([grpo(0, 1)])).toEqual([])
+    expect(Series.chartsOf([])).toEqual([])
   })
 
   it("join neighbouring iterations with the same most frequent shape", () => {
@@ -70,6 +70,51 @@ describe("charts", () => {
     expect(Series.shapeSpans(many([0, 0, 0], (index) => shapes[index]!))).toMatchObject([
       { from: 0, to: 1, shape: "a", share: 0.25 },
       { from: 2, to: 2, shape: "a > b", share: 1 }
+    ])
+  })
+
+  it("have a point of a single iteration", () => {
+    const [reward] = Series.chartsOf([grpo(0, 1)])
+    expect(reward).toMatchObject({ title: "Reward", series: [{ points: [{ x: 0, y: 1 }] }] })
+  })
+
+  it("show shares and other measures of the held-out evaluation separately", () => {
+    const evaluation = { accuracy: 0.5, calls: 1.5 }
+    const charts = Series.chartsOf(many([0, 1], () => ({ evaluation })))
+    const namesIn = (title: string) => charts.find((one) => one.title === title)?.series.map(({ name }) => name)
+    expect(namesIn("Held-out evaluation")).toEqual(["accuracy"])
+    expect(namesIn("Held-out evaluation, other measures")).toEqual(["calls"])
+  })
+
+  it("show rounds only if there are several", () => {
+    const rounds = (count: number) => ({
+      rounds: Array.from({ length: count }, (_, round) => ({ round, correct: 0.5 + round / 10 }))
+    })
+    const chartOf = (count: number) =>
+      Series.chartsOf(many([0, 1], () => rounds(count))).find(({ title }) => title === "Correct by round")
+    expect(chartOf(1)).toBeUndefined()
+    expect(chartOf(2)?.series.map(({ name, points }) => [name, points[0]!.y])).toEqual([
+      ["round 0", 0.5],
+      ["round 1", 0.6]
+    ])
+  })
+
+  it("count the steps of each worker, in all and by kind, also of a kind with the name of the sum", () => {
+    const kinds = { sums: { workers: { a: 3, b: 1 } }, "all tasks": { workers: { a: 1 } }, none: { workers: {} } }
+    const found = Series.workersByKind(many([0, 0], () => ({ kinds })))
+    expect(found.map(({ kind, steps }) => [kind, Object.fromEntries(steps)])).toEqual([
+      ["all kinds", { a: 8, b: 2 }],
+      ["all tasks", { a: 2 }],
+      ["none", {}],
+      ["sums", { a: 6, b: 2 }]
+    ])
+  })
+
+  it("name the phases with their iterations", () => {
+    const phases = ["warm", "warm", "learn"]
+    expect(Series.phasesOf(many([0, 0, 0], (index) => ({ phase: phases[index] })))).toEqual([
+      { name: "warm", from: 0, to: 1 },
+      { name: "learn", from: 2, to: 2 }
     ])
   })
 

@@ -64,9 +64,8 @@ import { fromLanguageModel } from "@divisi/providers-effect"
 import { google } from "@divisi/providers-google"
 import { openai, openaiChat, openaiCompatible } from "@divisi/providers-openai"
 import { paperPool } from "@divisi/recipes"
-import { EvaluationPage } from "@divisi/report"
 import { Keys, NodeServer, Server } from "@divisi/server"
-import { StudioServer } from "@divisi/studio"
+import { type Evaluations, Reports, StudioServer } from "@divisi/studio"
 import { ConductorServer } from "@divisi/tools-mcp"
 import { Estimate, SamplerWorker, ToyEngine, Trainer } from "@divisi/trainer"
 import * as TrainingConfig from "@divisi/trainer/TrainingConfig"
@@ -78,6 +77,10 @@ import * as Tracer from "effect/Tracer"
 import type { Configuration } from "./options.ts"
 
 const nothing = () => {}
+const emptyReport = {
+  ...{ benchmarks: [], cells: [], comparisons: [], overall: [], pool: [] },
+  ...{ config: { policies: [] }, extent: { samples: 0, planned: 0 } }
+} as unknown as Evaluations.Report
 const worker = ScriptedWorker.echo("a")
 const pool = WorkerPool.makeUnsafe([worker])
 const policy = promise.single(0)
@@ -479,10 +482,9 @@ export const configurations: ReadonlyArray<Configuration> = [
     }
   },
   {
-    name: "EvaluationPage.render",
-    make: (options) => EvaluationPage.render({ benchmarks: [] } as never, options),
-    options: { title: "a", samples: [], profiles: {}, questionOf: nothing, questions: 1 },
-    open: ["profiles"]
+    name: "Reports.evaluation",
+    make: (options) => Reports.evaluation(emptyReport, options),
+    options: { name: "a", samples: [], profiles: [], questionOf: nothing, maxCharacters: 1 }
   },
   {
     name: "LlamaCppEmbeddings.load",

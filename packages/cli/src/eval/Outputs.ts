@@ -1,26 +1,39 @@
-/** The readable files of an evaluation: a page and tables, created from its report. */
+/** The readable files of an evaluation: its questions, a page and tables, created from its report. */
 import path from "node:path"
-import * as Task from "@divisi/core/Task"
-import { type Evaluation, WorkerProfile } from "@divisi/evals"
+import { type Evaluation, ReportFile, WorkerProfile } from "@divisi/evals"
 import type { Report, Sample } from "@divisi/evals/Report"
 import { WholeFile } from "@divisi/files"
-import { EvaluationTables } from "@divisi/report"
-import * as EvaluationPage from "@divisi/report/EvaluationPage"
+import type { FileError } from "@divisi/files/FileError"
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
+import { Assets, Reports } from "@divisi/studio"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 
-const questionsOf = (suites: ReadonlyArray<Evaluation.Suite>): EvaluationPage.QuestionOf => {
-  const tasks = new Map(
-    suites
-      .filter(({ record }) => !record.isConfidential)
-      .flatMap(({ record, tasks }) => tasks.map((task) => [`${record.benchmark}\n${task.id}`, task] as const))
-  )
-  return (benchmark, id) => {
-    const task = tasks.get(`${benchmark}\n${id}`)
-    if (task === undefined) return undefined
-    return { question: Task.question(task), reference: task.reference }
-  }
+const pageOf = (
+  folder: string,
+  report: Report,
+  samples: ReadonlyArray<Sample>,
+  questions: ReadonlyArray<ReportFile.Question>
+): string => {
+  const byTask = new Map(questions.map((one) => [JSON.stringify([one.benchmark, one.task]), one]))
+  return Reports.evaluation(report, {
+    name: path.basename(path.resolve(folder)),
+    samples: ReportFile.shareable(report, samples),
+    profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)).workers,
+    questionOf: (benchmark, task) => byTask.get(JSON.stringify([benchmark, task]))
+  })
 }
+
+/** Writes the page. A checkout without a built page has all other files, since the answers are paid for. */
+const writePage = (folder: string, page: () => string): Effect.Effect<void, FileError> =>
+  Effect.suspend(() => {
+    try {
+      return WholeFile.write(path.join(folder, "report.html"), page())
+    } catch (error) {
+      if (!(error instanceof Assets.NotBuilt)) throw error
+      return Effect.sync(() => void process.stderr.write(`divisi: report.html is not written. ${error.message}\n`))
+    }
+  })
 
 /** Writes the files, each one atomically. */
 export const write = (
@@ -30,12 +43,9 @@ export const write = (
   suites: ReadonlyArray<Evaluation.Suite>
 ): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
-    const page = EvaluationPage.render(report, {
-      samples,
-      profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)),
-      questionOf: questionsOf(suites)
-    })
-    yield* WholeFile.write(path.join(folder, "report.html"), page)
+    const questions = ReportFile.questionsOf(suites)
+    yield* ReportFile.writeQuestions(folder, questions)
+    yield* writePage(folder, () => pageOf(folder, report, samples, questions))
     yield* WholeFile.write(path.join(folder, "report.md"), EvaluationTables.markdown(report))
     yield* WholeFile.write(path.join(folder, "report.csv"), EvaluationTables.csv(report))
   }).pipe(Effect.mapError(({ message }) => failed(`Cannot write the report. ${message}`)))

@@ -76,7 +76,7 @@ export const evaluate = Command.make("eval", evalFlags, (input) =>
       "Every answer is stored as it arrives. After Ctrl-C, a crash or reaching the cost limit, rerun the same command to",
       "continue; no answer is paid for twice. You can add policies, benchmarks and epochs.",
       "",
-      "The folder contains results.json and samples.jsonl (safe to share), report.html, report.md and report.csv.",
+      "The folder contains results.json, samples.jsonl and questions.jsonl (safe to share), report.html, report.md and report.csv.",
       "",
       "Exit codes: 0 done, 1 failed or too many samples missing, 2 usage or config error, 3 stopped by --max-cost, 130 Ctrl-C, 143 SIGTERM."
     )

@@ -1,8 +1,7 @@
 /** The evaluations and trainings below a folder, as the page of the studio asks for them. */
 import { existsSync, statSync } from "node:fs"
 import path from "node:path"
-import { Message } from "@divisi/core"
-import { ReportFile, Report as Reports } from "@divisi/evals"
+import { ReportFile, Report as Reports, WorkerProfile } from "@divisi/evals"
 import { Evaluations, Trainings } from "@divisi/studio"
 import { RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
@@ -60,9 +59,11 @@ const cached = <A>(make: (folder: Folder) => Promise<A>): ((folder: Folder) => P
 // Evaluations
 // -------------------------------------------------------------------------------------------------------------------
 
-const reportOf = ({ at }: Folder) => Effect.runPromise(ReportFile.read(at)) as Promise<Evaluations.Report>
+const reportOf = ({ at }: Folder): Promise<Evaluations.Report> => Effect.runPromise(ReportFile.read(at))
 
 const samplesOf = cached(({ at }) => Effect.runPromise(ReportFile.readSamples(at)))
+
+const questionsOf = cached(({ at }) => Effect.runPromise(ReportFile.readQuestions(at)))
 
 const isForeign = (error: unknown): boolean =>
   (error as { readonly reason?: unknown }).reason === "foreign" ||
@@ -89,24 +90,31 @@ const damaged = ({ changedAt, id }: Folder, { message }: Error): Evaluations.Lin
 })
 
 const evaluation = async (folder: Folder): Promise<Evaluations.Opened> => {
-  const report = await reportOf(folder)
-  return { id: folder.id, report, questions: Evaluations.questionsOf(report, await samplesOf(folder)) }
+  const [report, samples] = await Promise.all([reportOf(folder), samplesOf(folder)])
+  return {
+    id: folder.id,
+    report,
+    questions: Evaluations.questionsOf(report, samples),
+    profiles: WorkerProfile.make(WorkerProfile.fromSamples(samples)).workers
+  }
 }
 
 const answers = async (folder: Folder, benchmark: string, task: string): Promise<Evaluations.Answers | undefined> => {
-  const samples = (await samplesOf(folder)).filter((one) => one.benchmark === benchmark && one.task === task)
+  // Addresses have well-formed text only.
+  const isAsked = (one: { readonly benchmark: string; readonly task: string }) =>
+    one.benchmark.toWellFormed() === benchmark && one.task.toWellFormed() === task
+  const samples = (await samplesOf(folder)).filter(isAsked)
   if (samples.length === 0) return undefined
   const fileOf = (run: string) => path.join(folder.at, "transcripts", `${run}.json`)
   const withRuns = samples.map((sample) => {
     const run = Reports.runId(sample)
     return { ...sample, run: existsSync(fileOf(run)) ? run : null }
   })
-  const stored = withRuns.find(({ run }) => run !== null)?.run
-  const transcript = typeof stored === "string" ? Recordings.transcriptIn(fileOf(stored)) : undefined
-  const asked = transcript?.task.messages.findLast(({ role }) => role === "user")
+  const text = (await questionsOf(folder)).find(isAsked)
   return {
-    question: asked === undefined ? null : Message.text(asked),
-    samples: withRuns as ReadonlyArray<Evaluations.Answers["samples"][number]>
+    question: text?.question ?? null,
+    ...(text?.reference !== undefined && { reference: text.reference }),
+    samples: withRuns
   }
 }
 

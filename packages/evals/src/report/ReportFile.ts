@@ -1,14 +1,16 @@
 /**
- * Reports on disk: the shareable files `results.json` and `samples.jsonl` in the folder of an evaluation.
+ * Reports on disk: the shareable files `results.json`, `samples.jsonl` and `questions.jsonl` in the folder of an
+ * evaluation.
  *
- * For a confidential benchmark, the samples contain hashes of prompts and answers instead of text. The other files in
+ * For a confidential benchmark, the samples contain hashes of prompts and answers instead of text, and its questions are left out. The other files in
  * the folder (`journal.jsonl`, `answers.sqlite`, and `runs.sqlite` during runs) are private to the evaluation and
  * contain all texts. Do not share them.
  */
 import fs from "node:fs"
 import path from "node:path"
+import * as Task from "@divisi/core/Task"
 import { JsonLines, Sealed, WholeFile } from "@divisi/files"
-import { detailOf } from "@divisi/files/FileError"
+import { detailOf, type FileError } from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -19,6 +21,7 @@ import * as Report from "./Report.ts"
 export const names = {
   results: "results.json",
   samples: "samples.jsonl",
+  questions: "questions.jsonl",
   journal: "journal.jsonl",
   answers: "answers.sqlite",
   runs: "runs.sqlite"
@@ -58,7 +61,46 @@ function* lines(samples: ReadonlyArray<Report.Sample>): Generator<string> {
   for (const sample of samples) yield `${Sealed.stringify(sample)}\n`
 }
 
-/** Writes both files, each atomically: first the samples, from which the results are computed. */
+const unwritten =
+  (folder: string) =>
+  ({ cause, reason }: FileError) =>
+    new ReportError({ file: folder, reason: reason === "Full" ? "full" : "unwritable", detail: detailOf(cause) })
+
+/** The text of a question, with its reference answer if there is one. */
+export interface Question {
+  readonly benchmark: string
+  readonly task: string
+  readonly question: string
+  readonly reference?: string | undefined
+}
+
+/** Returns the questions of benchmarks that are not confidential. */
+export const questionsOf = (
+  suites: ReadonlyArray<{
+    readonly record: Pick<Report.BenchmarkRecord, "benchmark" | "isConfidential">
+    readonly tasks: ReadonlyArray<Task.Task>
+  }>
+): ReadonlyArray<Question> =>
+  suites
+    .filter(({ record }) => !record.isConfidential)
+    .flatMap(({ record, tasks }) =>
+      tasks.map((task) => ({
+        benchmark: record.benchmark,
+        task: task.id,
+        question: Task.question(task),
+        reference: task.reference
+      }))
+    )
+
+function* questionLines(questions: ReadonlyArray<Question>): Generator<string> {
+  for (const question of questions) yield `${Sealed.stringify({ version: Report.version, ...question })}\n`
+}
+
+/** Writes the questions atomically. */
+export const writeQuestions = (folder: string, questions: ReadonlyArray<Question>): Effect.Effect<void, ReportError> =>
+  Effect.mapError(WholeFile.write(path.join(folder, names.questions), questionLines(questions)), unwritten(folder))
+
+/** Writes the results and the samples, each atomically: first the samples, from which the results are computed. */
 export const write = (
   folder: string,
   report: Report.Report,
@@ -66,10 +108,7 @@ export const write = (
 ): Effect.Effect<void, ReportError> =>
   WholeFile.write(path.join(folder, names.samples), lines(shareable(report, samples))).pipe(
     Effect.andThen(WholeFile.write(path.join(folder, names.results), `${Sealed.stringify(report, 2)}\n`)),
-    Effect.mapError(
-      ({ cause, reason }) =>
-        new ReportError({ file: folder, reason: reason === "Full" ? "full" : "unwritable", detail: detailOf(cause) })
-    )
+    Effect.mapError(unwritten(folder))
   )
 
 const isFolder = (file: string): boolean => fs.statSync(file, { throwIfNoEntry: false })?.isDirectory() === true
@@ -126,12 +165,21 @@ const checkCount = (file: string, samples: ReadonlyArray<Report.Sample>): Effect
 }
 
 /** Reads the samples of a folder, or of the folder that contains a given `results.json`. */
-export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> => {
-  const at = within(file, names.samples)
-  const sampleOf = (value: unknown) =>
-    Effect.try({ try: () => checked<Report.Sample>(at, value, "task"), catch: (error) => error as ReportError })
+export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sample>, ReportError> =>
+  Effect.tap(linesOf<Report.Sample>(within(file, names.samples)), (samples) => checkCount(file, samples))
+
+/** Reads the questions of a folder; none if it has no file of them. */
+export const readQuestions = (file: string): Effect.Effect<ReadonlyArray<Question>, ReportError> => {
+  const at = within(file, names.questions)
+  return fs.existsSync(at) ? linesOf<Question & { readonly version: number }>(at) : Effect.succeed([])
+}
+
+/** Reads the lines of a file, each of which belongs to a task. */
+const linesOf = <A extends { readonly version: number }>(at: string): Effect.Effect<ReadonlyArray<A>, ReportError> => {
+  const lineOf = (value: unknown) =>
+    Effect.try({ try: () => checked<A>(at, value, "task"), catch: (error) => error as ReportError })
   return JsonLines.read(at, { isComplete: true, seal: "optional" }).pipe(
-    Stream.mapEffect(sampleOf),
+    Stream.mapEffect(lineOf),
     Stream.runCollect,
     Effect.mapError((error) => {
       if (error._tag === "ReportError") return error
@@ -140,7 +188,6 @@ export const readSamples = (file: string): Effect.Effect<ReadonlyArray<Report.Sa
       }
       const reason = error.reason === "Missing" ? "not-found" : "foreign"
       return new ReportError({ file: at, reason, detail: detailOf(error) })
-    }),
-    Effect.tap((samples) => checkCount(file, samples))
+    })
   )
 }

@@ -69,7 +69,3 @@ export const frame = ({ height, range: [start, end], x, xName, y }: Frame): Html
   )}${x.map(
     ({ at, label }) => html`<text text-anchor="middle" x="${across(at)}" y="${height - 20}">${label}</text>`
   )}<text text-anchor="middle" x="${across((start + end) / 2)}" y="${height - 4}">${xName}</text>`
-
-/** A picture on a page. Its contents are described in the text of its figure. */
-export const svg = (height: number, content: Html): Html =>
-  html`<svg height="${height}" aria-hidden="true">${content}</svg>`

@@ -1,5 +1,5 @@
-/** Line charts and stacked area charts over the iterations of a run. */
-import { area, line, stack } from "d3-shape"
+/** Line charts over the iterations of a run. */
+import { line } from "d3-shape"
 import { type Html, html } from "../page/Html.ts"
 import { type Axis, across, frame, place, type Range, rounded, ticksOf, whole } from "./Axes.ts"
 
@@ -36,22 +36,13 @@ export interface Lines {
   readonly includes?: ReadonlyArray<number> | undefined
   /** Whether curves are smoothed, with the original values faintly behind them. Default: `false`. */
   readonly isSmooth?: boolean | undefined
-  /** The height in pixels. Default: `standardHeight`. */
-  readonly height?: number | undefined
-}
-
-/** The values at one iteration, by the index of the layer. */
-export interface Column {
-  readonly x: number
-  readonly shares: ReadonlyArray<number>
+  /** The height in pixels. */
+  readonly height: number
 }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Places
 // -------------------------------------------------------------------------------------------------------------------
-
-/** The height of a picture on a page, in pixels. */
-export const standardHeight = 210
 
 const range: Range = [0.11, 0.985]
 /** The plot within: it is stretched across, as lines cannot be laid out in percent, and its strokes are not. */
@@ -130,18 +121,8 @@ const markOf = ({ name, x }: Mark, plot: Plot): Html => {
   return html`<line class="phase" x1="${at}" x2="${at}" y1="8" y2="${plot.height - 38}"><title>${name}</title></line>`
 }
 
-/** Returns the last value of a curve, or `undefined` if it has no value. */
-export const last = ({ points }: Series): number | undefined => points.findLast(({ y }) => y !== undefined)?.y
-
 /** Draws the curves with their axes. Each curve needs at least one value. */
-export const lines = ({
-  format,
-  height = standardHeight,
-  includes = [],
-  isSmooth = false,
-  marks = [],
-  series
-}: Lines): Html => {
+export const lines = ({ format, height, includes = [], isSmooth = false, marks = [], series }: Lines): Html => {
   const xs = series.flatMap(({ points }) => points.map(({ x }) => x))
   const ys = series.flatMap(({ points }) => points.flatMap(({ y }) => y ?? []))
   const plot = plotOf(xs, [...ys, ...includes], format, height)
@@ -150,36 +131,4 @@ export const lines = ({
     height,
     series.map((one) => draw(one, isSmooth, plot))
   )}${series.map((one) => lonely(one, plot))}`
-}
-
-// -------------------------------------------------------------------------------------------------------------------
-// Areas
-// -------------------------------------------------------------------------------------------------------------------
-
-/** Draws stacked shares. Needs at least two iterations. */
-export const areas = (
-  columns: ReadonlyArray<Column>,
-  layers: ReadonlyArray<Omit<Series, "points">>,
-  format: (value: number) => string,
-  height = standardHeight
-): Html => {
-  const plot = plotOf(
-    columns.map(({ x }) => x),
-    [0, 1],
-    format,
-    height
-  )
-  const stacked = stack<unknown, Column, number>()
-    .keys(layers.keys())
-    .value(({ shares }, layer) => shares[layer] ?? 0)([...columns])
-  const path = area<(typeof stacked)[number][number]>()
-    .x(({ data }) => plot.x.at(data.x) * plotWidth)
-    .y0(([from]) => plot.y.at(from))
-    .y1(([, to]) => plot.y.at(to))
-    .digits(1)
-  const drawn = stacked.map((one, index) => {
-    const { colour, name } = layers[index]!
-    return html`<path class="c${colour} area" d="${path(one) ?? ""}"><title>${name}</title></path>`
-  })
-  return html`${stretched(height, drawn)}${plot.frame}`
 }

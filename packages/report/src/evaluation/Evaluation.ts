@@ -1,6 +1,6 @@
 /**
- * The data of an evaluation's page and tables, as plain values. `Report`, `Sample` and `Profiles` of `@divisi/evals`
- * are such values, and so is any other value with these fields.
+ * The data of an evaluation's tables, as plain values. `Report` of `@divisi/evals` is such a value, and so is any other
+ * value with these fields.
  */
 import type { Budget } from "@divisi/core"
 import type { Figure } from "../page/Numbers.ts"
@@ -147,48 +147,6 @@ export interface Evaluation {
   readonly comparisons: ReadonlyArray<Comparison>
   /** Policies against self-consistency of the best single worker at equal generated tokens. */
   readonly equalBudget?: ReadonlyArray<EqualBudget> | undefined
-}
-
-/** One answer of one policy to one task. */
-export interface Sample {
-  readonly benchmark: string
-  readonly task: string
-  readonly epoch: number
-  readonly policy: string
-  readonly answer?: string | undefined
-  /** Absent when the sample is missing. */
-  readonly score?: number | undefined
-  readonly correct?: boolean | undefined
-  readonly isUnparsed?: boolean | undefined
-  /** Present when the infrastructure lost the sample. */
-  readonly missing?: object | undefined
-  readonly steps: ReadonlyArray<{ readonly worker: string; readonly state: "answered" | "failed" | "skipped" }>
-}
-
-/** How often a worker was right. */
-export interface Rate {
-  readonly samples: number
-  readonly mean: number | null
-  readonly low: Figure
-  readonly high: Figure
-  /** The mean, drawn towards what is known from elsewhere. */
-  readonly estimate: number
-}
-
-/** The measured strengths of each worker. */
-export interface Profiles {
-  readonly workers: ReadonlyArray<{
-    readonly worker: string
-    readonly alone: Rate
-    /** Best estimate first. */
-    readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
-    readonly inTeams: Rate
-    readonly calls: number
-    readonly failed: number
-    readonly medianMillis: Figure
-    /** The cost of a call. */
-    readonly costUsd: Figure
-  }>
 }
 
 /** The label of play-money costs: every worker's price is play money, as in the offline gym. */

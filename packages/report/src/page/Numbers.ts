@@ -44,14 +44,6 @@ export const counted = (value: number, noun: string): string => `${count(value)}
 /** Two decimals. */
 export const decimal = (figure: Figure): string => known(figure, (value) => value.toFixed(2))
 
-/** Three significant digits, without zeros at the end: `0.973`, `12.4`, `3e-4`. */
-export const short = (value: number): string => {
-  if (value === 0) return "0"
-  const size = Math.abs(value)
-  if (size < 0.001 || size >= 1e6) return value.toExponential(1).replace(".0e", "e").replace("e+", "e")
-  return String(Number(value.toPrecision(3)))
-}
-
 /** Milliseconds as seconds: `0.42 s`, `31 s`. */
 export const seconds = (millis: Figure): string =>
   known(millis, (value) => `${(value / 1000).toFixed(value < 10_000 ? 2 : 0)} s`)

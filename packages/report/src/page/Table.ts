@@ -31,9 +31,3 @@ export const table = <A>(
 <thead><tr>${[first, ...others].map(({ head }) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>${items.map(row)}</tbody></table></div>`
 }
-
-/** At most `most` of the items, evenly spread, the first and the last among them. */
-export const spread = <A>(items: ReadonlyArray<A>, most: number): ReadonlyArray<A> =>
-  items.length <= most
-    ? items
-    : Array.from({ length: most }, (_, index) => items[Math.round((index * (items.length - 1)) / (most - 1))]!)

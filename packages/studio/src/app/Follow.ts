@@ -1,5 +1,7 @@
 /** Follows a run while it happens: its events, folded by core, over a connection that may break. */
+
 import { type RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
+import * as Format from "../run/Format.ts"
 import { ask, isRefusal } from "./Source.ts"
 
 /** The events of a stream of server-sent events: its ids, and the text of its data. */
@@ -80,7 +82,7 @@ export const followRun = async (id: string, { onConnection, onTranscript, signal
     try {
       onConnection(failures === 0 && last === undefined ? "connecting" : "reconnecting")
       const more: Record<string, string> = last === undefined ? {} : { "last-event-id": last }
-      const response = await ask(`v1/runs/${encodeURIComponent(id)}/events`, { headers: more, signal })
+      const response = await ask(`v1/runs/${Format.segment(id)}/events`, { headers: more, signal })
       onConnection("live")
       for await (const event of eventsIn(response.body!)) {
         failures = 0

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact"
 import { lazy } from "./Lazy.tsx"
 import type { Place } from "./Router.ts"
 import { RunsPage } from "./Runs.tsx"
-import { isExported, isMounted, mayHave } from "./Source.ts"
+import { isExported, isMounted, mayHave, mayHaveRuns } from "./Source.ts"
 import { canSteer } from "./Steering.ts"
 
 const ofRuns = () => import("./pagesOfRuns.ts")
@@ -36,7 +36,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "Runs",
     icon: "runs",
     letter: "r",
-    isShown: () => true,
+    isShown: mayHaveRuns,
     render: ({ path: [, id] }, retry) => (id === undefined ? <RunsPage retry={retry} /> : <RunPage key={id} id={id} />)
   },
   {
@@ -44,7 +44,7 @@ export const pages: ReadonlyArray<Page> = [
     name: "Compare",
     icon: "compare",
     letter: "c",
-    isShown: () => true,
+    isShown: mayHaveRuns,
     render: () => <ComparePage />
   },
   {

@@ -1,6 +1,8 @@
 /** @jsxImportSource preact */
 /** Rates the answer of a run: good or bad. */
+
 import { useSignal } from "@preact/signals"
+import * as Format from "../run/Format.ts"
 import { Action } from "./Parts.tsx"
 import { post } from "./Source.ts"
 
@@ -10,7 +12,7 @@ export const Rating = ({ run }: { readonly run: string }) => {
   >({ is: "none" })
   const rate = (rating: "up" | "down") => {
     state.value = { is: "sending" }
-    post(`v1/runs/${encodeURIComponent(run)}/rating`, { rating }).then(
+    post(`v1/runs/${Format.segment(run)}/rating`, { rating }).then(
       () => {
         state.value = { is: rating }
       },

@@ -1,5 +1,7 @@
 /** The address of the page: `#/runs/ID?step=0.2&at=1200`. */
+
 import { signal } from "@preact/signals"
+import * as Format from "../run/Format.ts"
 
 /** The place of the page. */
 export interface Place {
@@ -29,7 +31,7 @@ export const place = signal<Place>(read(globalThis.location?.hash ?? ""))
 export const href = (path: ReadonlyArray<string>, query: Readonly<Record<string, string | undefined>> = {}): string => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`
-  return `#/${path.map(encodeURIComponent).join("/")}${search}`
+  return `#/${path.map(Format.segment).join("/")}${search}`
 }
 
 export const go = (address: string): void => {

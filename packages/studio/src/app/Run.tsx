@@ -86,7 +86,7 @@ const wasteText = (waste: Waterfalls.Waste): string =>
 
 /** Offers the page of this run alone as one file. */
 const exportPage = async (id: string) => {
-  const response = await ask(`v1/studio/export/${encodeURIComponent(id)}`)
+  const response = await ask(`v1/studio/export/${Format.segment(id)}`)
   save(`run-${id}.html`, await response.blob())
 }
 

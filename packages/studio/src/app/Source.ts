@@ -1,6 +1,8 @@
 /** The source of the runs of the page: the `/v1/runs` routes of a server, or the data of an exported page. */
+
 import type { Transcript } from "@divisi/core"
 import { signal } from "@preact/signals"
+import * as Format from "../run/Format.ts"
 import type { Summary } from "../run/Summary.ts"
 
 /** An answer of a server that is not the wanted one. */
@@ -47,16 +49,22 @@ const embedded = (): Embedded | undefined => {
 /** Whether the page is an exported one, without a server. */
 export const isExported = (): boolean => embedded() !== undefined
 
-/** The path that an exported page opens with: its only run, or the first list that is not empty. */
+/** The path that an exported page opens with: its only run, evaluation or training, or the first list. */
 export const firstPath = (): ReadonlyArray<string> | undefined => {
   const data = embedded()
   if (data === undefined) return undefined
   const [run, ...others] = data.runs
   if (run !== undefined) return others.length === 0 ? ["runs", run.id] : ["runs"]
-  return ["evaluations", "trainings"].flatMap((name) =>
-    mayHave(`v1/${name}`) ? [[name === "trainings" ? "training" : name]] : []
-  )[0]
+  const name = mayHave("v1/evaluations") ? "evaluations" : "trainings"
+  const { data: lines = [] } = (globalThis.divisiStudio?.data?.[`v1/${name}`] ?? {}) as {
+    readonly data?: ReadonlyArray<{ readonly id: string }>
+  }
+  const page = name === "trainings" ? "training" : name
+  return lines.length === 1 ? [page, lines[0]!.id] : [page]
 }
+
+/** Whether there may be runs: not in the exported page of an evaluation or a training. */
+export const mayHaveRuns = (): boolean => embedded()?.runs.length !== 0
 
 /** Whether the server, or the exported page, has the data of a path. */
 export const mayHave = (path: string): boolean =>
@@ -167,7 +175,7 @@ export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, s
       onPage([...runs])
     }
     if (isLast) return
-    after = `&after=${encodeURIComponent(page.last_id ?? "")}`
+    after = `&after=${Format.segment(page.last_id ?? "")}`
   }
 }
 
@@ -186,7 +194,7 @@ export const readRun = async (id: string, signal: AbortSignal): Promise<Run> => 
     if (summary === undefined) throw new SourceError(404, `This page has no run ${id}.`)
     return { summary, transcript: data.transcripts[id] }
   }
-  const response = await ask(`v1/runs/${encodeURIComponent(id)}`, { signal })
+  const response = await ask(`v1/runs/${Format.segment(id)}`, { signal })
   const { transcript, ...summary } = (await response.json()) as Summary & {
     readonly transcript?: Transcript.Transcript
   }

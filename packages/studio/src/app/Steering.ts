@@ -1,4 +1,5 @@
 /** Requests that steer a run: they need a server, and use the key of the tab. */
+import * as Format from "../run/Format.ts"
 import { ask, isExported, isMounted } from "./Source.ts"
 
 /** Whether runs can be steered: a folder of records and an exported page are read only. */
@@ -10,7 +11,7 @@ export type Given =
   | { readonly approved: boolean; readonly reason?: string }
   | { readonly content: string; readonly is_error: boolean }
 
-const path = (run: string, verb: string): string => `v1/runs/${encodeURIComponent(run)}/${verb}`
+const path = (run: string, verb: string): string => `v1/runs/${Format.segment(run)}/${verb}`
 
 const send = (run: string, verb: string, body: unknown): Promise<Response> =>
   ask(path(run, verb), {

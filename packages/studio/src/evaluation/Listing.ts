@@ -1,26 +1,37 @@
 /** Evaluations in the page's format: list entries, reports with the outcomes of each question, and answers. */
-import type { EvaluationPage } from "@divisi/report"
+
+import type * as EvaluationTables from "@divisi/report/EvaluationTables"
+import * as Format from "../run/Format.ts"
 
 /** The results of a policy on a benchmark, with its accuracy by kind of question. */
-export interface Cell extends EvaluationPage.Cell {
-  readonly strata?: ReadonlyArray<{ readonly stratum: string; readonly mean: number | null }>
+export interface Cell extends EvaluationTables.Cell {
+  readonly strata?: ReadonlyArray<{ readonly stratum: string; readonly mean: number | null }> | undefined
 }
 
 /** The report of an evaluation: `results.json`. */
-export interface Report extends EvaluationPage.Evaluation {
-  readonly config: Omit<EvaluationPage.Evaluation["config"], "policies"> & {
-    readonly policies: ReadonlyArray<{ readonly name: string; readonly isBaseline?: boolean }>
+export interface Report extends EvaluationTables.Evaluation {
+  readonly config: Omit<EvaluationTables.Evaluation["config"], "policies"> & {
+    readonly policies: ReadonlyArray<{ readonly name: string; readonly isBaseline?: boolean | undefined }>
   }
   readonly cells: ReadonlyArray<Cell>
 }
 
 /** One answer of one policy to one task: a line of `samples.jsonl`. */
-export interface Sample extends EvaluationPage.Sample {
+export interface Sample {
+  readonly benchmark: string
+  readonly task: string
+  readonly epoch: number
+  readonly policy: string
+  readonly answer?: string | undefined
+  /** Absent when the sample is missing. */
+  readonly score?: number | undefined
+  readonly isUnparsed?: boolean | undefined
+  readonly steps: ReadonlyArray<{ readonly worker: string; readonly state: "answered" | "failed" | "skipped" }>
   readonly stratum?: string | undefined
   readonly ending: string
   readonly extracted?: string | undefined
   readonly failure?: string | undefined
-  readonly missing?: { readonly cause?: string; readonly message: string } | undefined
+  readonly missing?: { readonly message: string } | undefined
   readonly costUsd: number
   readonly unpricedCalls: number
   readonly inputTokens: number
@@ -56,17 +67,51 @@ export interface Question {
   readonly scores: ReadonlyArray<ReadonlyArray<number | null>>
 }
 
+/** How often a worker was right, with an interval. */
+export interface Rate {
+  readonly samples: number
+  readonly mean: number | null
+  readonly low: number | null
+  readonly high: number | null
+  /** The mean, shrunk toward what is known from elsewhere. */
+  readonly estimate: number
+}
+
+/** The measured strengths of a worker. */
+export interface Profile {
+  readonly worker: string
+  readonly alone: Rate
+  /** Best estimate first. */
+  readonly kinds: ReadonlyArray<{ readonly kind: string; readonly rate: Rate }>
+  readonly inTeams: Rate
+  readonly calls: number
+  readonly failed: number
+  readonly medianMillis: number | null
+  /** The cost of a call. */
+  readonly costUsd: number | null
+}
+
 /** An opened evaluation. */
 export interface Opened {
   readonly id: string
   readonly report: Report
   readonly questions: ReadonlyArray<Question>
+  /** The strengths of each worker. */
+  readonly profiles: ReadonlyArray<Profile>
+}
+
+/** The text of a question, with its expected answer if known. */
+export interface QuestionText {
+  readonly question: string
+  readonly reference?: string | undefined
 }
 
 /** The answers to a question, each with the id of its run if its transcript is stored. */
 export interface Answers {
-  /** The question; `null` if no transcript is stored. */
+  /** The question; `null` if its text is not stored. */
   readonly question: string | null
+  /** The expected answer, if known. */
+  readonly reference?: string | undefined
   readonly samples: ReadonlyArray<Sample & { readonly run: string | null }>
 }
 
@@ -74,11 +119,11 @@ export interface Answers {
 export const path = "v1/evaluations"
 
 /** Returns the path of an evaluation. */
-export const pathOf = (id: string): string => `${path}/${encodeURIComponent(id)}`
+export const pathOf = (id: string): string => `${path}/${Format.segment(id)}`
 
 /** Returns the path of the answers to a question. */
 export const answersPath = (id: string, { benchmark, task }: Pick<Question, "benchmark" | "task">): string =>
-  `${pathOf(id)}/questions/${encodeURIComponent(benchmark)}/${encodeURIComponent(task)}`
+  `${pathOf(id)}/questions/${Format.segment(benchmark)}/${Format.segment(task)}`
 
 /** Whether all prices of the pool are play money. */
 export const isPlay = ({ pool }: Pick<Report, "pool">): boolean =>

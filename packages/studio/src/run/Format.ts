@@ -67,6 +67,9 @@ export const oneLine = (text: string, most = 300): string => {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
+/** Encodes a name for an address; half a surrogate pair, which no address can have, becomes U+FFFD. */
+export const segment = (name: string): string => encodeURIComponent(name.toWellFormed())
+
 /** Returns the start of a run's id, for display. */
 export const runId = (id: string): string => id.slice(0, 12)
 

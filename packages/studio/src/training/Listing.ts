@@ -1,15 +1,68 @@
 /** Trainings in the page's format: list entries, metrics, and the rollouts of an iteration. */
+
 import type { Message, Workflow } from "@divisi/core"
-import type { TrainingPage } from "@divisi/report"
+import * as Format from "../run/Format.ts"
+
+/** The fields of all metrics. */
+interface Base {
+  /** The index over all phases of the run, from 0. */
+  readonly iteration: number
+  readonly phase: string
+  readonly learningRate: number
+  readonly gradientNorm?: number | undefined
+  /** The cost of the run so far, in USD. */
+  readonly costUsd: number
+  readonly seconds: { readonly total: number }
+  /** The results of the held-out evaluation, if there was one. */
+  readonly evaluation?: Readonly<Record<string, number>> | undefined
+}
+
+/** A step of supervised learning. Losses are mean negative log-probabilities of a token, in nats. */
+export interface WarmStartMetrics extends Base {
+  readonly type: "warm-start"
+  readonly weightedLoss: number
+  readonly tokenLoss: number
+}
+
+/** The results of the rollouts of one kind of task. */
+export interface KindMetrics {
+  readonly rollouts: number
+  /** The share of correct answers. */
+  readonly correct: number
+  /** The mean number of steps of valid workflows. */
+  readonly steps: number
+  /** The number of valid workflows by number of steps. */
+  readonly stepCounts: Readonly<Record<string, number>>
+  /** The number of steps of each worker, by id. */
+  readonly workers: Readonly<Record<string, number>>
+}
+
+/** An iteration of reinforcement learning. Shares are from 0 to 1. */
+export interface GrpoMetrics extends Base {
+  readonly type: "grpo"
+  readonly groups: number
+  readonly rollouts: number
+  readonly rewardMean: number
+  readonly parsed: number
+  readonly correct: number
+  readonly steps: number
+  readonly rounds: ReadonlyArray<{ readonly round: number; readonly correct: number }>
+  readonly kinds: Readonly<Record<string, KindMetrics>>
+  /** The entropy in nats per token. */
+  readonly entropy?: number | undefined
+  readonly surprisal: number
+  /** The number of groups with equal rewards. */
+  readonly zeroVariance: number
+  readonly clipped: number
+  readonly completionTokens: number
+  readonly calls: { readonly total: number }
+  readonly rewardStd?: number
+  /** The most frequent shape of plan. */
+  readonly shapes?: { readonly entropy: number; readonly most: string; readonly share: number } | undefined
+}
 
 /** The metrics of an iteration: a line of `metrics.jsonl`. */
-export type Metrics =
-  | TrainingPage.WarmStartMetrics
-  | (TrainingPage.GrpoMetrics & {
-      readonly rewardStd?: number
-      readonly taught?: number
-      readonly shapes?: { readonly entropy: number; readonly most: string; readonly share: number } | undefined
-    })
+export type Metrics = WarmStartMetrics | GrpoMetrics
 
 /** A training in a list. */
 export interface Line {
@@ -29,8 +82,18 @@ export interface Line {
   readonly changed_at: number
 }
 
-/** The configuration of a training: `config.json`. */
-export interface Config extends TrainingPage.Config {
+/** The configuration of a training: `config.json`. Other fields are shown unchanged. */
+export interface Config {
+  readonly name: string
+  readonly seed: number
+  readonly engine: { readonly name: string; readonly model: string }
+  /** The workers by index. */
+  readonly pool: ReadonlyArray<{
+    readonly id: string
+    readonly description?: string | undefined
+    /** Whether the worker's price is play money, as in the offline gym. */
+    readonly isPlay?: boolean | undefined
+  }>
   readonly phases?: ReadonlyArray<{ readonly type: string; readonly iterations?: number }>
 }
 
@@ -41,6 +104,8 @@ export interface Opened {
   readonly metrics: ReadonlyArray<Metrics>
   /** The iterations whose rollouts are stored, in order. */
   readonly rollouts: ReadonlyArray<number>
+  /** Whether only a question of each kind, with some of its completions, is stored for each iteration. */
+  readonly isExcerpt?: boolean
 }
 
 /** A question of an iteration with its completions. */
@@ -73,7 +138,7 @@ export interface Completion {
 export const path = "v1/trainings"
 
 /** Returns the path of a training. */
-export const pathOf = (id: string): string => `${path}/${encodeURIComponent(id)}`
+export const pathOf = (id: string): string => `${path}/${Format.segment(id)}`
 
 /** Returns the path of the rollouts of an iteration. */
 export const rolloutsPath = (id: string, iteration: number): string => `${pathOf(id)}/rollouts/${iteration}`
@@ -98,7 +163,7 @@ export const lineOf = (id: string, config: Config, metrics: ReadonlyArray<Metric
 }
 
 /** The records that a line of rollouts may be; unknown fields are not passed on. */
-type Record = {
+type RolloutRecord = {
   readonly type: "group" | "completion"
   readonly group: number
 } & Partial<Omit<Group, "group" | "completions" | "isFlat"> & Completion & { readonly zeroVariance: boolean }>
@@ -106,7 +171,7 @@ type Record = {
 /** Returns the groups of an iteration from the lines of its rollouts. */
 export const groupsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Group> => {
   const groups = new Map<number, Group & { readonly completions: Array<Completion> }>()
-  for (const record of records as ReadonlyArray<Record>) {
+  for (const record of records as ReadonlyArray<RolloutRecord>) {
     if (record.type === "group") {
       const { group, kind = "", messages = [], reference, zeroVariance = false } = record
       const more = reference === undefined ? {} : { reference }

@@ -82,9 +82,30 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
     "all kinds",
     grpo(({ correct }) => correct)
   )
+  const stepsByKind = kindsOf(metrics).map((kind) =>
+    one(
+      kind,
+      grpo(({ kinds }) => {
+        const found = kinds[kind]
+        // The mean of no plans is undefined.
+        return found === undefined || Object.keys(found.stepCounts ?? {}).length === 0 ? undefined : found.steps
+      })
+    )
+  )
   const heldOut = [...new Set(metrics.flatMap(({ evaluation = {} }) => Object.keys(evaluation)))]
     .sort()
     .map((name) => one(name, ({ evaluation }) => evaluation?.[name]))
+  const isShare = ({ points }: Series) => points.every(({ y }) => y >= 0 && y <= 1)
+  const rounds = [
+    ...new Set(metrics.flatMap((some) => (some.type === "grpo" ? (some.rounds ?? []) : [])).map(({ round }) => round))
+  ]
+    .sort((one, other) => one - other)
+    .map((round) =>
+      one(
+        `round ${round}`,
+        grpo(({ rounds = [] }) => rounds.find((some) => some.round === round)?.correct)
+      )
+    )
   const charts: ReadonlyArray<Chart> = [
     {
       title: "Reward",
@@ -116,7 +137,14 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
       isMain: true,
       note: "measured between iterations",
       unit: "number",
-      series: heldOut
+      top: 1,
+      series: heldOut.filter(isShare)
+    },
+    {
+      title: "Held-out evaluation, other measures",
+      note: "measured between iterations",
+      unit: "number",
+      series: heldOut.filter((one) => !isShare(one))
     },
     {
       title: "Entropy of the policy",
@@ -160,7 +188,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
       ]
     },
     {
-      title: "Readable plans",
+      title: "Readable and correct",
       note: "share of rollouts",
       unit: "share",
       top: 1,
@@ -168,17 +196,50 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
         one(
           "readable",
           grpo(({ parsed }) => parsed)
-        )
+        ),
+        { ...correct, name: "correct" }
       ]
+    },
+    {
+      title: "Correct by round",
+      note: "share of rollouts; in later rounds, the policy sees its own plan and answer",
+      unit: "share",
+      top: 1,
+      series: rounds.length < 2 ? [] : rounds
     },
     {
       title: "Steps of a plan",
       note: "mean of readable plans",
       unit: "number",
+      series:
+        isOverlay || stepsByKind.length < 2
+          ? [
+              one(
+                "steps",
+                grpo(({ steps }) => steps)
+              )
+            ]
+          : stepsByKind
+    },
+    {
+      title: "Tokens of a completion",
+      note: "mean of the rollouts",
+      unit: "number",
       series: [
         one(
-          "steps",
-          grpo(({ steps }) => steps)
+          "tokens",
+          grpo(({ completionTokens }) => completionTokens)
+        )
+      ]
+    },
+    {
+      title: "Distance to the sampler",
+      note: "share of tokens whose gradient was clipped to zero",
+      unit: "share",
+      series: [
+        one(
+          "clipped",
+          grpo(({ clipped }) => clipped)
         )
       ]
     },
@@ -198,6 +259,13 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
       series: [one("gradient", ({ gradientNorm }) => gradientNorm)]
     },
     {
+      title: "Learning rate",
+      note: "of the optimiser",
+      unit: "number",
+      isExact: true,
+      series: [one("rate", ({ learningRate }) => learningRate)]
+    },
+    {
       title: "Cost so far",
       note: "workers and engine",
       unit: "usd",
@@ -212,7 +280,7 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
     }
   ]
   return charts.flatMap((chart) => {
-    const series = chart.series.filter(({ points }) => points.length > 1).slice(0, isOverlay ? 1 : undefined)
+    const series = chart.series.filter(({ points }) => points.length > 0).slice(0, isOverlay ? 1 : undefined)
     return series.length === 0 ? [] : [{ ...chart, series }]
   })
 }
@@ -279,6 +347,34 @@ export const workerShares = (metrics: ReadonlyArray<Metrics>): WorkerShares => {
       return { x, shares: hasOthers ? [...shares, all === 0 ? 0 : rest] : shares }
     })
   }
+}
+
+/** The phases, in the order in which they were run, with their first and last iteration. */
+export const phasesOf = (
+  metrics: ReadonlyArray<Metrics>
+): ReadonlyArray<{ readonly name: string; readonly from: number; readonly to: number }> =>
+  [...Map.groupBy(metrics, ({ phase }) => phase)].map(([name, part]) => ({
+    name,
+    from: part[0]!.iteration,
+    to: part.at(-1)!.iteration
+  }))
+
+/** The steps of each worker in some iterations: first of all kinds of tasks, then of each kind, sorted by name. */
+export const workersByKind = (
+  metrics: ReadonlyArray<Metrics>
+): ReadonlyArray<{ readonly kind: string; readonly steps: ReadonlyMap<string, number> }> => {
+  const kinds = metrics.flatMap((one) => (one.type === "grpo" ? Object.entries(one.kinds) : []))
+  const stepsOf = (some: typeof kinds) => {
+    const steps = new Map<string, number>()
+    for (const [id, count] of some.flatMap(([, { workers }]) => Object.entries(workers)))
+      steps.set(id, (steps.get(id) ?? 0) + count)
+    return steps
+  }
+  const byKind = [...Map.groupBy(kinds, ([kind]) => kind)].sort(([one], [other]) => (one < other ? -1 : 1))
+  return [
+    { kind: "all kinds", steps: stepsOf(kinds) },
+    ...byKind.map(([kind, some]) => ({ kind, steps: stepsOf(some) }))
+  ]
 }
 
 /** The finding of a training: its reward at the beginning and at the end. */

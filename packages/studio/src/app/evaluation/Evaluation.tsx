@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 /** One evaluation: its finding, accuracy with intervals, cost, differences, verdicts, kinds of questions, and its samples. */
-import { EvaluationTables } from "@divisi/report"
+import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import type { Cell, Opened, Report } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
@@ -9,6 +9,7 @@ import { State } from "../Icons.tsx"
 import { Failed, Money, Skeleton } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
 import { CostChart } from "./CostChart.tsx"
+import { AllFigures, Compositions, Overall, Setting, Strengths } from "./Details.tsx"
 import { Accuracy, Differences } from "./Forest.tsx"
 import { Samples } from "./Samples.tsx"
 
@@ -130,6 +131,11 @@ const View = ({ opened }: { readonly opened: Opened }) => {
         <div class="lede">
           <h1>{Format.visible(finding.title)}</h1>
           <p>{Format.visible(finding.detail)}</p>
+          {EvaluationTables.failures(report).map((sentence) => (
+            <p key={sentence} class="dim">
+              {Format.visible(sentence)}.
+            </p>
+          ))}
           {benchmarks.length > 1 && (
             <div class="tabs" role="group" aria-label="Benchmark">
               {benchmarks.map((one) => (
@@ -158,6 +164,11 @@ const View = ({ opened }: { readonly opened: Opened }) => {
           </div>
         </div>
         <Samples key={benchmark.benchmark} opened={opened} benchmark={benchmark.benchmark} isPlay={isPlay} />
+        <Compositions cells={cells} />
+        {benchmarks.length > 1 && <Overall report={report} isPlay={isPlay} />}
+        <AllFigures cells={cells} />
+        <Strengths profiles={opened.profiles} isPlay={isPlay} />
+        <Setting report={report} isPlay={isPlay} />
       </div>
     </div>
   )

@@ -4,6 +4,7 @@ import type { Cell, Report } from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
 import { Money } from "../Parts.tsx"
 import { setQuery } from "../Router.ts"
+import { Figures, known } from "../Sheet.tsx"
 
 const at = (share: number): string => `${(100 * Math.min(1, Math.max(0, share))).toFixed(2)}%`
 
@@ -135,6 +136,9 @@ export const Accuracy = ({
   )
 }
 
+const pText = (p: number | null | undefined): string =>
+  typeof p !== "number" ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3)
+
 const signed = (difference: number): string =>
   `${difference < 0 ? "\u2212" : difference > 0 ? "+" : ""}${Math.abs(100 * difference).toFixed(1)}`
 
@@ -225,9 +229,7 @@ export const Differences = ({ benchmark, report }: { readonly report: Report; re
                       </span>
                     </td>
                     <td class="right strong">{mean === null ? "unknown" : signed(mean)}</td>
-                    <td class="right">
-                      {pAdjusted === null ? "" : pAdjusted < 0.001 ? "< 0.001" : pAdjusted.toFixed(3)}
-                    </td>
+                    <td class="right">{pText(pAdjusted)}</td>
                     <td class="right">
                       {better} / {worse} / {same}
                     </td>
@@ -236,6 +238,21 @@ export const Differences = ({ benchmark, report }: { readonly report: Report; re
               })}
             </tbody>
           </table>
+        )}
+        {rows.length > 0 && (
+          <details>
+            <summary>Figures</summary>
+            <Figures
+              caption="Paired differences, in points"
+              items={rows}
+              columns={[
+                ["Policy", ({ against }) => Format.oneLine(against, 60)],
+                ["Interval", ({ high, low }) => `${known(low, signed)} to ${known(high, signed)}`],
+                ["p", ({ p }) => pText(p)],
+                ["Detectable", ({ minimumDetectable }) => known(minimumDetectable, (one) => (100 * one).toFixed(1))]
+              ]}
+            />
+          </details>
         )}
       </div>
     </section>

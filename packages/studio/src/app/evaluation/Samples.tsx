@@ -106,6 +106,12 @@ const AnswersPane = ({
   return (
     <div class="answers">
       {value.question !== null && <Text text={value.question} kind="question-text" />}
+      {value.reference !== undefined && (
+        <div class="expected">
+          <h4>Expected</h4>
+          <Text text={value.reference} kind="sample-text" />
+        </div>
+      )}
       <div class="scroll" role="group" aria-label="Answers, scrollable" tabIndex={0}>
         <table class="table">
           <caption class="unseen">Answers to {question.task}</caption>

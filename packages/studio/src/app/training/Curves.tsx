@@ -44,7 +44,8 @@ const pathOf = (scale: Scale, points: ReadonlyArray<readonly [number, number]>):
     d += `${at - before === 1 || d !== "" ? "L" : "M"}${(units * x(scale, at)).toFixed(1)} ${(units * y(scale, value)).toFixed(1)}`
     before = at
   }
-  return d
+  // A single point is drawn as a dot, which a line of no length with round ends is.
+  return points.length === 1 ? `${d}h0` : d
 }
 
 const bandOf = (scale: Scale, { points }: Series): string => {
@@ -219,6 +220,7 @@ export const Shares = ({
       ...columns.map(({ x }, at) => [x, sums[at]![index]![0]] as const).reverse()
     ])}Z`
   const last = sums.at(-1)
+  // The shares of a single iteration are in the bars of the workers.
   if (last === undefined || columns.length < 2) return null
   const places = labelPlaces(last.map(([low, high]) => (1 - (low + high) / 2) * height))
   const late = columns.at(-1)!.shares
@@ -257,6 +259,9 @@ export const Shares = ({
   )
 }
 
+/** The most rows of the table of values: of more iterations, every so many have one. */
+const maxRows = 300
+
 /** The values of charts as a table. */
 export const ValueTable = ({ charts }: { readonly charts: ReadonlyArray<Chart> }) => {
   const isOpen = useSignal(false)
@@ -267,12 +272,17 @@ export const ValueTable = ({ charts }: { readonly charts: ReadonlyArray<Chart> }
       values: new Map(points.map(({ x, y }) => [x, y]))
     }))
   )
-  const iterations = [...new Set(columns.flatMap(({ values }) => [...values.keys()]))].sort((one, other) => one - other)
+  const all = [...new Set(columns.flatMap(({ values }) => [...values.keys()]))].sort((one, other) => one - other)
+  const step = Math.max(1, (all.length - 1) / (maxRows - 1))
+  const iterations = Array.from({ length: Math.min(all.length, maxRows) }, (_, row) => all[Math.round(row * step)]!)
   return (
     <section class="card" aria-label="As table">
       <header>
         <h2>As table</h2>
-        <span class="dim">{Format.whole(iterations.length)} iterations</span>
+        <span class="dim">
+          {Format.whole(iterations.length)}
+          {iterations.length < all.length && ` of ${Format.whole(all.length)}`} iterations
+        </span>
         <span class="grow" />
         <button
           type="button"

@@ -91,7 +91,7 @@ export const Rollouts = ({
   isPlay,
   iteration,
   onIteration,
-  opened: { id, rollouts }
+  opened: { id, isExcerpt = false, rollouts }
 }: {
   readonly opened: Opened
   readonly iteration: number
@@ -112,7 +112,7 @@ export const Rollouts = ({
         {value !== undefined && (
           <span class="dim">
             {value.length} {value.length === 1 ? "group" : "groups"}
-            {flat > 0 && `, ${flat} with equal rewards`}
+            {isExcerpt ? ", one of each kind of task" : flat > 0 && `, ${flat} with equal rewards`}
           </span>
         )}
         <span class="grow" />

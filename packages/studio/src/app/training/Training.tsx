@@ -10,6 +10,7 @@ import { State } from "../Icons.tsx"
 import { Failed, Head, Money, Skeleton, Stat } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
 import { Curves, Shares, ValueTable } from "./Curves.tsx"
+import { Settings, WorkersByKind } from "./Details.tsx"
 import { Rollouts } from "./Rollouts.tsx"
 
 /** The most trainings that are shown over each other. */
@@ -129,7 +130,10 @@ const View = ({ opened }: { readonly opened: Opened }) => {
     some.reduce((sum, one) => sum + value(one), 0) / Math.max(1, some.length)
   const spans = Training.shapeSpans(metrics)
   const isDone = line.iterations >= line.planned
-  const total = metrics.reduce((sum, one) => sum + (one.type === "grpo" ? one.rollouts : 0), 0)
+  const sumOf = (value: (one: (typeof early)[number]) => number) =>
+    metrics.reduce((sum, one) => sum + (one.type === "grpo" ? value(one) : 0), 0)
+  const millis = metrics.reduce((sum, { seconds }) => sum + 1000 * seconds.total, 0)
+  const phases = Training.phasesOf(metrics)
   const isOfWarmStart = ({ title }: Training.Chart) => title === "Loss of the warm start"
   const curves = (chart: Training.Chart) => (
     <Curves
@@ -177,6 +181,16 @@ const View = ({ opened }: { readonly opened: Opened }) => {
               {Format.oneLine(line.engine, 120)}; {config.pool.length} {config.pool.length === 1 ? "worker" : "workers"}
               ; seed {config.seed}. {finding.detail}
             </p>
+            {phases.length > 1 && (
+              <p class="dim">
+                Phases:{" "}
+                {phases
+                  .map(
+                    ({ from, name, to }) => `${Format.oneLine(name, 40)} (${from === to ? from : `${from} to ${to}`})`
+                  )
+                  .join(", ")}
+              </p>
+            )}
             {loaded.error !== undefined && <p class="tone-failed">{Format.visible(loaded.error.message)}</p>}
           </div>
           {late.length > 0 && (
@@ -187,8 +201,14 @@ const View = ({ opened }: { readonly opened: Opened }) => {
               <Stat name="Readable" note={`was ${Format.share(meanOf(early, ({ parsed }) => parsed))}`}>
                 {Format.share(meanOf(late, ({ parsed }) => parsed))}
               </Stat>
-              <Stat name="Rollouts" note={`${Format.whole(line.iterations)} iterations`}>
-                {Format.whole(total)}
+              <Stat name="Steps" note={`was ${meanOf(early, ({ steps }) => steps).toFixed(2)}`}>
+                {meanOf(late, ({ steps }) => steps).toFixed(2)}
+              </Stat>
+              <Stat name="Rollouts" note={`${Format.whole(sumOf(({ calls }) => calls?.total ?? 0))} calls`}>
+                {Format.whole(sumOf(({ rollouts }) => rollouts))}
+              </Stat>
+              <Stat name="Iterations" note={`in ${Format.duration(millis)}`}>
+                {Format.whole(line.iterations)}
               </Stat>
               <Stat name="Cost" note={line.is_play ? "play money" : undefined}>
                 <Money usd={line.cost_usd} />
@@ -196,7 +216,7 @@ const View = ({ opened }: { readonly opened: Opened }) => {
             </dl>
           )}
         </div>
-        {charts.length === 0 && <p class="dim">There is no curve yet: a curve has two iterations at least.</p>}
+        {charts.length === 0 && <p class="dim">No iteration has ended yet.</p>}
         <div class="columns">
           {charts.filter(({ isMain }) => isMain).map(curves)}
           {!isOverlay && (
@@ -217,7 +237,9 @@ const View = ({ opened }: { readonly opened: Opened }) => {
           />
         )}
         <div class="columns">{charts.filter(({ isMain }) => isMain !== true).map(curves)}</div>
+        {!isOverlay && late.length > 0 && <WorkersByKind early={early} late={late} />}
         <ValueTable charts={charts} />
+        <Settings config={config} />
       </div>
     </div>
   )

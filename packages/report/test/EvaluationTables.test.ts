@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as EvaluationTables from "../src/EvaluationTables.ts"
+import { html } from "../src/page/Html.ts"
+import { report, sample } from "./madeUpEvaluation.ts"
+
+const grid = (right: Readonly<Record<string, ReadonlyArray<number>>>, costs: Readonly<Record<string, number>> = {}) =>
+  Object.entries(right).flatMap(([policy, scores]) =>
+    scores.map((score, index) =>
+      sample({
+        policy,
+        task: `q${index}`,
+        correct: score === 1,
+        costUsd: costs[policy] ?? 0.01,
+        answer: `${policy} says`
+      })
+    )
+  )
+
+describe("markup", () => {
+  it("escapes what is put in, and not what is markup already", () => {
+    const inner = html`<b>${"<i>"}</b>`
+    assert.strictEqual(
+      html`<p title="${`"x"`}">${[inner, 1, undefined]}</p>`.toString(),
+      `<p title="&quot;x&quot;"><b>&lt;i&gt;</b>1</p>`
+    )
+    assert.strictEqual(html`${"a\ud800b\u0007"}`.toString(), "a\ufffdb\ufffd")
+  })
+})
+
+describe("EvaluationTables", () => {
+  it("writes the paper's layout, with the best of each column bold", () => {
+    const text = EvaluationTables.markdown(report(grid({ first: [1, 1, 1, 0], second: [1, 0, 0, 0] })))
+    const [head, , first, second] = text.split("\n").filter((line) => line.startsWith("|"))
+    assert.strictEqual(head, "| policy | mine | tokens | USD per question | time | steps | missing |")
+    assert.match(first!, /^\| first \| \*\*75\.0 ± 25\.0\*\* \|.*\$0\.0100/)
+    assert.match(second!, /^\| second \| 25\.0 ± 25\.0 \|/)
+    assert.include(text, "| first | second | mine | +50.0 |")
+  })
+
+  it("state where a vendor reported usage that cannot be, and what is missing", () => {
+    const samples = grid({ first: [1, 0] })
+    const odd = report(samples.map((one) => ({ ...one, misreported: "outputTokens: -90" })))
+    const said = "2 samples with usage that cannot be (outputTokens: -90): estimates are used instead"
+    assert.deepStrictEqual(EvaluationTables.failures(odd), [said])
+    assert.deepStrictEqual(EvaluationTables.failures(report(samples)), [])
+    const missing = { cause: "worker", message: "down" } as const
+    const lost = report([...samples, sample({ policy: "first", task: "lost", missing })])
+    assert.match(EvaluationTables.failures(lost)[0]!, /^1 sample not measured, excluded from means/)
+  })
+
+  it("fold all but the best of many single workers", () => {
+    const names = ["team", "single:a", "single:b", "single:c", "single:d", "single:e"]
+    const samples = grid(Object.fromEntries(names.map((name, at) => [name, [1, at % 2, 0, 1]])))
+    assert.deepStrictEqual(EvaluationTables.folded(report(samples)), ["single:b", "single:d"])
+  })
+
+  it("states the verdict at equal tokens in a sentence", () => {
+    const verdict = { benchmark: "mine", policy: "team", worker: "a", paid: 5, votes: 5, questions: 50 } as const
+    const figures = { mean: 0.05, low: 0.01, high: 0.09, minimumDetectable: 0.06 }
+    const given = (more: object) => ({
+      ...report(grid({ first: [1, 0] })),
+      equalBudget: [{ ...verdict, ...figures, verdict: "undecided" as const, ...more }]
+    })
+    const sentence = (more: object) => EvaluationTables.verdicts(given(more))[0]
+    assert.strictEqual(
+      sentence({ verdict: "worth-it" }),
+      "team is worth it at equal tokens: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a."
+    )
+    assert.strictEqual(
+      sentence({ verdict: "not-worth-it", votes: 1, paid: 1 }),
+      "team is not worth it at equal tokens: +5.0 points (+1.0 to +9.0) against one answer of a."
+    )
+    assert.strictEqual(
+      sentence({ verdict: "not-worth-it", mean: 0, low: -0.01, high: 0.01, votes: 2.44, paid: 2.44, margin: 0.02 }),
+      "team is not worth it at equal tokens: +0.0 points (−1.0 to +1.0) against votes of 2.4 answers of a on average; a gain of 2.0 points or more is excluded."
+    )
+    assert.match(
+      sentence({ votes: 1, paid: 2.44 })!,
+      /they pay for 2\.4 answers of a per question, and there are 1\. Add --samples 3, or --baselines self-consistency:3@a/
+    )
+    assert.match(sentence({ votes: 3 })!, /they pay for 5 answers of a per question, and there are 3\. Add --samples 5/)
+    assert.strictEqual(
+      sentence({}),
+      "team is not decidable with 50 questions: +5.0 points (+1.0 to +9.0) against the most frequent of 5 answers of a. This comparison detects differences of 6.0 points with 80% power."
+    )
+    assert.include(EvaluationTables.markdown(given({})), "## Verdict at equal tokens\n\n- team is not decidable")
+    assert.deepStrictEqual(EvaluationTables.verdicts(report(grid({ first: [1, 0] }))), [])
+  })
+
+  it("states that nothing is paid if every price is play money", () => {
+    const paid = report(grid({ p: [1, 0] }))
+    const pricing = { inputPerMillion: 1, outputPerMillion: 2, isPlay: true }
+    const played = { ...paid, pool: paid.pool.map(({ id }) => ({ id, pricing })) }
+    assert.include(EvaluationTables.markdown(played), "play money; you pay nothing")
+    assert.notInclude(EvaluationTables.markdown(paid), "play money")
+  })
+
+  it("has a mean of benchmarks where there are several, each with the same weight", () => {
+    const first = grid({ p: [1, 1, 1, 1] })
+    const second = [0, 1].map((index) => sample({ policy: "p", task: `q${index}`, benchmark: "other" }))
+    assert.match(
+      EvaluationTables.markdown(report([...first, ...second])),
+      /\| policy \| mine \| other \| mean \|.*\n.*\n.*\*\*50\.0/
+    )
+  })
+
+  it("keeps hostile names in their cells", () => {
+    const name = 'a|b`c\n<img>"d",=1'
+    const given = report([sample({ policy: name, task: "q", correct: true })])
+    const line = EvaluationTables.markdown(given)
+      .split("\n")
+      .find((line) => line.includes("img"))!
+    assert.strictEqual(line.split("|").length, 9)
+    assert.notInclude(line, "<img>")
+    const csv = EvaluationTables.csv(given)
+    assert.include(csv, '"a|b`c\n<img>""d"",=1"')
+    assert.include(EvaluationTables.csv(report([sample({ policy: "=cmd()", task: "q" })])), "'=cmd()")
+  })
+
+  it("gives a table no character that acts where it is shown, and no formula behind one", () => {
+    const policies = ["\u0000=1", "\u001b[2J\u009b31m\u202ea", "\t+1", " @sum", "＝1", "-1"]
+    const given = report(policies.map((policy) => sample({ policy, task: "q" })))
+    for (const text of [EvaluationTables.csv(given).replaceAll("\r\n", "\n"), EvaluationTables.markdown(given)]) {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+      assert.notMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
+    }
+    const cells = EvaluationTables.csv(given).split("\r\n").slice(1, -1)
+    assert.deepStrictEqual(
+      cells.map((row) => row.split(",", 1)[0]!.slice(0, 2)).sort(),
+      ["'\t", "' ", "'-", "'＝", "\ufffd=", "\ufffd["].sort()
+    )
+  })
+
+  it("leaves unknown figures empty in CSV and dashed in Markdown", () => {
+    const missing = { cause: "worker", message: "down" } as const
+    const given = report([sample({ policy: "a", task: "q", missing })])
+    assert.match(EvaluationTables.csv(given).split("\r\n")[1]!, /^a,mine,,,/)
+    assert.include(EvaluationTables.markdown(given), "| a | – |")
+  })
+})
