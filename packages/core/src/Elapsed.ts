@@ -24,3 +24,16 @@ export const ticks = (clock: Clock.Clock): number => Number(clock.monotonicTimeN
  * ```
  */
 export const millisSince = (clock: Clock.Clock, start: number): number => Math.round(ticks(clock) - start)
+
+/**
+ * Formats milliseconds as seconds for a message, rounded to a millisecond.
+ *
+ * **Example**
+ *
+ * ```ts
+ * import { Elapsed } from "@divisi/core"
+ *
+ * Elapsed.inSeconds(1499.7) // => "1.5 s"
+ * ```
+ */
+export const inSeconds = (millis: number): string => `${Math.round(millis) / 1000} s`

@@ -1,6 +1,5 @@
 /**
- * The promise-based API of the Conductor. It needs no knowledge of Effect and uses promises, async iterables and
- * `AbortSignal`.
+ * The promise-based API of the Conductor. It uses promises, async iterables and `AbortSignal` instead of Effect.
  *
  * This is a thin wrapper around the `Conductor` module and accepts the same options. It adds helpers for defining
  * workers and policies as plain functions, and for streaming and resuming runs.

@@ -7,6 +7,7 @@
  */
 
 import type { Tool } from "@divisi/core"
+import { Elapsed } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
 import { estimateUsage, type Usage } from "@divisi/core/Usage"
@@ -340,7 +341,7 @@ class Reader<Event, State> {
     this.#refuse({
       _tag: "Timeout",
       afterMillis: timeoutMillis,
-      detail: `no data for ${Math.round(timeoutMillis) / 1000} s`
+      detail: `no data for ${Elapsed.inSeconds(timeoutMillis)}`
     })
   }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Tool } from "@divisi/core"
+import { Elapsed } from "@divisi/core"
 import { detailOf } from "@divisi/files/FileError"
 
 import {
@@ -127,7 +128,7 @@ const httpMessage = (error: SdkHttpError): string => {
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof SdkHttpError) return httpMessage(error)
-  if (isTimeout(error)) return `it did not answer within ${Math.round(Number(timeoutIn(error))) / 1000} s`
+  if (isTimeout(error)) return `it did not answer within ${Elapsed.inSeconds(Number(timeoutIn(error)))}`
   const { cause, message } = error
   if (message !== "fetch failed" || !(cause instanceof Error)) return withoutDump(detailOf(error))
   const code = "code" in cause ? String(cause.code) : ""

@@ -5,7 +5,7 @@
  * even if replies are lost, results are awaited by long polling, and everything is closed with the scope.
  * {@link @divisi/trainer-tinker/TinkerEngine} turns it into an engine.
  */
-import { Callback, Options as Tables } from "@divisi/core"
+import { Callback, Elapsed, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -191,7 +191,7 @@ const heartbeats = (connection: Connection, everyMillis: number, onNotice: (noti
         isTold = false
       } else if (!isTold && now - heard >= silenceMillis) {
         onNotice(
-          `${connection.settings.baseUrl} has received nothing from this session for ${Math.round(now - heard) / 1000} s.`
+          `${connection.settings.baseUrl} has received nothing from this session for ${Elapsed.inSeconds(now - heard)}.`
         )
         isTold = true
       }

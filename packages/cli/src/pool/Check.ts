@@ -90,7 +90,7 @@ const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Check
     Effect.timeoutOrElse({
       duration: timeoutMillis,
       orElse: () =>
-        Effect.succeed(failed(worker, `${worker.id} did not answer within ${Math.round(timeoutMillis) / 1_000} s.`))
+        Effect.succeed(failed(worker, `${worker.id} did not answer within ${Elapsed.inSeconds(timeoutMillis)}.`))
     }),
     Effect.catch((error: WorkerError) =>
       Effect.map(Clock.currentTimeMillis, (now) => ({

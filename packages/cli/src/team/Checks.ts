@@ -3,7 +3,7 @@
  * `grader`, or a worker of the pool that judges. A run may have some by name, for plans to use.
  */
 import { readFileSync } from "node:fs"
-import { Check, Grader, Seed } from "@divisi/core"
+import { Check, Elapsed, Grader, Seed } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
@@ -37,7 +37,7 @@ const byCommand =
       timeoutMillis,
       maxCharacters: maxShown
     })
-    if (isTimedOut) return `\`${command}\` did not finish within ${Math.round(timeoutMillis) / 1000} s.`
+    if (isTimedOut) return `\`${command}\` did not finish within ${Elapsed.inSeconds(timeoutMillis)}.`
     return code === 0 ? true : output.trim() || `\`${command}\` ended with ${ending ?? code}.`
   }
 

@@ -113,8 +113,8 @@ const isOutage = ({ reason, reassignedTo }: StepFailure): boolean =>
 
 /**
  * Returns the failures of a run that are unrelated to the quality of its plan or answer: unavailable vendors, rejected
- * API keys, exhausted quotas, rate limits, network problems, and bugs in worker code. A run with such a failure says
- * nothing about its policy, and its answer should not be graded.
+ * API keys, exhausted quotas, rate limits, network problems, and bugs in worker code. A run with such a failure
+ * provides no evidence about its policy, and its answer should not be graded.
  *
  * **Details**
  *

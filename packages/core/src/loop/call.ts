@@ -81,7 +81,7 @@ export interface Ask {
   readonly item?: Item | undefined
   /** Whether the call is only replayed from its record, as in {@link CallRun}. */
   readonly isReplayed?: boolean | undefined
-  /** The caller. If the call does not belong to a step, it takes the step's place in the call's address. */
+  /** The caller. If the call does not belong to a step, it replaces the step in the call's address. */
   readonly by: "policy" | "step" | "critic" | "check"
   /**
    * Index of the call among those made by its step, the step's checks, or the round's policy or critic. All attempts of
@@ -220,7 +220,7 @@ const timed = ({ clock }: CallRun, { failures, since }: At, answered: Answered):
 
 /**
  * Charges each attempt: reserves its worst case, settles it, and reports its end in the same tick. An attempt halted by
- * another account or by the run's journal is closed without a report, because it says nothing about the worker.
+ * another account or by the run's journal is closed without a report, because it provides no evidence about the worker.
  */
 export const meter =
   (run: CallRun): CallMiddleware =>

@@ -2,9 +2,11 @@
  * Receives an answer from a worker. The format and the limits for worker output are enforced here, for all workers,
  * before anything is counted or displayed.
  */
+
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { unheard } from "../Callback.ts"
+import * as Elapsed from "../Elapsed.ts"
 import { millisSince, ticks } from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import type * as ResponseCache from "../run/ResponseCache.ts"
@@ -115,7 +117,7 @@ const noStream = (worker: Worker) =>
 export const timeoutError = (worker: Worker, afterMillis: number) =>
   new WorkerError({
     worker: worker.id,
-    reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${Math.round(afterMillis) / 1000} s` }
+    reason: { _tag: "Timeout", afterMillis, detail: `no answer after ${Elapsed.inSeconds(afterMillis)}` }
   })
 
 /** Maximum time without output, in milliseconds. If undefined, there is no limit. */
@@ -142,7 +144,7 @@ const silent = (worker: Worker, afterMillis: number) =>
     reason: {
       _tag: "Timeout",
       afterMillis,
-      detail: `no data for ${Math.round(afterMillis) / 1000} s, which worker.silenceMillis (--silence) sets; its default is a third of the run's time limit`
+      detail: `no data for ${Elapsed.inSeconds(afterMillis)}, which worker.silenceMillis (--silence) sets; its default is a third of the run's time limit`
     }
   })
 

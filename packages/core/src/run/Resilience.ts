@@ -2,8 +2,8 @@
  * Error handling for worker calls: a failed call is retried with the same worker as long as that can help
  * ({@link delay}), after which another worker may take over ({@link reassign}).
  *
- * Both are configured with plain values. Limits that a vendor applies across runs, such as rate limits and circuit
- * breakers, are enforced by a {@link Gate}; `ProviderGate` is an implementation.
+ * Both are configured with plain values. Limits that apply across runs, such as rate limits, and circuit breakers are
+ * enforced by a {@link Gate}; `ProviderGate` is an implementation.
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -184,8 +184,9 @@ export const next = (
 }
 
 /**
- * Returns the index of the worker that takes over, or `undefined` if no worker does. If `rule` is a function that throws
- * or returns a worker that is unknown, not eligible or already tried, no worker takes over. Exceptions are logged.
+ * Returns the index of the worker that takes over, or `undefined` if no worker does. If `rule` is a function that
+ * throws or returns a worker that is unknown, not eligible or already tried, no worker takes over. Exceptions are
+ * logged.
  *
  * **Example**
  *

@@ -26,7 +26,7 @@ export interface WorkerSettings {
   readonly reasoning?: Reasoning | undefined
   /**
    * How to handle preferences that a worker does not support. `"require"` (the default) fails the call. `"omit"` (the
-   * server's default) substitutes the closest supported value or drops the preference, and adds a notice.
+   * server's default) substitutes a supported value or drops the preference, and adds a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
   /**
@@ -35,9 +35,9 @@ export interface WorkerSettings {
    */
   readonly timeoutMillis?: number | undefined
   /**
-   * Maximum time between two parts of an answer, in milliseconds. If it is exceeded, the call fails with a `Timeout`
+   * Maximum time without a new part of the answer, in milliseconds. If it is exceeded, the call fails with a `Timeout`
    * and is retried. Defaults to a third of `budget.durationMillis` for workers that stream, so that a stalled call
-   * leaves time for another one. Without such a budget, and for workers that do not stream, there is no such limit.
+   * leaves time for another one. There is no default without such a budget, or for workers that do not stream.
    * Keep-alive comments in an event stream do not count as parts. 0 disables the limit.
    */
   readonly silenceMillis?: number | undefined

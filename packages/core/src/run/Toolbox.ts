@@ -1,8 +1,10 @@
 /** Prepares a run's tools and output format once, and executes individual tool calls. */
+
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { settle } from "../Callback.ts"
+import * as Elapsed from "../Elapsed.ts"
 import { messageOf } from "../Thrown.ts"
 import type { Compiled, ShapeError } from "../task/compileShape.ts"
 import { jsonText } from "../task/jsonText.ts"
@@ -244,7 +246,7 @@ const execute = ({ readResult, tool }: Ready, input: unknown, context: ToolCallC
     ),
     {
       duration: timeoutMillis,
-      orElse: () => Effect.fail(`it did not finish within ${Math.round(timeoutMillis) / 1000} s`)
+      orElse: () => Effect.fail(`it did not finish within ${Elapsed.inSeconds(timeoutMillis)}`)
     }
   )
   return Effect.matchCauseEffect(running, {

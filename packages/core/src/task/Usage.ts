@@ -2,6 +2,7 @@
 
 import * as Data from "effect/Data"
 import { counted } from "../Counted.ts"
+import * as Elapsed from "../Elapsed.ts"
 import { defined } from "../Fields.ts"
 import * as Options from "../Options.ts"
 import type { Message } from "./Message.ts"
@@ -134,7 +135,7 @@ export class BudgetExceeded extends Data.TaggedError("BudgetExceeded")<{
 
   override get message(): string {
     const { allowed, limit, needed, plan, reserved, spent, worker } = this
-    if (limit === "durationMillis") return `The time limit of ${Math.round(allowed) / 1000} s is reached.`
+    if (limit === "durationMillis") return `The time limit of ${Elapsed.inSeconds(allowed)} is reached.`
     const name = { costUsd: "cost", tokens: "token", calls: "call" }[limit]
     const show = (value: number) => (limit === "costUsd" ? `${decimal(value)} USD` : counted(value, name))
     const reservedText = reserved === undefined ? "" : `, ${show(reserved)} reserved for the step that answers`

@@ -86,8 +86,8 @@ export interface WorkerRequest {
   readonly format?: WorkflowFormat | undefined
   /**
    * How to handle preferences (temperature, reasoning, parallel tool calls, service tier) that the worker does not
-   * support. `"require"` (the default) fails the call. `"omit"` substitutes the closest supported value or drops the
-   * preference, and adds a notice.
+   * support. `"require"` (the default) fails the call. `"omit"` substitutes a supported value or drops the preference,
+   * and adds a notice.
    */
   readonly preferences?: "require" | "omit" | undefined
 }

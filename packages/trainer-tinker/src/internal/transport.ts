@@ -5,7 +5,7 @@
  * lost may belong to a request that was carried out, so it is remembered whether that happened: see
  * {@link Errors.TinkerError.afterLostReply}.
  */
-import { FailedCall } from "@divisi/core"
+import { Elapsed, FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import { VendorJson as Json, VendorError } from "@divisi/provider-kit"
 import * as Clock from "effect/Clock"
@@ -123,7 +123,7 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
       Effect.timeoutOrElse({
         duration: timeoutMillis,
         orElse: () =>
-          Effect.fail(unreachable(`${settings.baseUrl} gave no answer in ${Math.round(timeoutMillis) / 1000} s.`))
+          Effect.fail(unreachable(`${settings.baseUrl} gave no answer in ${Elapsed.inSeconds(timeoutMillis)}.`))
       })
     )
   })
