@@ -18,25 +18,9 @@ import * as Recordings from "./Recordings.ts"
 
 const write = (text: string): void => void stdout.write(`${text}\n`)
 
-const summaryOf = (run: Journal.Summary): Summary.Summary => ({
-  id: run.run,
-  object: "run",
-  state: Journal.stateOf(run),
-  question: run.question,
-  policy: run.policy,
-  workers: run.workers,
-  started_at: run.startedAt,
-  changed_at: run.changedAt,
-  cost_usd: run.costUsd,
-  calls: run.calls,
-  owner: run.caller ?? null,
-  waits_for: run.waitsFor ?? [],
-  ...(run.damaged !== undefined && { damaged: run.damaged })
-})
-
 /** The runs of a journal. */
 const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
-  list: (limit) => Effect.runPromise(Effect.map(journal.list({ limit }), (runs) => runs.map(summaryOf))),
+  list: (limit) => Effect.runPromise(Effect.map(journal.list({ limit }), (runs) => runs.map(Journal.listed))),
   read: (id) =>
     Effect.runPromise(
       Effect.gen(function* () {
@@ -44,7 +28,7 @@ const ofJournal = (journal: Journal.Journal): StudioServer.Source => ({
         const transcript = Transcript.fromEvents(Journal.eventsOf(yield* journal.read(id)))
         return summary === undefined || transcript === undefined
           ? undefined
-          : { summary: { ...Summary.fromTranscript(transcript), ...summaryOf(summary) }, transcript }
+          : { summary: { ...Summary.fromTranscript(transcript), ...Journal.listed(summary) }, transcript }
       })
     ),
   follow: async (id, from) => {

@@ -301,6 +301,44 @@ export const stateOf = ({ damaged, ending, owner, waitsFor }: Summary): State =>
   (damaged === undefined ? ending : "damaged") ??
   (owner !== undefined ? "running" : waitsFor !== undefined ? "waiting" : "stopped")
 
+/** A run as listed by servers, in `GET /v1/runs`. Times are in milliseconds since 1970. */
+export interface Listed {
+  readonly id: string
+  readonly object: "run"
+  readonly state: State
+  /** The question; `null` if content is not stored. */
+  readonly question: string | null
+  readonly policy: string
+  readonly workers: ReadonlyArray<string>
+  readonly started_at: number
+  readonly changed_at: number
+  readonly cost_usd: number
+  readonly calls: number
+  /** Id of the key that owns the run; `null` for a run started from the command line. */
+  readonly owner: string | null
+  /** Descriptions of the pending tool calls. */
+  readonly waits_for: ReadonlyArray<string>
+  /** Set if the run's list entry cannot be read: the reason. The transcript may still be intact. */
+  readonly damaged?: string
+}
+
+/** Returns a run of a journal as servers list it. */
+export const listed = (run: Summary): Listed => ({
+  id: run.run,
+  object: "run",
+  state: stateOf(run),
+  question: run.question,
+  policy: run.policy,
+  workers: run.workers,
+  started_at: run.startedAt,
+  changed_at: run.changedAt,
+  cost_usd: run.costUsd,
+  calls: run.calls,
+  owner: run.caller ?? null,
+  waits_for: run.waitsFor ?? [],
+  ...(run.damaged !== undefined && { damaged: run.damaged })
+})
+
 /**
  * Criteria for removing runs: first those not changed for a given time, then the least recently changed until the size
  * limit is met.

@@ -72,19 +72,8 @@ export const refused =
     })
 
 export const summaryOf = ({ content }: Pick<Context, "content">, run: Journal.Summary): typeof OwnSchemas.Run.Type => ({
-  id: run.run,
-  object: "run",
-  state: Journal.stateOf(run),
-  question: content === "none" ? null : run.question,
-  policy: run.policy,
-  workers: run.workers,
-  started_at: run.startedAt,
-  changed_at: run.changedAt,
-  cost_usd: run.costUsd,
-  calls: run.calls,
-  owner: run.caller ?? null,
-  waits_for: run.waitsFor ?? [],
-  ...(run.damaged !== undefined && { damaged: run.damaged })
+  ...Journal.listed(run),
+  ...(content === "none" && { question: null })
 })
 
 /** Returns the events of a run. Fails if the run does not exist or the caller may not read it. */

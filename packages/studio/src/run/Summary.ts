@@ -1,8 +1,5 @@
 /** The list entry of a run: the fields of `GET /v1/runs`, and those that require a transcript. */
-import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
-
-/** The state of a run: its ending, or the reason why it has not ended. */
-export type State = Transcript.Transcript["ending"] | "running" | "waiting" | "stopped" | "damaged"
+import { type Journal, Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 
 /** A bar in the small waterfall of a run. `from` and `to` are fractions of the run's duration. */
 export interface Bar {
@@ -12,22 +9,7 @@ export interface Bar {
 }
 
 /** A run in a list. */
-export interface Summary {
-  readonly id: string
-  readonly object: "run"
-  readonly state: string
-  /** The question; `null` if content is not stored. */
-  readonly question: string | null
-  readonly policy: string
-  readonly workers: ReadonlyArray<string>
-  /** The start in milliseconds since 1970, like `changed_at`. */
-  readonly started_at: number
-  readonly changed_at: number
-  readonly cost_usd: number
-  readonly calls: number
-  readonly owner: string | null
-  readonly waits_for: ReadonlyArray<string>
-  readonly damaged?: string
+export interface Summary extends Journal.Listed {
   /** The number of tokens; present if a transcript was read. */
   readonly tokens?: number
   readonly is_play?: boolean
