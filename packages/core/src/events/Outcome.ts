@@ -42,7 +42,7 @@ export interface Outcome {
   readonly run?: string
   /** Identifier of the question. The same question has the same identifier in every outcome. */
   readonly question: string
-  /** Kind of question, such as a subject, if known. */
+  /** Category of the question, such as its subject, if known. */
   readonly kind?: string
   /** Text of the question, if it is stored. */
   readonly text?: string

@@ -40,8 +40,8 @@ export interface Call {
 interface Taker {
   readonly onAllowance?: AllowanceListener
   /**
-   * Called with the handle under which the vendor can deliver this answer again. Reading continues only once it has
-   * completed.
+   * Called with a handle that can be used to retrieve this answer from the vendor again. Reading continues only once it
+   * has completed.
    */
   readonly onHandle?: (handle: string) => Effect.Effect<void>
 }

@@ -196,9 +196,9 @@ const write = Effect.fnUntraced(function* (name: string, context: Policy.Context
  * Each attempt uses a different seed. From the second attempt on, the model is shown its previous completion and the
  * parse error. Requests include the text format (`WorkerRequest.format`), so a model with grammar-constrained decoding
  * always writes the paper's three lists. A model without a grammar may also use checks, if the run defines checks and
- * the prompt template mentions them. When such a check fails, the model is shown the results of the steps; it then
- * writes a new workflow, an empty workflow to continue, or the step whose answer is final. An exhausted budget never
- * triggers the fallback. If the fallback is used, the notes of its proposal explain why.
+ * the prompt template mentions them. When such a check fails, the model is shown the results of the steps. It then
+ * writes a new workflow, writes an empty workflow to continue, or names the step whose answer is final. An exhausted
+ * budget never triggers the fallback. If the fallback is used, the notes of its proposal explain why.
  *
  * **Example**
  *

@@ -171,7 +171,7 @@ const fitOne = (
     : new BudgetExceeded({ limit, allowed, spent: limit === "calls" ? spent + reserved : spent, needed })
 }
 
-/** Determines whether one more call fits the limits. Shared by all implementations of {@link Ledger}. */
+/** Determines whether one more call fits within the limits. Shared by all implementations of {@link Ledger}. */
 export const fit = (limits: Limits, standing: Standing, amount: Amount): Fit => {
   const { open, reservedCostUsd, reservedTokens, total } = standing
   if (amount.costUsd === undefined && limits.costUsd !== undefined) {

@@ -5,8 +5,8 @@ import { key } from "../../run/ResponseCache.ts"
 import type { Message } from "../../task/Message.ts"
 
 /**
- * Returns the identity of a call: the caller's worker, messages, settings and output format, before they are adapted to
- * the worker and to accounts, so that a run can be resumed with a different budget. A resumed run builds identical
+ * Returns the identity of a call: the caller's worker, messages, settings and output format, before any adjustment for
+ * the worker or for account limits. This lets a run be resumed with a different budget. A resumed run builds identical
  * messages, including the order of properties, whereas user code may order properties differently. Tools are excluded,
  * because tool servers may change their lists and paid answers must remain valid.
  */
