@@ -188,17 +188,6 @@ const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(
 /** The time limit for checking that it is reachable. */
 const lookMillis = 2_000
 
-/**
- * Limits for a process that stops in the middle of an operation, in milliseconds: the database ends a transaction that
- * waits for its process, a statement that waits for a lock, and a statement that runs too long. The first two are
- * retried.
- */
-const timeouts = {
-  idle_in_transaction_session_timeout: "2000",
-  lock_timeout: "10000",
-  statement_timeout: "60000"
-}
-
 /** The most bytes of one message: a run's batch may hold pictures. */
 const maxMessageSize = 512 * 2 ** 20
 
@@ -260,7 +249,7 @@ export const open = Effect.fnUntraced(function* (
     password: hasPassword(url) ? undefined : password,
     applicationName: "divisi",
     keepAlive: "10 seconds",
-    startupParameters: timeouts,
+    startupParameters: Session.timeouts,
     maxMessageSize
   }
   const orFail = <A, R>(effect: Effect.Effect<A, SqlError, R>) => Effect.mapError(effect, failed)

@@ -104,6 +104,17 @@ export const patiently = <A>(
   })
 }
 
+/**
+ * Limits for a process that stops in the middle of an operation, in milliseconds: the database ends a transaction that
+ * waits for its process, a statement that waits for a lock, and a statement that runs too long. The first two are
+ * retried.
+ */
+export const timeouts = {
+  idle_in_transaction_session_timeout: "2000",
+  lock_timeout: "10000",
+  statement_timeout: "60000"
+}
+
 /** Runs a transaction on a connection of its own. */
 export const transact = <A>(
   pool: PgPool,

@@ -17,6 +17,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import * as RpcSerialization from "effect/rpc/RpcSerialization"
+import type * as SqlClient from "effect/sql/SqlClient"
+import type { SqlError } from "effect/sql/SqlError"
+import { timeouts } from "../internal/session.ts"
 import * as Claims from "./claims.ts"
 import type * as Leases from "./leases.ts"
 
@@ -74,18 +77,23 @@ const claimed = ({ leases, room }: Settings) =>
     Effect.flatMap(MessageStorage.MessageStorage, (storage) => Claims.watch(storage, leases.has, room))
   )
 
+/** Connections for the cluster's tables. Its transactions take several statements, so a frozen server must not hold them. */
+export const pool = (
+  { password, schema, url }: Pick<Settings, "password" | "schema" | "url">,
+  maxConnections: number
+): Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, SqlError> =>
+  PgClient.layer({
+    url,
+    password,
+    maxConnections,
+    applicationName: "divisi cluster",
+    startupParameters: { ...timeouts, search_path: schema }
+  })
+
 /** The layers of a server, or of a client without an address. */
 export const layer = (settings: Settings) => {
-  const { address, password, schema, url } = settings
+  const { address, schema } = settings
   const prefix = prefixOf(schema, settings.versionGroup)
-  const pool = (maxConnections: number) =>
-    PgClient.layer({
-      url,
-      password,
-      maxConnections,
-      applicationName: "divisi cluster",
-      startupParameters: { search_path: schema }
-    })
   const transport = NodeClusterSocket.layerClientProtocol
   const runner =
     address === undefined
@@ -100,12 +108,15 @@ export const layer = (settings: Settings) => {
       claimed(settings).pipe(
         Layer.provide(SqlMessageStorage.layerWith({ prefix })),
         Layer.provide(NodeCrypto.layerDigest),
-        Layer.provide(pool(6))
+        Layer.provide(pool(settings, 6))
       )
     ),
     // The locks of shards must not wait behind messages.
     Layer.provide(
-      watched(settings.leases).pipe(Layer.provide(SqlRunnerStorage.layerWith({ prefix })), Layer.provide(pool(2)))
+      watched(settings.leases).pipe(
+        Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
+        Layer.provide(pool(settings, 2))
+      )
     ),
     Layer.provide(configOf(settings)),
     Layer.provide(RpcSerialization.layerSchemaBinary())
