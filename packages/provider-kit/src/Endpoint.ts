@@ -1,6 +1,5 @@
 /**
- * The address of a vendor's API and its secrets: reads base URLs, and creates the `fetch` that carries keys. For
- * authors of providers.
+ * Resolves the address and secrets of a vendor's API, and creates the `fetch` for calling it. For authors of providers.
  */
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Failure } from "./VendorError.ts"
@@ -9,9 +8,9 @@ import { Failure } from "./VendorError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The address of an API, from a worker's options and the environment. */
+/** Options for resolving the address of an API. */
 export interface Options {
-  /** The worker's id, for errors. */
+  /** Id of the worker, used in errors. */
   readonly worker: string
   /** The base URL. Default: the first of `variables` that is set, otherwise the vendor's own API. */
   readonly baseURL?: string | undefined
@@ -23,7 +22,7 @@ export interface Options {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** An API to call. */
+/** The resolved address of an API. */
 export interface Endpoint {
   /** The base URL without query and trailing slash; `undefined` for the vendor's own API. */
   readonly baseURL: string | undefined
@@ -57,10 +56,13 @@ const read = (options: Options): URL | undefined => {
   return url
 }
 
-/** A shorter query value is not a secret, and hiding it would remove a word that an error needs. */
+/**
+ * Minimum length of a query value that is redacted. Shorter values are unlikely to be secret and may be needed to
+ * understand an error.
+ */
 const shortestValue = 6
 
-/** A part of a path that is as long as this, and has a digit, may be a key. */
+/** Whether a path segment may be a key, judging by its length and a digit. */
 const mayBeKey = (part: string): boolean => part.length >= 20 && /\d/.test(part) && !/[^\w.~%-]/.test(part)
 
 const secretsOf = ({ headers = {}, key = "" }: Options, url: URL | undefined): ReadonlyArray<string> => {
@@ -77,7 +79,7 @@ const secretsOf = ({ headers = {}, key = "" }: Options, url: URL | undefined): R
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Returns the target of a redirect, without the rest of its address. */
+/** Returns the host to which a response redirects. */
 const target = (response: Response, asked: string): string => {
   const location = response.redirected ? response.url : (response.headers.get("location") ?? "")
   if (location === "" || !URL.canParse(location, asked)) return "nowhere"
@@ -91,10 +93,10 @@ const refuseRedirect = (response: Response, asked: string): Failure => {
   return new Failure({ _tag: "InvalidRequest", detail })
 }
 
-/** How much of an error's body is read. */
+/** Maximum number of bytes read from an error response. */
 const longestError = 1024 * 1024
 
-/** The beginning of a body that may have no end. */
+/** Reads the start of a body that may never end. */
 const beginning = async (body: ReadableStream<Uint8Array>): Promise<Blob> => {
   const pieces: Array<Uint8Array<ArrayBuffer>> = []
   let length = 0
@@ -106,7 +108,7 @@ const beginning = async (body: ReadableStream<Uint8Array>): Promise<Blob> => {
   return new Blob(pieces)
 }
 
-/** An error with as much of its body as is needed. */
+/** Truncates the body of an error response. */
 const shortened = async ({ body, headers, status }: Response): Promise<Response> =>
   new Response(body === null ? null : await beginning(body), { status, headers })
 
@@ -118,8 +120,8 @@ const withQuery = (input: string | URL | Request, query: URLSearchParams): strin
 }
 
 /**
- * A `fetch` that does not follow redirects, because key, headers and prompt are meant only for the configured server. A
- * redirect fails with a {@link VendorError.Failure} that names the host.
+ * Creates a `fetch` that does not follow redirects, because the key, headers and prompt are meant only for the
+ * configured server. A redirect fails with a {@link VendorError.Failure} that names the host.
  *
  * **Details**
  *
@@ -151,17 +153,17 @@ export interface Refused {
   readonly body: unknown
 }
 
-/** A mistake in a base URL that the path of a request shows, and what to do about it. */
+/** A common mistake in base URLs, recognized by the path of a request, and how to fix it. */
 interface Hint {
   readonly pattern: RegExp
   readonly says: (part: string) => string
 }
 
-/** The paths of calls, which people paste with the rest of an address. */
+/** Endpoint paths that are often pasted as part of a base URL. */
 const calls =
   "chat/completions|completions|responses|messages|embeddings|models|models/[^/:]+:(?:streamG|g)enerateContent"
 
-/** The first that fits counts. They are matched against the host and the path. */
+/** The first matching hint applies. Patterns are matched against the host and path. */
 const hints: ReadonlyArray<Hint> = [
   {
     pattern: /^[^/]+\/api\/(?!.*v\d)()(?=.*(?:completions|responses|messages)$)/,
@@ -197,7 +199,7 @@ export const shownAddress = (url: string): string | undefined => {
   return `${host}${path.join("/")}`.slice(0, longestShown)
 }
 
-/** As much of an address as is shown. */
+/** Maximum length of a displayed address. */
 const longestShown = 200
 
 /** Returns a hint about the address of a request that got 404, or a page instead of an answer. */
@@ -212,10 +214,10 @@ export const hintOf = (url: string): string | undefined => {
   return undefined
 }
 
-/** As much of an address as is looked at. */
+/** Maximum length of an address that is examined. */
 const longestAddress = 2_000
 
-/** A path that is not there, or that takes no request of this kind. */
+/** Statuses for an unknown path or an unsupported method. */
 const noSuchPath: ReadonlySet<number> = new Set([404, 405])
 
 const hinted = (reason: WorkerErrorReason, status: number, url: string): WorkerErrorReason => {
@@ -250,7 +252,7 @@ export const refusing =
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A pattern that looks for the slashes at the end takes time quadratic in those within. */
+/** Removes trailing slashes without a regular expression, which would take quadratic time. */
 const withoutSlashes = (address: string): string => {
   let end = address.length
   while (address[end - 1] === "/") end--

@@ -21,10 +21,10 @@ import * as Json from "./VendorJson.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A vendor's additions to a part, by the vendor's name: signatures, ids. */
+/** Vendor-specific additions to a part, such as signatures and ids, keyed by vendor. */
 export type Metadata = Readonly<Record<string, Json.Fields>>
 
-/** A part as stored for echoing: reasoning in full, the length of a text, the position of a call. */
+/** A part as stored for sending back: the full reasoning, the length of a text part, or the position of a tool call. */
 type Block =
   | { readonly type: "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
   | { readonly type: "text"; readonly length: number; readonly metadata?: Metadata | undefined }
@@ -32,7 +32,7 @@ type Block =
 
 /** The state of reading a turn. */
 export interface ModelTurn {
-  /** All text so far, to estimate usage if the vendor reports none. */
+  /** All text received so far, used to estimate usage if the vendor reports none. */
   readonly written: string
   readonly isFinished: boolean
   /**
@@ -42,18 +42,18 @@ export interface ModelTurn {
   readonly tools?: ReadonlySet<string> | undefined
   /** The model name in the vendor's response. */
   readonly answeredBy?: string | undefined
-  /** Tool calls that arrive in chunks, as far as they have arrived. */
+  /** Tool calls that are still arriving in chunks. */
   readonly calling: Readonly<Record<string, ToolCall>>
   /**
    * Complete tool calls. They are emitted when the answer is complete, because a truncated answer may contain an
    * incomplete call.
    */
   readonly calls: ReadonlyArray<ToolCall>
-  /** The parts by the framework's ids. */
+  /** Parts keyed by the framework's ids. */
   readonly blocks: ReadonlyArray<{ readonly id: string; readonly block: Block }>
 }
 
-/** The next state, and the parts to emit. */
+/** The next state and the parts to emit. */
 export type Next = readonly [ModelTurn, ReadonlyArray<WorkerPart>]
 
 /** The state before the first part. */
@@ -71,7 +71,7 @@ const noParts: ReadonlyArray<WorkerPart> = []
 // Metadata
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The metadata of all pieces of a part: of each vendor, what came last of each field. */
+/** Merges the metadata of two chunks of a part. For each vendor, the last value of a field applies. */
 const merged = (left: Metadata | undefined, right: unknown): Metadata | undefined => {
   const vendors = Object.entries(Json.fields(right)).filter(([, more]) => typeof more === "object" && more !== null)
   if (vendors.length === 0) return left
@@ -181,10 +181,10 @@ export const end = (turn: ModelTurn): Next => {
 export interface Finish {
   /** `"cut"` if the framework reports an error, or no reason. */
   readonly reason: FinishReason | "cut"
-  /** The usage. If absent, it is estimated from the messages and the text. */
+  /** Reported usage. If omitted, it is estimated from the messages and the text. */
   readonly usage: Usage | undefined
   readonly messages: ReadonlyArray<Message>
-  /** The model that can read the turn's metadata. */
+  /** The model that can interpret the turn's metadata. */
   readonly model: string
 }
 
@@ -209,7 +209,9 @@ export const finish = (turn: ModelTurn, { messages, model, reason, usage }: Fini
 // The way back
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Nothing where no tool was called, or there is nothing but texts and calls. */
+/**
+ * Returns the data to send back, or `undefined` if no tool was called or if there are only text parts and tool calls.
+ */
 const echoOf = ({ blocks, calls }: ModelTurn, model: string): unknown => {
   const kept = blocks.map(({ block }) => block)
   const more = kept.some(({ metadata, type }) => type === "reasoning" || metadata !== undefined)
@@ -224,18 +226,21 @@ const blockOf = (value: unknown): Block | undefined => {
   return type === "tool-call" ? { type, ...own } : undefined
 }
 
-/** Returns the parts of an echo; empty for another model's echo. */
+/** Returns the parts stored in an echo, or an empty list if it comes from another model. */
 const read = (echo: unknown, model: string): ReadonlyArray<Block> => {
   const fields = Json.fields(echo)
   return fields.model === model ? Json.items(fields.blocks).flatMap((block) => blockOf(block) ?? []) : []
 }
 
-/** A part of a turn that is sent back. */
+/** A part of a turn sent back to the model. */
 export type Said =
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly metadata?: Metadata | undefined }
   | { readonly type: "tool-call"; readonly call: ToolCall; readonly metadata?: Metadata | undefined }
 
-/** A turn with its reasoning and metadata where they stood; `undefined` where the echo is another turn's. */
+/**
+ * Restores the reasoning and metadata of a turn in their original order. Returns `undefined` if the echo belongs to
+ * another turn.
+ */
 const placed = ({ content, toolCalls = [] }: AssistantMessage, blocks: ReadonlyArray<Block>) => {
   let at = 0
   let called = 0
@@ -279,7 +284,10 @@ export const turns = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn> => 
   return all
 }
 
-/** Returns arguments as the object that models accept; other values are wrapped as a text under a name. */
+/**
+ * Parses arguments as the object that models expect. Anything else is wrapped as a string in a field with the given
+ * name.
+ */
 export const inputOf = ({ arguments: text }: ToolCall, name: string): Json.Fields => {
   if (text.trim() === "") return {}
   try {

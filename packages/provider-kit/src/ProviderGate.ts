@@ -32,22 +32,19 @@ import * as Steady from "./internal/steady.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The limits of one provider. An absent limit is unlimited. */
+/** Limits for one provider. An omitted limit does not apply. */
 export interface Limits {
   /**
-   * The maximum number of calls per minute, enforced by a token bucket of this size. After an idle minute, all of them
-   * can be made at once.
+   * The maximum number of calls per minute, enforced by a token bucket of this size. After an idle minute, the full
+   * number of calls can be made at once.
    */
   readonly requestsPerMinute?: number | undefined
   /**
-   * The maximum number of input and output tokens per minute. Each call counts at its worst case when it starts. A call
-   * that needs more than this limit uses the tokens of a whole minute.
+   * The maximum number of input and output tokens per minute. Each call is counted at its maximum possible usage when
+   * it starts. A call that needs more than this limit uses a full minute's tokens.
    */
   readonly tokensPerMinute?: number | undefined
-  /**
-   * The maximum number of concurrent calls. If a worker starts a run, its call shares its slot with the calls of that
-   * run.
-   */
+  /** Maximum number of concurrent calls. If a worker starts a run, the calls of that run share the worker's slot. */
   readonly concurrency?: number | undefined
 }
 
@@ -91,29 +88,29 @@ export const optionsTable = {
   maxClosedMillis: Tables.limit
 } satisfies Tables.ShapeOf<Options>
 
-/** The state of one provider. */
+/** State of one provider. */
 interface Provider {
   readonly key: string
   readonly limits: Limits
   readonly slots: Line.Line | undefined
-  /** The queue. Only its first call waits for limits and pauses; the others wait for their turn. */
+  /** Queue of calls. Only the first one waits for limits and pauses; the others wait for their turn. */
   readonly turn: Line.Line
   readonly pace: Pace.Pace
   /** Wakes the call at the head of the queue when its vendor has reported a new allowance. */
   heard: () => void
   pausedUntil: number
-  /** The key of its circuit: another one after a reset. */
+  /** Key of the provider's circuit. It changes on reset. */
   circuit: string
-  /** After a pause that is shorter than the vendor asked for, one call tries the provider, and the others wait for it. */
+  /** State of the trial call that is made after a pause shorter than the vendor requested. Other calls wait for it. */
   probe: "none" | "due" | "running"
-  /** How many calls have ended, and the calls that wait for the next one to end. */
+  /** Number of finished calls. `waiting` contains the calls that wait for the next one to finish. */
   ended: number
   readonly waiting: Set<() => void>
   /** The last failure that counted towards its circuit. */
   lastFailure: string | undefined
 }
 
-/** The place of a call at its provider, which calls of runs within it may use: one at a time. */
+/** A call's slot at its provider. Nested calls may use it, one at a time. */
 class Place {
   readonly provider: Provider
   readonly lent = Line.make(1)
@@ -132,7 +129,7 @@ const sleep = (millis: number) => Effect.sleep(Math.max(1, Math.ceil(millis)))
 const refuse = (worker: Worker, reason: WorkerErrorReason) =>
   Effect.fail(new WorkerError({ worker: worker.id, reason }))
 
-/** Takes from a provider's bucket, once there is enough in it. */
+/** Takes tokens from a provider's bucket, waiting until there are enough. */
 const take = (
   limiter: RateLimiter.RateLimiter,
   bucket: { readonly key: string; readonly perMinute: number | undefined; readonly amount: number }
@@ -160,8 +157,8 @@ const take = (
 }
 
 /**
- * Waits for the end of a provider's pause, also when the pause is extended meanwhile. After a pause that is shorter than
- * the vendor asked for, one call tries and the others wait for its end.
+ * Waits until a provider's pause is over, even if it is extended in the meantime. After a pause shorter than the vendor
+ * requested, one call tries the provider while the others wait for it to finish.
  */
 const pause = (
   provider: Provider,
@@ -196,8 +193,8 @@ const nextWord = (provider: Provider): Effect.Effect<void> =>
 type AllowanceListener = (allowance: Allowance.Allowance) => void
 
 /**
- * Waits until the vendor's allowance suffices, and admits the call. The returned listener stamps what the vendor then
- * reports with the gate's clock.
+ * Waits until the vendor's allowance suffices, then admits the call. The returned listener timestamps the vendor's next
+ * report with the gate's clock.
  */
 const keepPace = (
   provider: Provider,
@@ -234,7 +231,7 @@ const failureOf = (exit: Exit.Exit<unknown, unknown>): WorkerErrorReason | undef
     : undefined
 }
 
-/** A vendor's retry-after pauses all calls to it. */
+/** Pauses all calls to a provider after a retry-after. */
 const observe = (
   provider: Provider,
   exit: Exit.Exit<unknown, unknown>,
@@ -249,7 +246,10 @@ const observe = (
   })
 }
 
-/** Only failures of the provider's health count; a refusal of one request or a rate limit does not. */
+/**
+ * Classifies the outcome of a call for the circuit breaker. Only signs of an unhealthy provider count as failures;
+ * rejected requests and rate limits do not.
+ */
 const classify = (exit: Exit.Exit<unknown, unknown>, maxClosedMillis: number): CircuitBreaker.Outcome => {
   if (Exit.isSuccess(exit)) return CircuitBreaker.success
   const reason = failureOf(exit)
@@ -294,9 +294,9 @@ const isRejection = (error: unknown): error is CircuitBreaker.CircuitBreakerErro
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A circuit per provider, around each call. */
+/** Wraps each call in its provider's circuit breaker. */
 interface Circuits {
-  /** Refuses a call while the circuit is open. */
+  /** Rejects a call while the circuit is open. */
   readonly check: (provider: Provider, worker: Worker) => Effect.Effect<void, WorkerError>
   readonly protect: <A, E, R>(
     provider: Provider,
@@ -389,7 +389,7 @@ const makeProvider = (key: string, limits: Limits): Provider => ({
   lastFailure: undefined
 })
 
-/** Whether, why and until when (by the wall clock) a provider is closed. */
+/** Returns why a provider is closed and until when (wall clock time), or an empty list if it is open. */
 const closedOf = (
   circuits: Circuits,
   provider: Provider,
@@ -404,7 +404,7 @@ const closedOf = (
   )
 }
 
-/** The first limit that would let no call through, or none. */
+/** Returns the first limit that would block every call, or `undefined`. */
 const findImpossible = (limits: Readonly<Record<string, Limits>>): string | undefined => {
   for (const [provider, limit] of Object.entries(limits)) {
     for (const name of ["requestsPerMinute", "tokensPerMinute", "concurrency"] as const) {

@@ -6,8 +6,7 @@ import * as Redacted from "effect/Redacted"
 import type { ApiKey } from "./ApiKey.ts"
 
 /**
- * The options that workers of all vendors share. `Capabilities` is the type of the capabilities that differ between the
- * vendor's models.
+ * Options shared by the workers of all vendors. `Capabilities` describes what differs between a vendor's models.
  *
  * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
  * the variable.
@@ -31,11 +30,11 @@ export interface ProviderOptions<Capabilities> {
   readonly pricing?: Pricing | undefined
   /** Replaces the known limits of the model. */
   readonly limits?: Limits | undefined
-  /** Overrides what is known about the model. */
+  /** Overrides known capabilities of the model. */
   readonly capabilities?: Partial<Capabilities> | undefined
   /**
-   * The maximum time without data before and within an answer, in milliseconds. If it is exceeded, the call fails as a
-   * `Timeout`. Default: 600,000.
+   * Maximum time in milliseconds without data from the vendor, both before and during an answer. When it is exceeded,
+   * the call fails with `Timeout`. Default: 600,000.
    */
   readonly timeoutMillis?: number | undefined
   /** Additional headers for every request. */
@@ -48,7 +47,7 @@ export interface ProviderOptions<Capabilities> {
   readonly unsupported?: "reject" | "omit" | undefined
 }
 
-/** The settings of a request that a worker may have as its own. */
+/** Request settings for which a worker can have defaults. */
 type Defaults = Pick<WorkerRequest, "maxOutputTokens" | "temperature" | "seed" | "reasoning" | "stopSequences">
 
 const isKey = (value: unknown): boolean =>
@@ -56,7 +55,7 @@ const isKey = (value: unknown): boolean =>
   Redacted.isRedacted(value) ||
   (typeof value === "object" && value !== null && typeof (value as { env?: unknown }).env === "string")
 
-/** The table of the options for `Options.check`, which detects misspelt options in plain JavaScript. */
+/** Validation table for `Options.check`, which catches misspelled options in plain JavaScript. */
 export const shape = {
   apiKey: Options.expects("a text, a Redacted, or { env }", isKey),
   baseURL: Options.expects("a URL as text", (value) => typeof value === "string" || value instanceof URL),

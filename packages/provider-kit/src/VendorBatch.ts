@@ -1,5 +1,5 @@
 /**
- * Calls that a vendor answers in batches: later, within a day, and for half the price. For authors of providers.
+ * Batched calls, which a vendor answers within a day for half the price. For authors of providers.
  *
  * A provider defines how its vendor's batches are sent, polled, read and cancelled. This module does the rest for all
  * providers: it collects concurrent calls into one batch, assigns each call its answer, and recovers answers of calls
@@ -33,9 +33,9 @@ import * as VendorStream from "./VendorStream.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How a worker's calls are batched. */
+/** Settings for batching a worker's calls. */
 export interface Settings {
-  /** How long a batch waits for more calls after its first one, in milliseconds. Default: 5,000. */
+  /** Time in milliseconds that a batch stays open for more calls after the first one. Default: 5,000. */
   readonly windowMillis?: number | undefined
   /** The maximum number of calls per batch. Default and maximum: the vendor's limit. */
   readonly maxRequests?: number | undefined
@@ -46,46 +46,46 @@ export interface Settings {
   readonly pollMillis?: number | undefined
 }
 
-/** The settings for `Options.check`: `true` for all defaults. */
+/** Check for the `batch` option: settings, or `true` for the defaults. */
 export const settingsShape: Options.Check = Options.either(Options.flag, Options.anObject)
 
 /**
- * The outcome of a request: the events of its whole answer, as its vendor would have streamed them, or the reason for
- * its failure.
+ * The outcome of a request: all events of its answer, in the form in which the vendor would have streamed them, or the
+ * reason why it failed.
  */
 export type Outcome =
   | { readonly id: string; readonly events: ReadonlyArray<unknown> }
   | { readonly id: string; readonly failure: WorkerErrorReason }
 
-/** A batch that has ended. */
+/** A finished batch. */
 export interface Ended {
-  /** The reason for the failure of a request that is missing in the results. */
+  /** The reason reported for a request that is missing from the results. */
   readonly missing: WorkerErrorReason
-  /** Returns the outcomes of its requests, in any order. */
+  /** Streams the outcomes of the requests, in any order. */
   readonly outcomes: (signal: AbortSignal) => AsyncIterable<Outcome>
 }
 
-/** A batch in the vendor's list: its id, and its name if the vendor stores one. */
+/** An entry in the vendor's list of batches: the id, and the name if the vendor stores it. */
 export interface Listed {
   readonly batch: string
   readonly name?: string | undefined
 }
 
-/** A vendor's batch API. `reason` maps the exceptions of its functions. */
+/** A vendor's batch API. `reason` maps exceptions thrown by its functions. */
 export interface Vendor {
   readonly maxRequests: number
   /** The maximum total size of all requests, in bytes. */
   readonly maxBytes: number
-  /** Returns a request with an id as one line of JSON. */
+  /** Serializes a request and its id as one line of JSON. */
   readonly line: (id: string, body: unknown) => string
-  /** Sends a batch, and returns its id. `signal` is aborted if no call waits for the batch any more. */
+  /** Sends a batch, and returns its id. `signal` is aborted once no call is waiting for the batch. */
   readonly send: (name: string, lines: ReadonlyArray<Uint8Array<ArrayBuffer>>, signal: AbortSignal) => Promise<string>
-  /** Polls a batch. Returns `undefined` until it has ended. */
+  /** Polls a batch. Returns `undefined` until it is finished. */
   readonly look: (batch: string, signal: AbortSignal) => Promise<Ended | undefined>
   readonly cancel: (batch: string, signal: AbortSignal) => Promise<unknown>
   /**
-   * Returns the batches that were created within a period (milliseconds since 1970) and may have been sent by the
-   * collector with this name. Names of its batches and ids of their requests start with the collector's name.
+   * Returns batches created within a period (in milliseconds since the Unix epoch) that the named collector may have
+   * sent. The names of its batches and the ids of their requests start with the collector's name.
    */
   readonly find: (
     collector: string,
@@ -95,7 +95,7 @@ export interface Vendor {
   readonly reason: (error: unknown) => WorkerErrorReason
 }
 
-/** The parts from which a worker's batches are built. */
+/** Dependencies for batching a worker's calls. */
 export interface Parts<State> {
   /** The worker's id, for errors. */
   readonly worker: string
@@ -104,7 +104,7 @@ export interface Parts<State> {
   /** Reads the events of an {@link Outcome}. */
   readonly protocol: VendorStream.Protocol<unknown, State>
   readonly secrets: ReadonlyArray<string>
-  /** The known limits of the server's values, for calls whose preferences can be omitted. */
+  /** Known limits on request fields, for calls whose preferences may be omitted. */
   readonly adapting: Pick<Preferences.Sender<object, unknown>, "family" | "learned">
 }
 
@@ -112,13 +112,13 @@ export interface Parts<State> {
 export interface Asking {
   /** Whether preferences that the vendor rejects are omitted and the call is repeated in a later batch. */
   readonly mayOmit: boolean
-  /** Notices for the parts omitted from the body so far. */
+  /** Notices about preferences already omitted from the body. */
   readonly notices: ReadonlyArray<string>
 }
 
 /** The batched calls of a worker. */
 export interface Batches extends Reattach {
-  /** Makes a call with a request body. */
+  /** Sends a request body as part of a batch. */
   readonly ask: (request: WorkerRequest, body: object, asking: Asking) => WorkerParts
 }
 
@@ -133,8 +133,8 @@ const shape = {
 } satisfies Options.ShapeOf<Settings>
 
 /**
- * Returns the settings of a worker's `batch` option; `undefined` if batches are off. Throws an `OptionsError` for
- * invalid settings; `what` is the function that received them.
+ * Returns the settings in a worker's `batch` option, or `undefined` if batching is disabled. Throws an `OptionsError`
+ * for invalid settings; `what` names the function that received them.
  */
 export const settingsOf = (what: string, option: boolean | Settings | undefined): Settings | undefined => {
   if (option === undefined || option === false) return undefined
@@ -146,7 +146,7 @@ export const settingsOf = (what: string, option: boolean | Settings | undefined)
 const half = (price: number | undefined): number | undefined => (price === undefined ? undefined : price / 2)
 
 /**
- * Returns the price of a call in a batch: half of the list price for each kind of token.
+ * Returns the price of batched calls, which is half of the list price for each kind of token.
  *
  * **Example**
  *
@@ -170,7 +170,7 @@ export const halved = (pricing: Pricing | undefined): Pricing | undefined =>
 // Handles
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The state of a call: its id in a batch, and the batch; or when it was about to be sent. */
+/** State of a call: its id and its batch or, if the batch is unknown, the time at which it was about to be sent. */
 interface Handle {
   readonly id: string
   readonly batch?: string | undefined
@@ -189,7 +189,7 @@ const read = (text: string): Handle | undefined => {
   }
 }
 
-/** Vendors take letters, digits, `-` and `_`, at most 64 of them. */
+/** Creates the id of a call. Vendors accept at most 64 letters, digits, `-` and `_`. */
 const idOf = (collector: string, number: number, callId: string | undefined): string => {
   const unique = `${collector}-${number.toString(36)}`
   if (callId === undefined) return unique
@@ -201,7 +201,7 @@ const idOf = (collector: string, number: number, callId: string | undefined): st
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The parts of a call. */
+/** Stream of parts produced by a call. */
 type PartStream = Stream.Stream<WorkerPart, WorkerError>
 
 const neverSent: WorkerErrorReason = {

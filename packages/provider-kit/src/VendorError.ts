@@ -17,13 +17,13 @@ import { presentable } from "./internal/presentable.ts"
 /** A vendor's error response. */
 export type Refusal = FailedCall.FailedCall
 
-/** Additional context of an error. */
+/** Additional context for interpreting an error. */
 export interface Surroundings {
   /**
    * Strings to redact, such as the API key; empty ones are ignored. Anything that looks like a key is also redacted.
    */
   readonly secrets?: ReadonlyArray<string> | undefined
-  /** The current time in milliseconds since 1970, for a retry-after that is a date. */
+  /** Current time in milliseconds since the Unix epoch, used if `retry-after` is a date. */
   readonly nowMillis: number
 }
 
@@ -32,13 +32,13 @@ export interface Surroundings {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Formats a vendor's message: on one line, truncated, and without secrets, markup and terminal control characters.
- * Error pages and requests repeated in errors can be megabytes long.
+ * Formats a vendor's message for display: a single truncated line without secrets, markup or terminal control
+ * characters. Error pages, and requests quoted in errors, can be megabytes long.
  *
  * **Details**
  *
  * A secret of at least 8 characters is also found with spaces between its letters, URL-encoded and in base64. User
- * names and queries of URLs, and strings that look like keys, are also redacted.
+ * names and query strings in URLs are also redacted, and so are strings that look like keys.
  *
  * **Example**
  *
@@ -55,7 +55,7 @@ export const detail = (text: string, secrets: ReadonlyArray<string> = []): strin
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the part of a vendor's text that a reason shows; empty if nothing remains. */
+/** Returns the presentable part of a vendor's text, or `undefined` if nothing remains. */
 const shown = (text: string, secrets: ReadonlyArray<string> | undefined): string | undefined => {
   const said = detail(text, secrets)
   return said === "" ? undefined : said
@@ -102,7 +102,7 @@ export const unreadable = (what: string, remedy?: string): Failure =>
 
 const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "the response does not match this API" }
 
-/** Whether it is the engine's error for a value of an unexpected type. */
+/** Whether the JavaScript engine threw this error because a value had an unexpected type. */
 const isOfShape = (error: unknown): boolean =>
   (error instanceof TypeError || error instanceof RangeError) &&
   error.cause === undefined &&
@@ -110,14 +110,15 @@ const isOfShape = (error: unknown): boolean =>
     error.message
   )
 
-/** Messages of bundles and of installations, whatever the class of the error. */
+/** Messages that indicate a broken bundle or installation, regardless of the error class. */
 const ofBundles = /^Dynamic require of |^Cannot find (?:module|package) |^Package subpath /
 
 const bundleCodes = /^(?:ERR_)?(?:MODULE_NOT_FOUND|REQUIRE_|PACKAGE_|UNKNOWN_BUILTIN|UNSUPPORTED_DIR)/
 
 /**
- * Whether an error was made by a program, its bundle or its installation, and not by what a vendor sent: a missing module,
- * or a name that is not defined. A `TypeError` may be that of an SDK that reads a strange answer.
+ * Whether an error was caused by the program, its bundle or its installation, such as a missing module or an undefined
+ * name, and not by the vendor's response. A `TypeError` does not count, because an SDK may throw it for an unexpected
+ * response.
  */
 const isOfProgram = (error: unknown): boolean =>
   error instanceof ReferenceError ||
@@ -137,12 +138,12 @@ export const fromException = (error: unknown, { secrets }: Pick<Surroundings, "s
   return defined({ ...reason, detail: shown(reason.detail ?? "", secrets) }) as WorkerErrorReason
 }
 
-/** How servers of models on this machine are started, by the port on which they alone listen by default. */
+/** Commands that start local model servers, by their default port. */
 const starts: Readonly<Record<number, string>> = { 11434: "ollama serve", 1234: "lms server start" }
 
 const isThisMachine = (address: string): boolean => address === "::1" || address.startsWith("127.")
 
-/** A refused connection or an unknown host in words; `undefined` for anything else. */
+/** Describes a refused connection or an unknown host. Returns `undefined` for other errors. */
 const unreachable = (error: unknown): string | undefined => {
   const { address, code, errors, hostname, port } = (error ?? {}) as {
     readonly address?: unknown

@@ -8,16 +8,19 @@ import { hintOf, shownAddress } from "./Endpoint.ts"
 import { type Failure, unreadable } from "./VendorError.ts"
 import { trimmed } from "./VendorJson.ts"
 
-/** Characters shown of a text that is not an answer. */
+/** Maximum number of characters shown from a response that is not an answer. */
 const shown = 300
 
-/** The longest event, in characters. */
+/** Maximum length of an event in characters. */
 const longestEvent = 32 * 1024 * 1024
 
-/** The longest JSON of several lines outside of events: each line may be its last, so that all of it is parsed again. */
+/**
+ * Maximum length of multi-line JSON outside of events. It is parsed again after each line, because any line may be the
+ * last.
+ */
 const longestStray = 16 * 1024
 
-/** How long packets that have already come are read in a row, in milliseconds, before other work has its turn. */
+/** Time in milliseconds for which packets that have already arrived are processed before yielding to other work. */
 const turnMillis = 10
 
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
@@ -26,22 +29,22 @@ const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0
 // Splitting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Splits bytes into the JSON texts of events. The time that it takes grows with their length alone. */
+/** Splits bytes into the JSON text of events, in linear time. */
 interface Splitter {
-  /** Returns the events completed by these bytes, or, without bytes, the events in the rest. */
+  /** Returns the events completed by these bytes. Without bytes, returns the events in the remaining input. */
   readonly take: (bytes: Uint8Array | undefined) => ReadonlyArray<string>
 }
 
 /** Splits by lines. */
 abstract class LineSplitter implements Splitter {
   readonly #decoder = new TextDecoder()
-  /** The beginning of a line. */
+  /** Start of an incomplete line. */
   #rest = ""
   #isAfterReturn = false
 
-  /** Takes a line, and gives the event that it completes, if there is one. */
+  /** Processes a line. Returns the event that it completes, if any. */
   protected abstract line(line: string): string | undefined
-  /** How much of an event there is besides the line under way. */
+  /** Number of buffered characters in the current event, without the incomplete line. */
   protected abstract readonly pending: number
 
   /** The events that these bytes complete; without bytes, what is left. */
@@ -73,14 +76,14 @@ abstract class LineSplitter implements Splitter {
   }
 }
 
-/** JSON of an object with the name of its event as its type, which its own type replaces. */
+/** Adds the event name to a JSON object as its `type`, unless it already has one. */
 const withType = (data: string, name: string | undefined): string => {
   if (name === undefined || !data.startsWith("{") || data.startsWith('{"type"')) return data
   const rest = data.slice(1).trimStart()
   return `{"type":${JSON.stringify(name)}${rest.startsWith("}") ? "" : ","}${rest}`
 }
 
-/** A line with the name of its field as the standard has it: some servers write `DATA:` or `Data :`. */
+/** Normalizes the field name in a line. Some servers write `DATA:` or `Data :`. */
 const plainField = (line: string): string => {
   if (line === "" || line.startsWith("data:")) return line
   const [, name] = /^(data|event) ?:/i.exec(line) ?? []
@@ -88,8 +91,8 @@ const plainField = (line: string): string => {
 }
 
 /**
- * Comments and fields other than the name and the data are ignored. A text without any field is not an event stream, and
- * JSON outside of a field is an event: servers write errors so, on one line or several.
+ * Comments and fields other than the name and the data are ignored. Input without any field is not an event stream.
+ * JSON outside of a field counts as an event, because servers report errors this way, on one line or several.
  */
 class ServerSent extends LineSplitter {
   #data: string | undefined
@@ -97,7 +100,7 @@ class ServerSent extends LineSplitter {
   #hasData = false
   /** The first line that is not a field. */
   #stray: string | undefined
-  /** Lines of JSON outside of any field, up to the one that makes it whole. */
+  /** Incomplete JSON outside of any field. */
   #json: string | undefined
 
   override take(bytes: Uint8Array | undefined): ReadonlyArray<string> {
@@ -134,7 +137,7 @@ class ServerSent extends LineSplitter {
     return undefined
   }
 
-  /** A line may be the last of JSON only if it ends as JSON does. */
+  /** Adds a line of JSON. It is only parsed if the line ends like JSON. */
   #withJson(text: string): string | undefined {
     const isWhole = /[}\]]\s*$/.test(text.slice(-16)) && isJson(text)
     this.#json = isWhole || text.length > longestStray ? undefined : text
@@ -150,7 +153,7 @@ class Lines extends LineSplitter {
   }
 }
 
-/** JSON that is given at its end: one value, or a value on each line. */
+/** Reads JSON at the end of the response: one value, or one value per line. */
 class Whole implements Splitter {
   readonly #decoder = new TextDecoder()
   readonly #pieces: Array<string> = []
@@ -177,12 +180,15 @@ const isJson = (text: string): boolean => {
   }
 }
 
-/** A retry would be as large, and would be paid for again. */
+/**
+ * Creates the failure for an event that is too large. It is not retried: the next answer would be as large and would
+ * cost as much.
+ */
 const tooLarge = () => unreadable("an event is larger than 32 million characters", "lower the output limit of the call")
 
 /**
- * A page that is sent with a success status comes from a website or a login page, not from an API in trouble: gateways
- * send theirs with status 5xx. It stays until the base URL is fixed, so the call is not retried.
+ * Creates the failure for an HTML page with a success status, which indicates a wrong base URL. It is not retried.
+ * Gateways report outages with a 5xx status instead.
  */
 const page = (beginning: string, url = ""): Failure => {
   const from = shownAddress(url)
@@ -226,7 +232,7 @@ class Sniffing implements Splitter {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A response that is read as bytes, for providers with an HTTP client other than `fetch`. */
+/** A response read as bytes, for providers that use an HTTP client other than `fetch`. */
 export interface Incoming {
   readonly status: number
   readonly contentType: string | undefined
@@ -254,12 +260,12 @@ const ofResponse = ({ body, headers, status, url }: Response): Incoming => {
 
 const withoutAnswer = (status: number) => unreadable(`status ${status} without a response`)
 
-/** An answer may be labelled as anything: what it is, its first bytes say. */
+/** Checks the status of a response. The content type is ignored; the first bytes determine the format. */
 const check = ({ status }: Incoming): void => {
   if (status === 204 || status === 205) throw withoutAnswer(status)
 }
 
-/** The marker at the end of a stream, as in OpenAI's APIs. */
+/** Marks the end of a stream in OpenAI's APIs. */
 export const done = "[DONE]"
 
 const json = (text: string): { readonly value: unknown } | undefined => {
@@ -273,14 +279,14 @@ const json = (text: string): { readonly value: unknown } | undefined => {
 /** Keep-alive messages that some servers send as data. */
 const heartbeat = /^\W{0,3}(?:ping|pong|heart-?beat|keep-?alive|processing|\d{4}-\d\d-\d\d[ T][\d:.]{5,20}Z?)\W{0,3}$/i
 
-/** A text with its control characters escaped, which some servers do not do. */
+/** Escapes control characters inside JSON, which some servers fail to do. */
 const escaped = (text: string): string =>
   text.replaceAll(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** A longer text is not searched for figures. */
+/** Maximum length of text that is searched for non-JSON numbers. */
 const longestWithWords = 2 ** 17
 
-/** Python writes infinite figures as words, such as the probability `-Infinity`: they are read as `null`. */
+/** Replaces `NaN` and `Infinity`, which Python writes, with `null`. */
 const withNulls = (text: string): string => {
   if (text.length > longestWithWords || !/NaN|Infinity/.test(text)) return text
   // A text without an end matches, too, so that each character is looked at once.
@@ -289,8 +295,8 @@ const withNulls = (text: string): string => {
 }
 
 /**
- * Returns the events of a text that is not valid JSON: several events without an empty line between them, `data:`
- * twice, unescaped characters. Returns `undefined` if a part cannot be read.
+ * Recovers events from invalid JSON, such as several events without an empty line between them, a repeated `data:`, or
+ * unescaped characters. Returns `undefined` if any part cannot be parsed.
  */
 const salvaged = (given: string): ReadonlyArray<unknown> | undefined => {
   if (heartbeat.test(given)) return []
@@ -312,7 +318,7 @@ const salvaged = (given: string): ReadonlyArray<unknown> | undefined => {
   return events
 }
 
-/** The events of a packet before the unreadable one are emitted first. */
+/** Parses the events in a packet. Events before an unreadable one are still emitted. */
 const parsedAll = (
   texts: ReadonlyArray<string>,
   { givesDone }: Reading
@@ -342,7 +348,7 @@ const parsedAll = (
   return { events }
 }
 
-/** The end of reading, with or without an error. */
+/** End of the stream, with or without an error. */
 interface End {
   readonly error?: unknown
 }
@@ -353,7 +359,7 @@ export interface Reading {
   readonly givesDone?: boolean | undefined
 }
 
-/** Reads on for as long as its reader takes what comes. */
+/** Yields events packet by packet for as long as the consumer pulls. */
 const packets = async function* (
   response: Response | Incoming,
   signal: AbortSignal,
@@ -388,7 +394,7 @@ const each = async function* (packets: AsyncIterable<ReadonlyArray<unknown>>): A
   for await (const events of packets) yield* events
 }
 
-/** Events one by one, or in batches per packet, which is faster. */
+/** Events, either one at a time or in faster batches of one packet each. */
 export interface Events extends AsyncGenerator<unknown, void> {
   readonly packets: AsyncGenerator<ReadonlyArray<unknown>, void>
 }

@@ -1,7 +1,7 @@
 /**
  * Reads a vendor's JSON without casts: every field may have any type until it is checked. For authors of providers.
  *
- * Functions that return `undefined` or an empty value are for optional data: figures, codes, error messages.
+ * Functions that return `undefined` or an empty value are for optional data such as numbers, codes and error messages.
  * {@link said} and {@link object} are for the answer itself and fail with a {@link VendorError.Failure}, so that an
  * unreadable answer is never treated as a shorter one.
  */
@@ -20,7 +20,7 @@ export const fields = (value: unknown): Fields =>
 /** Returns the items of an array; empty for any other value. */
 export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : noItems)
 
-/** Characters around a JSON text that say nothing: NUL, the separator of records (RFC 7464), a byte order mark. */
+/** Whether a character around JSON is meaningless, such as NUL, a record separator (RFC 7464) or a byte order mark. */
 const isEmpty = (code: number): boolean => code <= 0x20 || code === 0x7f || code === 0xfeff
 
 /** Trims whitespace and other meaningless characters around a JSON text. */
@@ -40,13 +40,16 @@ export const text = (value: unknown): string | undefined =>
 export const count = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 
-/** Returns a number, or parses one from a string, as in usage reports. Core checks and reports implausible figures. */
+/**
+ * Returns a number, or parses one from a string, as found in usage reports. Core checks for implausible values and
+ * reports them.
+ */
 export const number = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === "number" ? value : undefined
 }
 
-/** Returns a table's entry for a vendor's word; `undefined` if it is missing, even for words such as `constructor`. */
+/** Looks up a vendor's term in a table. Returns `undefined` if it is missing, also for terms such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>
   typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined
 
@@ -61,8 +64,8 @@ export const said = (value: unknown, name: string): string => {
 }
 
 /**
- * Returns the fields of an object; empty if it is absent. Fails for other values, including `null`; `name` describes
- * them in the error.
+ * Returns the fields of an object, or an empty object for `undefined`. Fails for other values, including `null`; `name`
+ * describes the value in the error.
  */
 export const object = (value: unknown, name: string): Fields => {
   if (value === undefined) return noFields
@@ -71,8 +74,8 @@ export const object = (value: unknown, name: string): Fields => {
 }
 
 /**
- * Returns the items of an array; empty if it is absent. Fails for other values, including `null`; `name` describes them
- * in the error.
+ * Returns the items of an array, or an empty array for `undefined`. Fails for other values, including `null`; `name`
+ * describes the value in the error.
  */
 export const array = (value: unknown, name: string): ReadonlyArray<unknown> => {
   if (value === undefined) return noItems

@@ -1,9 +1,9 @@
 /**
  * Converts a vendor's stream of events to a worker's stream of parts. For authors of providers.
  *
- * A provider defines how a call starts and what each event means. This module does the rest for all providers: it reads
- * events only as fast as parts are consumed, fails with `Timeout` after too long a silence, aborts the request if the
- * call is interrupted, fails if the stream is cut off, and removes keys from errors.
+ * A provider defines how a call starts and what each event means. This module handles everything else: it applies
+ * backpressure, fails with `Timeout` if the vendor is silent for too long, aborts the request if the call is
+ * interrupted, fails if the stream is truncated, and redacts keys in errors.
  */
 
 import type { Tool } from "@divisi/core"
@@ -25,14 +25,14 @@ import * as VendorError from "./VendorError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The result of an event: the next state, the parts to emit, and the reason if the call failed. */
+/** The result of processing an event: the next state, the parts to emit, and the reason if the call failed. */
 export interface Step<State> {
   readonly state: State
   readonly parts: ReadonlyArray<WorkerPart>
   readonly failure?: WorkerErrorReason | undefined
   /** A message to log if the vendor's data is contradictory. */
   readonly warning?: string | undefined
-  /** Kinds of contents that are no text, such as `pictures`: the caller gets a notice of each. */
+  /** Kinds of non-text content, such as `pictures`. The caller receives a notice for each kind. */
   readonly omitted?: ReadonlyArray<string> | undefined
 }
 
@@ -72,14 +72,14 @@ export interface Protocol<Event, State> {
   readonly incomplete?: ((state: State) => WorkerErrorReason) | undefined
 }
 
-/** The start of a vendor's answer: the parts that are known immediately, such as an allowance, and the events. */
+/** An opened response: parts that are known immediately, such as an allowance, and the stream of events. */
 export interface Opened<Event> {
   readonly parts?: ReadonlyArray<WorkerPart> | undefined
   /** The events. Those from `VendorEvents` are read packet by packet. */
   readonly events: AsyncIterable<Event> & { readonly packets?: AsyncIterable<ReadonlyArray<Event>> }
 }
 
-/** A call. */
+/** Options for reading the response to a call. */
 export interface Call<Event, State> {
   /** The worker's id, for errors. */
   readonly worker: string
@@ -91,7 +91,8 @@ export interface Call<Event, State> {
   /** Sends the request. `signal` is aborted when the answer is no longer read. */
   readonly open: (signal: AbortSignal) => Promise<Opened<Event>>
   /**
-   * Maps exceptions of `open` and its events to a reason. Not called for a `VendorError.Failure`, which has its own.
+   * Maps exceptions from `open` and its events to a reason. Not called for a `VendorError.Failure`, which already has
+   * one.
    */
   readonly reason: (error: unknown) => WorkerErrorReason
   /**
@@ -127,26 +128,28 @@ type Parts = [WorkerPart, ...Array<WorkerPart>]
 type Pulled = Effect.Effect<Parts, WorkerError | Cause.Done>
 type Ending = Effect.Effect<never, WorkerError | Cause.Done>
 
-/** The longest that a timer can be set to. */
+/** Maximum delay of a timer. */
 const longestTimer = 2 ** 31 - 1
 
-/** How long the end of a stream may take after an answer is over: the connection is then used again. */
+/**
+ * Time in milliseconds allowed for a stream to end after the answer is complete, so that the connection can be reused.
+ */
 const farewellMillis = 1_000
-/** The most warnings of one packet of parts. */
+/** Maximum number of warnings per batch of parts. */
 const mostWarnings = 8
 
-/** The most kinds of contents that an answer has notices of. */
+/** Maximum number of content kinds for which an answer gets notices. */
 const mostOmitted = 8
 
-/** How many parts are read ahead. */
+/** Number of parts to buffer. */
 const capacity = 256
 
-/** Runs once the events of one packet have been read, before the next is; a bit earlier outside of Node. */
+/** Schedules a function to run after the current packet has been processed, or slightly earlier outside of Node. */
 const later: (run: () => void) => void = globalThis.process?.nextTick ?? queueMicrotask
 
 /**
- * Reads events into a buffer that the stream takes whole: events that came together cost one step of Effect, not one
- * each. It pauses while the buffer is full.
+ * Reads events into a buffer that the stream drains at once, so that events that arrive together cost a single Effect
+ * step. Reading pauses while the buffer is full.
  */
 class Reader<Event, State> {
   readonly #call: Call<Event, State>
@@ -154,7 +157,7 @@ class Reader<Event, State> {
   #parts: Array<WorkerPart> = []
   #characters = 0
   #state: State
-  /** The end of the stream once the buffer is empty. */
+  /** How the stream ends once the buffer is empty. */
   #ending: Ending | undefined
   #wake: (() => void) | undefined
   /** Resumes after a pause. */
@@ -162,10 +165,10 @@ class Reader<Event, State> {
   #timer: ReturnType<typeof setTimeout> | undefined
   #farewell: ReturnType<typeof setTimeout> | undefined
   #heardAt = 0
-  /** Whether the vendor has begun to answer. */
+  /** Whether the vendor has started to answer. */
   #isOpen = false
   #warnings: Array<string> = []
-  /** The kinds of contents that a notice has named. */
+  /** Content kinds that have already been reported. */
   #omitted: Array<string> = []
   /** The names of the offered tools; absent if no tools are offered. */
   readonly #tools: ReadonlySet<string> | undefined
@@ -177,7 +180,7 @@ class Reader<Event, State> {
     this.#state = call.protocol.initial
   }
 
-  /** Takes the parts that have arrived since the last pull, or waits for some. */
+  /** Returns the parts that have arrived since the last pull, or waits for more. */
   readonly pull: Pulled = Effect.suspend(() => this.#taken() ?? this.#next)
 
   readonly #next: Pulled = Effect.callback((resume) => {
@@ -225,7 +228,7 @@ class Reader<Event, State> {
     }
   }
 
-  /** Takes an event, and says whether the reader has to take parts before the next. */
+  /** Processes an event. Returns whether parts must be consumed before the next one. */
   #take(event: Event): boolean {
     if (this.#ending !== undefined) return false
     this.#heardAt = performance.now()
@@ -252,7 +255,7 @@ class Reader<Event, State> {
     return this.#ending !== undefined && this.#farewell === undefined
   }
 
-  /** Ends the answer, and waits a moment for the end of its stream. */
+  /** Completes the answer and briefly waits for the stream to end. */
   #leave() {
     this.#finish()
     this.#farewell = setTimeout(() => this.#controller.abort(), farewellMillis)
@@ -276,7 +279,7 @@ class Reader<Event, State> {
     this.#notify()
   }
 
-  /** A call with the name of the offered tool that it means. */
+  /** Replaces the name in a tool call with the offered tool that it refers to. */
   #named(part: WorkerPart): WorkerPart {
     if (this.#tools === undefined || (part.type !== "tool-call" && part.type !== "tool-call-delta")) return part
     const name = offeredName(part.name, this.#tools)
@@ -317,7 +320,10 @@ class Reader<Event, State> {
     this.#proceed = undefined
   }
 
-  /** A timer for each silence would cost more than reading the events. One timer checks when the last event came. */
+  /**
+   * Detects silence. A single timer checks when the last event arrived, because a timer per event would cost more than
+   * reading it.
+   */
   #watch(millis: number) {
     this.#timer = setTimeout(this.#look, Math.min(millis, longestTimer))
   }
@@ -345,7 +351,7 @@ class Reader<Event, State> {
     })
   }
 
-  /** Whether the vendor has said how the answer ends. */
+  /** Whether the vendor has reported a finish reason. */
   #hasEnded() {
     const { failed, finishReason } = this.#call.protocol
     return finishReason(this.#state) !== undefined || failed?.(this.#state) !== undefined
@@ -387,7 +393,7 @@ class Reader<Event, State> {
   /** Handles an exception of the protocol, which is a bug in the provider. */
   readonly #crash = (defect: unknown) => this.#abort(Effect.die(defect))
 
-  /** Ends the call on the wire as well, unless the answer is complete. */
+  /** Ends the call, and aborts the request unless the answer is complete. */
   #abort(ending: Ending) {
     this.#end(ending)
     this.#controller.abort()
@@ -472,7 +478,7 @@ export const make = <Event, State>(call: Call<Event, State>): Stream.Stream<Work
     })
   )
 
-/** Limits the time that a stream may take for each part. A longer silence fails with `Timeout`. */
+/** Limits the time between parts of a stream. A longer silence fails with `Timeout`. */
 export const limitSilence = (
   worker: string,
   afterMillis: number | undefined,
