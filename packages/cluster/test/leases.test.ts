@@ -3,6 +3,7 @@ import * as RunnerAddress from "effect/cluster/RunnerAddress"
 import type * as RunnerStorage from "effect/cluster/RunnerStorage"
 import * as ShardId from "effect/cluster/ShardId"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import { assert, describe, it } from "vitest"
 import * as Leases from "../src/runs/leases.ts"
@@ -43,7 +44,7 @@ describe("leases", () => {
               Effect.sync(() => {
                 questions += 1
               }),
-              Effect.as(TestClock.adjust("5 seconds"), [...shards])
+              Effect.as(TestClock.adjust("9 seconds"), [...shards])
             )
         } as Partial<RunnerStorage.RunnerStorage["Service"]> as RunnerStorage.RunnerStorage["Service"])
         yield* slow.refresh(address, [one])
@@ -79,9 +80,34 @@ describe("leases", () => {
         assert.strictEqual(questions(), 1)
         yield* storage.refresh(address, [one, two])
         assert.strictEqual(questions(), 2)
-        yield* TestClock.adjust("4 seconds")
+        yield* TestClock.adjust("8 seconds")
         yield* storage.refresh(address, [one])
         assert.strictEqual(questions(), 3)
+      })
+    ))
+
+  it("are released one after the other, each with its own time limit", () =>
+    run(
+      Effect.gen(function* () {
+        const leases = Leases.make(yield* Clock.Clock, 12_000)
+        let [now, most, released] = [0, 0, 0]
+        const storage = leases.watch({
+          release: () =>
+            Effect.gen(function* () {
+              now += 1
+              most = Math.max(most, now)
+              yield* Effect.sleep(100)
+              now -= 1
+              released += 1
+            }).pipe(Effect.timeout(1_000), Effect.orDie)
+        } as Partial<RunnerStorage.RunnerStorage["Service"]> as RunnerStorage.RunnerStorage["Service"])
+        const moved = Array.from({ length: 150 }, (_, at) => ShardId.make("default", at))
+        const all = yield* Effect.forkChild(
+          Effect.forEach(moved, (shard) => storage.release(address, shard), { concurrency: "unbounded" })
+        )
+        yield* TestClock.adjust("20 seconds")
+        yield* Fiber.join(all)
+        assert.deepStrictEqual({ most, released }, { most: 1, released: 150 })
       })
     ))
 })

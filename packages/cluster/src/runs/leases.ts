@@ -6,6 +6,7 @@ import type * as Clock from "effect/Clock"
 import type * as RunnerStorage from "effect/cluster/RunnerStorage"
 import type * as ShardId from "effect/cluster/ShardId"
 import * as Effect from "effect/Effect"
+import * as Semaphore from "effect/Semaphore"
 import * as Instant from "../internal/instant.ts"
 
 /** The shards of this process, and when their locks were confirmed. */
@@ -18,14 +19,16 @@ export interface Leases {
 
 /**
  * A question for one shard is answered without the database within this part of that time. The cluster asks it before it
- * stores the reply of each run. All questions share one connection with the refresh of all locks: under load they would
- * wait there until the cluster takes all locks for lost, and begins every run again.
+ * stores the reply of each run, and begins the run again if the answer takes too long. All questions share one connection
+ * with the refresh of all locks and with the release of shards that move to another server. So the part is longer than
+ * the interval of refreshes, with some seconds for a late one.
  */
-const freshPart = 1 / 3
+const freshPart = 2 / 3
 
 /** Leases whose locks expire after a time in milliseconds. */
 export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
   const confirmed = new Map<string, Instant.Instant>()
+  const releases = Semaphore.makeUnsafe(1)
   const confirming = <E>(
     asked: Iterable<ShardId.ShardId>,
     answer: (shards: ReadonlyArray<ShardId.ShardId>) => Effect.Effect<Array<ShardId.ShardId>, E>
@@ -57,10 +60,12 @@ export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
           if (shards.length === 1 && shard !== undefined && isFresh(shard)) return Effect.succeed(shards)
           return confirming(shards, (shards) => storage.refresh(address, shards))
         }),
+      // One after the other: half of the shards move when a second server joins. All at once, the last of them would wait
+      // longer than the time limit of a statement, which ends the connection and frees all other locks, too.
       release: (address, shard) =>
         Effect.suspend(() => {
           confirmed.delete(shard.toString())
-          return storage.release(address, shard)
+          return releases.withPermits(1)(storage.release(address, shard))
         }),
       releaseAll: (address) =>
         Effect.suspend(() => {
