@@ -9,6 +9,7 @@ import { Embedder } from "@divisi/core"
 import { conduct, worker } from "@divisi/core/promise"
 import { Head, Outcomes, Router, Table } from "@divisi/policy-router"
 import { reading } from "@divisi/policy-tiny"
+import { Advantage } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { described } from "./Combined.ts"
@@ -79,6 +80,50 @@ const byTable: Learner = (examples) => {
 const byHead: Learner = (examples) => {
   const head = Result.getOrThrow(Head.fit(examples))
   return (point) => Head.decide(head, Head.place(head, point), Head.atStart).worker
+}
+
+/** The number of passes over the questions, and the size of a step. */
+const grpo = { passes: 40, rate: 0.25 }
+
+const softmax = (logits: ReadonlyArray<number>): ReadonlyArray<number> => {
+  const most = Math.max(...logits)
+  const exponentials = logits.map((logit) => Math.exp(logit - most))
+  const sum = exponentials.reduce((total, one) => total + one, 0)
+  return exponentials.map((one) => one / sum)
+}
+
+/**
+ * A linear policy over the words of the question, trained by GRPO over the recorded outcomes. All workers' outcomes are
+ * recorded, so a group has each worker once, weighted by its probability, instead of samples.
+ */
+const byGrpo: Learner = (examples) => {
+  const names = workers
+  const weights = names.map(() => new Float64Array(examples[0]!.point.length + 1))
+  const inputOf = (point: Float32Array) => [...point, 1]
+  const logitsOf = (input: ReadonlyArray<number>) =>
+    weights.map((own) => input.reduce((sum, value, at) => sum + value * own[at]!, 0))
+  const solved = examples.filter(({ scores }) => Math.max(...scores.values()) > 0)
+  const groups = solved.map(({ costUsd, point, scores }) => {
+    // Equal scores are decided by the price, which never outweighs a score.
+    const dearest = Math.max(...costUsd.values())
+    const rewards = names.map((name) => scores.get(name)! - (0.1 * costUsd.get(name)!) / dearest)
+    const { advantages_G } = Advantage.ofGroup(rewards, { baseline: "group", divideByStd: true })
+    return { input: inputOf(point), advantages_G }
+  })
+  for (let pass = 0; pass < grpo.passes; pass++) {
+    for (const { advantages_G, input } of groups) {
+      const probabilities = softmax(logitsOf(input))
+      const expected = probabilities.reduce((sum, share, at) => sum + share * advantages_G[at]!, 0)
+      for (const [at, own] of weights.entries()) {
+        const slope = grpo.rate * probabilities[at]! * (advantages_G[at]! - expected)
+        for (const [place, value] of input.entries()) own[place]! += slope * value
+      }
+    }
+  }
+  return (point) => {
+    const logits = logitsOf(inputOf(point))
+    return names[logits.indexOf(Math.max(...logits))]!
+  }
 }
 
 const router = (name: string, known: Known, learn: Learner): Chooser => {
@@ -156,6 +201,7 @@ export const all = async (
   return [
     router("router: table", known, byTable),
     router("router: head", known, byHead),
+    router("router: GRPO over recorded outcomes", known, byGrpo),
     await reader("reading Conductor's last worker, descriptions", known, () => plain),
     await reader("reading Conductor's last worker, records", known, recorded)
   ]

@@ -56,7 +56,8 @@ const chance = (p: number | null): string => (p === null ? "" : p < 0.001 ? ", p
 const resultOf = ({ atEqualTokens, kind, questions }: Line): string => {
   if (atEqualTokens === null) return `${kind}: nothing recorded`
   const fewer = atEqualTokens.votes < atEqualTokens.votesPaid ? ", with fewer votes than its tokens pay for" : ""
-  return `${kind}: ${compared(atEqualTokens)} points${chance(atEqualTokens.p)}, ${questions} questions${fewer}`
+  const opponent = atEqualTokens.opponent === "greedy" ? " over one greedy answer" : " over the votes"
+  return `${kind}: ${compared(atEqualTokens)} points${opponent}${chance(atEqualTokens.p)}, ${questions} questions${fewer}`
 }
 
 const verdictOf = (lines: ReadonlyArray<Line>): string => {

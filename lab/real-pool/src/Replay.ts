@@ -31,7 +31,9 @@ export interface Comparison {
   readonly votesPaid: number
   /** The answers of the best worker that were recorded and voted on; if fewer than `votesPaid`, budgets differ. */
   readonly votes: number
-  /** Accuracy minus that of these votes, on the same questions, with its 95 % interval and p-value. */
+  /** The stronger one on these questions: the votes, or one greedy answer of the best worker. */
+  readonly opponent: "votes" | "greedy"
+  /** Accuracy minus that of the opponent, on the same questions, with its 95 % interval and p-value. */
   readonly difference: number | null
   readonly low: number | null
   readonly high: number | null
@@ -134,11 +136,17 @@ const comparedOf = (
   const each = Statistics.mean(shared.map((id) => mean(draws.get(id)!.map(ofRecord))!))
   const votesPaid = Math.max(1, Statistics.mean(shared.map((id) => ofOutcome(of.get(id)!))) / each)
   const own = shared.map((question) => ({ question, score: Number(of.get(question)!.correct) }))
-  const opponent = shared.map((question) => ({ question, score: interpolated(draws.get(question)!, votesPaid) }))
+  const voted = shared.map((question) => ({ question, score: interpolated(draws.get(question)!, votesPaid) }))
+  const greedy = shared.map((question) => ({ question, score: Number(answersOf.get(question)!.get(best)!.correct) }))
+  const accuracyOf = (scores: typeof voted) => Statistics.mean(scores.map(({ score }) => score))
+  // One greedy answer fits into every budget, and samples are often worse.
+  const isGreedy = accuracyOf(greedy) > accuracyOf(voted)
+  const opponent = isGreedy ? greedy : voted
   const { interval, mean: difference, p } = Statistics.difference(own, opponent)
   return {
     votesPaid,
     votes: Math.min(votesPaid, ...shared.map((id) => draws.get(id)!.length)),
+    opponent: isGreedy ? "greedy" : "votes",
     difference: finite(difference),
     low: finite(interval.low),
     high: finite(interval.high),

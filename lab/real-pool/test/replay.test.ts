@@ -77,6 +77,20 @@ describe("the replay", () => {
     }
   })
 
+  it("trains a router by GRPO that asks the worker that is right for a kind of question", {
+    timeout: 120_000
+  }, async () => {
+    const rightOf = (kind: string, way: number) =>
+      Array.from({ length: 15 }, (_, at) => `${kind}/${at}`).flatMap((id) =>
+        models.flatMap((_, model) => ways.map((_, at) => record(id, model, at, model === 1 && at === way)))
+      )
+    const lines = await Replay.lines([...rightOf("programs", 0), ...rightOf("arithmetic", 2)])
+    const accuracies = lines.flatMap(({ accuracy, policy }) =>
+      policy === "router: GRPO over recorded outcomes" && accuracy !== null ? [accuracy] : []
+    )
+    expect(accuracies).toEqual([1, 1])
+  })
+
   it("compares with the votes that the tokens pay for, also if they are not whole", () => {
     const kinds = ["gsm8k", "math500", "programs", "arithmetic"]
     const seen = kinds.flatMap((kind) =>
@@ -101,6 +115,7 @@ describe("the replay", () => {
     expect(line).toMatchObject({ best: `${models[2].id}/steps`, atEqualTokens: { votesPaid: 2, votes: 2 } })
     // The prompts of three calls cost three times as much as that of one: 60 + 10 tokens to 30.
     expect(line.atEqualMoney!.votesPaid).toBeCloseTo(70 / 30)
+    expect(line.atEqualTokens).toMatchObject({ opponent: "greedy" })
     const sampled = lines.find(
       ({ kind, policy }) => kind === "gsm8k" && policy === `self-consistency of 3, ${models[2].id}/steps`
     )!
