@@ -259,3 +259,34 @@ describe("a signal that is aborted before the run begins", () => {
     })
   }
 })
+
+describe("a call that is stopped before it is sent", () => {
+  const gates = {
+    "in the queue of its provider": () => Effect.never,
+    "by its provider's gate": () => Effect.interrupt
+  }
+  for (const [name, enter] of Object.entries(gates)) {
+    it(`is charged to no account: ${name}`, async () => {
+      const [account, payer, stop] = [ledger(), ledger(), new AbortController()]
+      let asked = 0
+      const run = conduct({
+        question: "Why?",
+        pool: [worker({ id: "one", pricing, answer: () => `answer ${++asked}` })],
+        policy: single(0),
+        gate: {
+          enter: () =>
+            Effect.andThen(
+              Effect.sync(() => stop.abort()),
+              enter()
+            )
+        },
+        ledger: account,
+        payer: { account: payer },
+        signal: stop.signal
+      })
+      const { ending, spend } = await run
+      const charged = [spend, account.spent(), payer.spent()].map(({ calls, costUsd }) => [calls, costUsd])
+      assert.deepStrictEqual([ending, asked, ...charged], ["interrupted", 0, [0, 0], [0, 0], [0, 0]])
+    })
+  }
+})

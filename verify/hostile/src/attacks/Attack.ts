@@ -221,6 +221,59 @@ const pipelined =
       })
   }
 
+/** Sends bytes on a connection of its own, and gives the statuses of its responses, and `cut` if it ends before them all. */
+const raw =
+  (count: number, bytesOf: (target: Target, wire: Wire) => string | Buffer): Attack["prepare"] =>
+  (target, wire) => {
+    const bytes = bytesOf(target, wire)
+    return () =>
+      new Promise((resolve) => {
+        const ends: Array<string> = []
+        const socket = connect(target.port, host, () => socket.write(bytes))
+        socket.on("data", (data) => {
+          for (const [, status, type] of String(data).matchAll(
+            /HTTP\/1\.1 (\d+)|"type":"(response\.completed|error)"/g
+          ))
+            ends.push(status ?? type!)
+          if (ends.length >= count) socket.destroy()
+        })
+        socket.on("error", () => {}).on("close", () => resolve(ends.length >= count ? ends : [...ends, "cut"]))
+      })
+  }
+
+const requestHead = (key: string, line: string, headers: ReadonlyArray<string> = []): string =>
+  [`${line} HTTP/1.1`, `host: ${host}`, `authorization: Bearer ${key}`, ...headers, "", ""].join("\r\n")
+
+const upgrading = ["connection: Upgrade", "upgrade: websocket", "sec-websocket-version: 13"]
+
+const upgrade = (key: string): string =>
+  requestHead(key, `GET ${paths.responses}`, [...upgrading, "sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA=="])
+
+/** A message of a WebSocket in fragments of one byte each. */
+const fragmented = (text: string): Buffer => {
+  const bytes = [...Buffer.from(text)]
+  return Buffer.from(
+    bytes.flatMap((byte, at) => [(at === 0 ? 1 : 0) + (at === bytes.length - 1 ? 128 : 0), 129, 0, 0, 0, 0, byte])
+  )
+}
+
+/** Begins requests, and leaves as soon as the first byte of each answer is there, or at once. */
+const leaving =
+  (count: number, waits: boolean): Attack["prepare"] =>
+  ({ key, port }, wire) => {
+    const body = withFields(wire, { stream: true })
+    const bytes = `${requestHead(key, `POST ${paths[wire]}`, [`content-length: ${body.length}`])}${body}`
+    const one = () =>
+      new Promise<string>((resolve) => {
+        const socket = connect(port, host, () => {
+          socket.write(bytes, () => !waits && socket.destroy())
+        })
+        socket.on("data", () => socket.destroy())
+        socket.on("error", () => {}).on("close", () => resolve("left"))
+      })
+    return () => Promise.all(Array.from({ length: count }, one))
+  }
+
 /** Follows the events of a suspended run on many connections, and leaves when all have begun. */
 const followed =
   (count: number): Attack["prepare"] =>
@@ -345,6 +398,51 @@ export const all: ReadonlyArray<Attack> = [
     lanes: 1,
     prepare: followed(100)
   },
+  {
+    name: "90 pipelined upgrades",
+    wires: ["responses"],
+    // The bytes after the first upgrade are no frames.
+    expected: ["101", "cut"],
+    prepare: raw(90, ({ key }) => upgrade(key).repeat(90))
+  },
+  {
+    name: "requests that ask for h2c",
+    expected: ["200"],
+    prepare: raw(1, ({ key }, wire) => {
+      const body = JSON.stringify(plain[wire])
+      const headers = ["connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__"]
+      return `${requestHead(key, `POST ${paths[wire]}`, [...headers, `content-length: ${body.length}`])}${body}`
+    })
+  },
+  {
+    name: "beginnings of HTTP/2",
+    wires: ["chat"],
+    expected: ["400", "505", "cut"],
+    prepare: raw(1, () => `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${"\0".repeat(9)}`)
+  },
+  {
+    name: "headers of 100 KB",
+    expected: ["431"],
+    prepare: raw(1, ({ key }, wire) => requestHead(key, `POST ${paths[wire]}`, [`x-a: ${"a".repeat(100_000)}`]))
+  },
+  {
+    name: "5,000 headers",
+    expected: ["400", "431"],
+    prepare: raw(1, ({ key }, wire) => {
+      const headers = Array.from({ length: 5_000 }, (_, at) => `h${at}: 1`)
+      return requestHead(key, `POST ${paths[wire]}`, headers)
+    })
+  },
+  {
+    name: "WebSocket messages in fragments of one byte",
+    wires: ["responses"],
+    expected: ["101", "response.completed"],
+    prepare: raw(51, ({ key }) =>
+      Buffer.concat([Buffer.from(upgrade(key)), ...Array.from({ length: 50 }, () => fragmented(small))])
+    )
+  },
+  { name: "50 clients that leave at once", expected: ["left"], lanes: 1, prepare: leaving(50, false) },
+  { name: "50 clients that leave streams", expected: ["left"], lanes: 1, prepare: leaving(50, true) },
   {
     name: "metadata 5,000 levels deep",
     expected: ["400"],
