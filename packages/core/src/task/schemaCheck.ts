@@ -613,7 +613,7 @@ class Run {
   private canonical(value: unknown): string {
     const size = sizeOf(value, this.left)
     if (typeof size === "string") throw exhausted
-    this.spend(size + 3)
+    this.spend(2 * size + 3)
     const text = canonical(value)
     this.spend(text.length / 16)
     return text
