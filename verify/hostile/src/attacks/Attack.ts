@@ -401,7 +401,7 @@ export const all: ReadonlyArray<Attack> = [
   {
     name: "90 pipelined upgrades",
     wires: ["responses"],
-    // The bytes after the first upgrade are no frames.
+    // The bytes after the first upgrade are not frames.
     expected: ["101", "cut"],
     prepare: raw(90, ({ key }) => upgrade(key).repeat(90))
   },
