@@ -1,4 +1,4 @@
-/** The command line of `divisi`: its commands, its help and its usage errors. */
+/** The `divisi` command line: its commands, help, and usage errors. */
 
 import { read } from "@divisi/recipes/Environment"
 import * as Console from "effect/Console"
@@ -18,7 +18,10 @@ import { paragraphs } from "./invocation/flags.ts"
 import { drawing, stdout } from "./invocation/Output.ts"
 import * as ShortHelp from "./invocation/ShortHelp.ts"
 
-/** `divisi help train export` shows the full help of `divisi train export`: {@link asHelp} rewrites it. */
+/**
+ * Provides `divisi help <command>`. For example, `divisi help train export` prints the full help for `divisi train
+ * export`; {@link asHelp} rewrites the arguments.
+ */
 const help = Command.make(
   "help",
   { command: Argument.String("command").pipe(Argument.variadic()) },
@@ -40,7 +43,10 @@ const root = Command.make("divisi").pipe(
   )
 )
 
-/** The other commands, in the order of the help. Each is loaded with its flags and help on first use. */
+/**
+ * All other commands, in the order shown by the help. Each command's module, with its flags and help, is loaded on
+ * first use.
+ */
 const commands = {
   run: {
     group: "Run",
@@ -158,14 +164,13 @@ const commands = {
 
 type Name = keyof typeof commands
 
-/** A loaded command, with the requirements and errors of all commands. */
+/** A loaded command, typed with the combined requirements and errors of all commands. */
 type Loaded = Awaited<ReturnType<(typeof commands)[Name]["load"]>>
 
 const names = Object.keys(commands) as ReadonlyArray<Name>
 
 /**
- * Builds the command line with the wanted commands loaded. Of the others, it has only the name and the short
- * description.
+ * Builds the command line with the `wanted` commands fully loaded. All others have only a name and a short description.
  */
 const commandLine = async (wanted: ReadonlyArray<string>) => {
   const subcommands = await Promise.all(
@@ -182,10 +187,10 @@ const commandLine = async (wanted: ReadonlyArray<string>) => {
   return root.pipe(Command.withSubcommands(groups))
 }
 
-/** Returns the commands with their flags, as data. */
+/** Returns all commands with their flags as data. */
 export const describe = async () => CommandCompletions.fromCommand(await commandLine(names))
 
-/** Prints help to standard output, and usage errors to standard error without the whole help. */
+/** Prints help to standard output, and usage errors without the help text to standard error. */
 const presenter = (formatter: CliOutput.Formatter, isFull: boolean): CliOutput.Presenter => ({
   present: (event) => {
     switch (event._tag) {
@@ -236,8 +241,8 @@ const layer = (isFullHelp: boolean) =>
   )
 
 /**
- * Joins `--pool` and a separate value that starts with a minus (workers to exclude), which would be parsed as flags
- * otherwise.
+ * Joins `--pool` with a following value that starts with a minus (workers to exclude), which would otherwise be parsed
+ * as flags.
  */
 const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
   args.flatMap((arg, index) => {
@@ -246,7 +251,9 @@ const joinExclusions = (args: ReadonlyArray<string>): ReadonlyArray<string> =>
     return isExclusion(index + 1) ? [`${arg}=${args[index + 1]}`] : [arg]
   })
 
-/** Rewrites `divisi help` with the names of a command. */
+/**
+ * Translates `divisi help <command>` to the arguments that print the full help. Returns `undefined` for other commands.
+ */
 const asHelp = (
   described: CommandCompletions.CommandDescriptor,
   [first, ...names]: ReadonlyArray<string>
@@ -257,7 +264,8 @@ const asHelp = (
     const name = names[path.length]!
     path.push(name)
     const found = subcommands.find((command) => command.name === name)
-    // Without --help an unknown name is refused, with the one that was meant. A group alone does nothing.
+    // An unknown name is passed on without `--help`, so that the parser rejects it and suggests the closest command. A
+    // group without a subcommand does nothing.
     if (found === undefined) return path
     subcommands = found.subcommands
   }
@@ -274,14 +282,17 @@ const longFlags = ({ flags }: CommandCompletions.CommandDescriptor): ReadonlyArr
   "completions"
 ]
 
-/** Returns the flags that start with a word; empty if the word is a whole flag, or not a flag. */
+/**
+ * Returns the flags that start with the given word. Returns an empty list if the word is already a complete flag, or
+ * not a flag.
+ */
 const begun = (word: string, flags: ReadonlyArray<string>): ReadonlyArray<string> => {
   const given = /^--([a-z][a-z-]*)(?:=|$)/.exec(word)?.[1]
   if (given === undefined || flags.includes(given)) return []
   return flags.filter((flag) => flag.startsWith(given) && (given.startsWith("no-") || !flag.startsWith("no-")))
 }
 
-/** Completes the flags of the command in the words: `--pol` becomes `--policy`. Words after `--` are not flags. */
+/** Expands abbreviated flags: `--pol` becomes `--policy`. Arguments after `--` are left unchanged. */
 const withWholeFlags = (
   described: CommandCompletions.CommandDescriptor,
   args: ReadonlyArray<string>
@@ -306,7 +317,7 @@ const withWholeFlags = (
   })
 }
 
-/** Runs the command line. */
+/** Runs the command line with the given arguments. */
 export const run = (args: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const divisi = yield* Effect.promise(() => commandLine(args.filter((arg) => !arg.startsWith("-")).slice(0, 2)))
@@ -315,10 +326,7 @@ export const run = (args: ReadonlyArray<string>) =>
     yield* Command.runWith(divisi, { version: manifest.version })(asHelp(described, whole) ?? joinExclusions(whole))
   }).pipe(Effect.provide(layer(args[0] === "help")))
 
-/**
- * Returns the exit code of an error of the command line itself, which has already been printed; `undefined` for any
- * other error.
- */
+/** Returns the exit code for a usage error, which has already been printed, or `undefined` for any other error. */
 export const exitCodeOf = (error: unknown): number | undefined => {
   if (!CliError.isCliError(error)) return undefined
   return error._tag === "ShowHelp" && error.errors.length === 0 ? 0 : exitCodes.usage

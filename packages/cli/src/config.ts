@@ -1,7 +1,7 @@
 /**
- * The fields of a `divisi.config.ts`: workers, policy and limits.
+ * Types for `divisi.config.ts`, which configures workers, policy and limits.
  *
- * This module has no heavy imports, so a config that imports it loads fast.
+ * This module has no heavy imports, so that loading a config stays fast.
  */
 import type { Check } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -16,39 +16,42 @@ import type { Redacted } from "effect/Redacted"
 
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "@divisi/recipes"
 
-/** A string that may be a secret (`Redacted.make`). Secrets are never shown in messages. */
+/** A string, or a secret created with `Redacted.make`. Secrets never appear in messages. */
 type Secret = string | Redacted<string>
 
-/** An MCP server whose tools workers may use: a program to start, or a URL to reach. */
+/**
+ * An MCP server whose tools workers may use. Set either `command`, to start a program, or `url`, to connect to a
+ * server.
+ */
 export interface McpServer {
-  /** The program to start, without a shell. It is stopped when the run ends. */
+  /** The program to start (without a shell). It is stopped when the run ends. */
   readonly command?: string | undefined
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Environment variables of the program, in addition to PATH, HOME, certificate locations and a few others. It
-   * receives no other variables of this process.
+   * Additional environment variables for the program. By default it only receives PATH, HOME, certificate locations and
+   * a few others.
    */
   readonly env?: Readonly<Record<string, Secret>> | undefined
   readonly cwd?: string | undefined
-  /** The URL of a server with streamable HTTP, instead of a program. */
+  /** URL of a server that supports streamable HTTP. */
   readonly url?: string | URL | undefined
   readonly headers?: Readonly<Record<string, Secret>> | undefined
-  /** The tools that may be used, by their names on the server. Default: all. */
+  /** Names of the tools that workers may use. Default: all. */
   readonly tools?: ReadonlyArray<string> | undefined
   /**
-   * The tools that a person must approve before they run: all, none, or those with the given names on the server.
-   * Default: all except those that the server declares read-only.
+   * Which tools require approval by a person: all (`true`), none (`false`), or a list of tool names. Default: all tools
+   * except those that the server declares read-only.
    */
   readonly needsApproval?: boolean | ReadonlyArray<string> | undefined
-  /** The time limit of a call, in milliseconds. Default: 60,000. */
+  /** Timeout for a tool call, in milliseconds. Default: 60,000. */
   readonly timeoutMillis?: number | undefined
-  /** The time limit of its start, in milliseconds. Default: 30,000. */
+  /** Timeout for starting the server, in milliseconds. Default: 30,000. */
   readonly startMillis?: number | undefined
-  /** The maximum length of a result, in characters. Longer results are truncated. Default: 100,000. */
+  /** Maximum length of a tool result, in characters. Longer results are truncated. Default: 100,000. */
   readonly maxResultCharacters?: number | undefined
 }
 
-/** Limits of the requests of `divisi serve`. */
+/** Limits on requests to `divisi serve`. */
 export interface RequestLimits {
   readonly bodyBytes?: number | undefined
   readonly depth?: number | undefined
@@ -61,95 +64,94 @@ export interface RequestLimits {
   readonly callerInFlightBytes?: number | undefined
 }
 
-/** Settings of `divisi serve`, in addition to the team. */
+/** Settings for `divisi serve`, in addition to the team. */
 export interface Serve {
   /**
-   * Aliases of its models, such as `{ "gpt-4o": "divisi-fast" }`, for clients that only support certain model names.
-   * `--alias` adds more.
+   * Model aliases, such as `{ "gpt-4o": "divisi-fast" }`, for clients that only support certain model names. `--alias`
+   * adds more.
    */
   readonly aliases?: Readonly<Record<string, string>> | undefined
-  /** The model behind `divisi-fast`: the id of a worker, or a policy name as in `--policy`. `--fast` overrides it. */
+  /**
+   * The model behind `divisi-fast`: a worker id, or a policy name as accepted by `--policy`. Overridden by `--fast`.
+   */
   readonly fast?: string | undefined
   /**
-   * Policies that a request may select instead of the default, by their names in `--policy`, such as
-   * `["router:half", "lexical"]`. `--policies` overrides it.
+   * Policies that a request may select instead of the default, as accepted by `--policy`, e.g. `["router:half",
+   * "lexical"]`. Overridden by `--policies`.
    */
   readonly policies?: ReadonlyArray<string> | undefined
   /**
-   * The Postgres database that several servers share, as in `--database`. `divisi key` also uses it. `--database` and
-   * `DIVISI_DATABASE` override it.
+   * URL of a Postgres database shared by several servers, also used by `divisi key`. Overridden by `--database` and
+   * `DIVISI_DATABASE`.
    */
   readonly database?: Secret | undefined
-  /**
-   * The origins of web pages that may use the server, such as `["http://localhost:3000"]`. `--allow-origin` adds more.
-   */
+  /** Origins of web pages that may call the server, such as `["http://localhost:3000"]`. `--allow-origin` adds more. */
   readonly origins?: ReadonlyArray<string> | undefined
   /**
-   * Limits of a request: the bytes of its body (`bodyBytes`), of its body without inline images and files
-   * (`plainBytes`), of a WebSocket frame (`frameBytes`), its depth (`depth`), its values and keys (`values`), one text
-   * (`textBytes`), one inline image or file (`mediaBytes`), the bytes in flight of all callers (`inFlightBytes`) and of
-   * one caller (`callerInFlightBytes`). Changes require a restart of the server.
+   * Request limits: body size in bytes (`bodyBytes`), body size without inline images and files (`plainBytes`),
+   * WebSocket frame size (`frameBytes`), nesting depth (`depth`), number of values and keys (`values`), size of one
+   * string (`textBytes`), size of one inline image or file (`mediaBytes`), and bytes in flight in total
+   * (`inFlightBytes`) and per caller (`callerInFlightBytes`). Changes take effect after a restart of the server.
    */
   readonly limits?: RequestLimits | undefined
   /**
-   * Whether questions, answers and tool results are stored: `"full"` (the default), or `"none"`, which stores runs only
-   * in memory. `--content` overrides it. Changes require a restart of the server.
+   * Whether questions, answers and tool results are stored. `"none"` keeps runs in memory only. Overridden by
+   * `--content`. Changes take effect after a restart of the server. Default: `"full"`.
    */
   readonly content?: "full" | "none" | undefined
   /**
-   * The model for housekeeping requests of agents, such as titles: `divisi-fast` (`"fast"`, the default), or the
-   * requested model.
+   * The model that answers an agent's housekeeping requests, such as titles: `divisi-fast` (`"fast"`), or the requested
+   * model (`"as-asked"`). Default: `"fast"`.
    */
   readonly housekeeping?: "fast" | "as-asked" | undefined
 }
 
-/** The settings of `divisi run`, `divisi gym solve` and `divisi train`. Flags override them. */
+/** Settings for `divisi run`, `divisi gym solve`, `divisi train` and other commands. Flags override them. */
 export interface Config extends Omit<RunSettings, "checks"> {
-  /** The workers, in the order of their indices for policies. Default: the workers of the offline gym. */
+  /** The workers. Policies refer to them by their index in this list. Default: the workers of the offline gym. */
   readonly pool?: WorkerPool | ReadonlyArray<Worker> | undefined
   /**
-   * The planning policy, or its name as in `--policy`. By default, runs in the gym and measuring commands use
-   * `"lexical"`; a pool of several language models uses `"router"`, which asks one of them.
+   * The planning policy, or a policy name as accepted by `--policy`. By default, runs in the gym and evaluation
+   * commands use `"lexical"`; a pool with several language models uses `"router"`, which selects one of them.
    */
   readonly policy?: Policy | string | undefined
   /**
-   * Checks that plans can apply to the answers of steps, by name: checks in code, or strings as in
-   * `--policy checked:…`: `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or a worker of the pool
-   * that judges. A planning chat model receives their names; the router applies the check if there is only one.
-   * `--check` adds more.
+   * Named checks that plans can apply to step answers. A check is a function, or a string as in `--policy checked:…`:
+   * `"command:npm test"`, `"schema:invoice.schema.json"`, `"grader"`, or the id of a worker that judges the answer.
+   * Planning models receive the names; the router applies the check if there is only one. `--check` adds more.
    */
   readonly checks?: Readonly<Record<string, Check.Check | string>> | undefined
-  /** The file in which worker answers are cached, so that equal calls are paid for only once. Default: no cache. */
+  /** File for caching worker answers, so that identical calls are charged only once. Default: no cache. */
   readonly cache?: string | DiskCache.Options | undefined
   /**
-   * Limits on calls by provider (`provider` of the workers). Those under `"*"` apply to all other providers. Limits
-   * that a vendor reports are always respected.
+   * Rate limits by provider (the `provider` of a worker). `"*"` applies to all other providers. Limits reported by a
+   * vendor are always respected.
    */
   readonly limits?: Readonly<Record<string, Limits>> | undefined
   /**
    * MCP servers by name (letters, digits, `_` and `-`). Their tools are available in `divisi run`, `chat` and `mcp` as
-   * `server__tool`. Requires `@divisi/tools-mcp`.
+   * `server__tool`. Requires the package `@divisi/tools-mcp`.
    */
   readonly mcpServers?: Readonly<Record<string, McpServer>> | undefined
   /**
-   * Prices of workers, by id: list prices in USD, or 0. They replace known prices; the one under `"*"` applies to all
-   * workers with an unknown price. `--price` overrides it.
+   * Prices by worker id: a list price in USD, or 0. Overrides built-in prices; `"*"` applies to all workers without a
+   * known price. Overridden by `--price`.
    */
   readonly prices?: Readonly<Record<string, 0 | Pricing>> | undefined
-  /** Recipes of `divisi train --recipe` by name, checked before the built-in ones. */
+  /** Named recipes for `divisi train --recipe`. They take precedence over built-in recipes. */
   readonly recipes?: Readonly<Record<string, Recipe>> | undefined
   /**
-   * How long runs, server responses, outcomes with their ratings and cached answers are stored, such as `"30d"`.
-   * Default: responses for 30 days, everything else forever. `divisi serve` removes older data at startup and every
-   * hour; `divisi runs purge` removes it immediately. `--keep` overrides it.
+   * How long to retain runs, server responses, outcomes with their ratings, and cached answers, e.g. `"30d"`. `divisi
+   * serve` deletes older data at startup and every hour; `divisi runs purge` deletes it immediately. Overridden by
+   * `--keep`. Default: 30 days for responses, no limit for everything else.
    */
   readonly retention?: string | undefined
-  /** Settings of `divisi serve`. */
+  /** Settings for `divisi serve`. */
   readonly serve?: Serve | undefined
 }
 
 /**
- * Returns the config unchanged. It gives the config its type.
+ * Returns the config unchanged. Provides type checking and completion in editors.
  *
  * **Example**
  *

@@ -1,6 +1,4 @@
-/**
- * Public modules for other programs: the config and its reader, and the views of a run as functions of its transcript.
- */
+/** Modules for use by other programs: the config and its loader, and views that render a run from its transcript. */
 export * as ConfigFile from "./config/ConfigFile.ts"
 export * from "./config.ts"
 export * as BlockView from "./view/BlockView.ts"

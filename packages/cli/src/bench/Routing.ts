@@ -1,4 +1,4 @@
-/** Compares routers with baselines on recorded outcomes. */
+/** Compares routers with baselines, based on recorded outcomes. */
 import type { Embedder } from "@divisi/core"
 import { RoutingBench } from "@divisi/evals"
 import { Head, Outcomes, Router, Table } from "@divisi/policy-router"
@@ -12,7 +12,7 @@ import { clean } from "../view/Line.ts"
 import { table } from "../view/Table.ts"
 import type { RoutingInput } from "./flags.ts"
 
-/** The router as a contender. The default one is named without a suffix. */
+/** The router with a given dial setting, as a contender. The default setting has no suffix in its name. */
 const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
   name: dial === "best" ? "router" : `router:${dial}`,
   fit: ({ best, questions, workers }) =>
@@ -27,7 +27,7 @@ const routerAt = (dial: Table.Dial): RoutingBench.Contender => ({
     })
 })
 
-/** A learned head, which calls one worker. */
+/** A learned routing head that selects a single worker. */
 const head: RoutingBench.Contender = {
   name: "head",
   fit: ({ best, questions, workers }) =>
@@ -88,7 +88,7 @@ const explained = [
   "such mix with this score; - if no mix reaches it."
 ].join("\n")
 
-/** Shows the progress on a terminal. */
+/** Shows progress if standard error is a terminal. */
 const progress = (done: number, all: number): void => {
   if (process.stderr.isTTY) process.stderr.write(`\rdivisi: ${done} of ${all} splits${done === all ? "\n" : ""}`)
 }

@@ -1,4 +1,4 @@
-/** Flags of `divisi bench routing`. */
+/** Flags for `divisi bench routing`. */
 import { RoutingBench } from "@divisi/evals"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -30,5 +30,5 @@ export const routingFlags = {
   json: toggle("json", "Print one JSON object per policy")
 }
 
-/** Input of `divisi bench routing`. */
+/** Parsed flags of `divisi bench routing`. */
 export type RoutingInput = Command.Command.Config.Infer<typeof routingFlags>

@@ -1,4 +1,4 @@
-/** `divisi chat`: one run for each turn of a conversation, on one account. */
+/** `divisi chat`: runs each turn of a conversation as a separate run, all charged to one account. */
 import { existsSync } from "node:fs"
 import { Budget, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -21,7 +21,7 @@ import type { ChatInput } from "./flags.ts"
 import * as Lines from "./Lines.ts"
 import * as Talk from "./Talk.ts"
 
-/** A conversation in progress. */
+/** A conversation in progress, and the services it uses. */
 interface Chat {
   readonly conductor: Conductor.Conductor["Service"]
   readonly ledger: Budget.Ledger
@@ -36,7 +36,7 @@ interface Chat {
 // Turns
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Runs a turn, and returns how the run ended. A stopped turn has no answer, and costs what was paid until then. */
+/** Runs one turn and returns how the run ended. A stopped turn has no answer, but the calls made before are charged. */
 const turn = Effect.fnUntraced(function* (chat: Chat, question: string) {
   const recorder = Transcript.recorder()
   const view = chat.talk.turn(chat.conductor.maxRounds, recorder.transcript)
@@ -84,7 +84,7 @@ const save = (chat: Chat, name: string): Effect.Effect<void> => {
   )
 }
 
-/** Executes a line that begins with a slash; returns whether the conversation continues. */
+/** Executes a slash command. Returns whether the conversation continues. */
 const command = Effect.fnUntraced(function* (chat: Chat, line: string) {
   const [name = "", ...rest] = line.trim().split(/\s+/)
   const last = chat.conversation.runs.at(-1)
@@ -128,7 +128,7 @@ const talkOn = Effect.fnUntraced(function* (chat: Chat): Effect.fn.Return<void, 
       continue
     }
     const ending = yield* turn(chat, line)
-    // The next lines of a pipe were written for an answer that does not exist.
+    // When input is piped, the remaining lines assume an answer that does not exist.
     if (!chat.isTyped && ending !== "answered") return yield* silent(exitCodes[ending])
   }
 })
@@ -147,7 +147,7 @@ const start = Effect.fnUntraced(function* (input: ChatInput): Effect.fn.Return<v
   const profiles = Option.isNone(input.profiles) ? undefined : yield* Profiles.read(input.profiles.value)
   const options = yield* RunOptions.resolve(config, input, { profiles, areNotesShown: true })
   const isGym = RunOptions.isGym(config, input)
-  // Each turn obeys the limits of the config, and all of them together this one.
+  // The limits in the config apply to each turn; this one applies to the whole conversation.
   const ledger = Budget.make({ costUsd: Option.getOrUndefined(input.maxCost) })
   const chat: Chat = {
     conductor: Conductor.make(options),
@@ -165,11 +165,11 @@ const start = Effect.fnUntraced(function* (input: ChatInput): Effect.fn.Return<v
   const finish = Effect.sync(() => {
     chat.lines.close()
     if (chat.conversation.runs.length === 0) return
-    // The prices of the gym's workers are play money.
+    // The gym's workers are priced in play money.
     chat.talk.note(`${Conversation.total(chat.conversation)}${isGym ? " of play money" : ""}`)
   })
   yield* Effect.ensuring(Services.provide(talkOn(chat), { ...Services.of(config, input), isGym }), finish)
 })
 
-/** Runs a conversation to its end. The cost is reported however it ends. */
+/** Runs a conversation until the user ends it. The total cost is always printed, even after an error. */
 export const chat = (input: ChatInput): Effect.Effect<void, Failure> => Effect.scoped(start(input))

@@ -1,4 +1,4 @@
-/** A conversation as data: its messages, and the run behind each answer. */
+/** A conversation as data: its messages, and the run that produced each answer. */
 
 import { Transcript } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -7,21 +7,21 @@ import * as Format from "../view/Format.ts"
 import { oneLine } from "../view/Line.ts"
 import * as Totals from "../view/Totals.ts"
 
-/** The conversation so far. */
+/** A conversation with its completed turns. */
 export interface Conversation {
-  /** The turns that were answered, in order: a question, its answer, the next question. */
+  /** Questions and answers of the answered turns, in order. */
   readonly messages: ReadonlyArray<Message>
-  /** All runs, including those that were stopped or failed, because they also cost. */
+  /** All runs, including stopped and failed ones, because these also cost money. */
   readonly runs: ReadonlyArray<Transcript.Transcript>
 }
 
 export const empty: Conversation = { messages: [], runs: [] }
 
-/** Returns the messages of a turn: the whole conversation, and the question. */
+/** Returns the messages to send for a turn: the conversation, followed by the question. */
 export const asked = ({ messages }: Conversation, question: string): readonly [Message, ...Array<Message>] =>
   [...messages, { role: "user", content: question }] as never
 
-/** Returns the conversation after a turn. A question without an answer is not included. */
+/** Adds a turn to the conversation. A question without an answer is left out of the messages. */
 export const after = (
   { messages, runs }: Conversation,
   question: string,
@@ -35,12 +35,12 @@ export const after = (
   runs: [...runs, run]
 })
 
-/** Clears the messages but not the costs. */
+/** Clears the messages but keeps the runs, so that the total cost remains correct. */
 export const reset = ({ runs }: Conversation): Conversation => ({ messages: [], runs })
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 
-/** Returns the total: `2 turns · 5 calls · 1,204 tokens · $0.0031`. */
+/** Formats the totals, e.g. `2 turns · 5 calls · 1,204 tokens · $0.0031`. */
 export const total = ({ runs }: Conversation): string => {
   const spends = runs.map(Transcript.spendSoFar)
   const unpriced = sum(spends.map(({ unpricedCalls }) => unpricedCalls))
@@ -53,7 +53,7 @@ export const total = ({ runs }: Conversation): string => {
   ].join(" · ")
 }
 
-/** Returns the cost of each turn, and the total. */
+/** Formats the cost of each turn, followed by the totals. */
 export const costs = (conversation: Conversation): ReadonlyArray<string> => [
   ...conversation.runs.map((run, index) => {
     const question = oneLine(Task.question(run.task))
@@ -62,6 +62,6 @@ export const costs = (conversation: Conversation): ReadonlyArray<string> => [
   total(conversation)
 ]
 
-/** Returns the output of `/save`. */
+/** Formats the conversation as JSON for `/save`. */
 export const saved = ({ messages, runs }: Conversation): string =>
   `${JSON.stringify({ version: 1, messages, runs }, undefined, 2)}\n`

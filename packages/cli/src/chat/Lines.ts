@@ -1,22 +1,22 @@
-/** User input, line by line: typed on a terminal, or from a pipe. */
+/** Reads user input line by line, from a terminal or a pipe. */
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
 import * as Effect from "effect/Effect"
 import type { Output } from "../view/View.ts"
 
-/** A source of lines. */
+/** A source of input lines. */
 export interface Lines {
-  /** The next message; `undefined` at the end. */
+  /** Waits for the next message. `undefined` at the end of the input. */
   readonly next: Effect.Effect<string | undefined>
-  /** Ends when Ctrl-C is pressed on the terminal. */
+  /** Completes when the user presses Ctrl-C. */
   readonly stopped: Effect.Effect<void>
   readonly close: () => void
 }
 
-/** Lines that arrive within this time, in milliseconds, were pasted and form one message. */
+/** Maximum delay between lines, in milliseconds, for them to count as pasted text that forms one message. */
 const pasteMillis = 30
 
-/** Input that arrives before it is requested is queued. */
+/** Creates a queue for input that arrives before it is requested. */
 const makeQueue = () => {
   const lines: Array<string> = []
   let isEnded = false
@@ -43,7 +43,7 @@ const makeQueue = () => {
   }
 }
 
-/** Returns the lines of standard input, each of which is a turn. */
+/** Reads lines from standard input. Each line is a turn. */
 export const piped = (): Lines => {
   const queue = makeQueue()
   const reader = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
@@ -60,7 +60,7 @@ export const piped = (): Lines => {
 }
 
 /**
- * Returns the lines typed after a prompt, with the keys and the history of a shell. Nothing is echoed while no input is
+ * Reads lines typed at a prompt, with the key bindings and history of a shell. Nothing is echoed unless input is
  * requested.
  */
 export const typed = (output: Output, prompt: string): Lines => {

@@ -1,4 +1,4 @@
-/** Shows a conversation: with progress on a terminal, only the answers on a pipe. */
+/** Displays a conversation: with live progress on a terminal, or only the answers on a pipe. */
 import { AnswerText, type RunEvent, type Transcript } from "@divisi/core"
 import * as BlockView from "../view/BlockView.ts"
 import * as Format from "../view/Format.ts"
@@ -6,16 +6,16 @@ import { clean, cut, line, toAnsi, toText } from "../view/Line.ts"
 import * as Totals from "../view/Totals.ts"
 import type { Output } from "../view/View.ts"
 
-/** Shows one turn. */
+/** The display of one turn. */
 export interface Turn {
   readonly listen: (event: RunEvent.RunEvent) => void
-  /** Asks the user a question. Progress is hidden meanwhile. */
+  /** Shows a question to the user. Progress is hidden until it is answered. */
   readonly ask: (lines: ReadonlyArray<string>) => void
-  /** Ends the turn. Call it once with the ended run and its answer. */
+  /** Ends the turn. Must be called once, with the finished run and its answer. */
   readonly end: (run: Transcript.Transcript | undefined, answer: string | undefined) => void
 }
 
-/** Shows a conversation. */
+/** The display of a conversation. */
 export interface Talk {
   readonly turn: (maxRounds: number, run: () => Transcript.Transcript | undefined) => Turn
   /** Prints a note that is not part of the conversation. */
@@ -27,7 +27,7 @@ const spinner = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", 
 const frameMillis = 100
 const erase = "\r\u001b[K"
 
-/** Returns the current activity of a run, in a line. */
+/** Returns a line that describes the current activity of a run. */
 const doing = (run: Transcript.Transcript | undefined, elapsed: number): string => {
   const round = run?.rounds.at(-1)
   const time = Format.duration(elapsed)
@@ -37,17 +37,19 @@ const doing = (run: Transcript.Transcript | undefined, elapsed: number): string 
   return `${[`${done} of ${Format.count(round.steps.length, "step")}`, ...running].join(" · ")} · ${time}`
 }
 
-/** Formats the collapsed run of an answer. */
+/** Formats the one-line summary shown in place of a finished run. */
 const folded = (run: Transcript.Transcript): string => {
   const steps = run.rounds.reduce((count, round) => count + round.steps.length, 0)
   const time = Format.duration(run.durationMillis ?? 0)
   return [Format.count(steps, "step"), Totals.spent(run), time, ...Totals.failed(run), "/plan"].join(" · ")
 }
 
-/** Talks on a terminal. `isLive` is false if it cannot be redrawn or redrawing is off. */
+/**
+ * Creates a display for a terminal. `isLive` is false if the terminal cannot be redrawn or live redrawing is disabled.
+ */
 export const onTerminal = (output: Output, isLive: boolean): Talk => {
   const dim = (text: string) => (isLive ? toAnsi(line(text, "dim")) : toText(line(text)))
-  // A window that does not know its width says 0.
+  // Some terminals report a width of 0.
   const width = () => (output.columns || 80) - 1
   return {
     note: (...lines) => void output.write(`${lines.map(dim).join("\n")}\n`),
@@ -103,7 +105,7 @@ export const onTerminal = (output: Output, isLive: boolean): Talk => {
   }
 }
 
-/** Talks on a pipe: complete answers on one output, everything else on the other. */
+/** Creates a display for a pipe: answers are written to one stream, everything else to the other. */
 export const onPipe = (answers: Output, errors: Output): Talk => ({
   note: (...lines) => void errors.write(lines.map((text) => `divisi: ${text}\n`).join("")),
   plan: () => {},

@@ -1,4 +1,4 @@
-/** Flags of `divisi chat`: those of `divisi run`, without a question. */
+/** Flags for `divisi chat`: the same as for `divisi run`, without the question. */
 import type * as Command from "effect/cli/Command"
 import { cost, timeout } from "../invocation/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
@@ -11,5 +11,5 @@ export const flags = {
   timeout: timeout("Maximum duration of one turn, e.g. 30s or 2m")
 }
 
-/** Input of `divisi chat`. */
+/** Parsed flags of `divisi chat`. */
 export type ChatInput = Command.Command.Config.Infer<typeof flags>

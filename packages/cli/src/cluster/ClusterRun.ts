@@ -1,4 +1,4 @@
-/** The commands for runs of a cluster: work, submit, follow and cancel. */
+/** The commands for runs on a cluster: work, submit, follow and cancel. */
 import { randomUUID } from "node:crypto"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ const orFail = <A, R>(effect: Effect.Effect<A, { readonly message: string }, R>)
 
 const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`))
 
-/** Removes data older than the retention period while the worker runs. */
+/** Periodically deletes data older than the retention period while the worker is running. */
 const retaining = Effect.fnUntraced(function* (
   input: WorkInput,
   config: Config
@@ -70,16 +70,16 @@ const works = Effect.fnUntraced(function* (input: WorkInput): Effect.fn.Return<v
   yield* Services.provide(working, { ...Services.of(config, input), isGym })
 })
 
-/** Executes runs until it is stopped. */
+/** Executes runs from the cluster until the process is stopped. */
 export const work = (input: WorkInput): Effect.Effect<void, Failure> => Effect.scoped(works(input))
 
-/** Joins the cluster as a client. */
+/** Connects to the cluster as a client. */
 const joined = Effect.fnUntraced(function* (input: Place.Input) {
   const { ClusterRuns, ...place } = yield* Place.runs(input)
   return yield* orFail(ClusterRuns.make({ ...place, ...Database.waiting() }))
 })
 
-/** Submits a run. */
+/** Submits a run to the cluster. */
 export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -93,7 +93,7 @@ export const submit = (input: SubmitInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** Prints the entries of a run. */
+/** Prints the entries of a run as they are written. */
 export const follow = (input: RunInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.flatMap(joined(input), (runs) => Stream.runForEach(runs.follow(input.run), ({ body }) => print(body)))

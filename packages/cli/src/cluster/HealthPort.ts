@@ -1,14 +1,14 @@
-/** Health and metrics of a server of the cluster over HTTP, for Kubernetes and Prometheus. */
+/** Serves a cluster worker's health and metrics over HTTP, for Kubernetes and Prometheus. */
 import * as Http from "node:http"
 import type { ClusterRuns } from "@divisi/cluster/runs"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { type Failure, failed } from "../invocation/Failure.ts"
 
-/** How long the database may take to answer before the server counts as not ready, in milliseconds. */
+/** Timeout for the database when checking readiness, in milliseconds. */
 const readyMillis = 2_000
 
-/** The id of a run that does not exist. */
+/** A run id that does not exist, used to probe the database. */
 const noRun = "health"
 
 const isReady = ({ journal }: ClusterRuns.ClusterRuns): Effect.Effect<boolean> =>

@@ -1,4 +1,4 @@
-/** The commands that operate a cluster: status, drain, migrate and purge. */
+/** The commands for operating a cluster: status, drain, migrate and purge. */
 import type { Operations } from "@divisi/cluster"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -28,13 +28,13 @@ const lines = ({ owners, pendingMessages, servers, trainings, works }: Operation
   ...shared("trainings", "groups", trainings)
 ]
 
-/** Returns the lines for one kind of shared work. */
+/** Formats one kind of shared work, such as evaluations. */
 const shared = (kind: string, unit: string, works: Operations.Status["works"]): ReadonlyArray<string> => [
   ...(works.length === 0 ? [] : [`Shared ${kind}:`]),
   ...works.map(({ answered, claimed, id, tasks }) => `  ${id}  ${answered} of ${tasks} ${unit}, ${claimed} in progress`)
 ]
 
-/** Prints the state of the cluster. */
+/** Prints the cluster's status. */
 export const status = (input: StatusInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -44,7 +44,7 @@ export const status = (input: StatusInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** Asks a server to drain. */
+/** Asks a server to drain: it finishes its current runs and accepts no new ones. */
 export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -59,7 +59,7 @@ export const drain = (input: DrainInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** Creates or updates the tables: those of this package and those of effect's cluster. */
+/** Creates or migrates the database tables of this package and of Effect's cluster. */
 export const migrate = (input: PlaceInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -71,7 +71,7 @@ export const migrate = (input: PlaceInput): Effect.Effect<void, Failure> =>
 
 const defaultAge = 90 * 86_400_000
 
-/** Removes old evaluations, and old messages of runs. */
+/** Deletes old evaluations and old run messages. */
 export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

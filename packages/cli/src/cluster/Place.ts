@@ -1,4 +1,4 @@
-/** The database of a cluster. */
+/** Opens the cluster's database. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -17,7 +17,7 @@ export interface Input {
 
 const missing = usage("Name the database with --database, DIVISI_DATABASE, or serve.database in the config.")
 
-/** Opens the database, and waits for one that is starting. */
+/** Opens the database. Waits if it is still starting. */
 export const open = Effect.fnUntraced(function* ({ config, database }: Input) {
   const resolved = Effect.map(ConfigFile.resolve(Option.getOrUndefined(config)), (loaded) => loaded.config)
   const opened = yield* Database.open(database, resolved, Database.waiting())
@@ -27,7 +27,7 @@ export const open = Effect.fnUntraced(function* ({ config, database }: Input) {
 const environment = (name: string) =>
   Effect.orElseSucceed(Effect.map(Config.option(Config.Redacted(name)), Option.getOrUndefined), () => undefined)
 
-/** Loads the module of runs, with the address of the database. */
+/** Loads the `ClusterRuns` module, and resolves the database address. */
 export const runs = Effect.fnUntraced(function* ({ config, database, versionGroup }: Input): Effect.fn.Return<
   {
     readonly ClusterRuns: typeof import("@divisi/cluster/runs").ClusterRuns

@@ -1,4 +1,4 @@
-/** Flags of `divisi cluster`. */
+/** Flags for `divisi cluster`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -20,10 +20,10 @@ const versionGroup = text(
   "Servers execute only runs of their own version group. Use it to separate the old and the new version in a deployment"
 )
 
-/** The flags that name the database. */
+/** Flags that select the database. */
 const place = { database, versionGroup, config: config("Config with the database URL") }
 
-/** Parses an address such as 10.0.0.7:9100; `undefined` if it is invalid. */
+/** Parses an address such as 10.0.0.7:9100. Returns `undefined` if it is invalid. */
 const parseAddress = (text: string) => {
   const match = /^(\[[0-9a-f:]+\]|[^:\s/]+):(\d{1,5})$/i.exec(text)
   if (match === null || Number(match[2]) > 65_535) return undefined
@@ -66,7 +66,7 @@ export const workFlags = {
   timeout: timeout("Maximum duration of one run, e.g. 30s or 2m")
 }
 
-/** Input of `divisi cluster work`. */
+/** Parsed flags of `divisi cluster work`. */
 export type WorkInput = Command.Command.Config.Infer<typeof workFlags>
 
 const run = Argument.String("run").pipe(Argument.withDescription("Id of a run"))
@@ -78,22 +78,22 @@ export const submitFlags = {
   follow: toggle("follow", "Wait for the answer and print it")
 }
 
-/** Input of `divisi cluster submit`. */
+/** Parsed flags of `divisi cluster submit`. */
 export type SubmitInput = Command.Command.Config.Infer<typeof submitFlags>
 
 export const runFlags = { ...place, run }
 
-/** Input of the commands for one run. */
+/** Parsed flags of the commands for a single run. */
 export type RunInput = Command.Command.Config.Infer<typeof runFlags>
 
 export const statusFlags = { ...place, json: toggle("json", "Print the state as JSON") }
 
-/** Input of `divisi cluster status`. */
+/** Parsed flags of `divisi cluster status`. */
 export type StatusInput = Command.Command.Config.Infer<typeof statusFlags>
 
 export const placeFlags = place
 
-/** Input of commands without further flags. */
+/** Parsed flags of commands with only the database flags. */
 export type PlaceInput = Command.Command.Config.Infer<typeof placeFlags>
 
 export const drainFlags = {
@@ -103,10 +103,10 @@ export const drainFlags = {
   )
 }
 
-/** Input of `divisi cluster drain`. */
+/** Parsed flags of `divisi cluster drain`. */
 export type DrainInput = Command.Command.Config.Infer<typeof drainFlags>
 
 export const purgeFlags = { ...place, olderThan: age("older-than", "Minimum age of the data to remove (default 90d)") }
 
-/** Input of `divisi cluster purge`. */
+/** Parsed flags of `divisi cluster purge`. */
 export type PurgeInput = Command.Command.Config.Infer<typeof purgeFlags>

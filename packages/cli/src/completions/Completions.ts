@@ -1,11 +1,12 @@
 /**
- * Shell completion scripts: Effect's scripts for commands and flags, extended with the values of flags and arguments.
+ * Generates shell completion scripts. Effect generates the completions for commands and flags; this module adds the
+ * values of flags and arguments.
  */
 import * as CommandCompletions from "effect/cli/Completions"
 
 type Values = CommandCompletions.FlagType
 
-/** The known names by kind. */
+/** Values to complete, by kind. */
 interface Known {
   readonly models: ReadonlyArray<string>
   readonly localModels: ReadonlyArray<string>
@@ -22,7 +23,7 @@ const file: Values = { _tag: "Path", pathType: "file" }
 
 const folder: Values = { _tag: "Path", pathType: "directory" }
 
-/** The policies, with typical counts. */
+/** Policy names, with typical counts for those that take one. */
 const policies = [
   "conductor",
   "tiny",
@@ -52,8 +53,8 @@ const graders = [
 ] as const
 
 /**
- * Returns the values of flags and arguments by name. Names with a different meaning in one command are prefixed with
- * that command.
+ * Returns the values for each flag and argument name. Names that mean something else in a particular command are
+ * prefixed with that command.
  */
 const valuesOf = (known: Known): Readonly<Record<string, Values>> => {
   const models = [...known.models, ...known.localModels.map((name) => `llamacpp:${name}`)]
@@ -98,7 +99,7 @@ const valuesOf = (known: Known): Readonly<Record<string, Values>> => {
   }
 }
 
-/** Returns all known names. Packages that are not installed contribute none. */
+/** Collects the values to complete. Packages that are not installed are skipped. */
 const know = async (): Promise<Known> => {
   const [Effect, Catalog, { recipes }, OfflineGym, { Benchmarks }, Baselines] = await Promise.all([
     import("effect/Effect"),
@@ -126,7 +127,7 @@ const know = async (): Promise<Known> => {
 
 type Described = CommandCompletions.CommandDescriptor
 
-/** Adds values to the flags and arguments of a command. Values from Effect are not replaced. */
+/** Adds values to a command's flags and arguments, unless Effect already provides some. */
 const filled = (
   command: Described,
   path: ReadonlyArray<string>,
@@ -144,6 +145,6 @@ const filled = (
   }
 }
 
-/** Returns the completion script of a command for a shell. */
+/** Generates a command's completion script for a shell. */
 export const script = async (described: Described, shell: CommandCompletions.Shell): Promise<string> =>
   CommandCompletions.generate(described.name, shell, filled(described, [], valuesOf(await know())))

@@ -1,8 +1,8 @@
 /**
- * Finds, loads and checks the config. Every problem is reported as one message that names the file, and the field if
- * there is one.
+ * Finds, loads and validates the config. Each problem is reported as a message with the file name and, if applicable,
+ * the field.
  *
- * A config is code that runs with all rights of its user, so the search for an unnamed one is limited to the user's own
+ * A config is code that runs with the user's permissions, so the search for a config is limited to the user's own
  * folders.
  */
 import { existsSync, readdirSync, statSync } from "node:fs"
@@ -14,10 +14,10 @@ import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as ConfigModule from "./ConfigModule.ts"
 
-/** The config file names, in order of precedence. */
+/** Supported config file names, in order of precedence. */
 export const names = ["ts", "mts", "js", "mjs", "cts", "cjs"].map((ending) => `divisi.config.${ending}`)
 
-/** A config with its file, or with `undefined` if there is no file. */
+/** A config and its file. `file` is `undefined` if there is no config file. */
 export interface Loaded {
   readonly config: Config
   readonly file: string | undefined
@@ -27,7 +27,7 @@ export interface Loaded {
 // Finding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Names of files that may be mistaken for a config. */
+/** Matches file names that look like a config but are not supported. */
 const lookalike = /^divisi\.config\.(?:[cm]?[jt]sx?|json[c5]?|ya?ml|toml)$/
 
 const entriesOf = (folder: string): ReadonlyArray<string> => {
@@ -38,7 +38,7 @@ const entriesOf = (folder: string): ReadonlyArray<string> => {
   }
 }
 
-/** Returns the configs of a folder, the effective one first; unreadable ones last. */
+/** Returns the config files in a folder: the one that is used comes first, unsupported ones last. */
 const within = (folder: string): ReadonlyArray<string> => {
   const entries = entriesOf(folder)
   const others = entries.filter((name) => lookalike.test(name) && !names.includes(name))
@@ -46,7 +46,7 @@ const within = (folder: string): ReadonlyArray<string> => {
 }
 
 /**
- * Returns the configs of a folder, or of the nearest parent that has any. The search ends at the root of the repository
+ * Returns the config files in a folder, or in the nearest parent that has any. The search stops at the repository root
  * or at the home folder.
  */
 export const find = (folder: string): ReadonlyArray<string> => {
@@ -56,7 +56,7 @@ export const find = (folder: string): ReadonlyArray<string> => {
   return found.length > 0 || isLast ? found : find(above)
 }
 
-/** Whether a file belongs neither to this user nor to the system. */
+/** Whether a file is owned by neither this user nor root. */
 const isOfAnother = (file: string): boolean => {
   const user = process.getuid?.()
   return user !== undefined && ![0, user].includes(statSync(file).uid)
@@ -73,7 +73,7 @@ const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => 
   }
   return Effect.gen(function* () {
     const exported = yield* ConfigModule.read(file, { version })
-    // Without a config nothing is checked, so its schema is not loaded.
+    // Loads the schema only if there is a config to validate.
     const ConfigSchema = yield* Effect.promise(() => import("./ConfigSchema.ts"))
     const checked = ConfigSchema.check(exported)
     return Result.isFailure(checked)
@@ -82,7 +82,7 @@ const load = (file: string, version: number): Effect.Effect<Loaded, Failure> => 
   })
 }
 
-/** Loads the named file. */
+/** Loads the config with the given file name. */
 const named = (given: string, version: number): Effect.Effect<Loaded, Failure> => {
   const file = path.resolve(given)
   const found = statSync(file, { throwIfNoEntry: false })
@@ -100,7 +100,7 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
       usage(`${shown} belongs to another user, so it is not run. Pass it with --config, or use --config none.`)
     )
   }
-  // A config in the working folder is not reported.
+  // A config in the working directory is expected, so it is not mentioned.
   if (path.dirname(file) !== process.cwd()) tell(`the config is ${shown}`)
   if (others.length > 0) tell(`${shown} is the config; ignored: ${others.map(ConfigModule.shownAs).join(", ")}`)
   return load(file, version)
@@ -110,8 +110,8 @@ const nearest = (file: string, others: ReadonlyArray<string>, version: number): 
 const none: Loaded = { config: {}, file: undefined }
 
 /**
- * Returns the given config file, or the nearest one from the working directory upwards. The name `none` disables the
- * config. A file is read once per `version`.
+ * Returns the config from the given file, or from the nearest one found upwards from the working directory. `none`
+ * disables the config. Files are read once per `version`.
  */
 export const resolve = (given: string | undefined, version = 0): Effect.Effect<Loaded, Failure> =>
   Effect.suspend(() => {

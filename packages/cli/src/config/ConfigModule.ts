@@ -1,14 +1,13 @@
 /**
- * Imports a config with Node alone: it strips the types of TypeScript itself. Every failure is one message that names
- * the file.
+ * Imports a config with Node's built-in type stripping. Each failure is reported as a message with the file name.
  *
- * Node treats a `.ts` or `.js` file as CommonJS if the nearest package.json sets it, such as the one of `npm init -y`,
- * and then fails on its first `import`. So a file that does not compile as CommonJS is loaded as a module, in the
- * config and in its imports; packages are unchanged. A config that is a module can import our packages also if the
+ * Node treats `.ts` and `.js` files as CommonJS if the nearest package.json declares it (the default of `npm init -y`), and
+ * then fails on the first `import`. Therefore a config, or a file it imports, that does not compile as CommonJS is
+ * loaded as a module; packages are not affected. A config loaded as a module can import Divisi packages even if the
  * command line is installed elsewhere, globally or in a clone.
  *
- * A module is loaded once per process. To reload a config, its URL gets a version, and so do its imports by path;
- * packages remain loaded.
+ * A module is loaded once per process. To reload a config, a version is appended to its URL and to the URLs of its
+ * relative imports; packages stay loaded.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
@@ -73,19 +72,22 @@ const resolve: nodeModule.ResolveHookSync = (specifier, context, next) => {
 
 let areHooksThere = false
 
-/** Node does its own with such a file. Under hooks, Node 22 cannot `require` modules that import others. */
+/**
+ * Files that compile as CommonJS are left to Node. With hooks installed, Node 22 cannot `require` modules that import
+ * other modules.
+ */
 const isCommonJs = (file: string): boolean => existsSync(file) && compiles(readFileSync(file, "utf8"), /ts$/.test(file))
 
 /**
- * Installs the hooks for the rest of the process, because a recipe may import a file when it is called. Runtimes with
- * native TypeScript support do not need hooks.
+ * Installs the hooks for the lifetime of the process, because a recipe may import a file when it is called. Not needed
+ * on runtimes with native TypeScript support.
  */
 const installHooks = (): void => {
   if (!areHooksThere) nodeModule.registerHooks?.({ load, resolve })
   areHooksThere = true
 }
 
-/** Imports a module without Node's warning about type stripping, which users cannot act on. */
+/** Imports a module and suppresses Node's type stripping warning, which is not actionable for users. */
 const quietly = async <A>(importing: () => Promise<A>): Promise<A> => {
   const { emitWarning } = process
   process.emitWarning = ((warning: string | Error, ...rest: Array<never>) => {
@@ -106,7 +108,7 @@ const quietly = async <A>(importing: () => Promise<A>): Promise<A> => {
 
 const firstLine = (text: string): string => text.split("\n", 1)[0]!.replace(/\.$/, "")
 
-/** Returns the `file:line` above the stack of some syntax errors, and above the output of `node --check`. */
+/** Extracts the `file:line` at the top of the stack for some syntax errors, and of the output from `node --check`. */
 const placeIn = (text: string | undefined): string | undefined => {
   const found = /^(.+):(\d+)$/.exec(text?.split("\n", 1)[0]?.trim() ?? "")
   if (found === null) return undefined
@@ -115,14 +117,15 @@ const placeIn = (text: string | undefined): string | undefined => {
 }
 
 /**
- * Returns the position of a syntax error: in the config, or in an import. An imported module does not always report it.
+ * Returns the position of a syntax error in the config or in an import. Falls back to `node --check`, since errors in
+ * imported modules do not always include a position.
  */
 const placeOf = (error: Error, file: string): string => {
   const check = () => spawnSync(process.execPath, ["--check", file], { encoding: "utf8", timeout: 5_000 }).stderr
   return placeIn(error.stack) ?? placeIn(check()) ?? `${shownAs(file)} or one of its imports`
 }
 
-/** Returns the remedy for a missing import. Node requires the extension of a file; TypeScript does not. */
+/** Suggests a fix for a missing import. Node requires file extensions; TypeScript does not. */
 const remedyOf = (error: unknown): string => {
   const missing = /^Cannot find module '([^']+)'/.exec(messageOf(error))?.[1]
   return missing !== undefined && path.isAbsolute(missing) && !/\.[cm]?[jt]sx?$/.test(missing)
@@ -137,7 +140,7 @@ const lineIn = (error: unknown, file: string): string | undefined => {
   return /:(\d+):\d+\)?$/.exec(frame ?? "")?.[1]
 }
 
-/** Explains an import failure of a config, for display. */
+/** Formats an import failure for display. */
 const explain = (error: unknown, file: string): string => {
   const shown = shownAs(file)
   if (error instanceof SyntaxError) return `${placeOf(error, file)} is not valid: ${firstLine(messageOf(error))}.`
@@ -156,32 +159,32 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
 /**
- * Returns the default export, even of a module that was compiled to CommonJS; `undefined` if there is no default
+ * Returns the default export, including from modules compiled to CommonJS. Returns `undefined` if there is no default
  * export.
  */
 const exportOf = (module: Readonly<Record<string, unknown>>): unknown => {
   const { default: exported, "module.exports": whole = exported } = module
   if (exported !== whole || !isRecord(exported)) return exported
   if (exported.__esModule === true) return exported.default
-  // A file without any export is taken for CommonJS, with an empty object as what it exports.
+  // A file without exports is treated as CommonJS and exports an empty object.
   return Object.keys(exported).length === 0 && "module.exports" in module ? undefined : exported
 }
 
-/** Clears the cache of CommonJS modules, which ignores the query of a URL. */
+/** Clears the CommonJS module cache, which ignores URL query strings. */
 const forgetCommonJs = (): void => {
   const { cache } = nodeModule.createRequire(import.meta.url)
   for (const file of Object.keys(cache)) if (!isOfPackage(file)) delete cache[file]
 }
 
-/** Options for reading a module. */
+/** Options for importing a module. */
 export interface Reading {
-  /** If it differs from the previous one, the file is reloaded. */
+  /** Change this number to reload the file. */
   readonly version?: number | undefined
-  /** The expected default export, as code for the error message. Default: a config. */
+  /** The expected default export, as code for the error message. Defaults to a config. */
   readonly wanted?: string | undefined
 }
 
-/** Returns the default export of the file. */
+/** Imports a file and returns its default export. */
 export const read = (
   file: string,
   { version = 0, wanted = "export default defineConfig({ … })" }: Reading = {}

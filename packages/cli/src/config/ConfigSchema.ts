@@ -1,6 +1,6 @@
 /**
- * The schema of a config, and descriptions of its problems. It only validates and does not transform the config. Error
- * messages do not contain string values, because they may be keys.
+ * Validates a config and describes its problems. The config is not transformed. Error messages never include string
+ * values, because they may contain API keys.
  */
 import { Check, Nearest } from "@divisi/core"
 import * as RunSettings from "@divisi/core/RunSettings"
@@ -39,7 +39,7 @@ const Age = Schema.String.annotate({ message: ageMessage }).check(
   Schema.makeFilter((text) => parseAge(text) !== undefined || ageMessage)
 )
 
-/** A struct that may have further properties: a value with methods, not a list of settings. */
+/** A struct that allows additional properties, for values with methods instead of plain settings. */
 const open = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.StructWithRest(Schema.Struct(fields), [Schema.Record(Schema.String, Schema.Unknown)])
 
@@ -63,7 +63,7 @@ const Workers = Schema.Array(Worker)
 
 const Texts = Schema.Array(Text).annotate({ message: "Expected a list of texts" })
 
-/** A string that may be a secret. The schema does not read it. */
+/** A string or `Redacted` secret. The schema does not read its value. */
 const Secret = Schema.declare(
   (value): value is unknown => typeof value === "string" || Redacted.isRedacted(value)
 ).annotate({ message: "Expected a text" })
@@ -173,22 +173,22 @@ const ConfigSchema = Schema.Struct({
 
 const decodeConfig = Schema.decodeUnknownResult(ConfigSchema)
 
-/** Whether a value is a settings object. */
+/** Whether a value is a plain settings object. */
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Removes `undefined` settings, which count as absent. */
+/** Removes settings with the value `undefined`, which are treated as omitted. */
 const present = (settings: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 
-/** Removes the list price of a worker, which may have additional fields. The worker's package has validated it. */
+/** Removes a worker's list price, which may contain additional fields and was validated by the worker's package. */
 const withoutListPrice = (worker: unknown): unknown => {
   if (!isObject(worker) || !isObject(worker.pricing)) return worker
   const { date, model, source } = worker.pricing
   return [date, model, source].every((fact) => typeof fact === "string") ? { ...worker, pricing: undefined } : worker
 }
 
-/** Normalizes settings that can be written in several ways to the form that the schema expects. */
+/** Converts settings with several accepted forms to the form that the schema validates. */
 const normalise = (config: unknown): unknown => {
   if (!isObject(config)) return config
   const { cache, policy, pool, ...settings } = config
@@ -228,7 +228,7 @@ const pathText = (keys: ReadonlyArray<PropertyKey>): string =>
     ""
   )
 
-/** Rewords a message of the schema for display. */
+/** Rewords a schema message for display. */
 const sentence = (message: string) =>
   message
     .replace(/^Expected/, "expected")
@@ -240,7 +240,7 @@ const sentence = (message: string) =>
 const keysOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
 
-/** The locations of settings that people look for at the top of a config: in their group, or as a flag. */
+/** Maps settings that users often put at the top level to their actual location: a group, or a flag. */
 const elsewhere: ReadonlyMap<string, string> = new Map([
   ...(["budget", "worker", "retry"] as const).flatMap((group) =>
     keysOf(RunSettings.fields[group].ast).map((key) => [key, `${group}.${key}`] as const)
@@ -254,7 +254,7 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ["models", "pool"]
 ])
 
-/** Returns the setting that an unknown key probably means. */
+/** Returns the setting that an unknown key probably refers to. */
 const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>): string | undefined => {
   const key = String(keys.at(-1))
   const moved = keys.length > 1 ? undefined : elsewhere.get(key)
@@ -266,13 +266,13 @@ const meantBy = (keys: ReadonlyArray<PropertyKey>, known: ReadonlyArray<string>)
 
 const unexpected = "Expected no unknown property"
 
-/** Formats issues. For an unknown key, the message lists the known ones. */
+/** Formats validation issues. The message for an unknown key lists all known keys. */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) =>
     issue._tag === "UnexpectedKey" ? [unexpected, ...keysOf(issue.ast)].join("\n") : SchemaIssue.defaultLeafHook(issue)
 })
 
-/** Describes the first problem, with the path of its field. */
+/** Describes the first issue, prefixed with the path of the field. */
 const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   const { message, path: segments = [] } = format(issue).issues[0]!
   const keys = segments.map((segment) => (typeof segment === "object" ? segment.key : segment))
@@ -285,7 +285,7 @@ const explain = (config: unknown, issue: SchemaIssue.Issue): string => {
   return `${field}${sentence(message)}, got ${kindOf(at(config, keys))}`
 }
 
-/** Validates a value as a config. The failure describes the problem and its field. */
+/** Validates a value as a config. On failure, returns a description of the problem and its field. */
 export const check = (config: unknown): Result.Result<Config, string> =>
   Result.mapBoth(decodeConfig(normalise(config), { onExcessProperty: "error" }), {
     onSuccess: () => config as Config,

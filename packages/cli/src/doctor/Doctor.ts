@@ -1,4 +1,4 @@
-/** `divisi doctor`: shows the runtime for local models on this machine, the reason for it, and missing parts. */
+/** `divisi doctor`: reports which runtime is used for local models on this machine and why, and what is missing. */
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"

@@ -1,4 +1,4 @@
-/** `divisi doctor`: its help. The implementation is loaded on demand. */
+/** Defines `divisi doctor` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { toggle } from "../invocation/flags.ts"

@@ -1,4 +1,4 @@
-/** The policies and baselines of an evaluation, by name. */
+/** Creates the policies and baselines to evaluate from their names. */
 import { Budget, type Embedder, type Grader, type Resilience, type ResponseCache } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
@@ -16,24 +16,24 @@ import { listOf } from "./Suites.ts"
 /** Options for creating policies. */
 export interface Options extends PolicyName.Options {
   readonly pool: WorkerPool
-  /** Whether the workers are the gym's, so that learning is free. */
+  /** Whether the pool consists of the gym's workers, for which training baselines is free. */
   readonly isGym: boolean
-  /** The tasks that baselines learn from, if given. */
+  /** The tasks for training baselines. */
   readonly learn: Evaluation.Suite | undefined
   readonly seed: number
   readonly concurrency: number
   readonly retry?: Resilience.Retry | undefined
   readonly maxOutputTokens?: number | undefined
   readonly maxCostUsd?: number | undefined
-  /** The embedder. Default: hashed words. */
+  /** The embedder. Defaults to feature hashing of words. */
   readonly embedder?: Embedder.Embedder | undefined
-  /** The store of answers that baselines learn from. */
+  /** Cached answers for training baselines. */
   readonly store: ResponseCache.Store
-  /** Whether learning makes no call. */
+  /** Whether baselines are trained from cached answers only, without making calls. */
   readonly isOffline?: boolean | undefined
 }
 
-/** The measured policies, and the cost of creating them. */
+/** The policies and baselines to evaluate, and what it cost to train them, in USD. */
 export interface Contenders {
   readonly entries: ReadonlyArray<Evaluation.Entry>
   readonly paidUsd: number
@@ -41,11 +41,14 @@ export interface Contenders {
 
 type Making = Pick<Options, "pool" | "isGym" | "profiles" | "prices" | "limitUsd">
 
-/** Returns the name of a policy. It depends on the profiles, so that answers with different profiles are not mixed. */
+/**
+ * Returns the display name of a policy. It includes a digest of the worker profiles, so that results with different
+ * profiles are not mixed.
+ */
 const titleOf = (name: string, { profiles }: Making): string =>
   name.endsWith(PolicyName.shownSuffix) && profiles !== undefined ? `${name}-${profiles.digest}` : name
 
-/** Returns a policy under its requested name. */
+/** Creates the policy with the requested name. */
 const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry, Failure, Scope.Scope> =>
   Effect.map(
     name === "oracle" && making.isGym
@@ -57,7 +60,7 @@ const policyOf = (name: string, making: Making): Effect.Effect<Evaluation.Entry,
         : { policy: { ...policy, name: titleOf(name, making) } }
   )
 
-/** Returns the named policies, or the config's policy. */
+/** Creates the requested policies, or the config's policy if none is requested. */
 export const policies = (
   names: string | undefined,
   config: Config,
@@ -68,7 +71,7 @@ export const policies = (
   return Effect.forEach(listOf(names ?? configured), (name) => policyOf(name, making))
 }
 
-/** Fails if training answers are missing, because learning from the rest would give a different result. */
+/** Fails if training answers are missing, since training on the rest would give a different result. */
 const recorded =
   (record: Recording.Record<Grader.GraderError>): Recording.Record<Grader.GraderError | Failure> =>
   (policies) =>
@@ -83,7 +86,7 @@ const recorded =
           )
     })
 
-/** The recording that baselines learn from, with its spend. */
+/** Creates the recorder for baseline training, along with its account. */
 const recording = (options: Options, suite: Evaluation.Suite) => {
   const { concurrency, isOffline = false, store, maxCostUsd, maxOutputTokens, pool, retry, seed } = options
   const ledger = Budget.make({ costUsd: maxCostUsd })
@@ -102,13 +105,13 @@ const recording = (options: Options, suite: Evaluation.Suite) => {
   return { record: isOffline ? recorded(record) : record, ledger }
 }
 
-/** Whether a baseline needs the best worker, because no worker is specified. */
+/** Whether a baseline has no worker specified and therefore needs the best one. */
 const wantsBest = ({ name, worker }: Baselines.Named): boolean =>
   worker === undefined && name !== "single" && Baselines.table.some((entry) => entry.name === name && entry.takesWorker)
 
 /**
- * Creates the named baselines. Learned baselines are trained on tasks that are not used for measuring. If that is free,
- * the same tasks determine the best worker for the other baselines.
+ * Creates the named baselines. Learned baselines are trained on separate tasks. If training is free, the same tasks
+ * determine the best worker for the other baselines.
  */
 export const baselines = (names: string, options: Options): Effect.Effect<Contenders, Failure> =>
   Effect.gen(function* () {
@@ -137,7 +140,7 @@ export const baselines = (names: string, options: Options): Effect.Effect<Conten
     }
   })
 
-/** Joins policies and baselines, policies first. A baseline with the name of a policy is omitted. */
+/** Combines policies and baselines, policies first. A baseline with the same name as a policy is dropped. */
 export const join = (
   policies: ReadonlyArray<Evaluation.Entry>,
   baselines: ReadonlyArray<Evaluation.Entry>

@@ -1,4 +1,4 @@
-/** `divisi eval diff`: compares two reports. */
+/** `divisi eval diff`: compares the reports of two evaluations. */
 import { ReportDiff, ReportFile } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -70,7 +70,7 @@ const text = ({ rows, tasks, terms }: ReportDiff.Diff): string => {
   ].join("\n")
 }
 
-/** Compares two reports. */
+/** Compares two reports and prints the differences. */
 export const diff = Effect.fnUntraced(function* (input: DiffInput): Effect.fn.Return<void, Failure> {
   const sides = [yield* sideOf(input.first), yield* sideOf(input.second)] as const
   const options = yield* pairsOf(sides, Option.getOrUndefined(input.policies))

@@ -39,7 +39,7 @@ import * as TaskList from "./TaskList.ts"
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** Reads the file of an optional flag. */
+/** Reads a file if its flag is set. */
 const fromFile = <A>(
   file: Option.Option<string>,
   read: (file: string) => Effect.Effect<A, Failure>
@@ -67,7 +67,7 @@ const suitesOf = (input: EvalInput) =>
     return yield* Suites.all(input.benchmark, options)
   })
 
-/** Returns notices about licenses and terms, and about the number of answers for a meaningful score. */
+/** Prints notices about licenses and terms, and about the number of repetitions required for a meaningful score. */
 const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void => {
   for (const { record } of suites) {
     if (record.benchmark === "gym") continue
@@ -78,12 +78,12 @@ const notices = (suites: ReadonlyArray<Evaluation.Suite>, epochs: number): void 
   }
 }
 
-/** Returns the tasks that baselines learn from: the given ones, or the gym's training tasks. */
+/** Loads the tasks for training baselines: the requested ones, or the gym's training split. */
 const learnFrom = (input: EvalInput, isGym: boolean, suites: ReadonlyArray<Evaluation.Suite>) => {
   const options = { limit: input.learnLimit, seed: Option.getOrElse(input.seed, () => 0), split: "train" as const }
   const name = Option.getOrUndefined(input.learn) ?? (isGym ? "gym" : undefined)
   if (name === undefined || input.baselines === "") return Effect.succeed(undefined)
-  // Baselines must not be measured on the tasks that they learn from.
+  // Excludes the evaluation's tasks from training.
   const measured = suites.flatMap(({ tasks }) => tasks)
   const grader = Option.getOrUndefined(input.grader)
   return Suites.one(name, { ...options, trained: measured, dropOverlap: true, grader })
@@ -123,7 +123,10 @@ const contendersOf = (
     return { entries: Contenders.join(policies, baselines.entries), paidUsd: baselines.paidUsd }
   })
 
-/** Writes each run's complete record to a separate file. It contains all texts, including confidential questions. */
+/**
+ * Returns a function that writes the transcript of each run to a separate file. Transcripts contain all text, including
+ * confidential questions.
+ */
 const keeper = (folder: string) => {
   const within = path.join(folder, "transcripts")
   return (transcript: Transcript.Transcript) =>
@@ -135,7 +138,9 @@ const keeper = (folder: string) => {
     )
 }
 
-/** Stores the verdicts of an evaluation's graders for `divisi learn`. The gym's workers are excluded. */
+/**
+ * Returns a function that records the graders' verdicts for `divisi learn`. Runs of the gym's workers are not recorded.
+ */
 const noter = (isOwn: boolean) =>
   Effect.gen(function* () {
     const file = isOwn ? yield* OwnOutcomes.file : undefined
@@ -155,7 +160,7 @@ const noter = (isOwn: boolean) =>
           })
   })
 
-/** Returns the file of answers: the given one, or the folder's own. */
+/** Returns the answer cache: the configured one, or a file in the evaluation's folder. */
 const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]> => {
   if (Option.isSome(input.offline)) return { file: Offline.answersOf(input.offline.value) }
   const { cache } = Services.of(config, input)
@@ -163,10 +168,10 @@ const cacheOf = (input: EvalInput, config: Config): NonNullable<Config["cache"]>
   return cache ?? { file, maxBytes: Number.MAX_SAFE_INTEGER }
 }
 
-/** The paper's controlled setting, the default. */
+/** The settings of the paper's controlled experiment, used by default. */
 const paperSetting = { maxOutputTokens: 4096, temperature: 0.2 }
 
-/** Returns the limits and settings of a single run. */
+/** Returns the limits and settings for each run. */
 const flagsOf = (input: EvalInput): RunOptions.Flags => {
   const orPaper = (flag: Option.Option<number>, name: keyof typeof paperSetting) =>
     input.paper ? Option.orElseSome(flag, () => paperSetting[name]) : flag
@@ -241,7 +246,7 @@ const evaluateAll = (
     )
   })
 
-/** Returns the shared stores of an evaluation on several machines; `undefined` on one machine. */
+/** Returns the stores for an evaluation on several machines, or `undefined` for a single machine. */
 const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
   if (Option.isNone(input.on)) return undefined
   const alone = {
@@ -255,7 +260,7 @@ const machinesOf = Effect.fnUntraced(function* (input: EvalInput) {
   return yield* Machines.make(database!.cluster, path.basename(path.resolve(input.out)))
 })
 
-/** Prints where the samples of an interrupted evaluation are. */
+/** After an interruption, prints where the results are and how to continue. */
 const farewell = (input: EvalInput) =>
   Effect.sync(() => {
     if (existsSync(path.join(input.out, ReportFile.names.results))) {
@@ -263,9 +268,7 @@ const farewell = (input: EvalInput) =>
     }
   })
 
-/**
- * Removes the folder that a refused evaluation has created, if it is empty. If it contains other files, both remain.
- */
+/** Removes the folder created for an evaluation that was refused, unless it contains other files. */
 const withoutFolder = (folder: string) =>
   Effect.sync(() => {
     const { answers, runs } = ReportFile.names
@@ -274,16 +277,16 @@ const withoutFolder = (folder: string) =>
     try {
       rmdirSync(folder)
     } catch {
-      // It contains files from elsewhere.
+      // The folder contains other files.
     }
   })
 
-/** Returns an error if too many samples were lost to outages; `undefined` otherwise. */
+/** Returns an error message if too many samples were lost to outages, or `undefined`. */
 const tooManyMissing = (
   { report: { cells }, samples: all }: Measured,
   { maxMissing, offline, retryMissing }: EvalInput
 ): string | undefined => {
-  // Without calls, what was not recorded is expected to be missing.
+  // Offline, samples that were not recorded are expected to be missing.
   if (Option.isSome(offline)) return undefined
   const missing = cells.reduce((sum, { score }) => sum + score.missing, 0)
   const samples = cells.reduce((sum, { score }) => sum + score.samples, missing)
@@ -294,7 +297,9 @@ const tooManyMissing = (
   return `${problem}${first === undefined ? "" : ` The first one: ${first}`} ${remedy}`
 }
 
-/** Returns a warning about policies that never wrote a plan, because a score of 0 does not measure them. */
+/**
+ * Returns a warning about policies that never produced a plan, because a score of 0 says nothing about their quality.
+ */
 const planless = ({ cells }: Report.Report): string | undefined => {
   const found = cells.filter(
     ({ calls, score }) => score.samples > 0 && score.unanswered === score.samples && calls.total === 0
@@ -316,15 +321,15 @@ export const evaluate = (input: EvalInput): Effect.Effect<void, Failure> =>
     yield* ending(input, measured)
   })
 
-/** The results of an evaluation. */
+/** The result of an evaluation. */
 export interface Measured {
   readonly report: Report.Report
   readonly samples: ReadonlyArray<Report.Sample>
-  /** The limit that stopped the evaluation, if any. */
+  /** The limit that stopped the evaluation early, if any. */
   readonly stoppedBy?: { readonly message: string } | undefined
 }
 
-/** Ends the command with the exit code of an evaluation that was stopped, or that lost too many samples. */
+/** Exits with the code for an evaluation that was stopped or lost too many samples. */
 export const ending = Effect.fnUntraced(function* (
   input: EvalInput,
   measured: Measured
@@ -338,7 +343,7 @@ export const ending = Effect.fnUntraced(function* (
   if (silentPolicies !== undefined) return yield* failed(silentPolicies)
 })
 
-/** Runs the evaluation and writes the files of its folder. */
+/** Runs the evaluation and writes its output files. */
 export const measure = (input: EvalInput): Effect.Effect<Measured, Failure> => Effect.scoped(measureAll(input))
 
 const measureAll = Effect.fnUntraced(function* (input: EvalInput): Effect.fn.Return<Measured, Failure, Scope.Scope> {

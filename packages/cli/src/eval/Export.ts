@@ -1,4 +1,4 @@
-/** `divisi eval export`: exports recorded runs as training data, or as logs for inspect_ai. */
+/** `divisi eval export`: exports recorded runs as training data, or as inspect_ai logs. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type { Grader, Transcript } from "@divisi/core"
@@ -17,21 +17,21 @@ import * as Suites from "./Suites.ts"
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 
-/** The runs of a folder, with their graders. */
+/** The recorded runs in a folder, with their verdicts. */
 interface Recorded {
   readonly folder: string
-  /** Returns the grader of a transcript; `undefined` if its run has no verdict. */
+  /** Returns the grader for a transcript, or `undefined` if the run has no verdict. */
   readonly graderOf: (transcript: Transcript.Transcript) => Grader.Grader | undefined
   readonly options: Omit<Replay.Options, "grader">
 }
 
-/** Returns the recorded verdict of a run. It applies to all records of the run. */
+/** Creates a grader that returns the recorded verdict. */
 const known = (isCorrect: boolean): Grader.Grader => ({
   name: "recorded",
   grade: () => Effect.succeed({ score: isCorrect ? 1 : 0, correct: isCorrect })
 })
 
-/** Reads the graded runs of an evaluation, without runs that were lost to outages or belong to other evaluations. */
+/** Loads the graded runs of an evaluation. Skips runs that were lost to outages or belong to other evaluations. */
 const ofEvaluation = (folder: string): Effect.Effect<Recorded, Failure> =>
   Effect.gen(function* () {
     const { report, samples } = yield* Effect.mapError(
@@ -61,7 +61,7 @@ const ofTranscripts = (folder: string, name: string | undefined): Effect.Effect<
     ? Effect.fail(usage(`${folder} is not an evaluation, so its runs are not graded. Choose a grader with --grader.`))
     : Effect.map(Suites.graderNamed(name), (grader) => ({ folder, graderOf: () => grader, options: {} }))
 
-/** Returns the records of a run, as lines. */
+/** Converts a run to JSON Lines records. */
 const linesOf = (
   to: ExportInput["to"],
   transcript: Transcript.Transcript,
@@ -72,7 +72,7 @@ const linesOf = (
     onSuccess: Replay.encode
   })
 
-/** Counts for a folder: its graded runs, and the exported lines. */
+/** Number of graded runs and exported lines for one folder. */
 interface Tally {
   runs: number
   lines: number
@@ -97,7 +97,7 @@ const recordsOf = (
     })
   )
 
-/** Writes to standard output, or to a file that is written atomically. */
+/** Writes to standard output, or atomically to a file. */
 const writeAll = (texts: Stream.Stream<string, Failure>, file: string | undefined): Effect.Effect<void, Failure> =>
   file === undefined
     ? Stream.runForEach(texts, (text) => Effect.sync(() => void stdout.write(text)))
@@ -108,7 +108,7 @@ const writeAll = (texts: Stream.Stream<string, Failure>, file: string | undefine
         ({ cause, message }) => (cause instanceof Failure ? cause : usage(message))
       )
 
-/** Writes the records of all runs, one run after the other. */
+/** Exports the records of all runs, one run at a time. */
 export const write = Effect.fnUntraced(function* (input: ExportInput): Effect.fn.Return<void, Failure> {
   const { folder, to } = input
   if (to === "inspect") {

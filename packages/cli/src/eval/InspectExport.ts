@@ -1,4 +1,4 @@
-/** `divisi eval export --to inspect`: exports an evaluation as logs for inspect_ai. */
+/** `divisi eval export --to inspect`: exports an evaluation as inspect_ai logs. */
 import { statSync } from "node:fs"
 import path from "node:path"
 import { InspectLog, ReportFile } from "@divisi/evals"
@@ -8,7 +8,7 @@ import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Format from "../view/Format.ts"
 import * as RecordedSuite from "./RecordedSuite.ts"
 
-/** Writes the logs to a folder, each one atomically. */
+/** Writes the logs to a folder. Each file is written atomically. */
 export const write = (folder: string, out: string, options: RecordedSuite.Options): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { report, samples } = yield* Effect.mapError(

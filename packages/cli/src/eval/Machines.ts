@@ -1,4 +1,4 @@
-/** The stores of `divisi eval --on`, with which several machines share one evaluation. */
+/** Stores for `divisi eval --on`, through which several machines share an evaluation. */
 import type { Account, ResponseCache } from "@divisi/core"
 import { Evaluation } from "@divisi/evals"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import { type Failure, failed } from "../invocation/Failure.ts"
 import type { Database } from "../stores/Database.ts"
 
-/** Creates the shared stores of an evaluation: samples, runs, answers and an account. */
+/** Creates the shared stores for an evaluation: samples, runs, answers and an account. */
 export const make = Effect.fnUntraced(function* (
   { modules, postgres }: Database["cluster"],
   name: string

@@ -1,6 +1,6 @@
 /**
- * The number of samples that may be lost to outages before a command fails: an outage is neither a wrong answer nor a
- * result.
+ * Limits the number of samples that may be lost to outages before a command fails. An outage counts as neither a wrong
+ * answer nor a result.
  */
 import * as Flag from "effect/cli/Flag"
 
@@ -16,7 +16,7 @@ export const maxMissing = Flag.Finite("max-missing").pipe(
   Flag.withDefault(0.05)
 )
 
-/** Returns an error if too many samples are missing for reliable scores; `undefined` otherwise. */
+/** Returns an error message if too many samples are missing for a reliable score, or `undefined`. */
 export const problem = (missing: number, samples: number, allowed: number): string | undefined => {
   if (missing <= allowed * samples) return undefined
   const share = (100 * missing) / samples

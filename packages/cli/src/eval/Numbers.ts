@@ -1,13 +1,13 @@
-/** Formats shares, differences and p-values for reports. */
+/** Formats fractions, differences and p-values for reports. */
 
-/** Formats a share as a percentage; a dash if it is unknown. */
+/** Formats a fraction as a percentage, or as a dash if it is unknown. */
 export const percent = (share: number | null): string => (share === null ? "–" : (100 * share).toFixed(1))
 
-/** Formats a share with its standard error, in percent. */
+/** Formats a fraction and its standard error as percentages. */
 export const withError = (share: number | null, error: number | null): string =>
   share === null ? "–" : `${percent(share)} ± ${percent(error)}`
 
-/** Formats a difference in percentage points, with its sign. */
+/** Formats a difference in percentage points, including the sign. */
 export const points = (difference: number | null): string =>
   difference === null ? "–" : `${difference < 0 ? "−" : "+"}${(100 * Math.abs(difference)).toFixed(1)}`
 

@@ -1,4 +1,4 @@
-/** Offline evaluations: they make no calls and use the answers of another evaluation. */
+/** Offline evaluations, which use the answers of an earlier evaluation and make no calls. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { ReportFile } from "@divisi/evals"
@@ -7,11 +7,11 @@ import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import { vendors } from "../vendors/Vendors.ts"
 
-/** Returns the file of answers of an evaluation's folder; a file is returned unchanged. */
+/** Returns the answer cache in an evaluation's folder. A path to a `.sqlite` file is returned unchanged. */
 export const answersOf = (place: string): string =>
   place.endsWith(".sqlite") ? place : path.join(place, ReportFile.names.answers)
 
-/** Fails if the file of answers does not exist, because it would be created empty. */
+/** Fails if the answer cache does not exist, because opening it would create an empty file. */
 export const check = (place: string): Effect.Effect<void, Failure> =>
   existsSync(answersOf(place))
     ? Effect.void
@@ -21,7 +21,7 @@ export const check = (place: string): Effect.Effect<void, Failure> =>
         )
       )
 
-/** Vendors that are not called need no key: if the environment has no key, a placeholder is used. */
+/** Provides placeholder API keys for vendors that require one, since no calls are made. */
 export const keys = ConfigProvider.layerAdd(
   ConfigProvider.fromUnknown(
     Object.fromEntries(vendors.flatMap(({ keys, needsKey }) => (needsKey ? keys.map((key) => [key, "offline"]) : [])))

@@ -1,4 +1,4 @@
-/** The progress of an evaluation, with the remaining time and cost. */
+/** Displays the progress of an evaluation, with the estimated remaining time and cost. */
 import type { Evaluation } from "@divisi/evals"
 import * as Effect from "effect/Effect"
 import { drawing } from "../invocation/Output.ts"
@@ -6,7 +6,7 @@ import * as Format from "../view/Format.ts"
 import { make as makeProgress } from "../view/Progress.ts"
 import * as View from "../view/View.ts"
 
-/** Returns the progress as text, without the bar. */
+/** Formats the progress as text, without the bar. */
 export const describe = (progress: Evaluation.Progress, isPlay = false): string => {
   const { done, leftMillis, missing, moneyLeftUsd, paidUsd, planned, resumed } = progress
   return [
@@ -19,7 +19,7 @@ export const describe = (progress: Evaluation.Progress, isPlay = false): string 
   ].join(", ")
 }
 
-/** Shows a bar on standard error if it is a terminal, otherwise a line every five seconds. */
+/** Shows a progress bar if standard error is a terminal, or prints a line every five seconds otherwise. */
 export const make = (isPlay: boolean) =>
   Effect.map(View.terminal, (terminal) => {
     const isLive = View.isLive(process.stderr, terminal)

@@ -1,21 +1,21 @@
-/** Loads the tasks of an earlier evaluation as recorded in its report. */
+/** Reloads the tasks of an earlier evaluation, based on its report. */
 
 import type { BenchmarkRecord } from "@divisi/evals/Report"
 import type { Sandbox } from "@divisi/graders"
 import * as Effect from "effect/Effect"
 import * as Suites from "./Suites.ts"
 
-/** The current tasks and the grader. */
+/** Options for reloading a benchmark. */
 export interface Options {
-  /** Benchmarks with the files of their tasks, separated by commas: `math500=rows.jsonl`. */
+  /** Task files by benchmark, separated by commas: `math500=rows.jsonl`. */
   readonly places?: string | undefined
   readonly revision?: string | undefined
-  /** A grader for all answers, instead of each benchmark's own. */
+  /** A grader that replaces the graders of all benchmarks. */
   readonly grader?: string | undefined
   readonly sandbox?: Sandbox.Sandbox | undefined
 }
 
-/** Loads the recorded benchmark with its current tasks. */
+/** Loads the benchmark described in a report, with its current tasks. */
 export const load = (record: BenchmarkRecord, { grader, places = "", revision, sandbox }: Options = {}) => {
   const requested = record.requested ?? record.benchmark
   const name = Suites.listOf(places).find((one) => one.split("=")[0] === requested.split("=")[0]) ?? requested

@@ -35,7 +35,7 @@ const jsonOf = ({ after, before }: Regrading.Change): string => {
   return JSON.stringify({ benchmark, task, epoch, policy, before: verdict(before), after: verdict(after) })
 }
 
-/** Grades again, rewrites the report, and shows the changes. */
+/** Regrades the answers, updates the report, and prints the changes. */
 export const regrade = (input: RegradeInput): Effect.Effect<void, Failure> => Effect.scoped(regradeAll(input))
 
 const regradeAll = Effect.fnUntraced(function* (input: RegradeInput): Effect.fn.Return<void, Failure, Scope.Scope> {

@@ -15,7 +15,7 @@ const paid = (report: Report): string =>
 
 const time = (millis: number | null): string => (millis === null ? "–" : Format.duration(millis))
 
-/** Returns the table with columns dropped from the right until it fits the terminal. */
+/** Formats a table, dropping columns on the right until it fits the terminal. */
 const fitting = (rows: ReadonlyArray<ReadonlyArray<string>>, columns: number, least: number): string => {
   const text = table(rows)
   const isTooWide = Math.max(...text.split("\n").map(widthOf)) > columns
@@ -28,7 +28,7 @@ const fitting = (rows: ReadonlyArray<ReadonlyArray<string>>, columns: number, le
     : text
 }
 
-/** Returns the range of several policies' scores. */
+/** Formats the range of several policies' scores. */
 const range = (means: ReadonlyArray<number | null>): string => {
   const known = means.filter((mean) => mean !== null)
   return known.length === 0 ? "–" : `${percent(Math.min(...known))} to ${percent(Math.max(...known))}`
@@ -73,7 +73,7 @@ const scores = (report: Report, columns: number): string => {
   return fitting([head, ...all], columns, 1 + benchmarks.length + (isMany ? 1 : 0))
 }
 
-/** Returns the detectable effect for the reference. */
+/** Describes the minimum detectable difference for the reference policy. */
 const detectable = ({ cells, config }: Report): ReadonlyArray<string> => {
   const reference = config.policies[0]?.name
   return cells
@@ -114,7 +114,7 @@ const comparisons = (report: Report, columns: number): ReadonlyArray<string> => 
   return ["", fitting([head, ...rows], columns, head.length - 2), ...others]
 }
 
-/** Returns the verdicts at equal tokens, one paragraph each. */
+/** Formats the verdicts at equal token budgets, one paragraph each. */
 const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
   const sentences = EvaluationTables.verdicts(report)
   return sentences.length === 0
@@ -123,9 +123,9 @@ const verdicts = (report: Report, columns: number): ReadonlyArray<string> => {
 }
 
 /**
- * Returns the whole report. Costs, steps and times are per answer; `±` are standard errors, clustered by question. If a
- * table is wider than `columns`, its last columns appear only in the report file. `remedy` follows the number of missing
- * samples.
+ * Formats the complete report. Costs, steps and times are per answer; `±` indicates the standard error, clustered by
+ * question. If a table is wider than `columns`, its last columns appear only in the report file. `remedy` is appended
+ * to the number of missing samples.
  */
 export const text = (
   report: Report,

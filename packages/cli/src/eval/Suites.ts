@@ -1,4 +1,4 @@
-/** Benchmarks by name: the gym, the benchmarks of `@divisi/evals`, and files. */
+/** Loads benchmarks by name: the gym, the benchmarks in `@divisi/evals`, and user files. */
 
 import { Benchmarks, Evaluation, LiveCodeBench, Selection, UserBenchmark, Verifiers } from "@divisi/evals"
 import * as Benchmark from "@divisi/evals/Benchmark"
@@ -15,33 +15,33 @@ import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
 import * as OwnModule from "../team/OwnModule.ts"
 
-/** Options for selecting a benchmark's tasks. */
+/** Options for loading a benchmark's tasks. */
 export interface Options {
   readonly limit?: number | undefined
   readonly seed: number
   readonly ids?: ReadonlyArray<string> | undefined
-  /** The number of solved examples before each question, and the files with examples. */
+  /** Number of solved examples before each question, and the files that contain them. */
   readonly shots?: number | undefined
   readonly shotsFrom?: ReadonlyArray<string> | undefined
   readonly trained?: Selection.Trained | undefined
   readonly dropOverlap?: boolean | undefined
   readonly revision?: string | undefined
-  /** The grader of file rows without one: a name, or the path of a module. */
+  /** The grader for file rows that do not specify one: a name, or the path of a module. */
   readonly grader?: string | undefined
-  /** Whether it also replaces the graders of benchmarks. */
+  /** Whether `grader` also replaces the graders of benchmarks. */
   readonly isGraderForAll?: boolean | undefined
-  /** The first and last day of the LiveCodeBench contests, as ISO dates. */
+  /** First and last day of the LiveCodeBench contests to include, as ISO dates. */
   readonly since?: string | undefined
   readonly until?: string | undefined
-  /** The sandbox for answers that are programs. Default: WebAssembly. */
+  /** The sandbox for generated programs. Default: WebAssembly. */
   readonly sandbox?: Sandbox.Sandbox | undefined
-  /** The split of a benchmark with several, such as MMLU, RLPR and the gym. Default: the test split. */
+  /** The split of a benchmark that has several, such as MMLU, RLPR and the gym. Default: the test split. */
   readonly split?: string | undefined
-  /** A family of the gym's tasks. Default: all that need no tool. */
+  /** A family of gym tasks. Default: all families that need no tool. */
   readonly family?: string | undefined
-  /** The answer format. Default: each benchmark's own. */
+  /** The answer format. Default: the benchmark's format. */
   readonly format?: Benchmarks.Format | undefined
-  /** Whether to use the paper's answer format for benchmarks that support it. */
+  /** Whether to use the paper's answer format where a benchmark supports it. */
   readonly isPaper?: boolean | undefined
 }
 
@@ -65,7 +65,7 @@ const gymGrader: Verdict.AnswerGrader = Verdict.grader("gym", (gold, answer) =>
   })
 )
 
-/** Returns the grader with a name, or the one in a user's module. */
+/** Returns a grader by name or from a user's module. */
 export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (OwnModule.isPath(name)) return OwnModule.grader(name)
   const grader = Graders.named(name, sandbox)
@@ -78,11 +78,11 @@ export const graderNamed = (name: string, sandbox?: Sandbox.Sandbox): Effect.Eff
     : Effect.succeed(grader)
 }
 
-/** Returns the grader that replaces a benchmark's own, if any. */
+/** Returns the grader that replaces a benchmark's grader, if any. */
 const instead = ({ grader, isGraderForAll = false, sandbox }: Options) =>
   grader === undefined || !isGraderForAll ? Effect.succeed(undefined) : graderNamed(grader, sandbox)
 
-/** Generates tasks of the gym: as many as the limit, of which ids select some. */
+/** Generates gym tasks. `limit` sets their number; `ids` selects some of them. */
 const gym = (options: Options): Effect.Effect<Evaluation.Suite, Failure> =>
   Effect.gen(function* () {
     const { family, ids, limit = gymTasks, seed } = options
@@ -118,7 +118,7 @@ const unknown = (name: string) =>
     `There is no benchmark "${name}". Available: gym, ${Benchmarks.names.join(", ")}, or your own .jsonl or .parquet file.`
   )
 
-/** Returns LiveCodeBench within a period; `undefined` for another benchmark, or if no period is given. */
+/** Returns LiveCodeBench restricted to a period. Returns `undefined` for other benchmarks, or if no period is given. */
 const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Options) => {
   const slice = /^livecodebench-(v\d)$/.exec(id)?.[1]
   if (slice === undefined || (since === undefined && until === undefined)) return undefined
@@ -130,11 +130,11 @@ const inWindow = (id: string, { sandbox = Sandboxes.shared, since, until }: Opti
   return Benchmark.withGrader(benchmark, CodeGrader.liveCodeBench(sandbox))
 }
 
-/** Returns the requested format: the paper's tags if requested and supported. */
+/** Returns the answer format to use: the requested one, or the paper's tags if requested and supported. */
 const wantedFormat = (id: string, { format, isPaper = false }: Options) =>
   format ?? (isPaper && Benchmarks.formats(id).includes("tags") ? "tags" : undefined)
 
-/** Returns a benchmark by name, with the file of its records if one is given: `math500=rows.jsonl`. */
+/** Returns a benchmark by name. The name may include a file with the records: `math500=rows.jsonl`. */
 const benchmarkOf = (
   name: string,
   options: Options
@@ -172,18 +172,18 @@ const benchmarkOf = (
   )
 }
 
-/** Returns the digest of a user's grader. */
+/** Returns the digest of a user-supplied grader. */
 const digestOf = ({ grader }: Options): Pick<BenchmarkRecord, "graderDigest"> =>
   grader !== undefined && OwnModule.isPath(grader) ? { graderDigest: OwnModule.digestOf(grader) } : {}
 
-/** Returns the sandbox with a name. It starts with its first program and ends with the scope. */
+/** Returns a sandbox by name. It is started when the first program runs, and stopped when the scope closes. */
 export const sandbox = (name: string): Effect.Effect<Sandbox.Sandbox, Failure, Scope.Scope> =>
   Sandboxes.named(name, { processes: 2 }) ??
   Effect.fail(usage(`There is no sandbox "${name}". Available: ${Sandboxes.names.join(", ")}.`))
 
 const ofVerifiers = "verifiers:"
 
-/** Loads a taskset of verifiers. Its process ends with the scope. */
+/** Loads a taskset from the verifiers library. Its process is stopped when the scope closes. */
 const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const taskset = name.slice(ofVerifiers.length)
@@ -202,7 +202,7 @@ const verifiers = (name: string, options: Options): Effect.Effect<Evaluation.Sui
     return { tasks, grader, record: { ...record, ...digestOf(options), idsSha256: Selection.hash(tasks) } }
   })
 
-/** Loads one benchmark with its tasks. */
+/** Loads a benchmark and its tasks. */
 export const one = (name: string, options: Options): Effect.Effect<Evaluation.Suite, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     if (name === "gym") return yield* gym(options)
@@ -237,7 +237,7 @@ export const one = (name: string, options: Options): Effect.Effect<Evaluation.Su
     return { ...suite, record }
   })
 
-/** Loads several benchmarks. Ids require a single benchmark. */
+/** Loads several benchmarks. `ids` can be used only with a single benchmark. */
 export const all = (
   names: string,
   options: Options

@@ -1,6 +1,4 @@
-/**
- * Lists of tasks: comma-separated ids, or files with one id per line or with JSON Lines that contain ids or questions.
- */
+/** Parses task lists: comma-separated ids, files with one id per line, or JSON Lines files with ids or questions. */
 import { existsSync, readFileSync } from "node:fs"
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
@@ -17,7 +15,7 @@ const entryOf = (line: string): string | Task.Task => {
   throw new Error('a line of JSON needs an "id" or a "question"')
 }
 
-/** Returns the ids in a file, and tasks if it contains questions. */
+/** Reads a file of ids. Lines that contain a question are returned as tasks. */
 export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Task>, Failure> =>
   Effect.try({
     try: () =>
@@ -29,7 +27,7 @@ export const read = (file: string): Effect.Effect<ReadonlyArray<string | Task.Ta
     catch: (error) => usage(`Cannot read the tasks of ${file}: ${messageOf(error, file)}.`)
   })
 
-/** Returns the ids of a comma-separated list or a file. */
+/** Returns the ids in a comma-separated list or in a file. */
 export const ids = (given: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
   existsSync(given) || !given.includes(",") ? ofFile(given) : Effect.succeed(Suites.listOf(given))
 

@@ -1,4 +1,4 @@
-/** Flags of `divisi eval`. */
+/** Flags for `divisi eval`. */
 import type { Reasoning } from "@divisi/core/Worker"
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
@@ -11,7 +11,7 @@ import { maxMissing } from "./NotMeasured.ts"
 const file = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("<file>"), Flag.withDescription(description), Flag.optional)
 
-/** The source of tasks, and the sandbox for answers that are programs. */
+/** Flags that select the tasks, and the sandbox for generated programs. */
 const taskFlags = {
   sandbox: Flag.String("sandbox").pipe(
     Flag.withMetavar("<name>"),
@@ -45,7 +45,7 @@ const grader = (description: string) =>
 
 const efforts = ["minimal", "low", "medium", "high"] as const
 
-/** Parses `--reasoning`; `undefined` if it is empty. */
+/** Parses `--reasoning`. Returns `undefined` if the value is invalid. */
 const parseReasoning = (text: string): Reasoning | undefined => {
   if (text === "off") return { type: "off" }
   const effort = efforts.find((one) => one === text)
@@ -196,7 +196,7 @@ export const evalFlags = {
   json: toggle("json", "Print results.json on one line instead of a table")
 }
 
-/** Input of `divisi eval`. */
+/** Parsed flags of `divisi eval`. */
 export type EvalInput = Command.Command.Config.Infer<typeof evalFlags>
 
 export const regradeFlags = {
@@ -211,7 +211,7 @@ export const regradeFlags = {
   json: toggle("json", "Print each changed verdict as a line of JSON")
 }
 
-/** Input of `divisi eval regrade`. */
+/** Parsed flags of `divisi eval regrade`. */
 export type RegradeInput = Command.Command.Config.Infer<typeof regradeFlags>
 
 export const exportFlags = {
@@ -232,7 +232,7 @@ export const exportFlags = {
   out: file("out", "Output file (default standard output). For inspect a folder (default <folder>/inspect)")
 }
 
-/** Input of `divisi eval export`. */
+/** Parsed flags of `divisi eval export`. */
 export type ExportInput = Command.Command.Config.Infer<typeof exportFlags>
 
 export const diffFlags = {
@@ -248,5 +248,5 @@ export const diffFlags = {
   json: toggle("json", "Print the differences as JSON")
 }
 
-/** Input of `divisi eval diff`. */
+/** Parsed flags of `divisi eval diff`. */
 export type DiffInput = Command.Command.Config.Infer<typeof diffFlags>

@@ -12,12 +12,12 @@ import { stdout } from "../invocation/Output.ts"
 import * as OwnModule from "../team/OwnModule.ts"
 import type { GradeInput } from "./flags.ts"
 
-/** A pair of answers, or why a line does not contain one. */
+/** A reference answer with the answer to grade, or an error if the line contains none. */
 type Pair =
   | { readonly gold: string; readonly answer: string; readonly question: string; readonly label: boolean | undefined }
   | { readonly error: string }
 
-/** Returns a reference answer: a text, a number, or a data set record with tests for a program. */
+/** Returns a reference answer: a string, a number, or a data set record with tests for a program. */
 const goldOf = (value: unknown): string | undefined =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : asText(value)
 
@@ -51,16 +51,16 @@ const toJson = ({ correct, explanation, extracted, rung }: Verdict.Verdict): str
 const gradePair = (grader: Verdict.AnswerGrader, gold: string, answer: string, question = "") =>
   grader.grade(Task.make({ id: "answer", question, reference: gold }), answer)
 
-/** The outcome of a line. */
+/** The result for one line. */
 interface Graded {
   readonly text: string
-  /** Absent without a verdict. */
+  /** Omitted if the answer could not be graded. */
   readonly correct?: boolean | undefined
-  /** The human label, if the line has one. */
+  /** The human label in the line, if any. */
   readonly label?: boolean | undefined
 }
 
-/** Returns the verdict on one line, as JSON. */
+/** Grades one line and returns the verdict as JSON. */
 const gradeLine = (grader: Verdict.AnswerGrader, line: string): Effect.Effect<Graded> => {
   const pair = pairOf(line)
   const failure = (error: string): Graded => ({ text: JSON.stringify({ correct: null, error }) })
@@ -73,13 +73,13 @@ const gradeLine = (grader: Verdict.AnswerGrader, line: string): Effect.Effect<Gr
   )
 }
 
-/** Counts over a file's lines. */
+/** Counters for the lines of a file. */
 interface Tally {
   ungraded: number
   readonly labelled: Array<readonly [verdict: boolean | undefined, label: boolean]>
 }
 
-/** Grades line by line. Input is read only as fast as the output is consumed. */
+/** Grades a file line by line. Input is read only as fast as the output is consumed. */
 const gradeLines = async (grader: Verdict.AnswerGrader, file: string, signal: AbortSignal): Promise<Tally> => {
   const input = (file === "-" ? process.stdin : createReadStream(file)).setEncoding("utf8")
   const tally: Tally = { ungraded: 0, labelled: [] }
@@ -135,7 +135,7 @@ const gradeOne = (grader: Verdict.AnswerGrader, gold: string, answer: string) =>
 
 const judge = "judge:"
 
-/** Returns the grader with a name. `judge:openai:gpt-5-mini` calls that model. */
+/** Returns a grader by name. `judge:openai:gpt-5-mini` uses that model as a judge. */
 const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict.AnswerGrader, Failure> => {
   if (name.startsWith(judge)) {
     return Effect.gen(function* () {
@@ -155,7 +155,7 @@ const graderOf = (name: string, sandbox: Sandbox.Sandbox): Effect.Effect<Verdict
     : Effect.succeed(grader)
 }
 
-/** Grades answers according to the flags. */
+/** Grades the answers specified by the flags. */
 export const grade = (input: GradeInput) =>
   Effect.gen(function* () {
     const makeSandbox = Sandboxes.named(input.sandbox)

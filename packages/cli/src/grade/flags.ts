@@ -1,4 +1,4 @@
-/** Flags of `divisi grade`. */
+/** Flags for `divisi grade`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -31,5 +31,5 @@ export const gradeFlags = {
   answer: Flag.String("answer").pipe(Flag.withDescription("Answer to grade"), Flag.optional)
 }
 
-/** Input of `divisi grade`. */
+/** Parsed flags of `divisi grade`. */
 export type GradeInput = Command.Command.Config.Infer<typeof gradeFlags>

@@ -1,10 +1,11 @@
 /**
- * `divisi gym environment`: the gym as an environment for external trainers, over JSON Lines.
+ * `divisi gym environment`: exposes the gym as an environment for external trainers, over JSON Lines on standard input
+ * and output.
  *
- * A request is `{ id, op: "tasks", split, count, seed, family, mode }` or
- * `{ id, op: "grade", mode, question, reference, completion }`; its answer has the same `id`. In the mode `conductor`,
- * a task's messages ask for a plan, which the gym's workers execute and which gets the paper's reward. In the mode
- * `answer`, they are the question, and the completion is graded.
+ * A request is `{ id, op: "tasks", split, count, seed, family, mode }` or `{ id, op: "grade", mode, question,
+ * reference, completion }`; the response has the same `id`. In `conductor` mode, a task's messages ask for a plan,
+ * which the gym's workers execute and which receives the paper's reward. In `answer` mode, the messages contain the
+ * question, and the completion is graded directly.
  */
 import { createInterface } from "node:readline"
 import { Grader, LanguagePolicy, Prompt, Workflow } from "@divisi/core"
@@ -19,7 +20,7 @@ import { type Failure, messageOf } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as OfflineGym from "../team/OfflineGym.ts"
 
-/** The maximum length of a request in characters. */
+/** Maximum length of a request, in characters. */
 const mostCharacters = 2 ** 20
 
 const mode = Schema.Literals(["conductor", "answer"])
@@ -69,9 +70,9 @@ const tasksOf = Effect.fnUntraced(function* ({ count, family, mode, seed, split 
   }
 })
 
-/** Executes the plan of a completion once, and returns the paper's reward. */
+/** Executes the plan in a completion once and returns the paper's reward. */
 const planned = Effect.fnUntraced(function* ({ completion, question, reference }: Of<"grade">) {
-  // The model is the trainer's: its completion is there already.
+  // The trainer has already sampled the completion, so the model only replays it.
   const model = ScriptedWorker.make({ id: "completion", replies: () => completion })
   const policy = LanguagePolicy.make({ model, resamples: 0 })
   const conductor = Conductor.make({ pool, policy, retry: OfflineGym.atOnce })
@@ -117,7 +118,7 @@ const answerTo = (line: string): Effect.Effect<object> =>
     })
   })
 
-/** Answers requests on standard input, one after another, until it ends. */
+/** Handles requests from standard input, one at a time, until the input ends. */
 export const serve: Effect.Effect<void> = Effect.promise(async () => {
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue

@@ -1,40 +1,40 @@
-/** Figures of a policy over tasks of the gym, from the samples of an evaluation. */
+/** Computes summary figures for a policy on gym tasks, from the samples of an evaluation. */
 import { Statistics } from "@divisi/evals"
 import type { Sample } from "@divisi/evals/Report"
 
-/** The figures that are reported. */
+/** Summary figures for one policy. */
 export interface Figures {
   readonly policy: string
   /**
-   * The share of measured tasks that were answered correctly, 0 to 1; `null` if none was measured. Runs without an answer
+   * Fraction of measured tasks answered correctly, from 0 to 1; `null` if no task was measured. Runs without an answer
    * count as wrong.
    */
   readonly accuracy: number | null
-  /** The standard error of the accuracy, for the population of such tasks; 0 if it cannot be estimated. */
+  /** Standard error of the accuracy, for the population of such tasks. 0 if it cannot be estimated. */
   readonly standardError: number
-  /** The total cost of all tasks in USD. */
+  /** Total cost of all tasks, in USD. */
   readonly costUsd: number
-  /** Whether the cost is play money. */
+  /** Whether the cost is in play money. */
   readonly isPlay: boolean
-  /** The mean number of steps per task, over all rounds. */
+  /** Mean number of steps per task, over all rounds. */
   readonly meanSteps: number
   readonly tasks: number
-  /** The number of tasks lost to outages, such as an unavailable vendor. They are excluded from means. */
+  /** Number of tasks lost to outages, such as an unavailable vendor. They are excluded from all means. */
   readonly notMeasured: number
-  /** The number of lost tasks by reason. */
+  /** Number of lost tasks by reason. */
   readonly notMeasuredBy: Readonly<Record<string, number>>
 }
 
-/** Samples that are missing from the figures, or count as wrong in them. */
+/** Limitations of the figures. */
 export interface Gaps {
   readonly unanswered: number
-  /** The number of calls with an unknown price, which the cost does not include. */
+  /** Number of calls with an unknown price, which are not included in the cost. */
   readonly unpricedCalls: number
 }
 
 const mean = (values: ReadonlyArray<number>): number => (values.length === 0 ? 0 : Statistics.mean(values))
 
-/** Returns the figures of a policy's samples. */
+/** Computes the figures from a policy's samples. */
 export const of = (policy: string, samples: ReadonlyArray<Sample>, isPlay: boolean): Figures => {
   const measured = samples.filter(({ missing }) => missing === undefined)
   const scores = measured.map(({ correct }) => (correct === true ? 1 : 0))
@@ -54,7 +54,7 @@ export const of = (policy: string, samples: ReadonlyArray<Sample>, isPlay: boole
   }
 }
 
-/** Returns the gaps in the figures. */
+/** Counts unanswered runs and unpriced calls. */
 export const gaps = (samples: ReadonlyArray<Sample>): Gaps => ({
   unanswered: samples.filter(({ missing, rung }) => missing === undefined && rung === "no-answer").length,
   unpricedCalls: samples.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0)

@@ -1,4 +1,4 @@
-/** Formats the figures of policies for display. */
+/** Formats summary figures for the terminal. */
 import * as Format from "../view/Format.ts"
 import { table } from "../view/Table.ts"
 import type { Figures, Gaps } from "./Figures.ts"
@@ -8,7 +8,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
 const accuracy = ({ accuracy, standardError }: Figures): string =>
   accuracy === null ? "–" : `${percent(accuracy)} ± ${(100 * standardError).toFixed(1)}`
 
-/** Describes the tasks that are excluded from accuracies, with the reasons. */
+/** Describes the tasks that are excluded from the accuracy, with the reasons. */
 const notMeasured = ({ notMeasured, notMeasuredBy }: Figures): string => {
   const by = Object.entries(notMeasuredBy).map(([reason, count]) => `${reason} ${count}`)
   return `${Format.count(notMeasured, "task")} not measured, not counted in the accuracy (${by.join(", ")})`
@@ -16,7 +16,7 @@ const notMeasured = ({ notMeasured, notMeasuredBy }: Figures): string => {
 
 const perTask = ({ costUsd, tasks }: Figures): number => (tasks === 0 ? 0 : costUsd / tasks)
 
-/** Formats the figures of one policy. */
+/** Formats the figures for one policy. */
 export const one = (report: Figures, gaps: Gaps): string =>
   [
     `policy    ${report.policy}`,
@@ -29,7 +29,7 @@ export const one = (report: Figures, gaps: Gaps): string =>
     ...(gaps.unpricedCalls === 0 ? [] : [`          ${Format.count(gaps.unpricedCalls, "call")} of unknown price`])
   ].join("\n")
 
-/** Formats several policies as a table. */
+/** Formats the figures for several policies as a table. */
 export const several = (reports: ReadonlyArray<Figures>): string => {
   const rows = [
     ["policy", "accuracy", "cost per task", "steps"],

@@ -1,4 +1,4 @@
-/** `divisi gym sample`: generated tasks with their answers. */
+/** `divisi gym sample`: prints generated tasks with their answers. */
 import * as Task from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -13,7 +13,7 @@ const show = (task: Task.Task): string => {
   return [about.join(" · "), clean(Task.question(task)), `→ ${clean(task.reference ?? "")}`, ""].join("\n")
 }
 
-/** Prints tasks. */
+/** Generates tasks and prints them. */
 export const sample = Effect.fnUntraced(function* (input: SampleInput): Effect.fn.Return<void, Failure> {
   const family = yield* OfflineGym.familyOf(input.family)
   const tasks = yield* OfflineGym.tasks({

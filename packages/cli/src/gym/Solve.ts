@@ -1,4 +1,4 @@
-/** `divisi gym solve`: an evaluation on generated tasks that prints only its figures. */
+/** `divisi gym solve`: evaluates policies on generated tasks and prints summary figures. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -27,10 +27,10 @@ import * as Figures from "./Figures.ts"
 import type { SolveInput } from "./flags.ts"
 import * as ReportText from "./ReportText.ts"
 
-/** The policies of `--policy all`, after every worker alone. */
+/** Policies included in `--policy all`, after each individual worker. */
 const compared = ["random", "best-of:3", "self-consistency:5", "self-reflection:5", "moa", "lexical"]
 
-/** The gym's workers have known properties; all others do not. */
+/** `best-single`, `tiny` and `oracle` need the known properties of the gym's workers. */
 const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string> => [
   ...WorkerPool.ids(pool).map((id) => `single:${id}`),
   ...(isOurs ? ["best-single"] : []),
@@ -42,17 +42,17 @@ const all = (pool: WorkerPool.WorkerPool, isOurs: boolean): ReadonlyArray<string
 const contenders = (input: SolveInput, config: Config, pool: WorkerPool.WorkerPool) => {
   const named = Option.getOrUndefined(input.policy) ?? (config.policy === "all" ? "all" : undefined)
   const names = named === "all" ? all(pool, config.pool === undefined).join(",") : named
-  // The tasks are the gym's, whichever workers answer: the oracle knows them.
+  // The oracle applies, because the tasks are the gym's regardless of the workers.
   return Contenders.policies(names, config, { pool, isGym: true, prices: Prices.of(config, input) })
 }
 
-/** Creates a temporary folder that is removed with the scope. */
+/** Creates a temporary folder that is removed when the scope closes. */
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(path.join(tmpdir(), "divisi-gym-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** A store that stores nothing, so that every call is made. */
+/** A cache that stores nothing, so that every call is made. */
 const nothingKept: ResponseCache.Store = { get: () => Effect.succeed(undefined), set: () => Effect.void }
 
 const storeOf = (cache: Config["cache"]): Effect.Effect<ResponseCache.Store, Failure, Scope.Scope> =>
@@ -76,7 +76,7 @@ const print = (
   stdout.write(`${json ? figures.map((one) => JSON.stringify(one)).join("\n") : text}\n`)
 }
 
-/** Measures the policies and prints their figures, also if it is interrupted. */
+/** Evaluates the policies and prints their figures, even after an interruption. */
 export const solve = (input: SolveInput): Effect.Effect<void, Failure> => Effect.scoped(measure(input))
 
 const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Return<void, Failure, Scope.Scope> {
@@ -107,7 +107,7 @@ const measure = Effect.fnUntraced(function* (input: SolveInput): Effect.fn.Retur
   const samples: Array<Report.Sample> = []
   const run = Evaluation.run({
     run: settings,
-    // Every run has the one seed, as a run of the question by itself.
+    // All runs use the same seed, as if each question were run separately.
     sampleSeed: () => settings.seed ?? 0,
     suites: [suite],
     policies,

@@ -1,6 +1,7 @@
 /**
- * `divisi gym verifiers`: writes a Python package that offers the gym as an environment of Prime Intellect's verifiers
- * (0.4, `verifiers.v1`), which prime-rl trains on. It asks `divisi gym environment` for tasks and rewards.
+ * `divisi gym verifiers`: generates a Python package that exposes the gym as an environment for Prime Intellect's
+ * verifiers (0.4, `verifiers.v1`), on which prime-rl trains. It obtains tasks and rewards from `divisi gym
+ * environment`.
  */
 import { existsSync } from "node:fs"
 import path from "node:path"
@@ -161,7 +162,7 @@ const files: Readonly<Record<string, string>> = {
   "divisi_gym/taskset.py": taskset
 }
 
-/** Writes the package into a new folder. */
+/** Writes the package to a new folder. */
 export const write = ({ folder }: VerifiersInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     if (existsSync(folder)) return yield* usage(`${folder} already exists. Choose another folder.`)

@@ -1,4 +1,4 @@
-/** Flags of `divisi gym`. */
+/** Flags for `divisi gym`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -24,14 +24,14 @@ export const sampleFlags = {
   json: toggle("json", "Print one line of JSON per task")
 }
 
-/** Input of `divisi gym sample`. */
+/** Parsed flags of `divisi gym sample`. */
 export type SampleInput = Command.Command.Config.Infer<typeof sampleFlags>
 
 export const verifiersFlags = {
   folder: Argument.String("folder").pipe(Argument.withDescription("Output folder; it must not exist yet"))
 }
 
-/** Input of `divisi gym verifiers`. */
+/** Parsed flags of `divisi gym verifiers`. */
 export type VerifiersInput = Command.Command.Config.Infer<typeof verifiersFlags>
 
 export const solveFlags = {
@@ -57,5 +57,5 @@ export const solveFlags = {
   json: toggle("json", "Print one line of JSON per policy")
 }
 
-/** Input of `divisi gym solve`. */
+/** Parsed flags of `divisi gym solve`. */
 export type SolveInput = Command.Command.Config.Infer<typeof solveFlags>

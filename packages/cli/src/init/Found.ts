@@ -1,15 +1,15 @@
-/** Available models: vendors with a key in the environment, and model servers on this machine. */
+/** Detects available models: vendors with an API key in the environment, and model servers on this machine. */
 import type { Environment } from "@divisi/recipes/Environment"
 import * as Effect from "effect/Effect"
 import * as LocalServers from "../vendors/LocalServers.ts"
 
-/** An available vendor or server. */
+/** An available vendor or model server. */
 export interface Found {
-  /** The vendor's name in `--pool`. */
+  /** The vendor's name as accepted by `--pool`. */
   readonly vendor: string
-  /** How it was found, for display. */
+  /** How it was detected, for display. */
   readonly because: string
-  /** The suggested models, the planner first; empty if the user has to choose them. */
+  /** Suggested models, the planner first. Empty if the user must choose the models. */
   readonly models: ReadonlyArray<string>
 }
 
@@ -34,16 +34,16 @@ export const variables: ReadonlyArray<string> = [
   ...LocalServers.servers.map(({ variable }) => variable)
 ]
 
-/** Returns the address of a server that does not listen at its default; `undefined` for any other vendor or server. */
+/** Returns the address of a model server that does not use its default address, or `undefined` otherwise. */
 export const addressOf = (vendor: string, environment: Environment): string | undefined => {
   const server = LocalServers.servers.find((one) => one.vendor === vendor)
   return server && environment[server.variable]
 }
 
-/** The maximum number of a server's models in a first team. */
+/** Maximum number of models to suggest from one model server. */
 const mostModels = 4
 
-/** Checks the environment variables and the default ports. */
+/** Checks the environment variables and default ports. */
 export const look = (environment: Environment): Effect.Effect<ReadonlyArray<Found>> => {
   const keyed = vendors.flatMap(({ keys, models, vendor }): ReadonlyArray<Found> => {
     const key = keys.find((name) => environment[name] !== undefined)

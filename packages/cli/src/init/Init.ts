@@ -1,4 +1,4 @@
-/** `divisi init`: finds available models, writes a config and a first script for them, and prints the next steps. */
+/** `divisi init`: detects available models, writes a config and an example script, and prints the next steps. */
 import { existsSync } from "node:fs"
 import { createRequire } from "node:module"
 import path from "node:path"
@@ -26,8 +26,8 @@ import * as Team from "./Team.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Asks on a terminal; Ctrl-C ends the command. Prompts write directly to the terminal, so the names in them are
- * sanitized before.
+ * Shows a prompt on the terminal. Ctrl-C ends the command. Prompts write directly to the terminal, so names are
+ * sanitized first.
  */
 const ask = <A>(prompt: Prompt.Prompt<A>): Effect.Effect<A, Failure, Prompt.Environment> =>
   Effect.flatMap(Terminal.Terminal, (terminal) => {
@@ -93,20 +93,19 @@ const chosenLanguage = (input: InitInput, isAsking: boolean) => {
     : Effect.succeed("typescript" as const)
 }
 
-// -------------------------------------------------------------------------------------------------------------------
-// Files
-// -------------------------------------------------------------------------------------------------------------------
+// Returns an existing config with a different file name, which would take precedence over the new one or conflict with
+// it.
 
 interface File {
   readonly name: string
   readonly text: string
 }
 
-/** Returns a config of another name, which would take precedence over the written one or conflict with it. */
+/** Returns the files to write: new files, and existing ones that may be overwritten. */
 const otherConfig = (folder: string, name: string): string | undefined =>
   ConfigFile.names.find((other) => other !== name && existsSync(path.join(folder, other)))
 
-/** Returns the files that may be written: new files, and files that may be overwritten. */
+/** Files in a project get default permissions, so that others can read them like the rest of the project. */
 const allowed = Effect.fnUntraced(function* (
   folder: string,
   files: ReadonlyArray<File>,
@@ -131,14 +130,16 @@ const writeAll = (folder: string, files: ReadonlyArray<File>) =>
     for (const { name, text } of files) yield* WholeFile.write(path.join(folder, name), text, { access: "umask" })
   }).pipe(Effect.mapError(({ message }) => failed(message)))
 
-// -------------------------------------------------------------------------------------------------------------------
-// Packages
-// -------------------------------------------------------------------------------------------------------------------
+// Subfolder for packages built from a clone.
 
-/** The subfolder for the packages of a clone. */
+/**
+ * Loaded lazily, because some bundlers rewrite imports of other packages' JSON into a form that Node no longer
+ * supports.
+ */
 const packedFolder = "divisi-packages"
 
-// Read when it is needed: bundlers of today leave imports of other packages' JSON in a form that Node no longer reads.
+// Returns the package manager's arguments: package versions from the registry, or packages built from this command's
+// clone.
 const core: { readonly peerDependencies: { readonly effect: string } } = createRequire(import.meta.url)(
   "@divisi/core/package.json"
 )
@@ -147,7 +148,7 @@ const versions: Readonly<Record<string, string>> = { effect: `effect@${core.peer
 
 const versionOf = (name: string): string => versions[name] ?? `${name}@${manifest.version}`
 
-/** Returns the arguments of the package manager: packages of the registry, or those of this command's clone. */
+/** On Windows, npm is a batch file and requires a shell. */
 const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
   if (!Clone.isThere()) return Effect.succeed([...packages, "@divisi/cli"].map(versionOf))
   const ours = packages.filter((name) => name.startsWith("@divisi/"))
@@ -182,9 +183,7 @@ const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolea
     return Effect.promise(() => ProcessGroup.stop(child))
   })
 
-// -------------------------------------------------------------------------------------------------------------------
-// The command
-// -------------------------------------------------------------------------------------------------------------------
+// Detects models, writes the project files and prints the next steps.
 
 const say = (...lines: ReadonlyArray<string>) => void Output.stdout.write(`${lines.join("\n")}\n`)
 

@@ -1,9 +1,9 @@
-/** The folder that `divisi init` writes into: its module type and its package manager. */
+/** Inspects the folder in which `divisi init` writes: its module type and its package manager. */
 import { existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import type { Language } from "./Team.ts"
 
-/** Returns the folder's own manifest; `undefined` if it is missing or unreadable. */
+/** Returns the folder's package.json, or `undefined` if it is missing or invalid. */
 const manifestOf = (folder: string): { readonly type?: unknown; readonly packageManager?: unknown } | undefined => {
   try {
     return JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"))
@@ -12,13 +12,13 @@ const manifestOf = (folder: string): { readonly type?: unknown; readonly package
   }
 }
 
-/** Whether the folder needs a manifest. Without one, there is no module type, and Node warns about it. */
+/** Whether the folder needs a package.json. Without one, the module type is undefined, and Node prints a warning. */
 export const needsManifest = (folder: string): boolean => !existsSync(path.join(folder, "package.json"))
 
-/** The manifest for a folder without one. */
+/** The package.json to write if it is missing. */
 export const manifest = `${JSON.stringify({ private: true, type: "module" }, undefined, 2)}\n`
 
-/** Returns the file extension for a language there, so that files are modules in any project. */
+/** Returns the file extension to use in the folder, so that files are ES modules in any project. */
 export const extensionOf = (folder: string, language: Language): string => {
   const isModule = needsManifest(folder) || manifestOf(folder)?.type === "module"
   return `${isModule ? "" : "m"}${language === "typescript" ? "ts" : "js"}`
@@ -38,8 +38,8 @@ const named = (text: unknown): PackageManager | undefined =>
   lockFiles.map(([, name]) => name).find((name) => typeof text === "string" && new RegExp(`^${name}[@/]`).test(text))
 
 /**
- * Returns the package manager: by a lock file in the folder or above it, by the manifest, or by the process that
- * started this one (its `npm_config_user_agent`); npm otherwise.
+ * Detects the package manager from a lock file in the folder or its parents, the package.json, or the process that
+ * started this one (`npm_config_user_agent`). Defaults to npm.
  */
 export const packageManagerOf = (folder: string, userAgent: string | undefined): PackageManager => {
   const locked = lockFiles.find(([file]) => existsSync(path.join(folder, file)))?.[1]
@@ -57,7 +57,7 @@ const adding: Readonly<Record<PackageManager, ReadonlyArray<string>>> = {
   bun: ["bun", "add"]
 }
 
-/** Returns the command that adds packages. */
+/** Returns the command for installing packages. */
 export const addCommand = (manager: PackageManager, packages: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...adding[manager],
   ...packages

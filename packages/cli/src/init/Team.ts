@@ -1,33 +1,33 @@
-/** The files that `divisi init` writes, as pure functions of the models: a config, and a script that uses it. */
+/** Generates the files that `divisi init` writes: a config, and a script that uses it. */
 
 export type Language = "typescript" | "javascript"
 
-/** The vendor and the name of a model in `--pool`. */
+/** A model by vendor and name, as accepted by `--pool`. */
 export interface Model {
   readonly vendor: string
   readonly model: string
-  /** The address of a server that does not listen at its default. */
+  /** The address of a model server that does not use its default address. */
   readonly baseURL?: string | undefined
-  /** The environment variable with the key of the user's own server, if it is set. */
+  /** The generated files, and the packages they need. */
   readonly keyVariable?: string | undefined
 }
 
-/** The files to write, and their requirements. */
+/** The packages imported by the files. */
 export interface Team {
   readonly config: string
   readonly script: string
-  /** The packages that the files import. */
+  /** Generates the code that creates a vendor's model. */
   readonly packages: ReadonlyArray<string>
 }
 
-/** How to create a vendor's model in code. */
+/** Whether the price is known or zero, which is required to enforce a limit in USD. */
 interface Maker {
   readonly package: string
   readonly imports: ReadonlyArray<string>
   readonly make: (model: string, baseURL: string | undefined) => string
-  /** Whether its price is known or zero, so that a limit in USD can be enforced. */
+  /** Whether usage is free, because the model runs on the user's own server. */
   readonly isPriced: boolean
-  /** Whether it is free because it runs on the user's own server. */
+  /** The vendors supported by generated configs. */
   readonly isFree: boolean
 }
 
@@ -85,7 +85,7 @@ const makers: Readonly<Record<string, Maker>> = {
   "lm-studio": compatible("lmStudio", true)
 }
 
-/** A server of the user's own, whose prices are unknown. */
+/** Returns the default export. Its type is not imported at runtime. */
 const ownServer = ({ keyVariable, vendor }: Model): Maker => ({
   package: "@divisi/providers-openai",
   imports: ["openaiCompatible"],
@@ -97,13 +97,13 @@ const ownServer = ({ keyVariable, vendor }: Model): Maker => ({
   isFree: false
 })
 
-/** The vendors with built-in support. */
+/** Generates the files for a team of available models. */
 export const vendors: ReadonlyArray<string> = Object.keys(makers)
 
 const lines = (...text: ReadonlyArray<string | undefined>): string =>
   `${text.filter((line) => line !== undefined).join("\n")}\n`
 
-/** Returns the default export, with its type, which is not imported at runtime. */
+/** Generates the files if no model is available. The gym's workers compute the answers to its generated questions. */
 const exported = (language: Language, fields: string): ReadonlyArray<string> =>
   language === "typescript"
     ? [`const config: Config = { ${fields} }`, "export default config"]
@@ -128,7 +128,7 @@ const script = (configFile: string, scriptFile: string, question: string): strin
     'console.log(result.spend.calls, "calls, USD", result.spend.costUsd.toFixed(4))'
   )
 
-/** Returns the team of available models of vendors and servers. */
+/** Generates the files for the given models, or for the gym if the list is empty. */
 const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: string, scriptFile: string): Team => {
   const made = models.map((one) => ({ ...one, maker: makers[one.vendor] ?? ownServer(one) }))
   const packages = [...new Set(made.map(({ maker }) => maker.package))]

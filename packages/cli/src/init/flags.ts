@@ -1,4 +1,4 @@
-/** Flags of `divisi init`. */
+/** Flags for `divisi init`. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { text, toggle } from "../invocation/flags.ts"
@@ -24,5 +24,5 @@ export const flags = {
   json: toggle("json", "Ask no questions, and print the result as JSON")
 }
 
-/** Input of `divisi init`. */
+/** Parsed flags of `divisi init`. */
 export type InitInput = Command.Command.Config.Infer<typeof flags>

@@ -1,22 +1,27 @@
-/** The clone of Divisi that contains this command line, if any: written projects then work before a release. */
+/**
+ * The clone of the Divisi repository that contains this command line, if any. It allows generated projects to work
+ * before a release.
+ */
 import { existsSync, realpathSync } from "node:fs"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as ProcessGroup from "@divisi/files/ProcessGroup"
 
-/** The script that packs a clone's packages; `undefined` for a command line that was installed. */
+/**
+ * Returns the script that packs a clone's packages, or `undefined` if the command line was installed from a registry.
+ */
 const script = (): string | undefined => {
   const own = path.dirname(realpathSync(fileURLToPath(import.meta.resolve("@divisi/cli/package.json"))))
   const file = path.resolve(own, "../../scripts/setup/pack.mjs")
   return existsSync(file) ? file : undefined
 }
 
-/** Whether this command line belongs to a clone. */
+/** Whether this command line runs from a clone. */
 export const isThere = (): boolean => script() !== undefined
 
 /**
- * Returns the program that runs a user's scripts from a folder: `node`, or the path of the Node that a clone has
- * installed for itself because the user's own is too old.
+ * Returns the program to run user scripts with, relative to a folder: `node`, or the Node installation inside the clone
+ * if the user's Node is too old.
  */
 export const nodeFor = (folder: string, program = process.execPath): string => {
   if (!/[/\\]\.divisi[/\\]node24[/\\]/.test(program)) return "node"
@@ -24,7 +29,7 @@ export const nodeFor = (folder: string, program = process.execPath): string => {
   return /\s/.test(relative) ? `"${relative}"` : relative
 }
 
-/** Packs packages of the clone with their dependencies into a folder. Returns the file names by package name. */
+/** Packs packages from the clone, with their dependencies, into a folder. Returns file names by package name. */
 export const pack = (names: ReadonlyArray<string>, to: string): Promise<Readonly<Record<string, string>>> =>
   new Promise((resolve, reject) => {
     const child = ProcessGroup.start([process.execPath, script()!, to, ...names], {

@@ -1,44 +1,47 @@
-/** Failures of commands, with their exit codes. */
+/** Command failures and their exit codes. */
 import { detailOf } from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 
-/** The exit codes of `divisi`, as `--help` and the README document them. */
+/** Exit codes of `divisi`. They are documented in `--help` and the README. */
 export const exitCodes = {
-  /** A run: answered. Other commands: done. */
+  /** The run was answered, or the command succeeded. */
   answered: 0,
-  /** The run, or the command, failed. */
+  /** The run or the command failed. */
   failed: 1,
-  /** The command line or the config is wrong. */
+  /** The command line or the config is invalid. */
   usage: 2,
-  /** A run was stopped by its budget. */
+  /** The run was stopped by its budget. */
   budget: 3,
-  /** A run has no answer, because a model declined. */
+  /** The run has no answer, because a model refused. */
   refused: 4,
-  /** A run waits for tool results or approvals. */
+  /** The run is waiting for tool results or approvals. */
   suspended: 5,
-  /** Ctrl-C. */
+  /** Interrupted with Ctrl-C. */
   interrupted: 130,
-  /** The reader of the output has closed it. */
+  /** The reader of the output has closed the pipe. */
   brokenPipe: 141,
-  /** SIGTERM. */
+  /** Stopped with SIGTERM. */
   terminated: 143
 } as const
 
-/** Ends a command with an exit code, and with a message unless everything was already printed. */
+/** Ends a command with an exit code, and prints a message unless it is empty. */
 export class Failure extends Data.TaggedError("Failure")<{
   readonly exitCode: number
   readonly message: string
 }> {}
 
-/** Returns a failure of the command itself, with exit code 1. */
+/** Creates a failure with exit code 1. */
 export const failed = (message: string): Failure => new Failure({ exitCode: exitCodes.failed, message })
 
-/** Returns a failure because of invalid usage, with exit code 2. */
+/** Creates a failure for invalid usage, with exit code 2. */
 export const usage = (message: string): Failure => new Failure({ exitCode: exitCodes.usage, message })
 
-/** Returns a failure with an exit code and without a message: everything was already printed. */
+/** Creates a failure without a message, for errors that were already printed. */
 export const silent = (exitCode: number): Failure => new Failure({ exitCode, message: "" })
 
-/** Returns the message of any thrown value. `named` is a file that the caller's message already names. */
+/**
+ * Returns the message of any thrown value. `named` is a file name to omit because the caller's message already includes
+ * it.
+ */
 export const messageOf = (error: unknown, named?: string): string =>
   error instanceof Error || typeof error === "string" ? detailOf(error, named) : "an unknown error"

@@ -1,4 +1,4 @@
-/** SIGHUP: the terminal of a command was closed, which ends it; or a long-running command reloads its config. */
+/** Handles SIGHUP. It ends a command whose terminal was closed, and makes a long-running command reload its config. */
 import tty from "node:tty"
 
 let listener: (() => void) | undefined
@@ -6,13 +6,13 @@ let hadTerminal = false
 
 const hasTerminal = (): boolean => [0, 1, 2].some((file) => tty.isatty(file))
 
-/** Calls `hear` at each SIGHUP from now on. SIGHUP then no longer ends the command, unless its terminal was closed. */
+/** Registers a listener for SIGHUP. From then on, SIGHUP ends the command only if its terminal was closed. */
 export const hear = (hear: () => void): void => {
   listener = hear
   hadTerminal = hasTerminal()
 }
 
-/** Notifies the listener; `false` without a listener, or if the terminal is gone. */
+/** Notifies the listener. Returns `false` if there is no listener or the terminal is gone. */
 export const isHeard = (): boolean => {
   const isGone = hadTerminal && !hasTerminal()
   if (listener === undefined || isGone) return false

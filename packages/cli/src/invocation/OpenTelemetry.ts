@@ -1,4 +1,4 @@
-/** Exports telemetry if `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. Without an endpoint nothing is loaded. */
+/** Exports telemetry if `OTEL_EXPORTER_OTLP_ENDPOINT` is set. Otherwise no telemetry code is loaded. */
 import { read } from "@divisi/recipes/Environment"
 import type { TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
@@ -19,14 +19,14 @@ const layer = (signal: Signal, serviceName: string) =>
       import("effect/Layer"),
       import("effect/observability/OtlpSerialization")
     ])
-    // The specification's default, which the exporter does not have.
+    // Sets the specification's default, which the exporter does not implement.
     const settings = ConfigProvider.layerAdd(ConfigProvider.fromUnknown({ [`OTEL_${signal}_EXPORTER`]: "otlp" }))
     return exporter
       .layerFromConfig({ resource: { serviceName } })
       .pipe(Layer.provide([FetchHttpClient.layer, OtlpSerialization.layerJson, settings]))
   })
 
-/** Returns the exporter of a signal if the environment defines an endpoint for it. */
+/** Returns the exporter for a signal if the environment defines an endpoint for it. */
 const exporterOf = Effect.fnUntraced(function* (signal: Signal) {
   const ofSignal = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`
   const environment = yield* read(["OTEL_EXPORTER_OTLP_ENDPOINT", ofSignal, "OTEL_SERVICE_NAME"])
@@ -34,13 +34,13 @@ const exporterOf = Effect.fnUntraced(function* (signal: Signal) {
   return own === undefined ? undefined : yield* layer(signal, environment.OTEL_SERVICE_NAME ?? "divisi")
 })
 
-/** Runs an effect and exports its spans of requests, runs and calls. */
+/** Runs an effect and exports its spans for requests, runs and calls. */
 export const traced = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(exporterOf("TRACES"), (exporter) =>
     exporter === undefined ? effect : Effect.provide(effect, exporter)
   )
 
-/** Runs a function with a listener, and exports the metrics of a training run. */
+/** Runs a function with a training listener whose events are exported as metrics. */
 export const metered = <A, E>(
   use: (listener: TrainingEvent.Listener | undefined) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>

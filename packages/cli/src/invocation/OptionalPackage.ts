@@ -1,4 +1,4 @@
-/** Optional packages, which users install when they need them. */
+/** Optional packages, which users install as needed. */
 import { messageOf } from "./Failure.ts"
 
 const brings: Readonly<Record<string, string>> = {
@@ -14,13 +14,13 @@ const brings: Readonly<Record<string, string>> = {
   "@divisi/trainer-tinker": "the Tinker engine"
 }
 
-/** Returns the package that is missing according to an import error. */
+/** Extracts the name of the missing package from an import error. */
 const missingIn = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
     ? /package '([^']+)'/.exec(error.message)?.[1]
     : undefined
 
-/** Returns the text of an error, and what to install if a package is missing. */
+/** Formats an error. If a package is missing, the message says how to install it. */
 export const explain = (error: unknown): string => {
   const missing = missingIn(error)
   if (missing === undefined) return messageOf(error)

@@ -1,9 +1,9 @@
 /**
- * Output of this process. Text comes from models, servers, files and third-party folders, and it must not control a
- * terminal: move the cursor, write the clipboard, reverse the text. So all text for standard output or the error
- * output, from any module or package, has such characters shown as `\\u001b`. Views remove whole sequences before
- * (`clean`). In JSON the same characters can only occur within strings, where `\\u009b` is equivalent: programs read
- * the original.
+ * Protects the terminal from untrusted output. Text comes from models, servers, files and third-party folders, and must
+ * not move the cursor, write to the clipboard or reverse text. Therefore, control characters in all text written to
+ * standard output or standard error, by any module or package, are shown as `\\u001b`. Views remove complete sequences
+ * first (`clean`). In JSON, control characters only occur within strings, where `\\u009b` is equivalent, so programs
+ * read the original text.
  */
 import { StringDecoder } from "node:string_decoder"
 import { acting } from "../view/Line.ts"
@@ -11,12 +11,12 @@ import type { Output } from "../view/View.ts"
 
 type Stream = NodeJS.WriteStream
 
-/** The standard output of this process, reserved for its commands. */
+/** The process's standard output, reserved for commands. */
 export const { stdout } = process
 
 /**
- * Redirects other code's output to the error output from now on: a config, a tool or a package may print, but the
- * output carries answers, JSON and protocols.
+ * Redirects output from other code to standard error. A config, tool or package may print text, but standard output
+ * carries answers, JSON and protocols.
  */
 export const claim = (): void => {
   Object.defineProperty(process, "stdout", { configurable: true, enumerable: true, get: () => process.stderr })
@@ -30,7 +30,7 @@ export const shown = (text: string): string => text.replace(acting, escaped)
 /** The original `write` functions of streams. */
 const writers = new WeakMap<Stream, Stream["write"]>()
 
-/** Escapes control characters in everything that is written to a stream from now on ({@link shown}). */
+/** Escapes control characters in all further output to a stream. See {@link shown}. */
 export const guard = (stream: Stream): void => {
   const decoder = new StringDecoder("utf8")
   const write = stream.write.bind(stream)
@@ -39,7 +39,10 @@ export const guard = (stream: Stream): void => {
     write(shown(typeof chunk === "string" ? chunk : decoder.write(chunk)), ...rest)
 }
 
-/** Returns an unescaped stream for views that draw. They have already cleaned their text, so all sequences are ours. */
+/**
+ * Returns an unescaped stream for views that draw on the terminal. Views sanitize their text, so all remaining
+ * sequences are intended.
+ */
 export const drawing = (stream: Stream): Output => ({
   get isTTY() {
     return stream.isTTY

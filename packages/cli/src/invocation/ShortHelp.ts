@@ -1,14 +1,14 @@
-/** The help that `--help` shows: examples first, and each flag on one line. `divisi help` shows the full text. */
+/** The short help printed by `--help`: examples first, and one line per flag. `divisi help` prints the full help. */
 import type { HelpDoc } from "effect/cli/HelpDoc"
 import * as Option from "effect/Option"
 
-/** The number of examples. The full help has all of them. */
+/** Maximum number of examples. The full help lists all of them. */
 const maxExamples = 5
 
-/** The longest description of a flag, in characters. */
+/** Maximum length of a flag's description, in characters. */
 const maxLength = 90
 
-/** Returns the first sentence of a description. A long one ends at a word with "…". */
+/** Returns the first sentence of a description. Long sentences are cut at a word boundary and end with "…". */
 const firstSentence = (text: string): string => {
   const [sentence = text] = /^.*?(?=\. [A-Z]|$)/.exec(text) ?? []
   if (sentence.length <= maxLength) return sentence
@@ -23,7 +23,7 @@ const examplesOf = ({ examples = [] }: HelpDoc): ReadonlyArray<string> => {
   return shown.map(({ command, description = "" }) => `  ${command.padEnd(width)}  ${description}`.trimEnd())
 }
 
-/** Shortens a help; one without flags stays as it is. */
+/** Shortens a command's help. A help without flags is returned unchanged. */
 export const of = (doc: HelpDoc): HelpDoc => {
   if (doc.flags.length === 0) return doc
   const examples = examplesOf(doc)
@@ -35,6 +35,6 @@ export const of = (doc: HelpDoc): HelpDoc => {
   }
 }
 
-/** The line below a short help. */
+/** Returns the line below a short help that refers to the full one. */
 export const pointer = ([, ...command]: ReadonlyArray<string>): string =>
   `All details and examples: divisi help ${command.join(" ")}`.trimEnd()

@@ -1,10 +1,13 @@
-/** Standard input as a whole. */
+/** Reads standard input. */
 import { fstatSync } from "node:fs"
 import { createInterface } from "node:readline"
 import * as Effect from "effect/Effect"
 import { type Failure, messageOf, usage } from "./Failure.ts"
 
-/** Reads standard input to its end. With `patience`, returns `undefined` if the first byte takes longer than that. */
+/**
+ * Reads standard input to the end. With `patience` (in milliseconds), returns `undefined` if the first byte takes
+ * longer.
+ */
 export const read = (patience?: number): Effect.Effect<string | undefined, Failure> =>
   Effect.callback((resume) => {
     const { stdin } = process
@@ -31,10 +34,10 @@ export const read = (patience?: number): Effect.Effect<string | undefined, Failu
     return Effect.sync(stop)
   })
 
-/** Reads the next line from a terminal; `undefined` at the end (Ctrl-D). */
+/** Reads a line from the terminal. `undefined` at the end of the input (Ctrl-D). */
 export const line: Effect.Effect<string | undefined> = Effect.callback((resume) => {
   const reader = createInterface({ input: process.stdin })
-  // Closing it pauses the input, so that has to be over when the next line is asked for.
+  // Closing the reader pauses the input, which must have happened before the next line is requested.
   const end = (text: string | undefined) => {
     reader.removeAllListeners().close()
     resume(Effect.succeed(text))
@@ -43,7 +46,7 @@ export const line: Effect.Effect<string | undefined> = Effect.callback((resume) 
   return Effect.sync(() => reader.removeAllListeners().close())
 })
 
-/** Whether standard input may have content: a pipe, a socket or a file, but not a terminal or nothing. */
+/** Whether standard input may contain data: it is a pipe, a socket or a file, but not a terminal or closed. */
 export const isPiped = (): boolean => {
   try {
     const stat = fstatSync(0)

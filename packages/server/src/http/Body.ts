@@ -28,7 +28,7 @@ export interface Options {
 const tooLarge = (maxBytes: number): ApiError =>
   new ApiError({ kind: "too-large", message: `The request body is too large. The maximum is ${maxBytes} bytes.` })
 
-/** Bodies up to this size are parsed as soon as they arrive. */
+/** Number of bytes of a body that are received without pausing. Larger bodies take turns. */
 const smallBytes = 2 ** 16
 
 const unreadable = (): ApiError =>

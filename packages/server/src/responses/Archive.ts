@@ -1,4 +1,4 @@
-/** Responses as text, for what keeps them longer than this process. */
+/** Serializes responses, for stores that outlive this process. */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Segment } from "../segment/Segments.ts"
@@ -6,28 +6,31 @@ import { ApiError } from "../wire/ApiError.ts"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import type { About, Part } from "../wire/Wire.ts"
 
-/** Stores texts by name. The implementation reports its own failures to store or read. */
+/** A key-value store for serialized responses. The implementation reports its own read and write errors. */
 export interface Archive {
-  /** Fails if the archive currently cannot determine whether the text exists. */
+  /** Returns the stored text, or `undefined` if the name is unknown. Fails if the archive cannot be reached. */
   readonly get: (name: string) => Effect.Effect<string | undefined, ApiError>
   readonly set: (name: string, text: string) => Effect.Effect<void>
   readonly remove: (name: string) => Effect.Effect<void>
 }
 
-/** A response that is over, or that was in progress when it was written. */
+/** A stored response, either complete or in progress at the time of writing. */
 export interface Record {
   readonly owner: string
   readonly input: ReadonlyArray<JsonObject>
   readonly segment: Segment
   readonly isCancelled: boolean
-  /** True if it was written before its end: its run continues on some server, or was stopped. */
+  /**
+   * True if the response was stored before it was complete. Its run may continue on another server or may have been
+   * stopped.
+   */
   readonly isBegun?: boolean | undefined
 }
 
-/** The version of what is written. */
+/** Version number of the stored format. */
 const version = 1
 
-/** A segment restored from the archive: its parts only, without the run that produced it. */
+/** Creates a completed segment from stored parts. It is not connected to a run. */
 const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
   about,
   parts,
@@ -41,14 +44,17 @@ const told = (about: About, parts: ReadonlyArray<Part>): Segment => ({
   stop: Effect.void
 })
 
-/** A segment that is over: a response says nothing of the messages and tools of its request but in its input. */
+/**
+ * Creates a completed segment without the request's messages and tools. A stored response contains these only in its
+ * input.
+ */
 export const ended = ({ about, parts }: Pick<Segment, "about" | "parts">): Segment =>
   told({ ...about, request: { ...about.request, messages: [{ role: "user", content: "" }], tools: [] } }, parts)
 
-/** How often a response of another server is looked at again, in milliseconds. */
+/** Polling interval for a response that another server is producing, in milliseconds. */
 const lookMillis = 250
 
-/** A segment that continues on another server. `look` returns its parts once they are stored. */
+/** Creates a segment for a response that another server is producing. `look` returns its parts once they are stored. */
 export const elsewhere = <E>(
   about: About,
   look: Effect.Effect<ReadonlyArray<Part> | undefined, E>,
@@ -74,10 +80,10 @@ const plain = (part: Part): unknown => {
   return { type: "error", error: { kind, message, field, retryAfterMillis } }
 }
 
-/** The stored form of a segment. */
+/** The data needed to store a response. */
 type Written = Omit<Record, "segment"> & { readonly segment: Pick<Segment, "about" | "parts"> }
 
-/** A response as text. */
+/** Serializes a response. */
 export const encode = ({ input, isBegun, isCancelled, owner, segment }: Written): string => {
   const { about, parts } = ended(segment)
   return JSON.stringify({ version, owner, input, about, parts: parts.map(plain), isCancelled, isBegun })
@@ -85,7 +91,7 @@ export const encode = ({ input, isBegun, isCancelled, owner, segment }: Written)
 
 const partOf = (part: Part): Part => (part.type === "error" ? { ...part, error: new ApiError(part.error) } : part)
 
-/** A response that was written; `undefined` of what this version does not read. */
+/** Parses a stored response. Returns `undefined` if it was written in an unsupported format version. */
 export const decode = (text: string): Record | undefined => {
   const value: unknown = JSON.parse(text)
   if (!isObject(value) || value.version !== version) return undefined

@@ -1,11 +1,13 @@
-/** Compaction: a worker summarizes a conversation, and the client sends the summary instead of it. */
+/**
+ * Compaction: a worker summarizes a conversation, and the client sends the summary in place of the original messages.
+ */
 import { textOf, type Wire } from "../wire/Wire.ts"
 import * as CompactionItem from "./CompactionItem.ts"
 import * as ResponseObject from "./ResponseObject.ts"
 import { responses } from "./Responses.ts"
 import type { ResponsesState } from "./ResponsesWriter.ts"
 
-/** Compaction as a wire, whose responses are never streamed. */
+/** The wire for `/v1/responses/compact`. Its responses are never streamed. */
 export const compaction: Wire<ResponsesState> = {
   ...responses,
   name: "compact",

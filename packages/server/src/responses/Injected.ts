@@ -1,6 +1,6 @@
 /**
- * Responses that continue across tool calls: the client sends the results on the same connection while the response is
- * open, and its run continues with them. It is `response.inject` of OpenAI's beta of responses by several agents.
+ * Responses that stay open across tool calls: the client sends tool results over the same connection, and the run
+ * continues within the same response. Implements `response.inject` from OpenAI's multi-agent beta.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import * as Usage from "@divisi/core/Usage"
@@ -20,7 +20,7 @@ import { whole } from "./ResponsesWriter.ts"
 
 type Items = ReadonlyArray<Json.JsonObject>
 
-/** A response that waits for results. */
+/** An open response that waits for tool results. */
 interface Open {
   readonly responseId: string
   readonly awaited: Set<unknown>
@@ -28,15 +28,16 @@ interface Open {
   readonly done: Deferred.Deferred<Items | undefined>
 }
 
-/** Delivers the results that arrive on one connection. */
+/** Delivers tool results that arrive on one connection to the open response. */
 export interface Desk {
-  /** Waits for the results of calls; `undefined` if the response ends with its calls instead. */
+  /** Waits for the results of calls. Returns `undefined` if the response should end with the calls instead. */
   readonly results: (responseId: string, calls: ReadonlyArray<ToolCall>) => Effect.Effect<Items | undefined>
   /**
-   * Delivers results; returns false if no such response is pending. Throws an `ApiError` if they do not belong to it.
+   * Delivers tool results. Returns `false` if no such response is open. Throws an `ApiError` if a result does not match
+   * a pending call.
    */
   readonly give: (responseId: string, items: ReadonlyArray<unknown>) => boolean
-  /** Has a response that waits end with its calls, as its client has something else to say. */
+  /** Ends the open response with its pending calls, because the client has sent another request. */
   readonly end: () => void
 }
 
@@ -49,7 +50,7 @@ const checked = ({ awaited }: Open, value: unknown, field: string): Json.JsonObj
   return item
 }
 
-/** Makes a desk; `isOther` says whether the client has asked for something else by then. */
+/** Creates a desk for one connection. `isOther` returns whether the client has sent another request in the meantime. */
 export const desk = (isOther: () => boolean): Desk => {
   let open: Open | undefined
   const close = (items: Items | undefined) => {
@@ -67,7 +68,7 @@ export const desk = (isOther: () => boolean): Desk => {
     give: (responseId, values) => {
       if (open?.responseId !== responseId) return false
       const waiting = open
-      // All of them or none.
+      // Validates all results before accepting any.
       const items = values.map((value, at) => checked(waiting, value, `input[${at}]`))
       for (const item of items) waiting.awaited.delete(item.call_id)
       waiting.items.push(...items)
@@ -84,7 +85,7 @@ export const desk = (isOther: () => boolean): Desk => {
 
 type Finish = Extract<Part, { readonly type: "finish" }>
 
-/** Returns the usage of two segments together: the answer's usage is that of the second one. */
+/** Combines the usage of two consecutive segments. The answer's usage is taken from the second one. */
 const bothUsed = (first: SegmentUsage, second: SegmentUsage): SegmentUsage => ({
   answer: second.answer,
   orchestration: Usage.addUsage(totalOf(first), second.orchestration),
@@ -103,14 +104,14 @@ const joined = (first: Finish | undefined, second: Finish): Finish =>
         durationMillis: first.durationMillis + second.durationMillis
       }
 
-/** An error after segments that were paid for. */
+/** Creates an error part that includes the usage of earlier segments. */
 const failing = (error: ApiError, before: Finish | undefined, usage?: SegmentUsage | undefined): Part => ({
   type: "error",
   error,
   usage: before === undefined || usage === undefined ? (usage ?? before?.usage) : bothUsed(before.usage, usage)
 })
 
-/** The segments of a response as one: each begins with the results that the one before has asked for. */
+/** Runs a response's segments as one. Each further segment starts with the results that the previous one asked for. */
 export const join =
   ({ results }: Desk) =>
   ({ about, again, body, turn }: Joining) =>

@@ -1,9 +1,9 @@
-/** The object that a response is: what was asked for, as it was understood, and what has come of it. */
+/** Builds the response object: the request's settings as interpreted by the server, and the output. */
 import { Dialects } from "@divisi/provider-kit"
 import { isObject, type JsonObject } from "../wire/Json.ts"
 import { type About, type Part, runOf, type SegmentUsage } from "../wire/Wire.ts"
 
-/** The state of a response so far. */
+/** The current state of a response. */
 export interface Progress {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled"
   readonly output: ReadonlyArray<JsonObject>
@@ -14,7 +14,10 @@ export interface Progress {
   readonly error?: JsonObject | undefined
 }
 
-/** Returns the answer's tokens as Responses counts them, the tokens of the orchestration, and the total cost. */
+/**
+ * Returns the usage of the answer as the Responses API counts it, plus the tokens spent on orchestration and the total
+ * cost.
+ */
 export const usageOf = ({ answer, costUsd, orchestration, unpricedCalls }: SegmentUsage): JsonObject => {
   const own = Dialects.UsageFields.responsesUsage(answer)
   return {
@@ -83,7 +86,7 @@ const asked = (body: JsonObject): JsonObject => ({
   access_programs: null
 })
 
-/** The object. */
+/** Builds the response object. */
 export const make = (about: About, { error, finish, incomplete, output, status }: Progress): JsonObject => ({
   id: `resp_${about.id}`,
   object: "response",

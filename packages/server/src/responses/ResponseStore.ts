@@ -1,6 +1,6 @@
 /**
- * Stored responses: for `previous_response_id`, for retrieval, and for background responses. They are stored in memory,
- * which evicts the oldest if there are too many, and in an archive if one is set.
+ * Stores responses for `previous_response_id`, for retrieval, and for background responses. They are held in memory,
+ * where the oldest are evicted when a size limit is exceeded, and in an archive if one is configured.
  */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -24,40 +24,40 @@ import type { SharedResponses } from "./SharedResponses.ts"
 export interface Kept {
   readonly id: string
   readonly owner: string
-  /** The complete input, including the input of previous responses. */
+  /** The complete input, including the input of earlier responses in the conversation. */
   readonly input: ReadonlyArray<JsonObject>
   readonly segment: Segment
   readonly characters: number
   isCancelled: boolean
-  /** True if it was stored before its end, by this server or another. */
+  /** True if the response was stored by this or another server before it was complete. */
   readonly isBegun?: boolean | undefined
 }
 
-/** The responses of a server. */
+/** A store for responses. */
 export interface ResponseStore {
-  /** Returns the body with its complete input. Fails if it continues from a response that is not stored. */
+  /** Returns the body with its complete input. Fails if it refers to a response that is not stored. */
   readonly recall: (body: JsonObject, owner: string) => Effect.Effect<JsonObject, ApiError>
-  /** Keeps a response, if its client does not say otherwise. The body is one that was recalled. */
+  /** Stores a response, unless the client set `store: false`. The body must have been returned by `recall`. */
   readonly keep: (segment: Segment, body: JsonObject, owner: string) => Effect.Effect<void, ApiError>
-  /** Returns a response of an owner. Fails if it does not exist. */
+  /** Returns a response by id. Fails if it does not exist or has a different owner. */
   readonly get: (id: string, owner: string) => Effect.Effect<Kept, ApiError>
   readonly has: (id: string, owner: string) => Effect.Effect<boolean, ApiError>
   readonly forget: (id: string) => Effect.Effect<void>
 }
 
-/** Settings of the store. */
+/** Options for the response store. */
 export interface Options {
-  /** Total size in characters above which the oldest ended responses are evicted. */
+  /** Maximum total size of all responses, in characters. Beyond this, the oldest completed responses are evicted. */
   readonly maxCharacters: number
-  /** Whether to store responses that their clients do not want stored, too; false by default. */
+  /** Whether to store responses even if the client set `store: false`. Default: false. */
   readonly keepsAll?: boolean | undefined
-  /** An additional store that survives this process; none if absent. */
+  /** A persistent store in addition to memory. Default: none. */
   readonly archive?: Archive.Archive | undefined
-  /** Whether the response of a run is still to come from its server; false by default. */
+  /** Returns whether another server is still expected to store the response of a run. Defaults to always false. */
   readonly isAwaited?: ((run: string) => Effect.Effect<boolean, ApiError>) | undefined
-  /** Waits until the run of a background response is recorded; does not wait by default. */
+  /** Waits until the run of a background response is recorded in the journal. Defaults to not waiting. */
   readonly recorded?: ((segment: Segment) => Effect.Effect<unknown>) | undefined
-  /** The responses that servers share; none by default. */
+  /** Responses shared between servers. Default: none. */
   readonly shared?: SharedResponses | undefined
 }
 
@@ -78,7 +78,7 @@ const prefixes: Readonly<Record<string, string>> = {
   compaction: "cmp"
 }
 
-/** An item as it is listed: with an id and its type. */
+/** Returns an item as it appears in lists, with an id and a type. */
 const listed = (item: JsonObject, id: string): JsonObject => {
   const type = typeof item.type === "string" ? item.type : "message"
   const named = {
@@ -90,7 +90,7 @@ const listed = (item: JsonObject, id: string): JsonObject => {
   return type === "message" ? { ...named, content: partsOf(item) } : named
 }
 
-/** The items of an input, which may be a text of the user. */
+/** Returns an input as a list of items. A string is treated as a user message. */
 export const itemsOf = (input: unknown): ReadonlyArray<JsonObject> => {
   if (typeof input === "string") return [{ role: "user", content: input }]
   return Array.isArray(input) ? input.filter(isObject) : []
@@ -100,13 +100,13 @@ export const itemsOf = (input: unknown): ReadonlyArray<JsonObject> => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the body of a stored response so far. */
+/** Returns the current response body for a stored response. */
 export const bodyOf = ({ isCancelled, segment }: Kept): JsonObject => {
   const body = whole(segment.about, segment.parts)
   return isCancelled ? { ...body, status: "cancelled", error: null } : body
 }
 
-/** Size of a response besides its texts, in characters: about as measured for small ones. */
+/** Estimated size of a response in addition to its text, in characters, based on measurements of small responses. */
 const overhead = 4096
 
 const sizeOf = (parts: ReadonlyArray<Part>): number =>
@@ -120,7 +120,7 @@ const unknown = (id: string): ApiError =>
 const gone = (id: string): ApiError =>
   invalid("previous_response_id", `Previous response with id '${id}' not found. Send the whole conversation.`)
 
-/** Makes a store. */
+/** Creates a response store. */
 export const make = Effect.fnUntraced(function* ({
   archive,
   isAwaited = () => Effect.succeed(false),
@@ -130,9 +130,9 @@ export const make = Effect.fnUntraced(function* ({
   shared
 }: Options): Effect.fn.Return<ResponseStore, never, Scope.Scope> {
   const scope = yield* Effect.scope
-  /** In the order in which they came. */
+  /** Responses by id, in insertion order. */
   const all = new Map<string, Kept>()
-  /** Responses that were running when last checked. */
+  /** Ids of responses that were running when last checked. */
   const running = new Set<string>()
   let characters = 0
 
@@ -161,7 +161,7 @@ export const make = Effect.fnUntraced(function* ({
     }
   }
 
-  /** Returns a response that memory has evicted, or that another process has stored. */
+  /** Loads a response from the archive, after it was evicted from memory or stored by another process. */
   const recalled = (id: string): Effect.Effect<Kept | undefined, ApiError> => {
     if (archive === undefined || !/^resp_[0-9A-Za-z]{1,64}$/.test(id)) return Effect.undefined
     const stored = Effect.map(archive.get(id), (text) => {
@@ -171,7 +171,10 @@ export const make = Effect.fnUntraced(function* ({
     return Effect.flatMap(stored, (kept) => (kept?.isBegun === true ? continued(kept, stored) : Effect.succeed(kept)))
   }
 
-  /** A response that was begun: it continues on another server, or has ended since it was read, or was stopped. */
+  /**
+   * Resolves a response that was archived before it was complete: its run continues on another server, has completed
+   * since, or was stopped.
+   */
   const continued = (
     kept: Kept,
     stored: Effect.Effect<Kept | undefined, ApiError>
@@ -198,7 +201,7 @@ export const make = Effect.fnUntraced(function* ({
       )
     })
 
-  /** Stores a response when it is over, before its client is notified. */
+  /** Archives a response when it completes, before the client is notified. */
   const write = (archive: Archive.Archive, kept: Kept) =>
     kept.segment.onEnd((last) =>
       Effect.suspend(() => {
@@ -208,7 +211,7 @@ export const make = Effect.fnUntraced(function* ({
       })
     )
 
-  /** An item by its id, which has that of the response it is of. */
+  /** Returns an item by its id, which contains the id of its response. */
   const itemOf = (id: string, owner: string): Effect.Effect<JsonObject, ApiError> => {
     const [, response] = /^[a-z]+_([0-9A-Za-z]{22})_(?:in)?\d+$/.exec(id) ?? []
     return Effect.flatMap(response === undefined ? Effect.undefined : find(`resp_${response}`, owner), (kept) => {
@@ -220,10 +223,10 @@ export const make = Effect.fnUntraced(function* ({
     })
   }
 
-  /** A body with the items in it that it refers to. */
+  /** Replaces item references in the body's input with the items. */
   const resolved = (body: JsonObject, owner: string): Effect.Effect<JsonObject, ApiError> => {
     const { input } = body
-    /** OpenAI lets the type of a reference be absent or null. */
+    /** OpenAI allows the type of an item reference to be omitted or null. */
     const isReference = (item: unknown): item is JsonObject =>
       isObject(item) &&
       (item.type === "item_reference" ||
@@ -261,7 +264,7 @@ export const make = Effect.fnUntraced(function* ({
       return yield* invalid("previous_response_id", `Response '${kept.id}' is not complete yet.`)
     }
     const output = bodyOf(kept).output as ReadonlyArray<JsonObject>
-    // A summary stands for all that came before it.
+    // A compaction summary replaces all earlier items.
     const before = CompactionItem.isTriggered(kept.input) ? [] : kept.input
     return { ...body, input: [...before, ...output, ...itemsOf(body.input)] }
   })
@@ -290,10 +293,10 @@ export const make = Effect.fnUntraced(function* ({
         : // A reader that reads to the end keeps it running after its client has disconnected.
           Effect.asVoid(Effect.forkIn(segment.over, scope))
       if (archive === undefined) return reading
-      // Other servers read that it is in progress, and that it was stopped once this process was killed.
+      // Other servers load this record as "in progress", or as stopped if this process was killed.
       const told = Archive.encode({ ...kept, isBegun: true, segment: { ...segment, parts: [stopped] } })
       const isOpen = isInBackground && !segment.isOver()
-      // It may end, or its client may leave, while its run is waited for: what keeps it comes first.
+      // Archives the response first, since the run may end or the client may disconnect while waiting for the journal.
       const steps = [isOpen ? archive.set(id, told) : Effect.void, write(archive, kept), reading]
       return Effect.andThen(
         Effect.all(steps, { discard: true }),

@@ -1,4 +1,4 @@
-/** OpenAI's Responses as a wire. */
+/** The wire for OpenAI's Responses API. */
 import * as OpenAi from "../wire/OpenAi.ts"
 import type { Wire } from "../wire/Wire.ts"
 import { read } from "./ResponsesReader.ts"
@@ -6,7 +6,7 @@ import { begin, type ResponsesState, whole, write } from "./ResponsesWriter.ts"
 
 export const responses: Wire<ResponsesState> = {
   name: "responses",
-  // A response repeats its tools, and is written by them.
+  // `tools` is not listed here, because a response repeats the request's tools.
   conversation: "input",
   said: ["input"],
   read,

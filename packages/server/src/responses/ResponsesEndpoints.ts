@@ -1,4 +1,4 @@
-/** Endpoints of stored responses: the response itself, its events, its input, and cancelling it. */
+/** Endpoints for stored responses: retrieving a response, its events or its input items, and cancelling it. */
 import * as Effect from "effect/Effect"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import type * as HttpServerResponse from "effect/http/HttpServerResponse"
@@ -23,7 +23,7 @@ type Response = HttpServerResponse.HttpServerResponse
 // Creation
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Stores responses; requests in the background return before they are done. */
+/** Stores responses. Background requests return before their response is complete. */
 export const keeping = ({ keep, recall }: ResponseStore.ResponseStore, shared?: SharedResponses): Endpoint.Keeping => ({
   recall,
   keep,
@@ -35,7 +35,7 @@ export const keeping = ({ keep, recall }: ResponseStore.ResponseStore, shared?: 
       : undefined
 })
 
-/** A conversation in short is the client's to keep. */
+/** Resolves references but stores nothing: the client keeps compacted conversations. */
 export const recalling = ({ recall }: ResponseStore.ResponseStore): Endpoint.Keeping => ({
   recall,
   keep: () => Effect.void,
@@ -48,7 +48,7 @@ export const recalling = ({ recall }: ResponseStore.ResponseStore): Endpoint.Kee
 
 const addressOf = ({ url }: Incoming): URL => new URL(url, "http://localhost")
 
-/** The response that a path names. */
+/** Returns the response id in the path. */
 const namedIn = (request: Incoming): string => addressOf(request).pathname.split("/")[3] ?? ""
 
 const wholeOf = (parameters: URLSearchParams, name: string, least: number): number | undefined => {
@@ -59,13 +59,13 @@ const wholeOf = (parameters: URLSearchParams, name: string, least: number): numb
   throw invalid(name, `${name} must be a whole number of at least ${least}.`)
 }
 
-/** The number of the last event that a client received, as clients of server-sent events send it. */
+/** Returns the number of the last event received by the client, from the `Last-Event-ID` header. */
 const lastEventOf = ({ headers }: Incoming): number | undefined => {
   const last = headers["last-event-id"]
   return last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined
 }
 
-/** Streams the events after a given number, also for a response that is still running. */
+/** Streams the events after a given number. Also works for a response that is still running. */
 const streamOf = ({ segment }: ResponseStore.Kept, request: Incoming, after: number): Effect.Effect<Response> => {
   const wire = { ...responses, begin: (about: typeof segment.about) => beginAfter(about, after) }
   return Respond.stream(request, wire, segment, {}, () => {})
@@ -79,7 +79,7 @@ const retrieve = (kept: ResponseStore.Kept, request: Incoming): Effect.Effect<Re
     : Effect.succeed(Respond.json(ResponseStore.bodyOf(kept)))
 }
 
-/** A page of items: twenty, the last first, unless it is asked for otherwise. */
+/** Returns a page of input items. Defaults to 20 items, most recent first. */
 const inputOf = ({ input }: ResponseStore.Kept, request: Incoming): Response => {
   const { searchParams } = addressOf(request)
   const ordered = searchParams.get("order") === "asc" ? input : input.toReversed()
@@ -121,9 +121,9 @@ const cancel = (
 // Endpoints
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The endpoints of stored responses. */
+/** Creates the endpoints for stored responses. */
 export const make = (context: Endpoint.Context, store: ResponseStore.ResponseStore, shared?: SharedResponses) => {
-  /** Answers the owner of a response. */
+  /** Wraps an endpoint so that it receives the stored response, and only its owner has access. */
   const of =
     (answer: (kept: ResponseStore.Kept, request: Incoming) => Effect.Effect<Response, ApiError>) =>
     (request: Incoming): Effect.Effect<Response> =>

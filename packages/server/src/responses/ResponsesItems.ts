@@ -1,7 +1,7 @@
 /**
- * Reads the input items of Responses as messages. Calls and results of tools that OpenAI runs, or that only its own
- * models know (`local_shell`, `apply_patch`, MCP), become calls and results of tools of that name, so that workers see
- * what was done. Source: https://developers.openai.com/api/reference/resources/responses.
+ * Converts input items of the Responses API to messages. Calls of tools that OpenAI executes, or that only OpenAI's
+ * models support (`local_shell`, `apply_patch`, MCP), become regular tool calls and results with that name, so that
+ * workers can read them. Source: https://developers.openai.com/api/reference/resources/responses.
  */
 
 import { Options } from "@divisi/core"
@@ -21,7 +21,10 @@ type Adding = Conversation.Conversation
 // Messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether an item is one of this server's own notes, which clients send back as they are: no worker has said it. */
+/**
+ * Whether an item is a progress note from this server, which clients send back as part of the conversation. Notes are
+ * not worker output, so they are skipped.
+ */
 const isOwnNote = ({ content, phase, role }: Json.JsonObject, field: string, reading: Reading): boolean =>
   role === "assistant" &&
   phase === "commentary" &&
@@ -70,16 +73,18 @@ const addResult = (conversation: Adding, item: Json.JsonObject, output: unknown,
 // Tools of the vendor
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fields of an item that describe the item and not its call. */
+/** Fields that describe the item itself rather than its call. */
 const aboutItem = new Set(["type", "id", "call_id", "status", "agent", "created_by", "name", "server_label"])
 
-/** Fields for the result of a call, if its item contains it. */
+/** Fields that contain the result of a call, if it is part of the same item. */
 const resultFields = ["output", "outputs", "results", "error"] as const
 
 const without = (item: Json.JsonObject, names: ReadonlySet<string>): Json.JsonObject =>
   Object.fromEntries(Object.entries(item).filter(([name]) => !names.has(name)))
 
-/** The name of a vendor's tool, in letters that every vendor takes. */
+/**
+ * Returns a name for a vendor tool that is valid for all vendors: letters, digits, `_` and `-`, up to 64 characters.
+ */
 const vendorName = ({ name, server_label, type }: Json.JsonObject): string =>
   [server_label, name ?? (type as string).replace(/_call$/, "")]
     .filter((part) => typeof part === "string")
@@ -87,7 +92,7 @@ const vendorName = ({ name, server_label, type }: Json.JsonObject): string =>
     .replace(/[^A-Za-z0-9_-]/g, "_")
     .slice(0, 64)
 
-/** A call of a vendor's tool, with its result if the item has one. */
+/** Adds the call of a vendor tool, and its result if the item contains one. */
 const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: string): void => {
   const { reading } = conversation
   const id = Json.optional(item.call_id ?? item.id, `${field}.call_id`, Json.name) ?? field
@@ -110,7 +115,7 @@ const addVendorCall = (conversation: Adding, item: Json.JsonObject, field: strin
   Conversation.addResult(conversation, { callId: id, content: text }, field)
 }
 
-/** The result of a vendor's tool that its client has run. */
+/** Returns the result of a vendor tool that the client executed. */
 const vendorOutput = (item: Json.JsonObject): unknown => {
   const { output } = item
   if (Json.isObject(output) && typeof output.image_url === "string") return [{ ...output, type: "input_image" }]
@@ -122,7 +127,7 @@ const vendorOutput = (item: Json.JsonObject): unknown => {
 // Items
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Items that no worker needs, and that clients send back in every request. */
+/** Item types that workers do not need, and that clients send back in every request. */
 const silent = new Set([
   "additional_tools",
   "reasoning",
@@ -143,7 +148,7 @@ const addOther = (conversation: Adding, item: Json.JsonObject, field: string): v
     )
 }
 
-/** Adds the summary that stands for all that came before it. Only the server that encrypted it can read it. */
+/** Adds the summary that replaces all earlier items. Only the server that encrypted a summary can read it. */
 const addSummary = ({ messages, reading }: Adding, item: Json.JsonObject, field: string): void => {
   const summary = summaryOf(item)
   if (summary === undefined) {
@@ -151,7 +156,7 @@ const addSummary = ({ messages, reading }: Adding, item: Json.JsonObject, field:
   } else messages.push({ role: "developer", content: `Summary of the conversation so far:\n${summary}` })
 }
 
-/** Adds an item. Throws an `ApiError`. */
+/** Adds an input item to the conversation. Throws an `ApiError` if the item is invalid. */
 export const add = (conversation: Adding, item: Json.JsonObject, field: string): void => {
   const { messages, reading } = conversation
   switch (item.type ?? "message") {
@@ -169,11 +174,11 @@ export const add = (conversation: Adding, item: Json.JsonObject, field: string):
     case "compaction_trigger":
       return
     case "context_compaction":
-      // Without a content it asks for compaction.
+      // Without content, the item is a request for compaction.
       if (!isTrigger(item)) addSummary(conversation, item, field)
       return
     case "compaction":
-    // Codex has both names for it.
+    // Codex uses both names for this item.
     case "compaction_summary":
       addSummary(conversation, item, field)
       return

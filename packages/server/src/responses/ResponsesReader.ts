@@ -1,4 +1,4 @@
-/** Reads requests of Responses. */
+/** Parses requests to the Responses API. */
 import { isReadonlyArrayNonEmpty } from "effect/Array"
 import * as Turns from "../turns/Turns.ts"
 import { invalid } from "../wire/ApiError.ts"
@@ -22,7 +22,7 @@ const messagesOf = (
   return Turns.withRules(body, reading, said)
 }
 
-/** The states that items of reasoning carry. */
+/** Returns the run states embedded in reasoning items. */
 const sealsIn = (input: unknown): ReadonlyArray<string> =>
   (Array.isArray(input) ? input : []).flatMap((item) =>
     Json.isObject(item) && item.type === "reasoning" && typeof item.encrypted_content === "string"
@@ -30,13 +30,13 @@ const sealsIn = (input: unknown): ReadonlyArray<string> =>
       : []
   )
 
-/** How verbose an answer is: a preference that no worker gets. */
+/** Adds a notice if the client set `text.verbosity`, which is not supported. */
 const noteVerbosity = (text: Json.JsonObject, reading: Reading.Reading) => {
   if (text.verbosity === undefined || text.verbosity === null || text.verbosity === "medium") return
   reading.notice("text.verbosity is not supported and was ignored.")
 }
 
-/** Reads a request with a complete input. Throws an `ApiError`. */
+/** Parses a request body with a complete input. Throws an `ApiError` if it is invalid. */
 export const read = (body: Json.JsonObject, headers: Choice.Headers): Request => {
   const reading = Reading.make(Reading.bracketed)
   const model = Json.name(body.model, "model")

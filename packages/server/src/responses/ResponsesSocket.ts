@@ -1,4 +1,7 @@
-/** Responses over a WebSocket: one after another on one connection, which keeps for itself what is not to be stored. */
+/**
+ * The Responses API over WebSocket. A connection handles one response at a time, and holds responses with `store:
+ * false` in memory so that later requests can continue from them.
+ */
 import { IncomingMessage } from "node:http"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
@@ -29,7 +32,7 @@ import { responses } from "./Responses.ts"
 // Frames
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The data of server-sent events, each a frame. That nothing follows needs no frame of its own. */
+/** Splits server-sent events into WebSocket frames. The end marker `[DONE]` is not sent. */
 const framesOf = (events: string): ReadonlyArray<string> =>
   events.split("\n\n").flatMap((event) => {
     const at = event.indexOf("data: {")
@@ -44,7 +47,10 @@ const errorFrame = (error: ApiError): string => {
 const textOf = (frame: Uint8Array | string): string =>
   typeof frame === "string" ? frame : Buffer.from(frame).toString("utf8")
 
-/** Headers that all requests of a connection share. Retry headers are omitted, since they apply to a single request. */
+/**
+ * Returns the headers that apply to all requests on a connection. Retry and idempotency headers are dropped, because
+ * they apply to a single request.
+ */
 const shared = (headers: Headers): Headers => ({
   ...headers,
   "idempotency-key": undefined,
@@ -56,32 +62,34 @@ const shared = (headers: Headers): Headers => ({
 // Connections
 // -------------------------------------------------------------------------------------------------------------------
 
-/** So many frames wait for the one before them; a client that sends more has to wait itself. */
+/** Maximum number of frames that wait for a previous frame. Beyond this, the connection stops reading. */
 const waitingFrames = 16
 
-/** The code that closes a connection of a client that has too many bytes in flight. */
+/** Close code for a connection whose client has too many bytes in flight. */
 const tryAgainLater = 1013
 
-/** How long a connection lives. */
+/** Maximum lifetime of a connection, in milliseconds. */
 const lifeMillis = 3_600_000
 
-/** How many characters a connection keeps for itself. */
+/** Maximum size of the responses held for a connection, in characters. */
 const ownCharacters = 8 * 2 ** 20
 
 interface Connection {
-  /** Delivers results to an open response. */
+  /** Delivers tool results to the open response. */
   readonly desk: Injected.Desk
-  /** The number of the last event that was sent. */
+  /** Sequence number of the last event sent. */
   lastNumber: number
   readonly context: Endpoint.Context
   readonly headers: Headers
   readonly store: ResponseStore.ResponseStore
-  /** Responses of this connection, also those that are not to be stored. */
+  /** Responses created on this connection, including those with `store: false`. */
   readonly own: ResponseStore.ResponseStore
   readonly send: (frames: ReadonlyArray<string>) => Effect.Effect<void, Socket.SocketError>
 }
 
-/** A request that continues from a response of this connection finds it here; other requests use the store. */
+/**
+ * Requests that continue from a response on this connection use its own store; all other requests use the shared store.
+ */
 const keepingOf = ({ own, store }: Connection): Endpoint.Keeping => ({
   recall: (body, owner) => {
     const previous = body.previous_response_id
@@ -109,9 +117,9 @@ const say = (connection: Connection, segment: Segment): Effect.Effect<void, Sock
     return Effect.andThen(send(framesOf(events)), rest)
   })
 
-/** A frame of a client: its bytes count as in flight until it is released. */
+/** A frame sent by the client. Its bytes count as in flight until it is released. */
 interface Frame {
-  /** The bytes and the value, or why it cannot be read. */
+  /** The frame's size and parsed body, or the error if it cannot be parsed. */
   readonly received: Body.Received & { readonly body: Json.JsonObject | ApiError }
   readonly held: Held
 }
@@ -130,14 +138,14 @@ const frameOf = (context: Endpoint.Context, owner: string, text: string, held: H
   })
 }
 
-/** The request that a frame is. */
+/** Returns the request in a frame. Throws an `ApiError` if the frame is not a `response.create` event. */
 const requestOf = ({ received: { body } }: Frame): Json.JsonObject => {
   if (body instanceof ApiError) throw body
   if (body.type === "response.create") return body
   throw invalid("type", "type must be response.create.")
 }
 
-/** Delivers results immediately, even while output is sent. Results that are not accepted are returned. */
+/** Delivers tool results immediately, even while output is being sent. Rejected results are returned to the client. */
 const inject = (
   connection: Connection,
   owner: string,
@@ -163,7 +171,10 @@ const inject = (
   )
 }
 
-/** Answers one frame. If continuing from a response fails, it cannot be retried: the response is removed here. */
+/**
+ * Handles one frame. If continuing from an earlier response fails, that response is removed, so the request cannot be
+ * retried.
+ */
 const turn = (connection: Connection, frame: Frame): Effect.Effect<void, Socket.SocketError> =>
   Effect.clockWith((clock) => {
     const { context, desk, headers, own, send } = connection
@@ -210,7 +221,7 @@ const connect = Effect.fnUntraced(function* (
   const unread = context.inFlight()
   const refused = yield* Deferred.make<ApiError>()
   const node = request.source instanceof IncomingMessage ? request.source.socket : undefined
-  // The bytes of a frame count from the first on, before it is whole.
+  // Counts the bytes of a frame as they arrive, before the frame is complete.
   if (node !== undefined) {
     Turns.pace(node, (bytes) => {
       const refusal = unread.take(owner, bytes)
@@ -221,7 +232,7 @@ const connect = Effect.fnUntraced(function* (
   const send = ([first, ...rest]: ReadonlyArray<string>) =>
     first === undefined ? Effect.void : writer.writeAll([first, ...rest])
   const frames = yield* Queue.bounded<Frame>(waitingFrames)
-  /** The frames that were received and are not answered yet. */
+  /** Received frames that have not been answered yet. */
   const held = new Set<Held>()
   const release = (frame: Held) => {
     frame.release()
@@ -240,7 +251,7 @@ const connect = Effect.fnUntraced(function* (
         Effect.sync(() => release(bytes))
       )
     }
-    // If the client sends another request, the pending response ends with its calls.
+    // If the client sends another request, the open response ends with its pending calls.
     desk.end()
     yield* Queue.offer(frames, frame)
   })
@@ -268,16 +279,16 @@ const connect = Effect.fnUntraced(function* (
   const refusing = Effect.flatMap(Deferred.await(refused), ({ message }) =>
     Effect.andThen(
       writer.write(new Socket.CloseEvent(tryAgainLater, message)),
-      // The client is not waited for: it may still be sending the frame.
+      // Closes without waiting for the client, which may still be sending the frame.
       Effect.sync(() => node?.destroySoon())
     )
   )
-  // A client that goes away is noticed while it is answered, too.
+  // Detects a disconnect even while a response is being sent.
   const all = Effect.raceFirst(Effect.raceFirst(reading, answering), refusing)
   yield* Effect.timeoutOption(all, lifeMillis)
 }, Effect.scoped)
 
-/** The endpoint: it takes over the connection of a request. */
+/** Creates the endpoint, which upgrades a request to a WebSocket connection. */
 export const make =
   (context: Endpoint.Context, store: ResponseStore.ResponseStore) =>
   (request: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>

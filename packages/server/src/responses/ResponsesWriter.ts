@@ -1,4 +1,4 @@
-/** Writes responses of Responses: a body, or events. */
+/** Writes responses in the format of the Responses API, as one body or as a stream of events. */
 import { Dialects } from "@divisi/provider-kit"
 import type { ApiError } from "../wire/ApiError.ts"
 import type { JsonObject } from "../wire/Json.ts"
@@ -14,7 +14,7 @@ import * as ResponseObject from "./ResponseObject.ts"
 
 const Types = Dialects.ResponsesEvents.events
 
-/** An open item: a message with one part, or reasoning with notes. */
+/** The open output item: a message with one part, or reasoning with notes. */
 type Open =
   | {
       readonly type: "message"
@@ -24,29 +24,32 @@ type Open =
     }
   | { readonly type: "reasoning"; readonly notes: ReadonlyArray<string> }
 
-/** A response that is being written. */
+/** State for writing a response. */
 export interface ResponsesState {
   readonly about: About
   readonly tools: ReadonlyArray<Tools.Offered>
-  /** The items that are whole. */
+  /** Completed output items. */
   readonly output: ReadonlyArray<JsonObject>
   readonly open: Open | undefined
-  /** The summary so far, if that is what the client asks for; none of it is sent before it is whole. */
+  /**
+   * The text of a compaction summary. Set only if the client requested compaction; the text is sent once it is
+   * complete.
+   */
   readonly summary?: string | undefined
   readonly progress: Pick<ResponseObject.Progress, "status" | "finish" | "incomplete" | "error">
-  /** The number of the next event. */
+  /** Sequence number of the next event. */
   readonly sequence: number
-  /** The number of the last event that the client has; nothing up to it is sent. */
+  /** Sequence number of the last event that the client already has. Events up to this number are not sent. */
   readonly after: number
 }
 
-/** An event without its number. */
+/** An event without its sequence number. */
 type Event = { readonly type: string } & JsonObject
 
 /** The state after a part, and the events to send. */
 type Step = readonly [state: ResponsesState, events: ReadonlyArray<Event>]
 
-/** The object that a state is. */
+/** Returns the response object for a state. */
 export const objectOf = ({ about, output, progress }: ResponsesState): JsonObject =>
   ResponseObject.make(about, { ...progress, output })
 
@@ -54,7 +57,7 @@ export const objectOf = ({ about, output, progress }: ResponsesState): JsonObjec
 // Items
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The agent that an item is of, for clients that ask: a worker by its id, or the Conductor. */
+/** Returns the agent of an item for clients that request it: a worker id, or `divisi` for the Conductor. */
 const agentOf = ({ about }: ResponsesState, by: string | undefined): JsonObject =>
   about.request.isTagged === true ? { agent: { agent_name: by ?? "divisi" } } : {}
 
@@ -63,7 +66,7 @@ const itemId = (prefix: string, { about, output }: ResponsesState): string => `$
 const partOf = (part: "output_text" | "refusal", text: string): JsonObject =>
   part === "refusal" ? { type: part, refusal: text } : { type: part, text, annotations: [], logprobs: [] }
 
-/** Kind of a message: the answer, or commentary. It is sent only to clients that want notes as such messages. */
+/** Phase of a message: the answer, or commentary. Sent only to clients that receive notes as commentary messages. */
 type Phase = "commentary" | "final_answer"
 
 const messageOf = (
@@ -84,13 +87,13 @@ const messageOf = (
 
 const summary = (text: string): JsonObject => ({ type: "summary_text", text })
 
-/** An item that is whole, with its last event. */
+/** Adds a completed item, with its closing event. */
 const done = (state: ResponsesState, item: JsonObject, events: ReadonlyArray<Event>): Step => [
   { ...state, open: undefined, output: [...state.output, item] },
   [...events, { type: Types.itemDone, output_index: state.output.length, item }]
 ]
 
-/** Ends the open item. A message that is followed by tool calls was not an answer. */
+/** Closes the open item. A message followed by tool calls is commentary, not an answer. */
 const close = (
   state: ResponsesState,
   status: "completed" | "incomplete" = "completed",
@@ -126,7 +129,7 @@ const added = ({ output }: ResponsesState, item: JsonObject): Event => ({
   item
 })
 
-/** Adds a piece of text. */
+/** Appends text to the open message, or opens a new one. */
 const say = (before: ResponsesState, part: "output_text" | "refusal", text: string, by: string | undefined): Step => {
   const isOpen = before.open?.type === "message" && before.open.part === part
   const [state, closed] = isOpen ? [before, []] : close(before)
@@ -145,7 +148,7 @@ const say = (before: ResponsesState, part: "output_text" | "refusal", text: stri
   return [{ ...state, open: { type: "message", part, text: said, by } }, [...closed, ...begun, piece]]
 }
 
-/** Adds a complete text outside the answer. */
+/** Adds a complete commentary message. */
 const comment = (before: ResponsesState, text: string, by: string | undefined): Step => {
   const [ready, closed] = close(before)
   const [said, events] = say(ready, "output_text", text, by)
@@ -153,7 +156,7 @@ const comment = (before: ResponsesState, text: string, by: string | undefined): 
   return [state, [...closed, ...events, ...ended]]
 }
 
-/** A note, as a part of a summary of reasoning, or as commentary. */
+/** Adds a note, either as part of a reasoning summary or as a commentary message. */
 const note = (before: ResponsesState, text: string, by: string | undefined): Step => {
   if (before.about.request.isCommented === true) return comment(before, text, by)
   const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
@@ -175,7 +178,7 @@ const note = (before: ResponsesState, text: string, by: string | undefined): Ste
   ]
 }
 
-/** The state of the run, in the reasoning that is open or in an item of its own. */
+/** Adds the run state to the open reasoning item, or to a new one. */
 const carry = (before: ResponsesState, encrypted_content: string): Step => {
   const notes = before.open?.type === "reasoning" ? before.open.notes : undefined
   const [state, closed] = notes === undefined ? close(before, "completed", "commentary") : [before, []]
@@ -190,7 +193,7 @@ const carry = (before: ResponsesState, encrypted_content: string): Step => {
   return done(state, item, [...closed, ...begun])
 }
 
-/** How a call is written: a function has arguments, a tool of any text an input. */
+/** Returns the format for a call: functions have JSON arguments, custom tools have free-form input. */
 const writing = (state: ResponsesState, call: Extract<Part, { readonly type: "tool-call" }>) => {
   const tool = Tools.calledOf(state.tools, call)
   const named = {
@@ -220,7 +223,7 @@ const call = (before: ResponsesState, made: Extract<Part, { readonly type: "tool
   ])
 }
 
-/** The result of a tool, between the call and what comes of it. */
+/** Adds a tool result, which follows its call. */
 const given = (before: ResponsesState, told: JsonObject): Step => {
   const [state, closed] = close(before)
   const item = {
@@ -235,7 +238,7 @@ const given = (before: ResponsesState, told: JsonObject): Step => {
 // Ends
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Error codes by which clients decide how to handle a failed response. */
+/** Returns the error code that tells clients how to handle a failed response. */
 const errorOf = (error: ApiError): JsonObject => {
   const { code } = OpenAi.errorOf(error)
   const isTold = error.kind === "context-too-long" || error.kind === "quota" || error.kind === "rate-limit"
@@ -259,7 +262,7 @@ const finish = (before: ResponsesState, part: Extract<Part, { readonly type: "fi
   return [state, [...events, { type: Types[status], response: objectOf(state) }]]
 }
 
-/** The end of a summary: the item that carries it, which is the only one. A part of a summary carries nothing. */
+/** Finishes a compaction response. Its only output item contains the summary; a truncated summary is not returned. */
 const summarized = (state: ResponsesState, summary: string, part: Extract<Part, { readonly type: "finish" }>): Step => {
   if (part.reason === "length") return finish(state, part)
   if (part.reason === "refusal" || summary.trim() === "") {
@@ -298,7 +301,7 @@ const answer = (state: ResponsesState, part: Part): Step => {
       return carry(state, part.state)
     case "finish":
       return finish(state, part)
-    // Open items stay open: a stream that broke off must not look complete.
+    // Open items are left open, so that an aborted stream does not look complete.
     case "error": {
       const failed = { ...state, progress: { status: "failed", error: errorOf(part.error) } } as const
       return [failed, [{ type: Types.failed, response: objectOf(failed) }]]
@@ -314,7 +317,7 @@ const answer = (state: ResponsesState, part: Part): Step => {
 
 const isOver = ({ progress: { status } }: ResponsesState): boolean => status !== "in_progress"
 
-/** The events that a client does not have yet, with their numbers. */
+/** Serializes the events that the client does not have yet, with their sequence numbers. */
 const numbered = (before: ResponsesState, [state, events]: Step): Written<ResponsesState> => {
   const text = events
     .map(({ type, ...data }, at) => {
@@ -337,7 +340,7 @@ const start = (about: About, after: number): ResponsesState => ({
   after
 })
 
-/** The beginning of a stream of which the client has the events up to a number. */
+/** Starts a stream for a client that already has the events up to `after`. */
 export const beginAfter = (about: About, after: number): Written<ResponsesState> => {
   const state = start(about, after)
   const response = objectOf(state)
@@ -356,12 +359,12 @@ export const beginAfter = (about: About, after: number): Written<ResponsesState>
   return numbered(state, [state, events])
 }
 
-/** The beginning of a stream. */
+/** Starts a stream. */
 export const begin = (about: About): Written<ResponsesState> => beginAfter(about, -1)
 
 /**
- * Returns the output for a part. A heartbeat repeats the last number: event numbers of a response are the same for all
- * readers, so that each can resume where another broke off.
+ * Returns the events for a part. A heartbeat repeats the last sequence number: all readers of a response see the same
+ * numbers, so each of them can resume after a disconnect.
  */
 export const write = (state: ResponsesState, part: Part): Written<ResponsesState> => {
   if (part.type !== "heartbeat") return numbered(state, step(state, part))
@@ -369,6 +372,6 @@ export const write = (state: ResponsesState, part: Part): Written<ResponsesState
   return [state, event({ type, sequence_number: state.sequence - 1, response: objectOf(state) }, type)]
 }
 
-/** The body of a response, as far as its parts go. */
+/** Builds the response body from the parts available. */
 export const whole = (about: About, parts: ReadonlyArray<Part>): JsonObject =>
   objectOf(parts.reduce<ResponsesState>((state, part) => step(state, part)[0], start(about, -1)))

@@ -1,7 +1,7 @@
 /**
- * Background responses shared between servers. Any server can stream any response: its parts are a fold of its run's
- * journal, so all readers see the same parts, and the final response is in the archive. One server executes the run and
- * renews its claim; if that server crashes, freezes or drains, another one claims the response and resumes the run.
+ * Shares background responses between servers. Any server can stream any response, because its parts are derived from
+ * the run's journal, and the final response is archived. One server executes the run and renews its claim; if that
+ * server crashes, freezes or drains, another one claims the response and resumes the run.
  */
 import { Journal, Transcript } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -24,32 +24,35 @@ import { read } from "./ResponsesReader.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Claims of servers on responses. A claim expires after `leaseMillis` unless it is renewed. */
+/** Tracks which server executes each response. A claim expires after `leaseMillis` unless it is renewed. */
 export interface Claims {
   readonly leaseMillis: number
-  /** Adds a response, claimed by this server. */
+  /** Registers a response, claimed by this server. */
   readonly add: (id: string) => Effect.Effect<void, ApiError>
-  /** Claims up to `count` unclaimed responses. */
+  /** Claims up to `count` responses whose claim has expired. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, ApiError>
-  /** Renews claims, and returns those that this server still holds. */
+  /** Renews claims and returns the ids that this server still holds. */
   readonly renew: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ApiError>
   readonly release: (ids: ReadonlyArray<string>) => Effect.Effect<void, ApiError>
-  /** Removes a response that has ended. */
+  /** Removes a completed response. */
   readonly remove: (id: string) => Effect.Effect<void, ApiError>
 }
 
-/** Settings of a server's shared responses. */
+/** Options for sharing responses. */
 export interface Shared {
   readonly claims: Claims
-  /** Returns the current account and rights of an owner. Fails if its key no longer exists. */
+  /** Returns the account and current rights of an owner. Fails if its key no longer exists. */
   readonly callerOf: (owner: string) => Effect.Effect<Caller, ApiError>
 }
 
-/** Dependencies. */
+/** Dependencies of shared responses. */
 export interface Options extends Shared {
   readonly archive: Archive.Archive
   readonly journal: Journal.Journal
-  /** Waits until the journal has the run of a segment, or the segment is over. Returns whether the journal has the run. */
+  /**
+   * Waits until the journal contains the run of a segment, or the segment ends. Returns whether the journal contains
+   * the run.
+   */
   readonly recorded: (segment: Segment) => Effect.Effect<boolean>
   readonly segments: Segments
   readonly offer: () => Offer
@@ -57,30 +60,30 @@ export interface Options extends Shared {
   readonly isDraining: () => boolean
 }
 
-/** A response before its end, as it is stored. */
+/** The stored form of a response that is not complete. */
 type Begun = Pick<Archive.Record, "input" | "owner"> & { readonly about: About }
 
-/** The shared responses of a server. */
+/** The background responses that this server shares with others. */
 export interface SharedResponses {
   /**
-   * The journal of the shared runs. While the server drains, it holds back new calls so that runs can be handed over
-   * when calls in flight have finished.
+   * The journal for shared runs. While the server drains, it blocks new calls, so that a run can be handed over once
+   * its calls in flight are complete.
    */
   readonly journal: Journal.Journal
-  /** Stores a response that this server has started, and its end. */
+  /** Stores a response that this server has started, and later its completed form. */
   readonly keep: (id: string, segment: Segment, begun: Omit<Begun, "about">) => Effect.Effect<void, ApiError>
-  /** Returns a response with the parts so far. */
+  /** Returns a segment with the parts available so far. */
   readonly segmentOf: (about: About) => Effect.Effect<Segment>
-  /** Cancels a response on any server. */
+  /** Cancels a response, whichever server executes it. */
   readonly cancel: (id: string, begun: Begun) => Effect.Effect<void, ApiError>
-  /** Stops the run of a response that will be removed. */
+  /** Stops the run of a response that is about to be deleted. */
   readonly stop: (id: string, about: About) => Effect.Effect<void, ApiError>
 }
 
-/** The interval at which a journal is read for a reader, in milliseconds. */
+/** Polling interval for a journal with readers, in milliseconds. */
 const lookMillis = 200
 
-/** Responses that are claimed at a time. */
+/** Maximum number of responses claimed at once. */
 const claimedAtOnce = 16
 
 const stopped: Part = { type: "error", error: Failure.stopped }
@@ -96,12 +99,12 @@ interface News {
   readonly isLast: boolean
 }
 
-/** Reads a response from its first part on. */
+/** Reads the parts of a response, starting with the first. */
 const reader = ({ archive, journal }: Pick<Options, "archive" | "journal">, about: About) => {
   const fold = SegmentParts.make(about.shared!.fold)
   let entries = 0
   let count = 0
-  // The journal is read before the archive: a later segment of the same run begins only after this one is stored.
+  // Reads the journal before the archive: the next segment of a run starts only after this one was archived.
   return Effect.gen(function* (): Effect.fn.Return<News, ApiError | Journal.JournalError> {
     const read = yield* journal.read(about.runId, entries)
     const text = yield* archive.get(idOf(about))
@@ -119,9 +122,9 @@ const nothing: News = { parts: [], isLast: false }
 
 const heartbeat: ReadonlyArray<Part> = [{ type: "heartbeat" }]
 
-/** A response as a segment, which each reader reads from its first part on. */
+/** Returns a segment whose readers each start with the first part. */
 const follow = (options: Options, about: About, parts: ReadonlyArray<Part>): Segment => {
-  /** Waits for further parts, or for a heartbeat. A database that is unreachable is waited for. */
+  /** Waits for more parts, or for the next heartbeat. Keeps polling while the database is unreachable. */
   const next = (look: ReturnType<typeof reader>): Effect.Effect<News> => {
     const wait = (left: number): Effect.Effect<News> =>
       Effect.flatMap(
@@ -134,7 +137,7 @@ const follow = (options: Options, about: About, parts: ReadonlyArray<Part>): Seg
       )
     return wait(options.heartbeatMillis)
   }
-  /** Gives parts to a client, and waits while it is slow. */
+  /** Delivers parts to a reader, and waits until it accepts more. */
   const give = (take: Take, { isLast, parts }: News): Effect.Effect<void> =>
     Effect.callback<void>((resume) => {
       if (take(parts, isLast, () => resume(Effect.void)) || isLast) resume(Effect.void)
@@ -172,7 +175,10 @@ const follow = (options: Options, about: About, parts: ReadonlyArray<Part>): Seg
 // Handing over
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A journal whose runs stop before their next call once `isDraining` holds; `stop` is run when none is in flight. */
+/**
+ * Wraps a journal so that runs stop before their next call once `isDraining` returns true. `stop` runs when a run has
+ * no calls in flight.
+ */
 const handing = (base: Journal.Journal, isDraining: () => boolean, stop: (run: string) => Effect.Effect<void>) => {
   const runs = new Map<string, { readonly open: Set<string>; isWaiting: boolean }>()
   const of = (id: string) => {
@@ -209,7 +215,7 @@ const handing = (base: Journal.Journal, isDraining: () => boolean, stop: (run: s
   return journal
 }
 
-/** Ends a run that some server may execute: it is fenced before its next call. */
+/** Ends a run that any server may be executing. Its executor fails before the next call. */
 const end = Effect.fnUntraced(function* (
   base: Journal.Journal,
   runId: string
@@ -235,13 +241,13 @@ const isStop = (parts: ReadonlyArray<Part>): boolean => {
   return last?.type === "error" && last.error === Failure.stopped
 }
 
-/** Shares the background responses of a server until the scope closes; then its claims are released. */
+/** Shares a server's background responses until the scope closes, at which point its claims are released. */
 export const make = Effect.fnUntraced(function* (
   options: Options
 ): Effect.fn.Return<SharedResponses, never, Scope.Scope> {
   const { archive, callerOf, claims, isDraining, offer, segments } = options
   const scope = yield* Effect.scope
-  /** The responses that this server executes. */
+  /** Responses executed by this server. */
   const mine = new Map<string, Segment>()
   const stopRun = (run: string) =>
     Effect.forEach(
@@ -255,7 +261,7 @@ export const make = Effect.fnUntraced(function* (
     claim: (run) => journal.claim(run, { takeOver: true })
   }
 
-  /** Stores a response, and fails if it is not stored then. */
+  /** Archives a response. Fails if the archive does not accept it. */
   const store = Effect.fnUntraced(function* (
     id: string,
     { about, input, owner }: Begun,
@@ -268,7 +274,7 @@ export const make = Effect.fnUntraced(function* (
     if (record === undefined || record.isBegun !== more.isBegun) return yield* Failure.unreachable
   })
 
-  /** Stores the end of a response, unless this server has lost it: then another one continues. */
+  /** Archives a completed response, unless this server has lost its claim and another server continues. */
   const finish = (id: string, begun: Begun, parts: ReadonlyArray<Part>): Effect.Effect<void> =>
     Effect.gen(function* () {
       mine.delete(id)
@@ -278,12 +284,12 @@ export const make = Effect.fnUntraced(function* (
       yield* claims.remove(id)
     }).pipe(Effect.ignore)
 
-  /** Executes a response here, until its end is stored. */
+  /** Executes a response on this server until its completed form is archived. */
   const execute = (id: string, segment: Segment, begun: Begun): Effect.Effect<void> =>
     Effect.suspend(() => {
       mine.set(id, segment)
       const written = segment.onEnd((last) => finish(id, begun, [...segment.parts, ...last]))
-      // A reader that reads to the end keeps it running without a client.
+      // Reading the segment to its end keeps it running without a client.
       return Effect.andThen(written, Effect.asVoid(Effect.forkIn(segment.over, scope)))
     })
 
@@ -292,12 +298,12 @@ export const make = Effect.fnUntraced(function* (
 
   const isRecorded = (run: string): Effect.Effect<boolean, ApiError> =>
     Effect.matchEffect(options.journal.find(run), {
-      // A damaged run is recorded, too.
+      // A run that is recorded but damaged counts as recorded.
       onFailure: (error) => (Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed(true)),
       onSuccess: (known) => Effect.succeed(known !== undefined)
     })
 
-  /** Continues a response of another server. */
+  /** Takes over a response from another server. */
   const takeOver = Effect.fnUntraced(function* (id: string): Effect.fn.Return<void, ApiError> {
     const text = yield* archive.get(id)
     const record = text === undefined ? undefined : Archive.decode(text)
@@ -307,7 +313,7 @@ export const make = Effect.fnUntraced(function* (
     const { about } = segment
     const begun = { about, input, owner }
     if (!(yield* isRecorded(about.runId))) {
-      // No client has its id, and a repeated request has begun a run of its own.
+      // The run was never recorded: no client received its id, and a repeated request has started a separate run.
       yield* Effect.tapError(store(id, begun, [stopped]), () => claims.release([id]))
       return yield* claims.remove(id)
     }
@@ -355,13 +361,13 @@ export const make = Effect.fnUntraced(function* (
       Effect.orElseSucceed(reader(options, about), () => nothing),
       ({ parts }) => parts
     )
-  /** Stops a run wherever it is executed. */
+  /** Stops a run, whichever server executes it. */
   const stop = (id: string, about: About): Effect.Effect<void, ApiError> => {
     const own = mine.get(id)
     const elsewhere = Effect.catch(end(options.journal, about.runId), (error) =>
       Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.void
     )
-    // Once it is removed, no server claims it.
+    // After the claim is removed, no server can take the response over.
     return Effect.andThen(claims.remove(id), own === undefined ? elsewhere : own.stop)
   }
 
@@ -374,7 +380,8 @@ export const make = Effect.fnUntraced(function* (
         yield* store(id, all, [stopped], { isBegun: true })
         yield* claims.add(id)
         yield* execute(id, segment, all)
-        // A client that got an id asks for it, and one that did not repeats its request, which finds a recorded run.
+        // A client that received an id polls for it; one that did not repeats its request, which finds the recorded
+        // run.
         const isKnown = yield* options.recorded(segment)
         const isRefused = segment.isOver() && !isStop(segment.parts)
         if (!isKnown && !isRefused) return yield* Failure.unreachable

@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { ownerIn } from "./Owner.ts"
 
-/** Appends the end of a claimed run that is interrupted, with the head that it leaves. */
+/** Appends an `interrupted` ending to a claimed run, and updates the run's head. */
 export const interrupt = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   { epoch, length }: Journal.Claim,
@@ -28,8 +28,7 @@ export const interrupt = Effect.fnUntraced(function* (
 })
 
 /**
- * Ends a suspended or stopped run of an owner as interrupted, with a reason. Leaves runs that have ended or are active
- * unchanged.
+ * Ends an owner's suspended or stopped run as interrupted, with a reason. Finished and active runs are left unchanged.
  */
 export const abandon = Effect.fnUntraced(function* (
   journal: Journal.Journal,

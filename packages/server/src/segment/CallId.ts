@@ -1,8 +1,9 @@
 /**
- * Encodes the run in the ids of the tool calls that a client answers: the only field that every wire must repeat.
+ * Encodes the run id in the ids of tool calls sent to clients, because the call id is the only field that clients
+ * return on every wire.
  *
- * An id is `call_`, the run's 22 letters and digits, `_`, and six that stand for the call within its run. So it is 34
- * characters of letters, digits and `_`, which all three wires allow.
+ * An id consists of `call_`, the run's 22 letters and digits, `_`, and 6 characters that identify the call within the
+ * run. These 34 letters, digits and underscores are valid on all three wires.
  */
 import { createHash, randomFillSync } from "node:crypto"
 
@@ -15,11 +16,14 @@ const base62 = (bytes: Uint8Array, length: number): string => {
   return text
 }
 
-/** Unused random bytes. Generating a few costs as much as generating many. */
+/** Buffer of random bytes. Generating many at once costs as much as generating a few. */
 const store = Buffer.alloc(4096)
 let used = store.length
 
-/** Returns a random digit. Bytes above the last multiple of 62 are discarded, so that all digits are equally likely. */
+/**
+ * Returns a random base-62 digit. Bytes above the largest multiple of 62 are discarded, so that all digits are equally
+ * likely.
+ */
 const digit = (): string => {
   for (;;) {
     if (used === store.length) {
@@ -31,26 +35,26 @@ const digit = (): string => {
   }
 }
 
-/** Returns a new id for a run or response: 22 letters and digits, with 130 random bits. */
+/** Generates an id for a run or response: 22 letters and digits with 130 random bits. */
 export const random = (): string => {
   let text = ""
   while (text.length < 22) text += digit()
   return text
 }
 
-/** Returns the run id in a text. */
+/** Derives a run id from a text, e.g. from an idempotency key. */
 export const of = (text: string): string => base62(createHash("sha256").update(text).digest(), 22)
 
-/** Returns the short name of a call within its run. */
+/** Returns the 6 characters that identify a call within its run. */
 const placeOf = (id: string): string => base62(createHash("sha256").update(id).digest().subarray(0, 8), 6)
 
-/** Returns the client's id for a call that has the id `id` in its run. */
+/** Returns the id sent to the client for the call `id` in a run. */
 export const make = (runId: string, id: string): string => `call_${runId}_${placeOf(id)}`
 
-/** Returns the run that an id refers to; `undefined` if the id is not from this server. */
+/** Extracts the run id from a call id. Returns `undefined` if this server did not issue the id. */
 export const runOf = (callId: string): string | undefined => /^call_([0-9A-Za-z]{22})_[0-9A-Za-z]{6}$/.exec(callId)?.[1]
 
-/** Returns the call of a run that an id refers to. */
+/** Returns the call in a run that a client's call id refers to. */
 export const find = (callId: string, ids: ReadonlyArray<string>): string | undefined => {
   const place = callId.slice(-6)
   return ids.find((id) => placeOf(id) === place)

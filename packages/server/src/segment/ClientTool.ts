@@ -1,6 +1,6 @@
 /**
- * Tools that a client runs. The client validates the arguments. This module only checks that they are an object with
- * the required fields, so that a model that forgets one is asked again.
+ * Tools that the client executes. The client validates their arguments; this module only checks that they are an object
+ * with all required fields, so that a model that omits a field is asked again.
  */
 import type { Tool } from "@divisi/core"
 import { isObject, type JsonObject } from "../wire/Json.ts"
@@ -14,7 +14,7 @@ const check = (value: unknown, { required }: JsonObject) => {
     : { issues: missing.map((name) => ({ message: `${name} is missing.`, path: [name] })) }
 }
 
-/** Converts a client's tool to a tool of a run. */
+/** Converts a client's tool definition to a tool for a run. */
 export const make = ({ description, input, name, strict }: Tool.ToolDefinition): Tool.Tool => ({
   name,
   description,

@@ -1,4 +1,4 @@
-/** Converts a run without an answer to an error for its client. */
+/** Converts a run without an answer to an error for the client. */
 
 import { FailedCall, Journal } from "@divisi/core"
 import type { RunResult } from "@divisi/core/Conductor"
@@ -9,11 +9,14 @@ import { ApiError, invalid, type Kind } from "../wire/ApiError.ts"
 /** The client's error for one class of upstream failures. */
 interface Row {
   readonly kind: Kind
-  /** The message, after the worker's name. Absent if the provider's text is about the client's own request. */
+  /**
+   * The message after the worker's name. If omitted, the provider's message is used, because it concerns the client's
+   * own request.
+   */
   readonly words?: string
-  /** The retry delay in milliseconds if the provider does not specify one. */
+  /** Retry delay in milliseconds if the provider does not specify one. */
   readonly retryAfterMillis?: number
-  /** Whether a retry cannot help, although its kind of error is retried by default. */
+  /** Set if a retry cannot help, although errors of this kind are normally retried. */
   readonly isFinal?: true
 }
 
@@ -30,8 +33,9 @@ const misconfigured: Row = {
 }
 
 /**
- * Upstream failures, class by class. The provider's words about its account, its hosts and its code are for the operator:
- * a client that reads "invalid API key" changes its own key. Words about the request itself are for the client.
+ * Errors by class of upstream failure. Provider messages about the account, hosts or code of this server are meant for
+ * its operator: a client that reads "invalid API key" would change its own key. Messages about the request are passed
+ * to the client.
  */
 const rows: { readonly [T in WorkerErrorReason["_tag"]]: Row } = {
   RateLimited: {
@@ -55,7 +59,7 @@ const rows: { readonly [T in WorkerErrorReason["_tag"]]: Row } = {
   Defect: { kind: "server", words: "failed because of an error in this server's code or configuration." }
 }
 
-/** A retry would be paid for again and fail in the same way. */
+/** A retry would be charged again and fail the same way. */
 const unusable: Row = {
   kind: "upstream",
   words:
@@ -63,7 +67,10 @@ const unusable: Row = {
   isFinal: true
 }
 
-/** A model or deployment that the provider does not know: the operator named it, not the client. */
+/**
+ * Matches provider messages about an unknown model or deployment, which is a configuration error of the operator, not
+ * of the client.
+ */
 const unknownModel =
   /\bmodel_not_found|not_found_error|DeploymentNotFound|(?:model|deployment)\b.{0,200}?(?:\bnot? (?:exist|found|available|supported)|\bdoes ?n[o']t exist|unknown|no longer|deprecated|decommissioned)|(?:unknown|no such|invalid|unsupported|not find).{0,20}(?:model|deployment)\b/is
 
@@ -74,23 +81,24 @@ const rowOf = (reason: WorkerErrorReason): Row => {
 }
 
 /**
- * Returns this server's message for a failed call; `undefined` if the provider's message is about the request itself.
+ * Returns this server's message for a failed call, or `undefined` if the provider's message is about the client's
+ * request.
  */
 export const ownWords = (worker: string, reason: WorkerErrorReason): string | undefined => {
   const { words } = rowOf(reason)
   return words === undefined ? undefined : `${worker} ${words}`
 }
 
-/** This server's message for a failure of an unnamed model. */
+/** Message for a failed model whose name is not known. */
 export const unnamed = `A model behind this server ${account.words}`
 
-/** Whether an error without a worker (of an embedder or a nested run) is about an account of this server. */
+/** Whether an error without a worker, e.g. from an embedder or a nested run, concerns one of this server's accounts. */
 export const isAboutAccount = (error: unknown): boolean => {
   const tag = FailedCall.fromThrown(error)?._tag
   return tag === "Authentication" || tag === "Quota"
 }
 
-/** Converts a failed call to an error for the client. `runId` is the id of the run, if any. */
+/** Converts a failed call to an error for the client. `runId` is set if the call was part of a run. */
 export const ofWorker = (error: WorkerError, message: string, runId?: string | undefined): ApiError => {
   const { reason, worker } = error
   const { isFinal, kind, retryAfterMillis } = rowOf(reason)
@@ -109,27 +117,27 @@ export const ofWorker = (error: WorkerError, message: string, runId?: string | u
 const tagOf = (error: unknown): unknown =>
   typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
 
-/** Returns the failed call, at any depth of causes. */
+/** Finds a `WorkerError` in the chain of causes. */
 const workerErrorOf = (error: unknown): WorkerError | undefined => {
   for (let at = error; at instanceof Error; at = at.cause) if (tagOf(at) === "WorkerError") return at as WorkerError
   return undefined
 }
 
-/** The error of a run that was stopped because its clients disconnected or the server is shutting down. */
+/** The error for a run that was stopped because its clients disconnected or the server is shutting down. */
 export const stopped = new ApiError({
   kind: "overloaded",
   message: "The run was stopped before it produced an answer. Retry the request.",
   retryAfterMillis: 1000
 })
 
-/** The error of a request that needs an unreachable database. */
+/** The error for a request that needs a database which is unreachable. */
 export const unreachable = new ApiError({
   kind: "overloaded",
   message: "The server's database is unreachable. Retry the request.",
   retryAfterMillis: 5000
 })
 
-/** Whether an error or one of its causes is about an unreachable database. */
+/** Whether an error or any of its causes reports an unreachable database. */
 export const isUnreachable = (error: unknown): boolean => {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ("reason" in at && tagOf(at.reason) === "Unreachable") return true
@@ -137,13 +145,16 @@ export const isUnreachable = (error: unknown): boolean => {
   return false
 }
 
-/** The error of an `Idempotency-Key` that another request has used. */
+/** The error for an `Idempotency-Key` that was already used for a different request. */
 export const usedKey: ApiError = invalid(
   "Idempotency-Key",
   "This Idempotency-Key was used with a different request within the last 24 hours. Repeat that request unchanged, or use a new key."
 )
 
-/** Returns the error of a journal for clients, who need not know where it is; `undefined` if only its operator can help. */
+/**
+ * Converts a journal error for the client, without the journal's location. Returns `undefined` if only the operator can
+ * fix the error.
+ */
 export const ofJournal = (error: Journal.JournalError): ApiError | undefined => {
   const { reason } = error
   if (isUnreachable(error)) return unreachable
@@ -168,20 +179,22 @@ const stores: ReadonlySet<unknown> = new Set([
   "RecordsError"
 ])
 
-/** Whether an error or one of its causes is about a store of this server: its message has a path or an address. */
+/**
+ * Whether an error or any of its causes concerns a store of this server. Such messages contain a path or an address.
+ */
 const isAboutStore = (error: unknown): boolean => {
   for (let at = error; at instanceof Error; at = at.cause) if (stores.has(tagOf(at))) return true
   return false
 }
 
-/** The error of a store for clients. Its location is for the operator, in the log. */
+/** Converts a store error for the client. The location of the store is only logged. */
 export const ofStore = (cause: unknown, runId?: string | undefined): ApiError => {
   const what = runId === undefined ? "" : ` of run ${runId}`
   const message = `Internal server error. The server log has the details${what}.`
   return new ApiError({ kind: "server", message, cause })
 }
 
-/** Returns the error of a run that failed, was stopped or exceeded its budget. */
+/** Returns the error for a run that failed, was stopped or exceeded its budget. */
 export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   const message = detail ?? "The run ended without an answer."
   if (ending === "budget") {
@@ -201,7 +214,7 @@ export const of = ({ detail, ending, error, runId }: RunResult): ApiError => {
   if (isUnreachable(error)) return unreachable
   if (error instanceof Journal.JournalError) return ofJournal(error) ?? ofStore(error, runId)
   if (isAboutStore(error)) return ofStore(error, runId)
-  // Two requests with one key came at the same time.
+  // Two requests with the same key arrived at the same time.
   if (error instanceof Journal.JournalMismatch && error.detail === Journal.otherQuestion) return usedKey
   if (isAboutAccount(error)) {
     return new ApiError({ kind: account.kind, message: `${unnamed} (run ${runId})`, providerMessage: message })

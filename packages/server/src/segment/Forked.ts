@@ -1,4 +1,4 @@
-/** Forks a run of the caller. */
+/** Forks a run owned by the caller. */
 import { Journal, Transcript } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -8,7 +8,7 @@ import { type ApiError, invalid } from "../wire/ApiError.ts"
 import type { Fork } from "../wire/Wire.ts"
 import * as Failure from "./Failure.ts"
 
-/** A fork that can be run, and its pool: the workers of the original run in their order, and the other worker. */
+/** A fork that is ready to run. Its pool contains the original run's workers in the same order, plus the new worker. */
 export interface Forked {
   readonly of: Conductor.Fork
   readonly pool: WorkerPool.WorkerPool
@@ -27,7 +27,10 @@ const poolOf = ({ pool }: Pick<Team, "pool">, ids: ReadonlyArray<string>, runId:
   )
 }
 
-/** Reads the original run. The fork has the `metadata` of its request, so it belongs to the caller. */
+/**
+ * Loads the original run and prepares the fork. The fork stores the new request's `metadata`, so it belongs to the
+ * caller.
+ */
 export const read = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   team: Team,

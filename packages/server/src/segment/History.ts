@@ -2,17 +2,20 @@
 import type { Message, ToolMessage } from "@divisi/core/Message"
 import * as CallId from "./CallId.ts"
 
-/** Results that a run waits for. */
+/** Tool results for a suspended run. */
 export interface Results {
   readonly runId: string
-  /** The results by the client's call ids. */
+  /** Tool results, with the call ids that the client uses. */
   readonly results: ReadonlyArray<ToolMessage>
 }
 
 const lastCalls = (messages: ReadonlyArray<Message>): number =>
   messages.findLastIndex((message) => message.role === "assistant" && (message.toolCalls ?? []).length > 0)
 
-/** Returns the run whose calls the user has skipped by continuing, if no answer came since. */
+/**
+ * Returns the run whose tool calls the user skipped by continuing the conversation. Returns `undefined` if an answer
+ * followed.
+ */
 export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => {
   const at = lastCalls(messages)
   const asked = messages[at]
@@ -23,8 +26,8 @@ export const leftIn = (messages: ReadonlyArray<Message>): string | undefined => 
 }
 
 /**
- * Returns the results at the end of a conversation if one run waits for all of them; otherwise `undefined`, and a new
- * turn starts.
+ * Returns the tool results at the end of a conversation if they all belong to one run. Otherwise returns `undefined`,
+ * and the request starts a new turn.
  */
 export const resultsIn = (messages: ReadonlyArray<Message>): Results | undefined => {
   const at = lastCalls(messages)

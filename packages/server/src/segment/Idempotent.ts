@@ -1,6 +1,6 @@
 /**
- * Requests with an `Idempotency-Key`: the key names the run, so that the journal has its answer for 24 hours, after a
- * restart and on every server that shares the journal. Keys of different owners are separate.
+ * Supports `Idempotency-Key`. The run id is derived from the key, so that the journal can return the answer for 24
+ * hours, even after a restart or on another server with the same journal. Keys are scoped to their owner.
  */
 
 import { Journal } from "@divisi/core"
@@ -11,19 +11,19 @@ import type { Headers } from "../wire/Choice.ts"
 import * as CallId from "./CallId.ts"
 import * as Failure from "./Failure.ts"
 
-/** How long the answer for a key is returned again. */
+/** How long a request with the same key returns the stored answer, in milliseconds. */
 const keptMillis = 86_400_000
 
-/** The interval at which a run of another process is polled. */
+/** Polling interval for a run executed by another process, in milliseconds. */
 const againMillis = 250
 
-/** The run of a request that has a key; `undefined` without one. */
+/** Returns the run id for a request with an idempotency key, or `undefined` without a key. */
 export const runOf = (owner: string, headers: Headers): string | undefined => {
   const key = headers["idempotency-key"]
   return key === undefined || key === "" ? undefined : CallId.of(JSON.stringify([owner, key]))
 }
 
-/** Refuses a key that another request has used, and removes the run of one that has expired. */
+/** Rejects a key that was used for a different request, and deletes the run of an expired key. */
 export const check = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   run: string,
@@ -43,7 +43,7 @@ export const check = Effect.fnUntraced(function* (
   return yield* Failure.usedKey
 })
 
-/** Waits until another process has finished its run, or has itself ended. */
+/** Waits until another process finishes the run or releases it. */
 export const waitingForOthers = (run: Effect.Effect<Conductor.RunResult>): Effect.Effect<Conductor.RunResult> =>
   Effect.flatMap(run, (result) => {
     const { error } = result

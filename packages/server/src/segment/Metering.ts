@@ -1,13 +1,13 @@
-/** The usage of a run's segment, and the part of the answer, computed from the run's events. */
+/** Computes the usage of a segment, and the part of it that produced the answer, from the run's events. */
 import type { RunEvent } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import type { SegmentUsage } from "../wire/Wire.ts"
 import * as Place from "./Place.ts"
 
-/** Key for usage outside of steps: plans and judges. */
+/** Key for usage outside of steps, such as planning and judging. */
 const elsewhere = ""
 
-/** The events that do not change which step answers. */
+/** Event types that do not change which step produces the answer. */
 type WithoutAnswerChange =
   | "run-started"
   | "round-started"
@@ -38,15 +38,15 @@ type WithoutAnswerChange =
   | "run-finished"
 
 /**
- * Determines the steps that answer: the last one of a round, or the one whose answer was accepted; of several rounds,
- * those of the best one.
+ * Tracks which steps produce the answer. Within a round, it is the step with the accepted answer, or else the last
+ * step; across rounds, the best round counts.
  */
 const answering = () => {
   interface Round {
     readonly place: string
     score: number
   }
-  /** The active round and the best completed round of each run, by the path before its steps. */
+  /** The current round and the best completed round per run, keyed by the path prefix of the run's steps. */
   const running = new Map<string, Round>()
   const best = new Map<string, Round>()
 
@@ -60,7 +60,7 @@ const answering = () => {
       }
       case "round-revised":
         if (event.answer !== undefined) {
-          // It is the run's answer, regardless of critics' scores for other answers.
+          // An accepted answer wins, regardless of critics' scores for other answers.
           running.set(path, { place: Place.of(path, event.answer), score: Number.POSITIVE_INFINITY })
         }
         return
@@ -81,7 +81,7 @@ const answering = () => {
     }
   }
 
-  /** The step that answers the run; if it is a nested run, also the steps that answer within it. */
+  /** Returns the step that produced the answer. If it is a nested run, the answering steps within it are included. */
   const places = (): ReadonlySet<string> => {
     const found = new Set<string>()
     const at = (path: string) => (running.get(path) ?? best.get(path))?.place
@@ -92,13 +92,15 @@ const answering = () => {
   return { take, places }
 }
 
-/** Adds up the usage of a segment. Every token is in exactly one event. */
+/** Creates a counter for the usage of one segment. Each token is reported by exactly one event. */
 export const make = () => {
   const answers = answering()
   const used = new Map<string, Usage.Usage>()
   let all: Omit<SegmentUsage, "answer" | "orchestration"> = { costUsd: 0, unpricedCalls: 0, calls: 0 }
 
-  /** Returns the place that an event counts for. Calls of checks are not part of the answer. */
+  /**
+   * Returns the step to which an event's usage is attributed. Calls made by checks do not count as part of the answer.
+   */
   const placeOf = (event: RunEvent.RunEvent, path: string): string =>
     !("step" in event) || event.step === undefined || event.type === "check-answered" || "by" in event
       ? elsewhere

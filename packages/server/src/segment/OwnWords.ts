@@ -1,12 +1,12 @@
 /**
- * Events of a run for callers without the right `admin`: if a failure concerns this server's account, hosts or code,
- * its message replaces the provider's, as in errors of requests.
+ * Redacts run events for callers without the `admin` right. If a failure concerns this server's accounts, hosts or
+ * code, this server's message replaces the provider's, as in error responses.
  */
 import { Check, type RunEvent, type StepFailure } from "@divisi/core"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import * as Failure from "./Failure.ts"
 
-/** The events that contain no provider text other than answers. All other events are handled below. */
+/** Event types without provider text other than answers. All other events are handled below. */
 type WithoutProviderText =
   | "run-started"
   | "round-started"
@@ -29,32 +29,29 @@ type WithoutProviderText =
   | "critic-answered"
   | "round-finished"
 
-/** Replaces provider messages in the events of one run, in order. */
+/** Redacts the events of one run. Events must be passed in order. */
 export type OwnWords = (event: RunEvent.RunEvent) => RunEvent.RunEvent
 
-/** A message about a store of this server, which names its file or database. */
+/** Matches messages about a store of this server, which contain its file name or database address. */
 const ofStore = /\bThe (?:accounts file|database|file|journal) (?:\/|\w:|~|\.|postgres|file:|memory|in |\()/
 
-/** This server's message for a store of its own. */
+/** Message for a failed store of this server. */
 const storeFailed = "A store of this server cannot be used. The server log has the details."
 
-/**
- * The maximum number of failure messages that later texts are searched for. Beyond it, such texts are replaced
- * completely.
- */
+/** Maximum number of failure messages to redact in later texts. Beyond it, those texts are replaced completely. */
 const maxRemembered = 64
 
-/** Returns a reason without the provider's message. */
+/** Returns a failure reason without the provider's message. */
 const bare = ({ detail: _, ...reason }: WorkerErrorReason) => reason as WorkerErrorReason
 
-/** Makes the fold over the events of one run, those of nested runs included. */
+/** Creates a redactor for one run, including its nested runs. */
 export const make = (): OwnWords => {
   const remembered = new Map<string, string>()
   let isFull = false
 
   /**
-   * Returns this server's message for a class of failures; `undefined` if the provider's message is about the request
-   * itself.
+   * Returns this server's message for a class of failures, or `undefined` if the provider's message is about the
+   * client's request.
    */
   const wordsFor = (worker: string, reason: WorkerErrorReason, message: string): string | undefined => {
     const words = Failure.ownWords(worker, reason)
@@ -64,7 +61,7 @@ export const make = (): OwnWords => {
     return words
   }
 
-  /** A text that may quote failures of the run. */
+  /** Redacts a text that may quote earlier failures of the run. */
   const own = (text: string): string => {
     if (text.startsWith(Check.checkFailed)) return `${Check.checkFailed}${Failure.unnamed}`
     let said = text
@@ -72,7 +69,7 @@ export const make = (): OwnWords => {
     return isFull || Failure.isAboutAccount(new Error(said)) ? Failure.unnamed : said
   }
 
-  /** The fields of a failed or reassigned step. */
+  /** Redacts the fields of a failed or reassigned step. */
   const ofStep = <A extends Pick<StepFailure.StepFailure, "message" | "reason" | "worker">>(failure: A): A => {
     const { message, reason, worker } = failure
     if (reason === undefined) return { ...failure, message: own(message) }
@@ -124,5 +121,5 @@ export const make = (): OwnWords => {
   }
 }
 
-/** The events of one run, from its first. */
+/** Redacts all events of a run, starting with the first. */
 export const all = (events: ReadonlyArray<RunEvent.RunEvent>): ReadonlyArray<RunEvent.RunEvent> => events.map(make())

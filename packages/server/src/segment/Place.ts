@@ -1,11 +1,13 @@
-/** The address of a step among the steps of its run and of nested runs, as a text. */
+/** Text addresses for steps, including steps in nested runs. */
 import type { RunEvent } from "@divisi/core"
 
-/** Returns the address of a step, after the path before the steps of its run. */
+/** Returns the address of a step: the path prefix of its run, the round, and the step. */
 export const of = (path: string, { round, step }: { readonly round: number; readonly step: number }): string =>
   `${path}${round}.${step}`
 
-/** Returns for each event the path before the steps of its run: empty, or the parent step and a slash. */
+/**
+ * Returns a function that maps each event to the path prefix of its run: empty, or the parent step followed by a slash.
+ */
 export const paths = () => {
   const known = new Map<string, string>()
   return (event: RunEvent.RunEvent): string => {

@@ -1,27 +1,27 @@
 /**
- * Retries without an `Idempotency-Key`: the run that has answered or is answering the request is found in the journal,
- * regardless of the server that executes it. Nothing is paid for twice.
+ * Detects retries without an `Idempotency-Key`. The journal is searched for a run that has answered or is answering the
+ * same request, on any server, so that nothing is charged twice.
  */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { ApiError } from "../wire/ApiError.ts"
 import * as Failure from "./Failure.ts"
 
-/** The maximum age of a run's last change: for a run whose process ended, and for a run that has ended. */
+/** Maximum time since a run's last change, in milliseconds: for runs whose process died, and for finished runs. */
 const limits = { stoppedMillis: 3_600_000, endedMillis: 60_000 }
 
-/** The interval for checking whether an owner that may have ended with the database is alive. */
+/** Interval for checking whether the run's owner is still alive, in milliseconds. */
 const againMillis = 250
 
-/** The known facts about the request. */
+/** Identifies the request to search for. */
 export interface Asked {
   readonly request: string
   readonly owner: string
-  /** Whether the client marked the request as a retry. If not, it matches only a run whose process has ended. */
+  /** Whether the client marked the request as a retry. If not, only runs whose process died are considered. */
   readonly isRepeated: boolean
 }
 
-/** Finds the run of a request that was sent before; `undefined` if it needs a new one. */
+/** Returns the run that belongs to an earlier copy of the request, or `undefined` if a new run is needed. */
 export const find = (
   journal: Journal.Journal,
   { isRepeated, owner, request }: Asked

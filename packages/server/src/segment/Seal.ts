@@ -1,9 +1,9 @@
 /**
- * Sealed state of suspended runs, which clients can carry. Any server with the key can resume the run, even if its
- * journal has evicted the run or is a different one.
+ * Encrypts the state of suspended runs so that clients can carry it. Any server with the same key can resume the run,
+ * even if its journal has evicted the run or never contained it.
  *
- * A seal holds the entries that one segment added to its run's journal. A client returns all seals of a turn with its
- * history; together they are the whole journal. The question is omitted, since it is in the history itself.
+ * A seal contains the journal entries added by one segment. A client returns all seals in its history; together they
+ * form the complete journal. The question is omitted, because the history contains it.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 import { deflateRawSync, inflateRawSync } from "node:zlib"
@@ -17,22 +17,22 @@ import { isObject } from "../wire/Json.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The journal entries that one segment added. */
+/** The journal entries added by one segment. */
 export interface Piece {
   readonly runId: string
-  /** How many entries the journal had before. */
+  /** Number of journal entries before this piece. */
   readonly from: number
   readonly entries: ReadonlyArray<Journal.Entry>
-  /** The number of messages in the question, which are in the client's history, and their hash. */
+  /** The number of question messages in the client's history, and their hash. */
   readonly messages: number
   readonly hash: string
 }
 
-/** Seals and opens state. Only servers with the same secret can create or read a seal. */
+/** Encrypts and decrypts pieces. Only servers with the same secret can create or read a seal. */
 export interface Sealer {
-  /** Returns the sealed piece; `undefined` if it is too long for a client to carry. */
+  /** Returns the encrypted piece, or `undefined` if it is too long for clients to carry. */
   readonly seal: (owner: string, piece: Piece) => string | undefined
-  /** Returns the piece if it was sealed for this owner with the same secret. */
+  /** Returns the decrypted piece, or `undefined` unless it was sealed for this owner with the same secret. */
   readonly open: (owner: string, sealed: string) => Piece | undefined
 }
 
@@ -44,13 +44,17 @@ const algorithm = "aes-256-gcm"
 const version = 1
 const sizes = { nonce: 12, tag: 16 }
 
-/** The maximum length of a seal in characters, and of its content in bytes. Larger seals are not unpacked. */
+/**
+ * Maximum length of a seal in characters, and of its decompressed content in bytes. Larger seals are not decompressed.
+ */
 const limits = { characters: 65_536, bytes: 4 * 2 ** 20 }
 
 const isPiece = (value: unknown): value is Piece =>
   isObject(value) && typeof value.runId === "string" && Array.isArray(value.entries)
 
-/** Creates a sealer from a secret. Without a secret, it uses a random one, which ends with the process. */
+/**
+ * Creates a sealer for a secret. Defaults to a random secret, so that seals become unreadable when the process ends.
+ */
 export const make = (secret: Redacted.Redacted = Redacted.make(randomBytes(32).toString("hex"))): Sealer => {
   const key = Buffer.from(hkdfSync("sha256", Redacted.value(secret), "", "divisi: the state of a run", 32))
 
@@ -75,7 +79,7 @@ export const make = (secret: Redacted.Redacted = Redacted.make(randomBytes(32).t
       const piece: unknown = JSON.parse(text.toString("utf8"))
       return isPiece(piece) ? piece : undefined
     } catch {
-      // Of another server, or no seal at all: a client's history may hold anything.
+      // The seal was created by another server, or the text is not a seal at all.
       return undefined
     }
   }
@@ -92,7 +96,7 @@ const hashOf = (messages: ReadonlyArray<Message>): string =>
 
 type Messages = Extract<RunEvent.RunEvent, { readonly type: "run-started" }>["task"]["messages"]
 
-/** Returns the entries with the question's messages replaced. */
+/** Restores the question's messages in the entries. */
 const withQuestion = (
   entries: ReadonlyArray<Journal.Entry>,
   runId: string,
@@ -109,7 +113,7 @@ const withQuestion = (
 
 const unasked: Messages = [{ role: "user", content: "" }]
 
-/** Seals a suspended run: its journal from an entry on. */
+/** Seals a suspended run, starting with the journal entry `from`. */
 export const take = Effect.fnUntraced(function* (
   { seal }: Sealer,
   journal: Journal.Journal,
@@ -128,11 +132,11 @@ export const take = Effect.fnUntraced(function* (
   })
 })
 
-/** Returns the number of entries in pieces. */
+/** Returns the total number of entries in the pieces. */
 export const lengthOf = (pieces: ReadonlyArray<Piece>): number =>
   pieces.reduce((sum, { entries }) => sum + entries.length, 0)
 
-/** Returns the pieces of a run in a client's history, from its first entry and without gaps. */
+/** Returns a run's pieces from the client's history, in order and without gaps. */
 export const piecesOf = (
   { open }: Sealer,
   { owner, runId, seals }: { readonly owner: string; readonly runId: string; readonly seals: ReadonlyArray<string> }
@@ -142,13 +146,13 @@ export const piecesOf = (
   for (const piece of opened.toSorted((left, right) => left.from - right.from)) {
     const length = lengthOf(chain)
     if (piece.from > length) break
-    // A client may have the same answer twice.
+    // The history may contain the same seal twice.
     if (piece.from === length) chain.push(piece)
   }
   return chain
 }
 
-/** Restores a run in a journal that does not contain it, from its pieces and the client's history. */
+/** Writes a run to a journal that does not contain it, based on its pieces and the client's history. */
 export const restore = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   pieces: ReadonlyArray<Piece>,

@@ -1,7 +1,7 @@
 /**
- * The parts of one segment of a run: a fold of the run's events.
+ * Derives the parts of a segment from the run's events.
  *
- * A resumed run replays its events from the start. The output of earlier segments is skipped: a segment starts after
+ * A resumed run replays its events from the beginning. Output from earlier segments is skipped: a segment starts after
  * the last of its tool results.
  */
 import { AnswerText, type Journal, type RunEvent, type StepFailure, type Workflow } from "@divisi/core"
@@ -20,30 +20,30 @@ import * as StopText from "./StopText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much of the work a client sees: nothing, the assignments, or all text. */
+/** How much progress a client sees: nothing, the subtask assignments, or all intermediate text. */
 export type Notes = "off" | "titles" | "full"
 
-/** Options of a segment. */
+/** Options for deriving the parts. */
 export interface Options {
   readonly maxRounds: number
   readonly notes: Notes
-  /** Whether the answer has a shape. If so, it is known only at the end. */
+  /** Whether the answer must match a schema. If so, it is sent only when complete. */
   readonly isShaped: boolean
   readonly stopSequences?: ReadonlyArray<string> | undefined
-  /** Whether the client receives one tool call at a time, even if several steps wait. */
+  /** Whether the client receives one tool call at a time, even if several steps are waiting. */
   readonly isOneByOne: boolean
-  /** Whether each part contains its author. */
+  /** Whether each part includes its author. */
   readonly isTagged: boolean
-  /** The calls of the run whose results start this segment; empty for the first segment. */
+  /** Ids of the calls whose results start this segment. Empty for the first segment of a run. */
   readonly given: ReadonlyArray<string>
 }
 
-/** Called with parts as they arrive. */
+/** Converts the events of one segment to parts. */
 export interface SegmentParts {
   readonly take: (event: RunEvent.RunEvent) => ReadonlyArray<Part>
-  /** Returns the last parts. */
+  /** Returns the final parts of a finished run. */
   readonly end: (result: RunResult) => ReadonlyArray<Part>
-  /** Returns the last parts of a run that was stopped and has no result. */
+  /** Returns the final parts of a run that was stopped without a result. */
   readonly stop: () => ReadonlyArray<Part>
 }
 
@@ -74,7 +74,7 @@ const planOf = (
     : `Plan of ${steps.length} steps: ${lines.join(", ")}${end}`
 }
 
-/** Whether a text is a note or starts with one. Clients may send notes back. */
+/** Whether a text is or starts with a progress note. Clients may send notes back as part of the conversation. */
 export const isNote = (text: string): boolean =>
   /^(?:Plan of \d+ steps(?:; the answer [a-z ]+)?:|Step \d+ of \d+: )|^(?:It goes on all the same|The answer of step \d+ stands)$/.test(
     text
@@ -82,16 +82,18 @@ export const isNote = (text: string): boolean =>
 
 type Told<Type extends RunEvent.RunEvent["type"]> = Extract<RunEvent.RunEvent, { readonly type: Type }>
 
-/** Returns the policy's revision after failed checks, as text; a new plan is reported by itself. */
+/**
+ * Describes how the policy reacted to failed checks. Returns `undefined` for a new plan, which is reported separately.
+ */
 const revisionOf = ({ answer, decision }: Told<"round-revised">): string | undefined => {
   if (decision === "go-on") return "The plan continues"
   return decision === "stop" ? `The answer of step ${answer!.step + 1} is final` : undefined
 }
 
-/** Maximum number of notes about the progress of tools in a segment. */
+/** Maximum number of tool progress notes per segment. */
 const maxProgressNotes = 32
 
-/** The events without a note. Clients see them in another form, or not at all. */
+/** Event types without a note. Clients see them in another form or not at all. */
 type WithoutNote =
   | "round-started"
   | "plan-waiting"
@@ -118,17 +120,14 @@ type WithoutNote =
   | "round-finished"
   | "run-finished"
 
-/**
- * Formats the work of a run as lines: plans with several steps, the results of intermediate steps, and the verdicts of
- * checks.
- */
+/** Formats progress as lines of text: plans with several steps, results of intermediate steps, and check verdicts. */
 const noting = (notes: Notes) => {
   let pool: ReadonlyArray<RunEvent.PoolMember> = []
   let steps = 0
   let progressNotes = 0
   let workflow: Workflow.Workflow = { steps: [] }
   const place = (step: number) => `Step ${step + 1} of ${steps}`
-  /** Whether a check of the answering step needs no note, because the text has passed or is used anyway. */
+  /** Whether to omit the note for a check of the answering step, because the answer passed or is used anyway. */
   const isSilent = ({ passed, step }: Told<"step-checked">) =>
     step === steps - 1 && (passed || workflow.steps[step]?.check?.onFailure === "continue")
   const line = (about: "plan" | "step", text: string, by?: string | undefined): ReadonlyArray<Part> => [
@@ -180,7 +179,7 @@ const noting = (notes: Notes) => {
 // Speakers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the author of a text: its step, or the author of the answer. */
+/** Tracks the author of the text: the worker of the current step, or of the accepted answer. */
 const speaking = () => {
   const workers = new Map<number, string>()
   const answers = new Map<string, string>()
@@ -200,7 +199,10 @@ const speaking = () => {
 // Start of a segment
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Consumes the results that start a segment; returns for each event whether it belongs to the segment. */
+/**
+ * Returns a function that consumes the tool results at the start of a segment, and reports for each event whether it
+ * belongs to the segment.
+ */
 const beginning = (given: ReadonlyArray<string>) => {
   const awaited = new Set(given)
   return (event: RunEvent.RunEvent, path: string): boolean => {
@@ -234,7 +236,7 @@ const brokenOff = new ApiError({
     "The stream was interrupted and the retried call returned different text, so the answer cannot be continued. Retry the request."
 })
 
-/** Returns the notice for an event: a setting that a worker does not support, or that another worker answered. */
+/** Returns a notice for an unsupported setting or a reassigned step, or `undefined` for other events. */
 const noticeOf = (event: RunEvent.RunEvent): string | undefined => {
   if (event.type === "step-notice") return `${event.worker}: ${event.notice}`
   return event.type === "step-reassigned"
@@ -242,16 +244,16 @@ const noticeOf = (event: RunEvent.RunEvent): string | undefined => {
     : undefined
 }
 
-/** Maximum number of notices in a response. */
+/** Maximum number of notices per response. */
 const maxNotices = 16
 
-/** Makes the fold of one segment. */
+/** Creates the converter for one segment. */
 export const make = (options: Options): SegmentParts => {
   const { isShaped, maxRounds, stopSequences } = options
-  // A text that is not of its shape is asked for again: nothing of it can be sent before it is.
+  // An answer that does not match its schema is requested again, so no part of it may be sent before it is complete.
   let answer = AnswerText.start({ maxRounds: isShaped ? Number.POSITIVE_INFINITY : maxRounds })
   let stop = StopText.start(stopSequences)
-  /** The separator between the text before a tool call and the text after it. */
+  /** Separator between the text before and after a tool call. */
   let gap = ""
   let isBegun = false
   const notices = new Set<string>()
@@ -341,6 +343,6 @@ export const make = (options: Options): SegmentParts => {
   return { take, end, stop: () => failing(Failure.stopped) }
 }
 
-/** Returns the parts of the events among entries of a journal. */
+/** Returns the parts for the events in a list of journal entries. */
 export const takeAll = (parts: SegmentParts, entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<Part> =>
   entries.flatMap((entry) => (entry.type === "event" ? parts.take(entry.event) : []))

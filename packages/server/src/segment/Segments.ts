@@ -1,7 +1,7 @@
 /**
- * Segments in this process: active ones, and recently ended ones.
+ * Tracks the active and recently finished segments in this process.
  *
- * Any number of requests can read a segment from its first part: a client that reconnects after a lost connection
+ * Any number of requests can read a segment from its first part. A client that reconnects after a lost connection
  * attaches to its segment at no extra cost. A segment without clients continues for a grace period and is then stopped.
  */
 import * as Cause from "effect/Cause"
@@ -20,64 +20,67 @@ import * as Failure from "./Failure.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of a run, produced for one request. */
+/** The part of a run that is produced for one HTTP request. */
 export interface Segment {
   readonly about: About
-  /** All parts, from the first one on. */
+  /** All parts produced so far, starting with the first. */
   readonly parts: ReadonlyArray<Part>
   readonly isOver: () => boolean
-  /** Calls `hear` when it is over, before its readers are notified. */
+  /** Calls `hear` when the segment ends, before its readers are notified. */
   readonly onOver: (hear: () => void) => void
   /**
-   * Sets a function that stores the last parts before readers receive them. If the segment is already over, calls
-   * `write` immediately, without parts.
+   * Registers a function that stores the final parts before readers receive them. If the segment has already ended,
+   * `write` is called immediately with no parts.
    */
   readonly onEnd: (write: (last: ReadonlyArray<Part>) => Effect.Effect<void>) => Effect.Effect<void>
-  /** Streams the parts from the first one, in batches, with heartbeats while none arrive. */
+  /** Streams the parts in batches, starting with the first. Emits heartbeats while idle. */
   readonly read: Stream.Stream<ReadonlyArray<Part>>
-  /** Like `read`, but passes parts directly to a function, without the overhead of a stream. */
+  /** Like `read`, but passes parts to a callback, which avoids the overhead of a stream. */
   readonly follow: (take: Take) => Effect.Effect<void>
-  /** Waits for the end, and counts as a reader meanwhile. */
+  /** Waits for the end of the segment, and counts as a reader in the meantime. */
   readonly over: Effect.Effect<void>
-  /** Waits for the first part or the end, up to a time limit. */
+  /** Waits for the first part or the end of the segment, up to a time limit in milliseconds. */
   readonly begun: (millis: number) => Effect.Effect<void>
-  /** Stops it, and waits until it is over. */
+  /** Stops the segment and waits until it has ended. */
   readonly stop: Effect.Effect<void>
 }
 
-/** Receives parts, and whether they are the last. If it returns false, the next ones wait until it calls `goOn`. */
+/** Receives parts, and whether they are the last. If it returns `false`, it must call `goOn` to receive more. */
 export type Take = (parts: ReadonlyArray<Part>, isLast: boolean, goOn: () => void) => boolean
 
-/** Limits on the time and number of stored segments. */
+/** Time and size limits for segments. */
 export interface Options {
   /** How long a segment continues without a client, in milliseconds. */
   readonly graceMillis: number
-  /** The heartbeat interval of idle streams, in milliseconds. */
+  /** Interval between heartbeats on idle streams, in milliseconds. */
   readonly heartbeatMillis: number
-  /** How long an ended segment can be requested again, in milliseconds. */
+  /** How long a finished segment remains available for retries, in milliseconds. */
   readonly keptMillis: number
-  /** Maximum number of characters retained for ended segments and their requests. */
+  /** Maximum total size of finished segments and their requests, in characters. */
   readonly keptCharacters: number
-  /** Called with an error of the function that stores the last parts. */
+  /** Called if storing the final parts fails. */
   readonly defect?: ((about: About, cause: unknown) => void) | undefined
 }
 
-/** A request for a segment. */
+/** A request to start or attach to a segment. */
 export interface Asking {
-  /** Deduplication key: caller and request body. */
+  /** Deduplication key, derived from the caller and the request body. */
   readonly key: string
-  /** Whether the client marked the request as a retry. If not, it attaches only to abandoned segments. */
+  /**
+   * Whether the client marked the request as a retry. If not, it attaches only to segments that were left by their
+   * client.
+   */
   readonly isRepeated: boolean
   readonly about: About
-  /** The length of its request, in characters. */
+  /** Size of the request, in characters. */
   readonly characters: number
-  /** Whether parts are never merged. Default: `false`. */
+  /** Whether to keep all parts separate instead of merging text deltas. Default: `false`. */
   readonly isExact?: boolean | undefined
-  /** Runs the segment: emits parts as they arrive, and returns the last ones. */
+  /** Runs the segment. Emits parts through `tell` as they arrive, and returns the final ones. */
   readonly run: (tell: (parts: ReadonlyArray<Part>) => void) => Effect.Effect<ReadonlyArray<Part>>
 }
 
-/** The segments of a server. */
+/** The active and recently finished segments of a server. */
 export interface Segments {
   readonly open: (asking: Asking) => Effect.Effect<Segment>
   /** Returns the number of active segments. */
@@ -106,7 +109,7 @@ const sizeOf = (part: Part): number =>
         ? JSON.stringify(part.item).length
         : 0
 
-/** The size of a segment without its texts, in characters: an estimate above most measured values. */
+/** Estimated size of a segment without its text, in characters. Above most measured values. */
 const overhead = 4096
 
 const isLast = ({ type }: Part): boolean => type === "finish" || type === "error"
@@ -115,38 +118,38 @@ const heartbeat: ReadonlyArray<Part> = [{ type: "heartbeat" }]
 
 type Write = (last: ReadonlyArray<Part>) => Effect.Effect<void>
 
-/** State shared by the segments of a server. */
+/** State shared by all segments of a server. */
 interface Host {
   readonly options: Options
   readonly scope: Scope.Scope
   readonly now: () => number
-  /** Called when a segment is over. */
+  /** Called when a segment ends. */
   readonly ended: (segment: Kept, last: Part) => void
 }
 
 /**
- * A segment as it is stored. When it is over, it retains its output but neither its run nor its readers, because there
- * are thousands of ended segments.
+ * A tracked segment. After it ends, it retains its output but not its run or its readers, because a server may hold
+ * thousands of finished segments.
  */
 class Kept implements Segment {
   readonly key: string
   readonly about: About
   readonly parts: Array<Part> = []
   readers = 0
-  /** Whether a client disconnected before it had read everything. */
+  /** Whether a client disconnected before reading all parts. */
   isLeft = false
-  /** The number of times that its last client disconnected. Each time, the grace period restarts. */
+  /** Number of times the last client disconnected. Each disconnect restarts the grace period. */
   #leaves = 0
   characters: number
   overAt: number | undefined = undefined
   readonly #host: Host
   readonly #isExact: boolean
-  /** The number of parts that a reader has received. These are not extended. */
+  /** Number of parts that a reader has received. These parts are no longer extended. */
   #given = 0
-  /** The listeners for the next part, and for the last part. */
+  /** Listeners for the next part, including the last one. */
   readonly #waiting = new Set<() => void>()
   readonly #ending = new Set<() => void>()
-  /** The functions that store the last parts. */
+  /** Functions that store the final parts. */
   #writing: ReadonlyArray<Write> = []
   #isTelling = false
   #fiber: Fiber.Fiber<void> | undefined = undefined
@@ -165,7 +168,7 @@ class Kept implements Segment {
   // Telling
   // -----------------------------------------------------------------------------------------------------------------
 
-  /** Runs it until it is over. */
+  /** Runs the segment until it ends. */
   run(run: Asking["run"]): Effect.Effect<void> {
     const whole = Effect.onExit(run(this.#tell), (exit) => {
       const last: ReadonlyArray<Part> = Exit.isSuccess(exit)
@@ -198,7 +201,7 @@ class Kept implements Segment {
     })
   }
 
-  /** Reports a failed write as a defect. Readers receive the answer anyway. */
+  /** Reports a failed write as a defect. Readers still receive the answer. */
   #guarded(written: Effect.Effect<void>): Effect.Effect<void> {
     return Effect.catchCause(written, (cause) => Effect.sync(() => this.#host.options.defect?.(this.about, cause)))
   }
@@ -214,7 +217,7 @@ class Kept implements Segment {
     }
   }
 
-  /** Text deltas that arrive before the first is read are merged, which saves work for readers. */
+  /** Merges text deltas that have not been read yet, which saves work for readers. */
   #add(part: Part) {
     const { parts } = this
     this.characters += sizeOf(part)
@@ -235,7 +238,7 @@ class Kept implements Segment {
     for (const wake of ending) wake()
   }
 
-  /** Deltas of one turn are delivered together, because a vendor's packet holds many. */
+  /** Delivers all deltas from one event loop turn together, because a network packet often contains several. */
   readonly #told = (): void => {
     this.#isTelling = false
     for (const wake of [...this.#waiting]) wake()
@@ -262,13 +265,13 @@ class Kept implements Segment {
     return Effect.suspend(() => (this.#fiber === undefined ? Effect.void : Fiber.interrupt(this.#fiber)))
   }
 
-  /** Returns the parts after the given number of parts. */
+  /** Returns the parts after the first `count`. */
   #from(count: number): ReadonlyArray<Part> {
     this.#given = this.parts.length
     return this.parts.slice(count)
   }
 
-  /** Waits until there are more than the given number of parts, up to a time limit. */
+  /** Waits until there are more than `count` parts, or until the time limit. */
   #more(count: number, millis: number): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       if (this.parts.length > count || this.isOver()) return resume(Effect.void)
@@ -286,7 +289,8 @@ class Kept implements Segment {
     })
   }
 
-  // As a stream of Effect's own, which would cost more for each pull than all else that is done for it.
+  // Implemented as a low-level channel, because pulling from a regular Effect stream costs more than all other work per
+  // part.
   get read(): Stream.Stream<ReadonlyArray<Part>> {
     return Stream.fromChannel(
       Channel.fromTransform((_, scope) => {
@@ -391,7 +395,7 @@ class Kept implements Segment {
     return Effect.asVoid(Effect.forkIn(this.#abandoned(this.#leaves), this.#host.scope))
   }
 
-  /** Stops a segment that has no client after its grace period. */
+  /** Stops a segment that still has no client after its grace period. */
   #abandoned(leaves: number): Effect.Effect<void> {
     return Effect.andThen(
       Effect.sleep(this.#host.options.graceMillis),
@@ -404,12 +408,12 @@ class Kept implements Segment {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Creates the segments of a server. Active segments are stopped when the scope closes. */
+/** Creates the segment tracker for a server. Active segments are stopped when the scope closes. */
 export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Segments, never, Scope.Scope> {
   const scope = yield* Effect.scope
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
-  /** The segments in the order in which they were started. */
+  /** Segments in the order in which they were started. */
   const known = new Map<string, Kept>()
   const active = new Set<Kept>()
   let characters = 0
@@ -422,8 +426,8 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   }
 
   /**
-   * Evicts expired segments, then the oldest until the size limit holds. Evicts in batches, because iterating a `Map`
-   * skips every deleted entry again.
+   * Evicts expired segments, then the oldest ones until the size limit holds. Evicts in batches, because iterating over
+   * a `Map` visits deleted entries again.
    */
   const sweep = () => {
     const isFull = characters > options.keptCharacters
@@ -442,7 +446,7 @@ export const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
     active.delete(segment)
     if (known.get(segment.key) !== segment) return
     characters += segment.characters
-    // Failed segments are retried on the next request.
+    // A failed segment is removed, so that the next request retries it.
     if (type === "error") forget(segment)
   }
 

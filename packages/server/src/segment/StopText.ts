@@ -1,23 +1,24 @@
 /**
- * Ends a text before the first of several sequences. A possible start of a sequence is held back until it is resolved.
+ * Truncates text at the first stop sequence. Text that may be the start of a stop sequence is held back until it is
+ * clear.
  */
 
-/** The state of a text. */
+/** State for one text. */
 export interface StopText {
   readonly sequences: ReadonlyArray<string>
   readonly held: string
-  /** The sequence that ended it. */
+  /** The stop sequence that was found, if any. */
   readonly stoppedBy: string | undefined
 }
 
-/** The state before the first chunk. */
+/** Creates the initial state. */
 export const start = (sequences: ReadonlyArray<string> = []): StopText => ({
   sequences,
   held: "",
   stoppedBy: undefined
 })
 
-/** Returns how many characters at the end of a text may be the start of a sequence. */
+/** Returns the number of trailing characters that may be the start of a stop sequence. */
 const mayBegin = (text: string, sequences: ReadonlyArray<string>): number => {
   const longest = Math.max(...sequences.map(({ length }) => length)) - 1
   for (let length = Math.min(longest, text.length); length > 0; length -= 1) {
@@ -27,7 +28,7 @@ const mayBegin = (text: string, sequences: ReadonlyArray<string>): number => {
   return 0
 }
 
-/** Adds a chunk of the text, and returns the text that can be emitted. After a stop sequence, it returns nothing. */
+/** Adds a chunk of text and returns the text to emit. Returns an empty string after a stop sequence. */
 export const take = (state: StopText, piece: string): readonly [state: StopText, text: string] => {
   const { held, sequences, stoppedBy } = state
   if (stoppedBy !== undefined) return [state, ""]
@@ -42,5 +43,5 @@ export const take = (state: StopText, piece: string): readonly [state: StopText,
   return [{ ...state, held: text.slice(text.length - kept) }, text.slice(0, text.length - kept)]
 }
 
-/** Returns the text held back, at the end of the input. */
+/** Returns the text that is still held back at the end of the input. */
 export const end = ({ held }: StopText): string => held

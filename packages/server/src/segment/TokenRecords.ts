@@ -1,25 +1,26 @@
 /**
- * The tokens of a policy's completions, for trainers that learn from runs of this server (`return_token_ids`, vLLM's field).
+ * Records the tokens of a policy's completions, for trainers that learn from runs on this server. Requested with
+ * `return_token_ids`, as in vLLM.
  *
- * A model with access to its tokens returns them as the `echo` of its answer: `prompt`, `tokens` and `logProbs`, like a
- * `SamplerWorker`. They are collected only if a request asks for them.
+ * A model with access to its tokens returns them in the `echo` of its answer (`prompt`, `tokens` and `logProbs`), like
+ * a `SamplerWorker`. They are recorded only on request.
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Effect from "effect/Effect"
 import type { JsonObject } from "../wire/Json.ts"
 import type { Part } from "../wire/Wire.ts"
 
-/** The tokens of a completion. */
+/** The tokens of one completion. */
 export interface TokenRecord {
   readonly round: number
   readonly attempt: number
   readonly prompt: ReadonlyArray<number>
   readonly tokens: ReadonlyArray<number>
-  /** The natural logarithm of the probability with which each token was sampled. */
+  /** Natural logarithm of each token's sampling probability. */
   readonly logProbs: ReadonlyArray<number>
 }
 
-/** The maximum number of tokens that are read per completion. */
+/** Maximum number of tokens recorded per completion. */
 const maxTokens = 1_000_000
 
 const isNumbers = (value: unknown, isOne: (one: unknown) => boolean): value is ReadonlyArray<number> =>
@@ -27,7 +28,7 @@ const isNumbers = (value: unknown, isOne: (one: unknown) => boolean): value is R
 
 const isToken = (one: unknown): boolean => Number.isSafeInteger(one) && (one as number) >= 0
 
-/** The tokens that a model returned with a completion; `undefined` if it returned none. */
+/** Returns the tokens in a model's echo, or `undefined` if it contains no tokens. */
 const tokensIn = (echo: unknown): Pick<TokenRecord, "prompt" | "tokens" | "logProbs"> | undefined => {
   if (typeof echo !== "object" || echo === null) return undefined
   const { logProbs, prompt, tokens } = echo as { readonly [name: string]: unknown }
@@ -36,7 +37,7 @@ const tokensIn = (echo: unknown): Pick<TokenRecord, "prompt" | "tokens" | "logPr
   return tokens.length === logProbs.length ? { prompt, tokens, logProbs } : undefined
 }
 
-/** Wraps a policy so that its completions are collected. */
+/** Wraps a policy so that the tokens of its completions are recorded. */
 export const collecting = (policy: Policy.Policy, records: Array<TokenRecord>): Policy.Policy => ({
   ...policy,
   propose: (context) => {
@@ -53,7 +54,7 @@ export const collecting = (policy: Policy.Policy, records: Array<TokenRecord>): 
 
 const none = "return_token_ids: the policy's model does not report tokens, so the response does not contain them."
 
-/** Adds the records to the last part of an answer. */
+/** Adds the records to the final part of an answer. */
 export const addTo = (parts: ReadonlyArray<Part>, records: ReadonlyArray<TokenRecord>): ReadonlyArray<Part> =>
   parts.map((part) => {
     if (part.type !== "finish") return part
@@ -63,8 +64,8 @@ export const addTo = (parts: ReadonlyArray<Part>, records: ReadonlyArray<TokenRe
   })
 
 /**
- * Returns the fields of NeMo-Gym: those of the last completion on the message, and those of all completions in
- * `divisi`.
+ * Returns the fields used by NeMo-Gym. The message contains the tokens of the last completion; `divisi` contains those
+ * of all completions.
  */
 export const fieldsOf = ({ logProbs, prompt, tokens }: TokenRecord): JsonObject => ({
   prompt_token_ids: prompt,

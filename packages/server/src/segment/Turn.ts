@@ -1,9 +1,9 @@
 /**
- * Answers requests with runs of a Conductor: a user's turn is a run, a request a segment of it.
+ * Answers requests with runs of a Conductor. A user turn corresponds to a run, and a request to a segment of that run.
  *
- * A request with tool results resumes the suspended run from its journal, or from the state in the client's history if
- * the journal has evicted it. If neither has the run, or the client's request has changed, a new run answers the
- * conversation: the client's history is sufficient. It is never an error.
+ * A request with tool results resumes the suspended run from its journal, or from the sealed state in the client's
+ * history if the journal has evicted it. If neither has the run, or the request has changed, a new run answers the
+ * conversation: the client's history is sufficient, so this is not an error.
  */
 import { type Budget, Journal, type RunEvent, type Tool } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -33,42 +33,44 @@ import * as TokenRecords from "./TokenRecords.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How turns are answered. */
+/** Options for answering turns. */
 export interface Options {
   readonly settings: RunSettings
   readonly journal: Journal.Journal
-  /** The same journal if it is in memory: it stores runs that cannot be resumed more cheaply. */
+  /** The same journal, if it is in memory. It also stores runs that cannot be resumed, at lower cost. */
   readonly recent?: Journal.MemoryJournal | undefined
   readonly notes: SegmentParts.Notes
-  /** Seals the state of suspended runs, for clients to carry. */
+  /** Encrypts the state of suspended runs for clients to carry. */
   readonly sealer: Seal.Sealer
-  /** An account that all runs share. */
+  /** An account that is charged for all runs. */
   readonly ledger?: Budget.Ledger | undefined
-  /** Receives the events of all runs. Its exceptions are ignored. */
+  /** Receives the events from all runs. Exceptions are ignored. */
   readonly listener?: RunEvent.Listener | undefined
 }
 
-/** A request with its team. */
+/** A request, its owner and its team. */
 export interface Turn {
-  /** Deduplication key. */
+  /** Deduplication key of the request. */
   readonly key: string
   readonly request: Request
   readonly team: Team
-  /** The owner: tool results resume only runs of the same owner. */
+  /** Owner of the run. Tool results can resume only runs with the same owner. */
   readonly owner: string
-  /** The account of its owner. */
+  /** The owner's account. */
   readonly ledger?: Budget.Ledger | undefined
-  /** The id of a new run. */
+  /** The id to use if a new run is started. */
   readonly runId: string
-  /** The run that the `Idempotency-Key` of the request names. */
+  /** The run id derived from the request's `Idempotency-Key`. */
   readonly named?: string | undefined
-  /** Whether the client marked the request as a retry. Absent for a later segment of a response. */
+  /** Whether the client marked the request as a retry. Set only for the first segment of a response. */
   readonly isRepeated?: boolean | undefined
-  /** Whether servers share the response: its parts come from the journal, at the end. False by default. */
+  /**
+   * Whether the response is shared between servers. If so, its final parts are read from the journal. Default: false.
+   */
   readonly isShared?: boolean | undefined
 }
 
-/** A run that a request resumes. */
+/** The run that a request resumes, with its tool results. */
 interface Resumption {
   readonly runId: string
   readonly results: Readonly<Record<string, Tool.Given>>
@@ -83,7 +85,7 @@ const least = (left: number | undefined, right: number | undefined): number | un
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the Conductor of a request: the server's, with the client's settings. */
+/** Creates the Conductor for a request: the server's settings combined with the client's. */
 const conductorOf = (
   { settings }: Options,
   { request, team }: Turn,
@@ -109,21 +111,22 @@ const conductorOf = (
   })
 }
 
-/** The tools of the server, and those of the request, for the client to run. */
+/** Returns the server's tools, and the request's tools for the client to execute. */
 const toolsOf = ({ settings }: Options, { request }: Turn): ReadonlyArray<Tool.Tool> => {
   const own = settings.tools ?? []
   const names = new Set(own.map(({ name }) => name))
   return [...own, ...request.tools.filter(({ name }) => !names.has(name)).map(ClientTool.make)]
 }
 
-/** Returns the run that a conversation resumes, if its journal has it and the owner is the same. */
+/** Returns the run to resume, if the journal contains it and the owner matches. */
 const resumptionOf = Effect.fnUntraced(function* (
   { journal }: Options,
   { owner, request }: Turn,
   found: History.Results,
   pieces: ReadonlyArray<Seal.Piece>
 ): Effect.fn.Return<Resumption | undefined, ApiError> {
-  // If a run cannot be read at the moment, it is not restarted, because it would be paid for twice.
+  // If the run cannot be read at the moment, the request fails instead of starting a new run, which would be charged
+  // again.
   const read = Effect.catch(journal.read(found.runId), (error) =>
     Failure.isUnreachable(error) ? Effect.fail(Failure.unreachable) : Effect.succeed([])
   )
@@ -145,15 +148,15 @@ const resumptionOf = Effect.fnUntraced(function* (
   return { runId: found.runId, results }
 })
 
-/** Returns the earlier run of a repeated request, if the journal is persistent. */
+/** Returns the earlier run for a repeated request, if the journal is persistent. */
 const beforeOf = ({ journal, recent }: Options, { isRepeated, key, owner }: Turn) =>
   isRepeated === undefined || recent !== undefined
     ? Effect.undefined
     : Repeats.find(journal, { request: key, owner, isRepeated })
 
 /**
- * Whether a resumed run could not continue: because of its journal, because its options changed, or because its user
- * had continued without it.
+ * Whether a resumed run could not continue: its journal cannot be used, its options changed, or the user continued
+ * without it.
  */
 const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   const tag = typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined
@@ -162,7 +165,7 @@ const cannotGoOn = ({ ending, error }: Conductor.RunResult): boolean => {
   return ending === "failed" && (tag === "JournalError" || tag === "JournalMismatch" || tag === "OptionsError")
 }
 
-/** Whether this process has lost the run, or its journal. */
+/** Whether this process has lost the run or its journal. */
 const isLost = ({ error }: Conductor.RunResult): boolean => {
   if (!(error instanceof Journal.JournalError)) return false
   const { _tag } = error.reason
@@ -171,15 +174,15 @@ const isLost = ({ error }: Conductor.RunResult): boolean => {
 
 /** A turn that is ready to run. */
 export interface Prepared {
-  /** The id of its run. */
+  /** Id of the run. */
   readonly runId: string
-  /** Emits parts as they arrive, and returns the last ones. */
+  /** Runs the turn. Emits parts as they arrive, and returns the final ones. */
   readonly run: (tell: Tell) => Effect.Effect<ReadonlyArray<Part>>
-  /** Present if servers share the response. */
+  /** Set if the response is shared between servers. */
   readonly shared?: SharedTurn | undefined
 }
 
-/** Creates spans of a run below the span of its request if tracing is on. They contain no content. */
+/** Records spans for a run under the span of its request if tracing is enabled. Spans include no content. */
 const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(Effect.tracer, (tracer) =>
   tracer === Tracer.nativeTracer
     ? Effect.undefined
@@ -188,10 +191,10 @@ const spans: Effect.Effect<Telemetry.SpanRecorder | undefined> = Effect.flatMap(
       )
 )
 
-/** Rejects tools that need approval, because no person is available. */
+/** Denies tools that require approval, because no person is available to approve them. */
 const approve = () => Effect.succeed(false)
 
-/** Prepares a turn: resumes its run, or starts one. */
+/** Prepares a turn: resumes its run or starts a new one. */
 export const prepare = Effect.fnUntraced(function* (
   options: Options,
   turn: Turn
@@ -221,12 +224,13 @@ export const prepare = Effect.fnUntraced(function* (
       "tool_choice requires a tool, but the request has no tool that this server supports."
     )
   }
-  // The journal in memory, which ends with its process, stores only what its client may resume, or what a key names.
+  // An in-memory journal is lost with its process, so it only stores runs that a client can resume or that have an
+  // idempotency key.
   const isResumable = tools.length > 0 || options.settings.approvePlans === true
   const isKept = options.recent === undefined || isResumable || named !== undefined
   const shared: Conductor.RunOptions = {
     ledger: turn.ledger,
-    // Every payment is charged to this account in addition to the owner's.
+    // The server's account is charged in addition to the owner's.
     payer: options.ledger === undefined ? undefined : { account: options.ledger },
     journal: isKept ? options.journal : undefined,
     tools: tools.length === 0 ? undefined : tools,
@@ -239,7 +243,7 @@ export const prepare = Effect.fnUntraced(function* (
   const isShared = turn.isShared === true
   const fold = {
     maxRounds: conductor.maxRounds,
-    // If the client turned reasoning off, notes are off, too.
+    // Clients that turn off reasoning do not receive notes.
     notes: request.settings.reasoning?.type === "off" ? "off" : options.notes,
     isShaped: request.output !== undefined && request.output.type !== "text",
     stopSequences: request.settings.stopSequences,
@@ -264,7 +268,7 @@ export const prepare = Effect.fnUntraced(function* (
       const run = go({ listener, telemetry })
       if (isShared) {
         return Effect.flatMap(run, (result) =>
-          // Another server has the run, or takes it over once the claim of this one ends.
+          // Another server executes the run, or takes it over when this server's claim ends.
           isLost(result) ? Effect.interrupt : Effect.succeed({ result, last: recorded(parts, result) })
         )
       }
@@ -275,7 +279,9 @@ export const prepare = Effect.fnUntraced(function* (
     })
   }
 
-  /** Returns all parts of a shared response: those that any server reads from the journal, and the last. */
+  /**
+   * Returns all parts of a shared response: the ones that every server derives from the journal, and the final ones.
+   */
   const recorded = (parts: SegmentParts.SegmentParts, result: Conductor.RunResult) =>
     Effect.matchEffect(options.journal.read(result.runId), {
       onFailure: () => Effect.interrupt,
@@ -285,7 +291,7 @@ export const prepare = Effect.fnUntraced(function* (
       }
     })
 
-  /** Returns the last parts. The state of a suspended run precedes its calls, for clients that carry it. */
+  /** Returns the final parts. The state of a suspended run precedes its calls, for clients that carry it. */
   const ended = (parts: SegmentParts.SegmentParts, result: Conductor.RunResult) => {
     const end = parts.end(result)
     const last = request.choice.returnsTokens === true ? TokenRecords.addTo(end, records) : end
@@ -325,10 +331,10 @@ export const prepare = Effect.fnUntraced(function* (
   const goOn = (tell: Tell) =>
     Effect.flatMap(
       segment(resumption.runId, Object.keys(resumption.results), tell, (hears) =>
-        // A run that another server has is not started again, because that would be paid for twice.
+        // If another server executes the run, waits for it: starting the run again would be charged twice.
         Idempotent.waitingForOthers(conductor.resume(resumption, { ...shared, ...hears }))
       ),
-      // The caller of a named run wants that run and no other.
+      // A request that names a run must continue that run, so it does not fall back to a new one.
       ({ last, result }) => (request.resume === undefined && cannotGoOn(result) ? begin(turn.runId)(tell) : last)
     )
   return { runId: resumption.runId, run: goOn, ...sharing(Object.keys(resumption.results)) }

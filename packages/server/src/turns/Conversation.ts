@@ -1,9 +1,9 @@
 /**
- * A conversation while it is read: its messages so far, and the calls of tools in them. Each wire adds messages in its own
- * form; calls and results are the same on all.
+ * Collects the messages and tool calls of a conversation during parsing. Each wire parses messages in its own format;
+ * tool calls and results are handled here for all wires.
  *
- * Agents send calls without results after an interruption, results without calls after they have shortened their
- * history, and results behind other messages. Vendors refuse all of these, so they are repaired.
+ * Agents send calls without results after an interruption, results without calls after truncating their history, and
+ * results that do not directly follow their call. Vendors reject all of these, so they are repaired.
  */
 
 import type { Content, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
@@ -14,21 +14,24 @@ import * as Tools from "../wire/Tools.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A conversation that is being read. There may be very many messages, so they are added to one list. */
+/** A conversation that is being parsed. Messages are appended to one mutable list, since there may be very many. */
 export interface Conversation {
   readonly messages: Array<Message>
   readonly reading: Reading
-  /** The names of the tools of the request: calls go by those that workers know. */
+  /** Maps the request's tool names to the names that workers use. */
   readonly names: Tools.Names
-  /** The id of each call with its tool. */
+  /** Tool names by call id. */
   readonly calls: Map<string, string>
-  /** The last call of each tool: a message of the role `function` names the tool instead of the call. */
+  /** The last call of each tool. A message with the role `function` names the tool instead of the call. */
   readonly last: Map<string, string>
-  /** The ids of the calls without a result, in order: a result that names neither answers the first of them. */
+  /**
+   * Ids of the calls without a result, in order. A result that names neither a call nor a tool answers the first of
+   * them.
+   */
   readonly open: Set<string>
 }
 
-/** Starts to read a conversation. */
+/** Creates an empty conversation. */
 export const make = (reading: Reading, tools: ReadonlyArray<Tools.Offered>): Conversation => ({
   messages: [],
   reading,
@@ -48,7 +51,7 @@ const note = ({ calls, last, open }: Conversation, { id, name }: ToolCall): void
   open.add(id)
 }
 
-/** Adds a turn of the assistant. */
+/** Appends an assistant message. */
 export const addAssistant = (
   conversation: Conversation,
   content: string,
@@ -60,7 +63,7 @@ export const addAssistant = (
   )
 }
 
-/** Adds a call to its turn: to the message of the assistant before it, and the calls next to it. */
+/** Adds a tool call to the preceding assistant message, or to a new one. */
 export const addCall = (conversation: Conversation, call: ToolCall): void => {
   const { messages } = conversation
   const last = messages.at(-1)
@@ -70,11 +73,11 @@ export const addCall = (conversation: Conversation, call: ToolCall): void => {
   }
   note(conversation, call)
   if (last.toolCalls === undefined) messages[messages.length - 1] = { ...last, toolCalls: [call] }
-  // The list was made here, for the call before.
+  // This list was created above, for the previous call.
   else (last.toolCalls as Array<ToolCall>).push(call)
 }
 
-/** A result as a client sends it: it names its call, or its tool. */
+/** A tool result as sent by a client. It refers to its call by id or by tool name. */
 export interface Result {
   readonly callId?: string | undefined
   readonly tool?: string | undefined
@@ -89,12 +92,12 @@ const idOf = ({ last, names, open }: Conversation, { callId, tool }: Result): st
   return first
 }
 
-/** The tool of a result that names none and whose call is not in the conversation. */
+/** Placeholder for the tool name of a result whose call is not in the conversation. */
 const unknownTool = "earlier_tool"
 
 /**
- * Adds a call for a result without one: agents that shorten their history leave results behind, and vendors refuse
- * them.
+ * Adds a call for a result without one. Agents that truncate their history leave such results behind, and vendors
+ * reject them.
  */
 const addLostCall = (conversation: Conversation, id: string, tool: string | undefined, field: string): string => {
   const name = Tools.workerName(conversation.names, tool ?? unknownTool)
@@ -105,7 +108,7 @@ const addLostCall = (conversation: Conversation, id: string, tool: string | unde
   return name
 }
 
-/** Adds a result. One whose call is not in the conversation gets a call, with a notice. */
+/** Appends a tool result. If its call is not in the conversation, a call is added, with a notice. */
 export const addResult = (conversation: Conversation, result: Result, field: string): void => {
   const { calls, messages, open } = conversation
   const callId = idOf(conversation, result) ?? field
@@ -120,10 +123,10 @@ export const addResult = (conversation: Conversation, result: Result, field: str
 // Repairing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The result that a worker sees for a call without one. */
+/** The result inserted for a call without one. */
 const noResult = "No result: the call was interrupted, or its result was lost."
 
-/** A turn that calls tools, with the results that have come for it. */
+/** An assistant turn with tool calls, and the results received for it. */
 interface Turn {
   readonly calls: ReadonlyArray<ToolCall>
   readonly results: Array<ToolMessage>
@@ -135,7 +138,10 @@ const turnOf = (message: Message): Turn | undefined =>
     ? { calls: message.toolCalls, results: [], open: new Set(message.toolCalls.map(({ id }) => id)) }
     : undefined
 
-/** Finds the turn of each result: the last one before it with an open call of its id, else with any. */
+/**
+ * Matches each result to a turn: the last preceding turn with an open call of that id, or else with any call of that
+ * id.
+ */
 const turnsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<Turn | undefined> => {
   const byId = new Map<string, Turn>()
   return messages.map((message) => {
@@ -159,7 +165,7 @@ const missing = ({ id, name }: ToolCall): ToolMessage => ({
   isError: true
 })
 
-/** The messages of a conversation: each turn that calls tools is followed by a result for each of its calls. */
+/** Returns the repaired messages, in which each tool call is followed by its result. */
 export const messagesOf = ({ messages, reading }: Conversation): ReadonlyArray<Message> => {
   const turns = turnsOf(messages)
   return messages.flatMap((message, at): ReadonlyArray<Message> => {

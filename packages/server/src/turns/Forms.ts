@@ -1,4 +1,4 @@
-/** Messages in the forms of other vendors and frameworks, as messages with a role and a content. */
+/** Converts messages in the formats of other vendors and frameworks to messages with a role and content. */
 import { Dialects } from "@divisi/provider-kit"
 import * as Json from "../wire/Json.ts"
 import type { Reading } from "../wire/Reading.ts"
@@ -9,7 +9,7 @@ import type { Reading } from "../wire/Reading.ts"
 
 const own = ["user", "assistant", "system", "developer", "tool", "function"] as const
 
-/** Roles by the names of other vendors, of LangChain and of other frameworks. */
+/** Roles by the names used in other vendors' APIs, LangChain and other frameworks. */
 export const roles: ReadonlyMap<unknown, string> = new Map([
   ["human", "user"],
   ["ai", "assistant"],
@@ -23,7 +23,7 @@ export const roles: ReadonlyMap<unknown, string> = new Map([
   ["tool_response", "tool"],
   ["tool_execution_result", "tool"],
   ...own.map((role) => [role, role] as const),
-  // The classes of LangChain, AutoGen and others.
+  // Message classes in LangChain, AutoGen and similar frameworks.
   ...(["human", "ai", "system", "tool", "function", "user", "assistant"] as const).flatMap((name) => {
     const role = name === "human" ? "user" : name === "ai" ? "assistant" : name
     return [`${name}message`, `${name}messagechunk`].map((type) => [type, role] as const)
@@ -35,14 +35,17 @@ const lower = (value: unknown): unknown => (typeof value === "string" ? value.to
 const isRules = (parts: ReadonlyArray<unknown>): boolean =>
   parts.length > 0 && parts.every((part) => Json.isObject(part) && part.part_kind === "system-prompt")
 
-/** The role of a message: LangChain writes it as its type, others within an object or under another name. */
+/**
+ * Returns the role of a message. LangChain stores it in `type`; other frameworks nest it in an object or use another
+ * name.
+ */
 const roleOf = (message: Json.JsonObject): unknown => {
   const { _role, author, from, kind, messageType, role, sender, source, type } = message
-  // Pydantic AI has requests and responses.
+  // Pydantic AI distinguishes requests and responses instead of roles.
   if (role === undefined && Array.isArray(message.parts) && (kind === "request" || kind === "response")) {
     return kind === "response" ? "assistant" : isRules(message.parts) ? "system" : "user"
   }
-  // AutoGen has the name of an agent as the source.
+  // AutoGen stores the agent's name in `source`.
   if (type === "TextMessage" && typeof source === "string") return source === "user" ? "user" : "assistant"
   const given = role ?? (Json.isObject(author) ? author.role : undefined) ?? from ?? messageType ?? _role ?? sender
   const name = lower(Json.isObject(given) ? (given.label ?? given.Label ?? given.value) : given)
@@ -59,7 +62,7 @@ const joined = (...names: ReadonlyArray<unknown>): string | undefined => {
   return known.length === 0 ? undefined : known.join("-")
 }
 
-/** A part of Microsoft's frameworks, which name its kind `$type` or `content_type`. */
+/** Converts a part from Microsoft's frameworks, which name its type `$type` or `content_type`. */
 const microsoftPart = (given: Json.JsonObject): unknown => {
   const part = lowerKeys(given)
   const kind = String(part.$type ?? part.content_type)
@@ -77,7 +80,7 @@ const microsoftPart = (given: Json.JsonObject): unknown => {
   return typeof place === "string" ? { type: "image_url", image_url: place } : given
 }
 
-/** A part of Pydantic AI, which names its kind `part_kind`. */
+/** Converts a part from Pydantic AI, which names its type `part_kind`. */
 const pydanticPart = (part: Json.JsonObject): unknown => {
   switch (part.part_kind) {
     case "tool-call":
@@ -91,7 +94,9 @@ const pydanticPart = (part: Json.JsonObject): unknown => {
   }
 }
 
-/** Calls and results of Gemini, Bedrock, the AI SDK and other frameworks as blocks of Messages. */
+/**
+ * Converts tool calls and results from Gemini, Bedrock, the AI SDK and other frameworks to blocks of the Messages API.
+ */
 const blockOf = (part: unknown): unknown => {
   if (!Json.isObject(part)) return part
   if (typeof part.part_kind === "string") return pydanticPart(part)
@@ -118,7 +123,7 @@ const blockOf = (part: unknown): unknown => {
   return typeof part.type === "string" && /^[A-Z_]+$/.test(part.type) ? { ...part, type: lower(part.type) } : part
 }
 
-/** Whether a part may be in the form of another vendor. */
+/** Whether a part may be in another vendor's format. */
 const isForeign = (part: unknown): boolean =>
   Json.isObject(part) &&
   (typeof part.type !== "string" ||
@@ -128,16 +133,16 @@ const isForeign = (part: unknown): boolean =>
     part.type === "tool-result" ||
     /^[A-Z]/.test(part.type))
 
-/** The pictures that Ollama has next to the text, as base64. */
+/** Adds images that Ollama sends next to the text, encoded as base64. */
 const withImages = (content: unknown, images: unknown): unknown =>
   Array.isArray(images) && images.length > 0 && (typeof content === "string" || content == null)
     ? [...(content ? [{ type: "text", text: content }] : []), ...images.map((image) => ({ type: "image", image }))]
     : content
 
-/** The fields that hold the content of a message in some framework or other. */
+/** Fields that contain a message's content in various frameworks. */
 const contentFields = ["blocks", "items", "contents", "parts", "_content", "value", "message", "textContent", "text"]
 
-/** The files that the AI SDK and chat programs attach to a message, as parts; nothing for those without bytes or place. */
+/** Returns the attachments of AI SDK and chat app messages as parts. Attachments without data or a URL are skipped. */
 const attachedOf = (message: Json.JsonObject): ReadonlyArray<Json.JsonObject> =>
   attachmentFields.flatMap((name) => {
     const list = message[name]
@@ -152,14 +157,14 @@ const fileOf = ({ contentType, data, mediaType, mimeType, name, url }: Json.Json
   return [{ type: "file", url: place, mediaType: mediaType ?? contentType ?? mimeType, filename: name }]
 }
 
-/** Adds files to a content. */
+/** Adds files to the content of a message. */
 const withFiles = (content: unknown, files: ReadonlyArray<Json.JsonObject>): unknown => {
   if (files.length === 0) return content
   const own = Array.isArray(content) ? content : content ? [{ type: "text", text: content }] : []
   return [...own, ...files]
 }
 
-/** The content of a message, which some write as parts, and others as a text alone. */
+/** Returns the content of a message, which frameworks store as a list of parts or as text. */
 const contentOf = (message: Json.JsonObject): unknown => {
   const { content, data, images } = message
   const other = contentFields.find((name) => message[name] != null)
@@ -176,14 +181,14 @@ const contentOf = (message: Json.JsonObject): unknown => {
 const lowerKeys = (value: Json.JsonObject): Json.JsonObject =>
   Object.fromEntries(Object.entries(value).map(([name, part]) => [name[0]?.toLowerCase() + name.slice(1), part]))
 
-/** The fields of a message, which LangChain nests and .NET writes in capitals. */
+/** Returns the fields of a message, which LangChain nests and .NET capitalizes. */
 const fieldsOf = (message: Json.JsonObject): Json.JsonObject => {
   const { id, kwargs, lc } = message
   if (lc !== undefined && Json.isObject(kwargs) && Array.isArray(id)) return { type: id.at(-1), ...kwargs }
   return message.role === undefined && message.Role !== undefined ? lowerKeys(message) : message
 }
 
-/** The calls and results of Spring AI and LangChain4j in the fields of Chat Completions. */
+/** Moves the tool calls and results of Spring AI and LangChain4j to the fields used by Chat Completions. */
 const withCalls = (message: Json.JsonObject): Json.JsonObject => {
   const { responses, toolCalls, toolExecutionRequests, toolName } = message
   const calls = toolCalls ?? toolExecutionRequests
@@ -202,7 +207,7 @@ const withCalls = (message: Json.JsonObject): Json.JsonObject => {
     : { ...message, name: toolName, tool_call_id: message.tool_call_id ?? message.toolCallId ?? message.id }
 }
 
-/** ShareGPT has a call as the JSON of a message. */
+/** ShareGPT represents a tool call as a message with JSON text. */
 const withCall = (message: Json.JsonObject): Json.JsonObject => {
   if (lower(message.from) !== "function_call" || typeof message.value !== "string") return message
   const call = Json.parsed(message.value)
@@ -211,11 +216,11 @@ const withCall = (message: Json.JsonObject): Json.JsonObject => {
     : message
 }
 
-/** An item of Responses: a call, a result, reasoning. */
+/** Whether an object is an item of the Responses API: a call, a result, or reasoning. */
 export const isItem = ({ type }: Json.JsonObject, role: unknown): boolean =>
   role === undefined && typeof type === "string" && type !== "message" && !roles.has(type.toLowerCase())
 
-/** Parts that come without a message, and the role of the message that they get. */
+/** Types of parts that may occur without a message, and the role for the message created around them. */
 const bareParts: ReadonlyMap<unknown, string> = new Map([
   ...["tool_result", "text", "input_text", "input_image", "input_file", "image_url", "image", "file"].map(
     (type) => [type, "user"] as const
@@ -223,7 +228,7 @@ const bareParts: ReadonlyMap<unknown, string> = new Map([
   ...["tool_use", "output_text"].map((type) => [type, "assistant"] as const)
 ])
 
-/** A message with the role and the content that vendors document. Blocks without a message get one. */
+/** Converts a message to the documented role and content. A block without a message is wrapped in one. */
 export const plain = (given: Json.JsonObject): Json.JsonObject => {
   const bare = given.role === undefined && given.content === undefined ? bareParts.get(given.type) : undefined
   if (bare !== undefined || (given.role === undefined && given.type === "tool_result")) {
@@ -239,14 +244,17 @@ export const plain = (given: Json.JsonObject): Json.JsonObject => {
 // Messages of user interfaces
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call of a tool with its result, as the AI SDK has it in one part of a message. */
+/** A tool call and its result, which the AI SDK stores in a single part. */
 interface Invocation {
   readonly call: Json.JsonObject
-  /** Absent for a call without a result so far. */
+  /** `undefined` if the call has no result yet. */
   readonly result: Json.JsonObject | undefined
 }
 
-/** The invocation in a part: `tool-NAME`, `dynamic-tool`, or the nested one of version 4; nothing for other parts. */
+/**
+ * Returns the invocation in a part (`tool-NAME`, `dynamic-tool`, or the nested form of version 4), or `undefined` for
+ * other parts.
+ */
 const invocationOf = (value: unknown): Invocation | undefined => {
   if (!Json.isObject(value)) return undefined
   const nested = Json.isObject(value.toolInvocation) ? value.toolInvocation : value
@@ -266,8 +274,8 @@ const invocationOf = (value: unknown): Invocation | undefined => {
 }
 
 /**
- * The messages of one message: those of a user interface have the calls of tools with their results between their texts,
- * which are turns of their own.
+ * Splits a message into turns. UI messages contain tool calls and results between their texts, which become separate
+ * messages.
  */
 export const turnsOf = (given: Json.JsonObject): ReadonlyArray<Json.JsonObject> => {
   const { content, parts, toolInvocations, ...rest } = given
@@ -298,10 +306,10 @@ export const turnsOf = (given: Json.JsonObject): ReadonlyArray<Json.JsonObject> 
 // Losses
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fields of messages with contents that no worker can get. */
+/** Message fields with content that cannot be sent to workers. */
 const unreadFields = [...attachmentFields, "documents", "audio", "audios", "video", "videos"]
 
-/** Notes contents of a message that are not read. */
+/** Adds a notice for message content that is ignored. */
 export const noteLosses = (message: Json.JsonObject, field: string, reading: Reading): void => {
   for (const name of unreadFields) {
     const value = message[name]

@@ -1,6 +1,6 @@
 /**
- * Reads the messages of a request. Clients that change their wire in the middle of a conversation, and proxies in front of
- * them, mix the vendors' forms, so each form is read on every wire.
+ * Parses the messages of a request. Clients that switch wires in the middle of a conversation, and proxies in front of
+ * them, mix vendor formats, so every wire accepts every format.
  */
 import type { Message } from "@divisi/core/Message"
 import type { NonEmptyReadonlyArray } from "effect/Array"
@@ -18,7 +18,7 @@ import * as Forms from "./Forms.ts"
 
 type Add = (conversation: Conversation.Conversation, message: Json.JsonObject, field: string) => void
 
-/** The form of a wire's own messages. */
+/** The native message format of a wire. */
 export type Form = "chat" | "messages" | "responses"
 
 const forms: { readonly [F in Form]: Add } = {
@@ -27,12 +27,12 @@ const forms: { readonly [F in Form]: Add } = {
   responses: ResponsesItems.add
 }
 
-/** A turn of Messages that calls tools or has their results. */
+/** Whether a message has tool calls or results in the format of the Messages API. */
 const hasBlocks = ({ content }: Json.JsonObject): boolean =>
   Array.isArray(content) &&
   content.some((block) => Json.isObject(block) && (block.type === "tool_use" || block.type === "tool_result"))
 
-/** A message of Chat Completions that calls tools or is a result. */
+/** Whether a message has tool calls or is a result in the format of Chat Completions. */
 const hasCalls = ({ function_call, role, tool_calls }: Json.JsonObject): boolean =>
   role === "tool" || role === "function" || tool_calls != null || function_call != null
 
@@ -42,7 +42,10 @@ const formOf = (message: Json.JsonObject, own: Form): Form => {
   return hasCalls(message) ? "chat" : own
 }
 
-/** Returns a message of a role and a text alone, as most are: every wire reads it the same. */
+/**
+ * Fast path for messages with only a role and a string, which are the same on every wire. Returns `undefined` for all
+ * others.
+ */
 const plainMessage = (value: Json.JsonObject): Message | undefined => {
   const { content, role } = value
   if (typeof content !== "string" || (role !== "user" && role !== "assistant")) return undefined
@@ -50,7 +53,7 @@ const plainMessage = (value: Json.JsonObject): Message | undefined => {
   return { role, content }
 }
 
-/** Reads a list of messages in the form of a wire, or in others. Throws an `ApiError`. */
+/** Parses a list of messages, in the wire's own format or any other. Throws an `ApiError` if a message is invalid. */
 export const read = (
   list: ReadonlyArray<unknown>,
   field: string,
@@ -83,10 +86,16 @@ export const read = (
   return messages
 }
 
-/** `prefix` of DeepSeek and Mistral, `partial` of Moonshot, and any last message of the assistant ask for it. */
+/**
+ * Notice for a prefilled answer, requested with `prefix` (DeepSeek, Mistral), `partial` (Moonshot), or a final
+ * assistant message.
+ */
 const prefilled = "The last message is the assistant's. The answer does not continue it, but is a message of its own."
 
-/** The list of a request, which some clients send in the field of another wire, as a text or as one message. */
+/**
+ * Returns the request's list of messages. Some clients send it in the field of another wire, as a string, or as a
+ * single message.
+ */
 export const listIn = (
   body: Json.JsonObject,
   names: readonly [own: string, other: string]
@@ -101,7 +110,7 @@ export const listIn = (
       `${own} is missing, and ${meant} is not read as a conversation. Send ${own}: [{ "role": "user", "content": "…" }].`
     )
   }
-  // If both fields are set and one is not a list, the intent is ambiguous.
+  // If both fields are set and one is not a list, the request is ambiguous.
   const isOnly = body[own] == null || body[other] == null
   const isOne = typeof value === "string" || Json.isObject(value)
   if (isOne && (isOnly || own === "input")) return [[value], field]
@@ -110,7 +119,7 @@ export const listIn = (
 
 const ruleNames: ReadonlySet<string> = new Set(Canonical.ruleFields)
 
-/** Adds the rules that have a field of their own in front of the messages. */
+/** Prepends the system instructions from separate fields to the messages. */
 export const withRules = (
   body: Json.JsonObject,
   reading: Reading,

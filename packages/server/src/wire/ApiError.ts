@@ -1,26 +1,24 @@
-/**
- * Errors of requests. Each API has its own format; the kinds and whether a retry can help are the same for all.
- */
+/** Request errors. Each API has its own error format; the kinds of errors and whether a retry can help are shared. */
 import { Dialects } from "@divisi/provider-kit"
 import * as Data from "effect/Data"
 
 /** Kinds of errors. */
 export type Kind = Dialects.Failures.Kind
 
-/** The longest message of an error: it may quote what a client, or a worker, has sent. */
+/** Maximum length of an error message, in characters. It may quote text from a client or worker. */
 const maxCharacters = 2_000
 
 const short = (text: string): string => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text)
 
 interface Fields {
   readonly kind: Kind
-  /** The message for display, with a remedy. It contains no secrets. */
+  /** The message shown to the client, including how to fix the problem. Contains no secrets. */
   readonly message: string
-  /** The invalid field of the request, e.g. `messages[2].content`. */
+  /** The invalid request field, e.g. `messages[2].content`. */
   readonly field?: string | undefined
-  /** The delay after which a retry makes sense, in milliseconds. */
+  /** Recommended delay before a retry, in milliseconds. */
   readonly retryAfterMillis?: number | undefined
-  /** Whether a retry cannot help. Default: according to the kind. */
+  /** Whether a retry cannot help. Defaults to the kind's usual behavior. */
   readonly isFinal?: boolean | undefined
   /** The provider's message, for the operator's log. Never sent to the client. */
   readonly providerMessage?: string | undefined
@@ -28,7 +26,7 @@ interface Fields {
   readonly cause?: unknown
 }
 
-/** The error response to a request. */
+/** An error returned as the response to a request. */
 export class ApiError extends Data.TaggedError("ApiError")<Fields> {
   constructor(fields: Fields) {
     super({ ...fields, message: short(fields.message) })
@@ -40,14 +38,17 @@ export class ApiError extends Data.TaggedError("ApiError")<Fields> {
   }
 }
 
-/** Makes the error for an invalid request, with the name of the field. */
+/** Creates an error for an invalid request field. */
 export const invalid = (field: string, message: string): ApiError =>
   new ApiError({ kind: "invalid-request", message, field })
 
-/** A retry cannot help: SDKs of OpenAI and Anthropic, which retry 429 and every status from 500, read this header. */
+/**
+ * Error kinds for which a retry cannot help. The OpenAI and Anthropic SDKs retry status 429 and all statuses from 500,
+ * unless the `x-should-retry` header is `false`.
+ */
 const final: ReadonlySet<Kind> = new Set(["upstream-account", "quota"])
 
-/** Returns the headers of an error response. */
+/** Returns the headers for an error response. */
 export const headers = ({ isFinal, kind, retryAfterMillis }: ApiError): Readonly<Record<string, string>> => ({
   ...(retryAfterMillis !== undefined && { "retry-after": `${Math.max(1, Math.ceil(retryAfterMillis / 1000))}` }),
   ...((isFinal ?? final.has(kind)) && { "x-should-retry": "false" })

@@ -1,6 +1,6 @@
 /**
- * Bodies in the forms of other vendors, SDKs and frameworks, as bodies of this server's wires. Fields are moved only where
- * their meaning is certain; all others stay where they are, and the reader of the wire says what is missing.
+ * Converts request bodies in the formats of other vendors, SDKs and frameworks to this server's wires. Fields are moved
+ * only if their meaning is certain; all others are left in place, and the wire's parser reports what is missing.
  */
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
@@ -11,9 +11,9 @@ type Body = Record<string, unknown>
 // Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Objects that other vendors put around settings. A field of the body itself wins. */
+/** Objects in which other vendors nest settings. A field at the top level takes precedence. */
 const containers = [
-  // Gemini, its SDK
+  // Gemini and its SDK
   "generationConfig",
   "generation_config",
   "config",
@@ -27,10 +27,10 @@ const containers = [
   "options"
 ] as const
 
-/** Objects of SDKs, whose fields belong into the body and win there. Some users send the object itself. */
+/** SDK options whose fields belong at the top level, where they take precedence. Some users send the object itself. */
 const extras = ["extra_body", "extraBody"] as const
 
-/** Other names of fields. A field under its own name wins. */
+/** Alternative field names. The canonical name takes precedence. */
 const names: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
@@ -68,7 +68,7 @@ const names: Readonly<Record<string, string>> = {
 
 const limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"] as const
 
-/** Adds the fields of objects around settings. */
+/** Copies nested settings to the top level. */
 const flat = (given: Json.JsonObject): Body => {
   let body: Body = { ...given }
   for (const name of containers) {
@@ -96,10 +96,10 @@ const rename = (body: Body): void => {
   }
 }
 
-/** Fields with the functions of Gemini. */
+/** Fields in which Gemini declares functions. */
 const declarations = ["functionDeclarations", "function_declarations"] as const
 
-/** Tools and their choice, which Bedrock and Gemini have in one object. */
+/** Moves the tools and the tool choice, which Bedrock and Gemini nest in one object. */
 const takeTools = (body: Body): void => {
   for (const name of declarations) {
     if (body[name] === undefined) continue
@@ -117,7 +117,7 @@ const takeTools = (body: Body): void => {
 // Conversations
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The fields in which vendors have the rules of a conversation. */
+/** Fields in which vendors put system instructions. */
 export const ruleFields = [
   "system",
   "instructions",
@@ -128,10 +128,10 @@ export const ruleFields = [
   "preamble"
 ] as const
 
-/** The fields of a conversation that stay where they are. */
+/** Conversation fields that are left in place. */
 export const fields = ["messages", "input", "chat_history", "chatHistory", ...ruleFields] as const
 
-/** The fields that a message has in some framework or other. */
+/** Message fields used by various frameworks. */
 const messageFields = ["role", "Role", "_role", "from", "author", "messageType", "sender", "kwargs", "parts"]
 
 const isMessage = (value: unknown): value is Json.JsonObject =>
@@ -142,7 +142,7 @@ const areMessages = (value: unknown): value is ReadonlyArray<Json.JsonObject> =>
 
 const user = (content: unknown): Json.JsonObject => ({ role: "user", content })
 
-/** A text, one message, or a list of them; nothing for a value whose meaning is not certain. */
+/** Converts a string, a message or a list of messages to a list. Returns `undefined` if the meaning is not certain. */
 const plain = (value: unknown): ReadonlyArray<unknown> | undefined => {
   if (typeof value === "string") return [user(value)]
   if (areMessages(value)) return value
@@ -151,7 +151,7 @@ const plain = (value: unknown): ReadonlyArray<unknown> | undefined => {
   return isMessage(value) ? [value] : undefined
 }
 
-/** `contents` of Gemini: a list of texts is one message, one of contents a conversation. */
+/** Converts Gemini's `contents`: a list of strings or parts is one message, a list of contents is a conversation. */
 const contents = (value: unknown): ReadonlyArray<unknown> | undefined => {
   if (!Array.isArray(value)) return plain(value)
   const isParts =
@@ -159,7 +159,7 @@ const contents = (value: unknown): ReadonlyArray<unknown> | undefined => {
   return isParts ? [user(value)] : value.map((one) => (Json.isObject(one) ? { role: "user", ...one } : one))
 }
 
-/** `message` of Cohere's first API, after the history next to it. */
+/** Converts `message` from Cohere's v1 API, with the chat history before it. */
 const afterHistory = (value: unknown, body: Body): ReadonlyArray<unknown> | undefined => {
   const last = plain(value)
   const before = body.chat_history ?? body.chatHistory
@@ -168,7 +168,7 @@ const afterHistory = (value: unknown, body: Body): ReadonlyArray<unknown> | unde
 
 const listed = (value: unknown): ReadonlyArray<unknown> | undefined => (areMessages(value) ? value : undefined)
 
-/** Fields with a conversation, and how each is read. */
+/** Fields that may contain a conversation, with their parsers. */
 const sources: Readonly<Record<string, (value: unknown, body: Body) => ReadonlyArray<unknown> | undefined>> = {
   // Gemini
   contents,
@@ -188,10 +188,10 @@ const sources: Readonly<Record<string, (value: unknown, body: Body) => ReadonlyA
   chat: listed
 }
 
-/** Fields that may have a question, and may not: an error names them. */
+/** Fields that may contain a question. They are not used, but mentioned in the error. */
 const unsure = ["query", "question", "text", "content", "user_input", "q", "history", "chat_history"]
 
-/** The names of fields that a client may have meant for the conversation. */
+/** Returns the fields in which the client may have put its conversation, for an error message. */
 export const meantFor = (body: Json.JsonObject): ReadonlyArray<string> =>
   [...Object.keys(sources), ...unsure].filter((name) => body[name] !== undefined && body[name] !== null)
 
@@ -201,7 +201,7 @@ const numbered = (value: unknown): unknown => {
   return keys.length > 0 && keys.every((key) => /^\d{1,6}$/.test(key)) ? Object.values(value) : value
 }
 
-/** A list within a list is one conversation, or pairs of a role and a text. */
+/** Flattens a nested list, which is either one conversation or pairs of role and text. */
 const unnested = (value: unknown, field: string): unknown => {
   if (!Array.isArray(value) || !value.some(Array.isArray)) return value
   if (value.every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === "string"))) {
@@ -214,7 +214,7 @@ const unnested = (value: unknown, field: string): unknown => {
   )
 }
 
-/** Messages in the text of their JSON, in a further list or object, or numbered. */
+/** Returns messages that are JSON-encoded, nested in another list or object, or keyed by number. */
 const messagesOf = (value: unknown, field: string): unknown => {
   const given = typeof value === "string" && /^\s*\[/.test(value) ? Json.parsed(value) : value
   const list = typeof value === "string" && !areMessages(given) ? value : numbered(given)
@@ -222,7 +222,7 @@ const messagesOf = (value: unknown, field: string): unknown => {
   return unnested(list, field)
 }
 
-/** Responses takes any text as its input; an item alone is a list of one. */
+/** Normalizes the input of a Responses request, which may be a string, a list, or a single item. */
 const inputOf = (value: unknown): unknown => {
   if (typeof value === "string" || Array.isArray(value)) return unnested(value, "input")
   const own = numbered(value)
@@ -245,13 +245,13 @@ const takeConversation = (body: Body, own: "messages" | "input"): void => {
   }
 }
 
-/** A line of a batch file has a request within it. */
+/** Rejects a line from a batch file, which contains the request in a nested field. */
 const refuseLine = ({ body, custom_id, input, messages, url }: Body): void => {
   if (!Json.isObject(body) || messages != null || input != null || (custom_id == null && url == null)) return
   throw invalid("body", "This is a line of a batch file. Send the object in its field body, without custom_id and url.")
 }
 
-/** The fields of other forms. A body without them has its settings and tools where they belong. */
+/** Fields used by other formats. A body without any of them needs no conversion. */
 const foreign: ReadonlySet<string> = new Set([
   ...containers,
   ...extras,
@@ -261,7 +261,10 @@ const foreign: ReadonlySet<string> = new Set([
   "body"
 ])
 
-/** Returns a body in the form of a wire whose conversation is in the field `own`. Throws an `ApiError`. */
+/**
+ * Converts a body to the format of a wire whose conversation is in the field `own`. Throws an `ApiError` if the body is
+ * ambiguous.
+ */
 export const of = (given: Json.JsonObject, own: "messages" | "input"): Json.JsonObject => {
   const isForeign = Json.hasAny(given, foreign)
   const body = isForeign ? flat(given) : { ...given }

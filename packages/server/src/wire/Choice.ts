@@ -1,27 +1,27 @@
 /**
- * A client's choice of workers, budget and plan: by a header, a field of the body, its metadata, or after the name of
- * the model. All of them apply together: a worker excluded in one place is excluded.
+ * Reads how a client selects workers, budget and policy: through headers, body fields, metadata, or a suffix of the
+ * model name. All sources are combined: a worker excluded by any of them is excluded.
  */
 import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
-/** The client's choice. */
+/** The client's selection. */
 export interface Choice {
-  /** The workers that alone may work; all when absent. */
+  /** Ids of the workers that may be used. Default: all. */
   readonly only?: ReadonlyArray<string> | undefined
-  /** The workers that may not. */
+  /** Ids of the workers to exclude. */
   readonly exclude: ReadonlyArray<string>
-  /** The most that the run may cost, in USD. */
+  /** Maximum cost of the run, in USD. */
   readonly costUsd?: number | undefined
-  /** The name of the policy that plans; the server's own when absent. */
+  /** Name of the policy. Defaults to the server's policy. */
   readonly policy?: string | undefined
-  /** Seed of all randomness in the run. */
+  /** Seed for all randomness in the run. */
   readonly seed?: number | undefined
-  /** Whether the response has the tokens of the policy's completions. */
+  /** Whether to return the tokens of the policy's completions. */
   readonly returnsTokens?: boolean | undefined
 }
 
-/** The headers of a request; their names are in lower case. */
+/** Request headers. Names are in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
 const names = (value: string): ReadonlyArray<string> =>
@@ -30,7 +30,7 @@ const names = (value: string): ReadonlyArray<string> =>
     .map((name) => name.trim())
     .filter((name) => name !== "")
 
-/** A list of workers: a text with commas between them, or a list. */
+/** Parses a list of workers, given as a list or as comma-separated text. */
 const workers = (value: unknown, field: string): ReadonlyArray<string> =>
   typeof value === "string"
     ? names(value)
@@ -57,14 +57,18 @@ const least = (limits: ReadonlyArray<number | undefined>): number | undefined =>
 }
 
 /**
- * The name of a model, and who is left out behind it: `divisi:-openai:gpt-5,-ollama:qwen3` is `divisi` without these two.
+ * Splits a model name from the worker exclusions after it: `divisi:-openai:gpt-5,-ollama:qwen3` is `divisi` without
+ * these two workers.
  */
 export const ofModel = (model: string): readonly [model: string, exclude: ReadonlyArray<string>] => {
   const at = model.indexOf(":-")
   return at < 0 ? [model, []] : [model.slice(0, at), names(model.slice(at + 1)).map((name) => name.replace(/^-/, ""))]
 }
 
-/** Whether a client wants notes as commentary, by a header or a field of the body. Throws an `ApiError`. */
+/**
+ * Whether the client wants progress notes as commentary, set by a header or a body field. Throws an `ApiError` for an
+ * unknown value.
+ */
 export const isCommented = (body: Json.JsonObject, headers: Headers): boolean => {
   const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
   const way = headers["x-divisi-notes-as"] ?? Json.optional(own.notes_as, "divisi.notes_as", Json.text) ?? "reasoning"
@@ -73,17 +77,17 @@ export const isCommented = (body: Json.JsonObject, headers: Headers): boolean =>
 }
 
 /**
- * Whether a client of Responses wants to know of each item who it is by: it takes part in OpenAI's beta of responses by
- * several agents (`responses_multi_agent=v1`, https://developers.openai.com/api/docs/guides/responses-multi-agent).
+ * Whether a Responses client wants the author of each item, because it uses OpenAI's multi-agent beta
+ * (`responses_multi_agent=v1`, https://developers.openai.com/api/docs/guides/responses-multi-agent).
  */
 export const isTagged = (body: Json.JsonObject, headers: Headers): boolean =>
   headers["openai-beta"]?.split(",").some((name) => name.trim() === "responses_multi_agent=v1") === true ||
   (Json.isObject(body.multi_agent) && body.multi_agent.enabled === true)
 
-/** The fields of a body that are read here. */
+/** Body fields handled by this module. */
 export const fields = ["divisi", "metadata", "multi_agent", "return_token_ids"] as const
 
-/** Returns the choice of a request. Throws an `ApiError` if it is unreadable. */
+/** Reads the selection from a request. Throws an `ApiError` if a value is invalid. */
 export const read = (model: string, body: Json.JsonObject, headers: Headers): Choice => {
   const own = Json.optional(body.divisi, "divisi", Json.object) ?? {}
   const metadata = Json.isObject(body.metadata) ? body.metadata : {}

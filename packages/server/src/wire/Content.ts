@@ -1,6 +1,6 @@
 /**
- * Reads the content of messages. Clients mix the vendors' forms, so each form is read on every wire: parts of Chat
- * Completions and Responses, blocks of Messages, content of MCP.
+ * Parses message content. Clients mix vendor formats, so every wire accepts all of them: Chat Completions and Responses
+ * parts, Messages blocks, and MCP content.
  */
 
 import { Options } from "@divisi/core"
@@ -12,14 +12,14 @@ import * as Json from "./Json.ts"
 import * as OpenAi from "./OpenAi.ts"
 import type { Reading } from "./Reading.ts"
 
-/** The role of the message that a part is in. */
+/** The role of the message that contains the part. */
 export type Role = "user" | "assistant" | "system" | "tool"
 
 type Parts = ReadonlyArray<ContentPart>
 
 const textPart = (text: string): Parts => [{ type: "text", text }]
 
-/** A text, or a list of its lines; `null` is an empty one. The Assistants API nests it under `value`. */
+/** Parses a string, a list of lines, or `null` (empty). The Assistants API nests the string under `value`. */
 const wordsOf = (value: unknown, field: string): Parts =>
   textPart(
     Array.isArray(value)
@@ -33,7 +33,7 @@ const wordsOf = (value: unknown, field: string): Parts =>
 
 const noUploads = "this server stores no uploaded files"
 
-/** `source` of Anthropic's blocks. */
+/** Parses the `source` of an Anthropic block. */
 const sourceOf = (value: unknown, field: string): Source => {
   const source = Json.object(value, field)
   switch (source.type) {
@@ -51,7 +51,10 @@ const sourceOf = (value: unknown, field: string): Source => {
   }
 }
 
-/** Bytes as base64, or a URL, with a media type. An image is an image in whatever part it comes. */
+/**
+ * Creates a part from base64 data or a URL and a media type. Images become image parts, whatever the type of the
+ * original part.
+ */
 const mediaOf = (place: string, mediaType: unknown, name: unknown, field: string): Parts => {
   const type = typeof mediaType === "string" ? mediaType.toLowerCase() : undefined
   if (type !== undefined && /^(?:audio|video)\//.test(type)) {
@@ -66,7 +69,7 @@ const mediaOf = (place: string, mediaType: unknown, name: unknown, field: string
   return [typeof name === "string" ? { type: "file", name, ...source } : { type: "file", ...source }]
 }
 
-/** Media of Bedrock: `image` and `document` have a format and bytes. */
+/** Parses Bedrock media: `image` and `document`, with a format and bytes. */
 const bedrockMedia = ({ document, image }: Json.JsonObject, field: string): Parts | undefined => {
   const media = Json.isObject(image) ? image : document
   if (!Json.isObject(media) || !Json.isObject(media.source)) return undefined
@@ -85,7 +88,7 @@ const documentTypes: Readonly<Record<string, string>> = {
   md: "text/markdown"
 }
 
-/** Media of Gemini: `inlineData` has bytes, `fileData` has a URL. */
+/** Parses Gemini media: `inlineData` contains bytes, `fileData` a URL. */
 const geminiMedia = (part: Json.JsonObject, field: string): Parts | undefined => {
   const inline = part.inlineData ?? part.inline_data
   if (Json.isObject(inline)) {
@@ -97,7 +100,7 @@ const geminiMedia = (part: Json.JsonObject, field: string): Parts | undefined =>
   return mediaOf(place, file.mimeType ?? file.mime_type, undefined, field)
 }
 
-/** A file of the AI SDK: `data` or `url`, with a media type. */
+/** Parses an AI SDK file: `data` or `url`, with a media type. */
 const sdkFile = (part: Json.JsonObject, field: string): Parts | undefined => {
   const place = part.data ?? part.url
   const isOther = Json.isObject(part.file) || part.file_data != null || part.file_url != null
@@ -107,8 +110,8 @@ const sdkFile = (part: Json.JsonObject, field: string): Parts | undefined => {
 }
 
 /**
- * An image: `source` (Messages), `image_url` as a text or an object (OpenAI), `data` with `mimeType` (MCP), or `image`
- * (the AI SDK).
+ * Parses an image: `source` (Messages), `image_url` as a string or an object (OpenAI), `data` with `mimeType` (MCP), or
+ * `image` (AI SDK).
  */
 const imageOf = (part: Json.JsonObject, field: string): Parts => {
   if (Json.isObject(part.source)) return [{ type: "image", ...sourceOf(part.source, `${field}.source`) }]
@@ -137,7 +140,7 @@ const searchResultOf = (block: Json.JsonObject, field: string, reading: Reading,
   ...partsOf(block.content, `${field}.content`, reading, role)
 ]
 
-/** `resource` of MCP: a text, or bytes as a file. */
+/** Parses an MCP `resource`: text, or binary data as a file. */
 const resourceOf = (value: unknown, field: string): Parts => {
   const resource = Json.object(value, field)
   if (typeof resource.text === "string") return textPart(resource.text)
@@ -149,7 +152,7 @@ const resourceOf = (value: unknown, field: string): Parts => {
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Media that core has no part for. From a user they are a demand that no worker can meet. */
+/** Media types without a part in core. In user messages they cause an error, because no worker can read them. */
 const unreadable = new Set([
   "input_audio",
   "audio",
@@ -162,20 +165,20 @@ const unreadable = new Set([
   "image_file"
 ])
 
-/** Thoughts of earlier turns: notes of this server, or a vendor's own. No worker reads them again. */
+/** Reasoning from earlier turns: notes from this server, or a vendor's reasoning. It is not sent to workers. */
 const thoughts = new Set([
   "thinking",
   "redacted_thinking",
   "reasoning",
   "reasoning_text",
-  // The AI SDK's mark between two turns.
+  // The AI SDK's separator between two turns.
   "step-start"
 ])
 
-/** A part of a kind that this server does not know. */
+/** Handles a part of unknown type. */
 const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role: Role): Parts => {
   if (typeof part.text === "string") return textPart(part.text)
-  // A message within a content, as in a list of instructions.
+  // A message nested in the content, as in a list of instructions.
   if ((part.type === undefined || part.type === "message") && part.content != null)
     return partsOf(part.content, `${field}.content`, reading, role)
   const kind = Options.kindOf(part.type)
@@ -190,11 +193,11 @@ const unknownOf = (part: Json.JsonObject, field: string, reading: Reading, role:
   return []
 }
 
-/** The content of a part or block; empty for one that is left out. */
+/** Parses a part or block. Returns an empty list if it is ignored. */
 export const partOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
   if (value === null) return []
   if (typeof value === "string") return textPart(value)
-  // A tool's output is never dropped, whatever its form.
+  // Tool output is never dropped, whatever its format.
   if (role === "tool" && !Json.isObject(value)) return textPart(JSON.stringify(value))
   const part = Json.object(value, field)
   switch (part.type) {
@@ -221,7 +224,7 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
       return documentOf(part, field, reading, role)
     case "search_result":
       return searchResultOf(part, field, reading, role)
-    // Anthropic's summary of all that came before; `null` if there was nothing to sum up.
+    // Anthropic's summary of the earlier conversation; `null` if there was nothing to summarize.
     case "compaction":
       return typeof part.content === "string" ? textPart(`Summary of the conversation so far:\n${part.content}`) : []
     case "tool_reference":
@@ -237,7 +240,7 @@ export const partOf = (value: unknown, field: string, reading: Reading, role: Ro
   }
 }
 
-/** Reads a content as parts: a text, a part, a list of them, or nothing at all (`null`). */
+/** Parses content into parts. Content is a string, a part, a list of parts, or `null`. */
 export const partsOf = (value: unknown, field: string, reading: Reading, role: Role): Parts => {
   if (value === undefined || value === null) return []
   if (typeof value === "string") return textPart(value)
@@ -246,28 +249,28 @@ export const partsOf = (value: unknown, field: string, reading: Reading, role: R
     return partOf(value, field, reading, role)
   }
   if (Json.isObject(value) && Array.isArray(value.parts)) return partsOf(value.parts, field, reading, role)
-  // A message as the content, such as rules with the role of a system.
+  // A message in place of content, such as instructions with the role `system`.
   if (Json.isObject(value) && typeof value.role === "string") return partsOf(value.content, field, reading, role)
   if (typeof value === "number" || typeof value === "boolean") return textPart(String(value))
-  // A tool may give anything: it is passed on as it is written.
+  // A tool may return any value, which is passed on as JSON.
   if (role === "tool") return textPart(JSON.stringify(value))
   throw invalid(field, `${field} must be a string or a list of parts, not ${Options.kindOf(value)}.`)
 }
 
-/** The parts of a content. */
+/** Returns content as a list of parts. */
 export const listOf = (content: Content): Parts => (typeof content === "string" ? textPart(content) : content)
 
-/** Returns parts as a content: a text if all parts are texts. */
+/** Returns parts as content: a string if all parts are text. */
 export const contentOf = (parts: Parts): Content => {
   if (parts.every((part) => part.type === "text")) return parts.map(({ text }) => text).join("\n")
   return isReadonlyArrayNonEmpty(parts) ? parts : ""
 }
 
-/** Reads a content. */
+/** Parses message content. */
 export const read = (value: unknown, field: string, reading: Reading, role: Role): Content =>
   contentOf(partsOf(value, field, reading, role))
 
-/** Reads the text of a content, for roles whose messages hold nothing else. Other parts are left out with a notice. */
+/** Parses content for roles that allow only text. Other parts are dropped with a notice. */
 export const textOf = (value: unknown, field: string, reading: Reading, role: Role): string => {
   const parts = partsOf(value, field, reading, role)
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []))

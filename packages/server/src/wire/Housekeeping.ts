@@ -1,14 +1,14 @@
 /**
- * Housekeeping requests of agents and chat windows: besides answers, they request a title, a topic, tags or a one-line
- * summary from the same model. A team is not worth its cost for these.
+ * Detects housekeeping requests from agents and chat apps, which use the same model for titles, topics, tags or
+ * one-line summaries. Running a team for them is not worth its cost.
  *
- * It is recognized by text that programs write: the instructions of a `system` message, or the form of such requests.
- * Requests with tools or with long outputs do not count.
+ * They are recognized by text that programs generate: the instructions in a `system` message, or the format of the
+ * request. Requests with tools or with long outputs are never housekeeping.
  */
 import { text } from "@divisi/core/Message"
 import type { Request } from "./Wire.ts"
 
-/** Instructions to name a conversation, or to sort it. */
+/** Matches instructions to name or classify a conversation. */
 const instructions: ReadonlyArray<RegExp> = [
   /\b(?:title|topic|tag) generator\b/i,
   /\b(?:generate|write|create|provide|extract|suggest|come up with)\b[^.\n]{0,60}\b(?:title|topic|tags|follow-?ups?|follow-up questions)\b/i,
@@ -16,20 +16,20 @@ const instructions: ReadonlyArray<RegExp> = [
   /\bsummari[sz]e\b[^.\n]{0,60}\b(?:in|under|at most|up to)\b[^.\n]{0,20}\b\d+ (?:characters|words)\b/i
 ]
 
-/** The start of such a request in the user's message. */
+/** Matches the start of a housekeeping request in a user message. */
 const form = /^#{1,3} Task:\s/
 
-/** More than any title is. */
+/** Maximum output limit of a housekeeping request, in tokens. Titles are shorter. */
 const mostTokens = 4_096
 
-/** Instructions that are longer have more to say than what to call something. */
+/** Maximum length of the instructions, in characters. Longer instructions ask for more than a title. */
 const mostCharacters = 4_000
 
 /** Whether a request is housekeeping. */
 export const isHousekeeping = ({ messages, settings, tools }: Request): boolean => {
   const isMore = tools.length > 0 || (settings.maxOutputTokens ?? 0) > mostTokens || messages.at(-1)?.role === "tool"
   if (isMore) return false
-  // A probe for availability.
+  // An availability probe.
   if (settings.maxOutputTokens === 1) return true
   return messages.some((message) => {
     const words = text(message)

@@ -1,18 +1,21 @@
 /**
- * Reads JSON sent by clients. A required field that is missing or has the wrong type throws an `ApiError` that names
- * it; unknown fields are ignored.
+ * Parses JSON values from clients. If a required field is missing or has the wrong type, an `ApiError` that names the
+ * field is thrown. Unknown fields are ignored.
  */
 import { Options } from "@divisi/core"
 import { invalid } from "./ApiError.ts"
 
-/** An object as it came. */
+/** A JSON object as received. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Whether a value is an object, and no list. */
+/** Whether a value is an object and not an array. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Whether an object has a field of some names. Objects have few fields, and there are many names. */
+/**
+ * Whether an object has any of the given fields. Iterates over the object, which usually has fewer fields than there
+ * are names.
+ */
 export const hasAny = (value: JsonObject, names: ReadonlySet<string>): boolean => {
   for (const name in value) if (names.has(name)) return true
   return false
@@ -25,26 +28,26 @@ const wrong = (field: string, what: string, value: unknown): never => {
   )
 }
 
-/** An object. */
+/** Parses an object. */
 export const object = (value: unknown, field: string): JsonObject =>
   isObject(value) ? value : wrong(field, "an object", value)
 
-/** A list. */
+/** Parses a list. */
 export const list = (value: unknown, field: string): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : wrong(field, "a list", value)
 
-/** A text. */
+/** Parses a string. */
 export const text = (value: unknown, field: string): string =>
   typeof value === "string" ? value : wrong(field, "a text", value)
 
-/** The longest name or id. */
+/** Maximum length of a name or id, in characters. */
 const maxNameCharacters = 1_000
 
-/** Whether a text can be stored and looked for: not too long, without NUL, and well-formed Unicode. */
+/** Whether a text can be stored and used for lookups: within the length limit, without NUL, and well-formed Unicode. */
 export const isName = (text: string): boolean =>
   text.length <= maxNameCharacters && !text.includes("\0") && text.isWellFormed()
 
-/** A name or an id; some clients number their ids. */
+/** Parses a name or id. Numbers are converted, since some clients use numeric ids. */
 export const name = (value: unknown, field: string): string => {
   const name = typeof value === "number" ? String(value) : text(value, field)
   if (isName(name)) return name
@@ -56,7 +59,7 @@ export const name = (value: unknown, field: string): string => {
   )
 }
 
-/** How large a value is, in characters, about as JSON: without writing it. */
+/** Estimates the size of a value as JSON, in characters, without serializing it. */
 export const sizeOf = (value: unknown): number => {
   let size = 0
   const pending: Array<unknown> = [value]
@@ -75,14 +78,14 @@ export const sizeOf = (value: unknown): number => {
   return size
 }
 
-/** A field that may be left out, or `null`. */
+/** Parses a field that may be omitted or `null`. */
 export const optional = <A>(
   value: unknown,
   field: string,
   read: (value: unknown, field: string) => A
 ): A | undefined => (value === undefined || value === null ? undefined : read(value, field))
 
-/** The value of a JSON text; the text itself if it is not JSON. */
+/** Parses JSON text. Returns the text unchanged if it is not JSON. */
 export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -100,13 +103,13 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [0, false]
 ])
 
-/** Yes or no in one of the forms that {@link flag} reads; `undefined` for anything else. */
+/** Converts a value in any form accepted by {@link flag} to a boolean, or returns `undefined`. */
 export const asFlag = (value: unknown): boolean | undefined => flags.get(value)
 
-/** Yes or no, which some clients write as texts or numbers. */
+/** Parses a boolean, which some clients send as a string or number. */
 export const flag = (value: unknown, field: string): boolean => flags.get(value) ?? wrong(field, "true or false", value)
 
-/** A finite number from `least` to `most`. */
+/** Parses a finite number between `least` and `most`, inclusive. */
 export const number =
   (least: number, most: number) =>
   (value: unknown, field: string): number =>
@@ -114,7 +117,7 @@ export const number =
       ? value
       : wrong(field, `a number from ${least} to ${most}`, value)
 
-/** A whole number from `least` on. */
+/** Parses an integer of at least `least`. */
 export const whole =
   (least: number) =>
   (value: unknown, field: string): number =>

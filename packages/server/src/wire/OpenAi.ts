@@ -1,17 +1,17 @@
-/** Shared parts of OpenAI's two wires: errors, images, files, and effort. */
+/** Code shared by OpenAI's two wires: errors, images, files, and reasoning effort. */
 import type { ContentPart, Source } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
 import { Dialects } from "@divisi/provider-kit"
 import { type ApiError, invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 
-/** Codes of errors about one field. */
+/** Error codes by kind and field. */
 const codes: Readonly<Record<string, string>> = {
   "not-found model": "model_not_found",
   "invalid-request previous_response_id": "previous_response_not_found"
 }
 
-/** Returns the object under `error`. */
+/** Returns the object for the `error` field. */
 export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => {
   const [type, code] = Dialects.Failures.forms[kind].openai
   return {
@@ -22,10 +22,10 @@ export const errorOf = ({ field, kind, message }: ApiError): Json.JsonObject => 
   }
 }
 
-/** The body of an error. */
+/** Returns the body for an error. */
 export const errorBody = (error: ApiError): Json.JsonObject => ({ error: errorOf(error) })
 
-/** Returns the source of an image or a file: a `data:` URL holds its bytes. */
+/** Parses the URL of an image or file. A `data:` URL contains the bytes. */
 export const sourceOf = (url: string, field: string): Source => {
   if (!url.startsWith("data:")) return { url }
   const comma = url.indexOf(",")
@@ -36,7 +36,9 @@ export const sourceOf = (url: string, field: string): Source => {
   return { mediaType: mediaType.toLowerCase(), data: url.slice(comma + 1) }
 }
 
-/** A file by its bytes. One that was uploaded to a vendor is known to that vendor alone. */
+/**
+ * Parses a file, which must include its data or a URL. Files uploaded to a vendor are available only to that vendor.
+ */
 export const fileOf = (file: Json.JsonObject, field: string): ContentPart => {
   const name = Json.optional(file.filename, `${field}.filename`, Json.text)
   const place = typeof file.file_url === "string" ? file.file_url : file.file_data
@@ -48,7 +50,7 @@ export const fileOf = (file: Json.JsonObject, field: string): ContentPart => {
   return name === undefined ? { type: "file", ...source } : { type: "file", name, ...source }
 }
 
-/** Returns the reasoning effort. Unknown words mean the maximum. */
+/** Converts a reasoning effort. Unknown values are treated as `high`. */
 export const reasoningOf = (effort: string | undefined): Reasoning | undefined => {
   if (effort === undefined) return undefined
   if (effort === "none") return { type: "off" }

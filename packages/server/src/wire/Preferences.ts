@@ -1,7 +1,7 @@
 /**
- * Handling of request fields. A worker that supports a preference gets it; other workers answer without it, and a
- * notice lists the omission. If no worker meets a demand, the request is refused. Clients send the fields of one vendor
- * on the wire of another, so all fields are read on all wires.
+ * Handles the settings in a request. A preference is passed to workers that support it; for other workers it is
+ * dropped, with a notice. A request with a demand that no worker can meet is rejected. Clients send one vendor's fields
+ * on another vendor's wire, so every wire accepts all fields.
  */
 
 import { Options } from "@divisi/core"
@@ -22,9 +22,8 @@ import type { Settings } from "./Wire.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * How this server handles a field: it becomes a setting of workers, it is read elsewhere (messages, tools, shapes), it
- * does not affect the answer (`silent`), it is not passed on (`omitted`, with a notice), or it is refused with a
- * reason.
+ * How a field is handled. It is passed to workers as a setting, parsed elsewhere (`read`), irrelevant to the answer
+ * (`silent`), dropped with a notice (`omitted`), or rejected with a reason.
  */
 type Fate = { readonly setting: keyof Settings } | "read" | "silent" | "omitted" | { readonly refusal: string }
 
@@ -36,7 +35,7 @@ const limit = { setting: "maxOutputTokens" } as const
 const stopping = { setting: "stopSequences" } as const
 const thought = { setting: "reasoning" } as const
 
-/** A field of the table without an entry here does not compile. */
+/** Each field of the dialects' table must have an entry here, or the code does not compile. */
 const fates: { readonly [Name in Dialects.Fields.Name]: Fate } = {
   max_tokens: limit,
   max_completion_tokens: limit,
@@ -110,7 +109,7 @@ const fates: { readonly [Name in Dialects.Fields.Name]: Fate } = {
   system: "read"
 }
 
-/** The fields that no setting holds, and that are not read elsewhere. */
+/** Fields that are neither passed on as settings nor parsed elsewhere. */
 const reviewed = new Map(
   Dialects.Fields.fields.flatMap((field: Dialects.Fields.Field) => {
     const fate = fates[field.name as Dialects.Fields.Name]
@@ -129,16 +128,16 @@ const isNothing = (value: unknown): boolean =>
 const isNeutral = ({ neutral = [] }: Dialects.Fields.Field, value: unknown): boolean =>
   isNothing(value) || neutral.includes(value)
 
-/** Probabilities of tokens, as Responses asks for them. */
+/** How the Responses API requests log probabilities. */
 const probabilities = "message.output_text.logprobs"
 
-/** Names of settings by other vendors, which {@link read} reads as well. */
+/** Other vendors' names for settings, which {@link read} also parses. */
 const otherSettings = ["think", "thinking_config"] as const
 
-/** Fields of a stored conversation. */
+/** Fields that refer to a stored conversation. */
 const stored = ["conversation", "previous_response_id", "background", "thread"] as const
 
-/** Fields of the client and its connection, not of the answer. */
+/** Fields about the client and its connection that do not affect the answer. */
 const ofClient = [
   "id",
   "user_id",
@@ -155,7 +154,7 @@ const ofClient = [
   "idempotency_key"
 ] as const
 
-/** Fields that a reader declares, or that say nothing about the answer. All others are unknown. */
+/** Fields with a known meaning, including those that do not affect the answer. All others cause a notice. */
 const known: ReadonlySet<string> = new Set([
   "model",
   ...Dialects.Fields.fields.map(({ name }) => name.split(".")[0]!),
@@ -168,21 +167,21 @@ const known: ReadonlySet<string> = new Set([
   ...ofClient
 ])
 
-/** The most characters of a name that a notice quotes. */
+/** Maximum number of characters of a field name to quote in a notice. */
 const longestQuoted = 80
 
-/** Refuses demands that no worker can meet, and notes the preferences that no worker gets. Throws an `ApiError`. */
+/** Rejects demands that no worker can meet, and adds notices for preferences that are dropped. Throws an `ApiError`. */
 const review = (body: Json.JsonObject, reading: Reading): void => {
   for (const name of Object.keys(body)) {
     const value = body[name]
     const field = reviewed.get(name)
     if (field === undefined) {
-      // A field that is not known may have contents or demands.
+      // An unknown field may contain content or demands, so it causes a notice.
       if (known.has(name) || isNothing(value) || value === false || value === "") continue
       reading.notice(`${name.slice(0, longestQuoted)} is not known and was ignored.`)
       continue
     }
-    // An empty object asks for a search.
+    // An empty object enables web search.
     const isAsked = name === "web_search_options" && Json.isObject(value)
     if (!isAsked && isNeutral(field, value)) continue
     if (field.refusal !== undefined) throw invalid(name, field.refusal)
@@ -201,14 +200,14 @@ const review = (body: Json.JsonObject, reading: Reading): void => {
 // Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A number that some clients send as a text. */
+/** Converts a number sent as a string. */
 const numeric = (value: unknown): unknown =>
   typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value
 
-/** Words for no limit. */
+/** Matches values that mean "no limit". */
 const endless = /^(?:|inf(?:inity)?|none|auto)$/i
 
-/** A limit of tokens. Clients send -1, 0 and words for none, and whole numbers as fractions. */
+/** Parses a token limit. Clients send -1, 0 and words for "no limit", and fractions for integers. */
 const tokens = (value: unknown, field: string): number | undefined => {
   if (typeof value === "string" && endless.test(value.trim())) return undefined
   const limit = Json.number(-1, Number.MAX_VALUE)(numeric(value), field)
@@ -227,14 +226,14 @@ const stops = (value: unknown, field: string): ReadonlyArray<string> =>
     .map((stop, at) => Json.optional(stop, `${field}[${at}]`, Json.text) ?? "")
     .filter((stop) => stop !== "")
 
-/** A number of tokens. Gemini has 0 for none, and -1 for as many as the model wants. */
+/** Parses a thinking budget in tokens. In Gemini's API, 0 disables thinking and -1 leaves the amount to the model. */
 const budget = (value: unknown, field: string): Reasoning | undefined => {
   const tokens = Json.whole(-1)(numeric(value), field)
   if (tokens === -1) return undefined
   return tokens === 0 ? { type: "off" } : { type: "budget", tokens }
 }
 
-/** Words for thinking, and for none; any other must be an effort. */
+/** Words that enable or disable thinking. Any other word must be an effort level. */
 const thinkingWords: Readonly<Record<string, Reasoning | undefined>> = {
   ...Object.fromEntries(["disabled", "none", "off"].map((word) => [word, { type: "off" }])),
   ...Object.fromEntries(["enabled", "adaptive", "auto", "on"].map((word) => [word, undefined]))
@@ -248,7 +247,7 @@ const thinkingWord = (word: string, field: string): Reasoning | undefined => {
   throw invalid(field, `${field} must be an object, an effort, enabled or disabled, not ${Options.kindOf(word)}.`)
 }
 
-/** `thinking` of Messages, and of the servers that took it over. */
+/** Parses `thinking` from the Messages API and compatible servers. */
 const thinking = (value: unknown, field: string): Reasoning | undefined => {
   if (typeof value === "boolean") return value ? undefined : { type: "off" }
   if (typeof value === "string") return thinkingWord(value.toLowerCase(), field)
@@ -264,7 +263,7 @@ const effort = (value: unknown, field: string): Reasoning | undefined => {
   return level === "" ? undefined : OpenAi.reasoningOf(Json.text(level, field).toLowerCase())
 }
 
-/** `reasoning` of Responses and OpenRouter. */
+/** Parses `reasoning` from the Responses API and OpenRouter. */
 const reasoning = (value: unknown, field: string): Reasoning | undefined => {
   if (typeof value === "boolean" || typeof value === "string") return thinking(value, field)
   const { effort: level, enabled, max_tokens } = Json.object(value, field)
@@ -273,7 +272,7 @@ const reasoning = (value: unknown, field: string): Reasoning | undefined => {
   return Json.optional(level, `${field}.effort`, effort)
 }
 
-/** `thinking_config` of Gemini: a budget, or a level. */
+/** Parses Gemini's `thinking_config`, which contains a budget or a level. */
 const thinkingConfig = (value: unknown, field: string): Reasoning | undefined => {
   const config = Json.object(value, field)
   return (
@@ -282,10 +281,10 @@ const thinkingConfig = (value: unknown, field: string): Reasoning | undefined =>
   )
 }
 
-/** A switch of chat templates (Qwen, GLM, DeepSeek and others in vLLM and SGLang). */
+/** Parses a switch for chat templates (Qwen, GLM, DeepSeek and others in vLLM and SGLang). */
 const switched = (value: unknown): Reasoning | undefined => (Json.asFlag(value) === false ? { type: "off" } : undefined)
 
-/** How much to think, in any vendor's field. An amount wins over a level. */
+/** Returns the reasoning setting from any vendor's field. A token budget takes precedence over a level. */
 const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undefined => {
   const output = Json.isObject(body.output_config) ? body.output_config : {}
   const template = Json.isObject(body.chat_template_kwargs) ? body.chat_template_kwargs : {}
@@ -302,7 +301,7 @@ const reasoningIn = (body: Json.JsonObject, reading: Reading): Reasoning | undef
   )
 }
 
-/** A demand in the first of some fields that has it. Unlike a preference, one that cannot be read fails the request. */
+/** Parses a demand from the first field that is set. Unlike a preference, an invalid demand fails the request. */
 const demand = <A>(
   body: Json.JsonObject,
   names: ReadonlyArray<Dialects.Fields.Name>,
@@ -315,11 +314,11 @@ const demand = <A>(
   return undefined
 }
 
-/** Whether an entry of the tool choice asks for one call at a time. */
+/** Whether a tool choice disables parallel calls. */
 const parallelIn = (choice: unknown): boolean | undefined =>
   Json.isObject(choice) && choice.disable_parallel_tool_use === true ? false : undefined
 
-/** Reads the settings of a request. `mostTemperature` is 1 on Messages and 2 on OpenAI's wires. */
+/** Parses the settings of a request. `mostTemperature` is 1 for the Messages API and 2 for OpenAI's APIs. */
 export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: number): Settings => {
   review(body, reading)
   return {
@@ -331,7 +330,7 @@ export const read = (body: Json.JsonObject, reading: Reading, mostTemperature: n
   }
 }
 
-/** Whether a model may call several tools in one turn. */
+/** Whether the model may call several tools in one turn. Returns `undefined` if the request does not say. */
 export const parallelToolCalls = (body: Json.JsonObject, reading: Reading): boolean | undefined =>
   parallelIn(body.tool_choice) ??
   preference(reading, body.parallel_tool_calls, "parallel_tool_calls", (value, field) =>

@@ -1,32 +1,32 @@
 /**
- * Lenient reading of requests. Parts that this server does not know, and preferences that it cannot follow, are
- * omitted, and a notice in the response lists them.
+ * Lenient parsing of requests. Unknown parts and unsupported preferences are dropped and listed in a notice in the
+ * response.
  */
 import { ApiError } from "./ApiError.ts"
 
-/** One request while it is read. */
+/** State for parsing one request. */
 export interface Reading {
-  /** The name of an element of a list, as the wire writes it: `messages[2]` or `messages.2`. */
+  /** Formats the path of a list element for this wire: `messages[2]` or `messages.2`. */
   readonly at: (field: string, index: number) => string
-  /** Adds a notice. Repeated ones are dropped, and so are those beyond the limit. */
+  /** Adds a notice. Duplicates, and notices beyond the limit, are dropped. */
   readonly notice: (text: string) => void
-  /** The notices so far. */
+  /** The notices added during parsing. */
   readonly notices: ReadonlyArray<string>
 }
 
-/** Maximum number of notices of one request. */
+/** Maximum number of notices per request. */
 const maxNotices = 16
 
-/** Maximum number of characters of one notice: it may quote the request. */
+/** Maximum length of a notice, in characters. It may quote the request. */
 const maxCharacters = 200
 
-/** How OpenAI's wires name an element of a list. */
+/** Formats the path of a list element in the style of OpenAI. */
 export const bracketed = (field: string, index: number): string => `${field}[${index}]`
 
-/** How Anthropic's wire names an element of a list. */
+/** Formats the path of a list element in the style of Anthropic. */
 export const dotted = (field: string, index: number): string => `${field}.${index}`
 
-/** Starts to read a request. */
+/** Creates the parsing state for one request. */
 export const make = (at: Reading["at"]): Reading => {
   const notices: Array<string> = []
   const notice = (text: string) => {
@@ -37,8 +37,7 @@ export const make = (at: Reading["at"]): Reading => {
 }
 
 /**
- * Reads a field that says how to answer. A value that cannot be read is left out with a notice: a preference never fails
- * a request.
+ * Parses a preference for how to answer. An invalid value is dropped with a notice; a preference never fails a request.
  */
 export const preference = <A>(
   reading: Reading,
@@ -56,7 +55,10 @@ export const preference = <A>(
   }
 }
 
-/** The notices as the value of a response header: printable ASCII, at most 1,000 characters; absent without notices. */
+/**
+ * Returns the notices as a response header: printable ASCII, up to 1,000 characters. Returns no header if there are no
+ * notices.
+ */
 export const headerOf = (notices: ReadonlyArray<string>): Readonly<Record<string, string>> =>
   notices.length === 0
     ? {}

@@ -1,7 +1,7 @@
 /**
- * Reads the shape that a client wants its answer in. Clients and servers write it in several fields, and send those of one
- * vendor on the wire of another, so each form is read on every wire. It is a demand: a shape that cannot be read, or that
- * no worker can be held to, fails the request.
+ * Parses the output format that a client requests. Clients put it in different fields and send one vendor's fields on
+ * another vendor's wire, so every wire accepts all formats. An output format is a demand: if it is invalid or no worker
+ * supports it, the request fails.
  *
  * Sources: https://developers.openai.com/api/docs/guides/structured-outputs,
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
@@ -13,7 +13,7 @@ import { invalid } from "./ApiError.ts"
 import * as Json from "./Json.ts"
 import { lowerTypes } from "./Tools.ts"
 
-/** A schema, which some clients send as the text of its JSON. */
+/** Parses a JSON Schema, which some clients send as JSON text. */
 const schemaOf = (value: unknown, field: string): Json.JsonObject => {
   if (typeof value !== "string") return Json.object(value, field)
   try {
@@ -29,7 +29,7 @@ const ofSchema = (value: unknown, field: string): Tool.OutputFormat => ({
   schema: schemaOf(value, field)
 })
 
-/** A shape with its name: nested on Chat Completions, flat on Responses and Messages. */
+/** Parses a named format: nested on Chat Completions, flat on Responses and Messages. */
 const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
   const nested = format.json_schema ?? format.jsonSchema
   const of = Json.isObject(nested) ? `${field}.json_schema` : field
@@ -43,19 +43,19 @@ const named = (format: Json.JsonObject, field: string): Tool.OutputFormat => {
   }
 }
 
-/** Whether a format is a schema itself. */
+/** Whether a format is a bare JSON Schema. */
 const isSchema = ({ anyOf, properties, type }: Json.JsonObject): boolean =>
   (type === "object" && Json.isObject(properties)) || (type === undefined && Array.isArray(anyOf))
 
-/** The shape in the fields of Gemini. */
+/** Parses the output format from Gemini's fields. */
 const geminiFormat = (body: Json.JsonObject): Tool.OutputFormat | undefined =>
   Json.optional(body.response_json_schema, "response_json_schema", ofSchema) ??
   Json.optional(body.response_schema, "response_schema", (schema, at) => ofSchema(lowerTypes(schema), at)) ??
   (body.response_mime_type === "application/json" ? { type: "json" } : undefined)
 
-/** A format with a type. Some servers accept a schema with `json_object`. */
+/** Parses a format with a type. Some servers accept a schema with `json_object`. */
 const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
-  // Some clients send the type alone.
+  // Some clients send only the type.
   const format = typeof value === "string" ? { type: value, schema: undefined } : Json.object(value, field)
   if (isSchema(format)) return ofSchema(format, field)
   switch (typeof format.type === "string" ? format.type.toLowerCase() : format.type) {
@@ -78,7 +78,7 @@ const formatOf = (value: unknown, field: string): Tool.OutputFormat => {
   }
 }
 
-/** `structured_outputs` of vLLM: JSON, or a constraint that only its own servers have. */
+/** Parses vLLM's `structured_outputs`: JSON, or a constraint that only vLLM supports. */
 const structured = (value: unknown, field: string): Tool.OutputFormat | undefined => {
   const given = Json.object(value, field)
   if (given.json_object === true) return { type: "json" }
@@ -91,7 +91,7 @@ const structured = (value: unknown, field: string): Tool.OutputFormat | undefine
   )
 }
 
-/** The fields of a body that are read here. */
+/** Body fields handled by this module. */
 export const fields = [
   "response_format",
   "text",
@@ -111,18 +111,21 @@ const within = (body: Json.JsonObject, name: string): unknown => {
   return Json.isObject(object) ? object.format : undefined
 }
 
-/** Reads the shape of a request; `undefined` for text. Throws an `ApiError`. */
+/**
+ * Parses the output format of a request. Returns `undefined` for plain text. Throws an `ApiError` if the format is
+ * invalid.
+ */
 export const read = (body: Json.JsonObject): Tool.OutputFormat | undefined => {
   const output =
     Json.optional(body.response_format, "response_format", formatOf) ??
     Json.optional(within(body, "text"), "text.format", formatOf) ??
     Json.optional(within(body, "output_config"), "output_config.format", formatOf) ??
-    // The name that the beta of Messages had.
+    // The field name in the beta of the Messages API.
     Json.optional(body.output_format, "output_format", formatOf) ??
     Json.optional(body.structured_outputs, "structured_outputs", structured) ??
     Json.optional(body.guided_json, "guided_json", ofSchema) ??
     Json.optional(body.json_schema, "json_schema", ofSchema) ??
-    // Ollama's own field: `json`, or a schema.
+    // Ollama's field: `json`, or a schema.
     Json.optional(body.format, "format", formatOf) ??
     geminiFormat(body)
   return output?.type === "text" ? undefined : output

@@ -1,7 +1,7 @@
 /**
- * Reads the tools and the tool choice of a request. Clients mix the vendors' forms, so each documented form is read on
- * every wire: functions of Chat Completions (nested) and Responses (flat), the legacy `functions`, custom tools,
- * namespaces, tools of Messages, MCP and Gemini. Tools that run at a vendor are omitted with a notice.
+ * Parses the tools and the tool choice of a request. Clients mix vendor formats, so every wire accepts all documented
+ * formats: functions for Chat Completions (nested) and Responses (flat), legacy `functions`, custom tools, namespaces,
+ * and tools for Messages, MCP and Gemini. Tools hosted by a vendor are dropped with a notice.
  *
  * Sources: https://developers.openai.com/api/docs/guides/function-calling,
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview,
@@ -18,17 +18,17 @@ import { bracketed, make, type Reading } from "./Reading.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A tool that a client offers, and how its calls are written back. */
+/** A tool offered by a client, and the information needed to write its calls. */
 export interface Offered {
-  /** In the form that workers are shown. */
+  /** The definition as sent to workers. */
   readonly definition: Tool.ToolDefinition
-  /** `custom` takes any text instead of arguments. */
+  /** `custom` tools accept free-form text instead of arguments. */
   readonly type: "function" | "custom"
   readonly name: string
   readonly namespace?: string | undefined
 }
 
-/** The tools of a request and which of them the model may or must call. */
+/** The tools of a request, and which of them the model may or must call. */
 export interface Choice {
   readonly tools: ReadonlyArray<Offered>
   readonly toolChoice: Tool.ToolChoice | undefined
@@ -40,14 +40,14 @@ type Tools = ReadonlyArray<Offered>
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The one name that workers know a tool by. */
+/** Combines a tool's namespace and name into the single name that workers use. */
 export const nameOf = (name: string, namespace?: string | undefined): string =>
   namespace === undefined ? name : `${namespace}__${name}`
 
-/** The longest name that every vendor takes. */
+/** Maximum length of a tool name that all vendors accept. */
 const longestName = 64
 
-/** A name of the letters that every vendor takes. */
+/** Returns a name with only the characters that all vendors accept. */
 const plainName = (name: string): string => {
   const plain = name.replaceAll(/[^A-Za-z0-9_-]/g, "_") || "tool"
   if (plain.length <= longestName) return plain
@@ -55,29 +55,34 @@ const plainName = (name: string): string => {
   return `${plain.slice(0, longestName - hash.length - 1)}_${hash}`
 }
 
-/** The names that workers know tools by, under those of the client. */
+/** Maps the client's tool names to the names that workers use. */
 export type Names = ReadonlyMap<string, string>
 
 export const namesOf = (tools: Tools): Names =>
   new Map(tools.map(({ definition, name, namespace }) => [nameOf(name, namespace), definition.name]))
 
-/** The name that workers know a client's tool by, offered or not: MCP's names have dots, others have spaces. */
+/**
+ * Returns the name that workers use for a client's tool, whether or not it is offered. MCP names contain dots, others
+ * spaces.
+ */
 export const workerName = (names: Names, name: string, namespace?: string | undefined): string => {
   const own = nameOf(name, namespace)
   return names.get(own) ?? plainName(own)
 }
 
-/** The name that a client knows a tool by. Only Responses has namespaces. */
+/** Returns the name that the client uses for a tool. Only the Responses API has namespaces. */
 export const clientName = (tools: Tools, call: ToolCall): string => {
   const tool = calledOf(tools, call)
   return tool === undefined ? call.name : nameOf(tool.name, tool.namespace)
 }
 
-/** Gives each tool a name of its own that every vendor takes. The first of several with one name counts. */
+/**
+ * Gives each tool a unique name that all vendors accept. If several tools have the same name, the first one is used.
+ */
 const distinct = (tools: Tools, reading: Reading): Tools => {
   const names = new Set<string>()
   const given = new Set<string>()
-  /** How many tools have a plain name, which there may be very many of. */
+  /** Number of tools per plain name. There may be very many. */
   const counts = new Map<string, number>()
   return tools.flatMap((tool): Tools => {
     const { definition, name, namespace } = tool
@@ -95,7 +100,7 @@ const distinct = (tools: Tools, reading: Reading): Tools => {
   })
 }
 
-/** A name, which must not be empty. */
+/** Parses a tool name, which must not be empty. */
 const toolName = (value: unknown, field: string): string => {
   const name = Json.name(value, field)
   if (name.trim() === "") throw invalid(field, `${field} must not be empty.`)
@@ -104,7 +109,7 @@ const toolName = (value: unknown, field: string): string => {
 
 const noInput = { type: "object", properties: {} }
 
-/** The schema of a list of parameters, as OpenAPI has them: each with its name, and a schema or the fields of one. */
+/** Converts a list of OpenAPI parameters to a schema. Each has a name, and either a schema or the fields of one. */
 const ofParameters = (list: ReadonlyArray<unknown>, field: string): Json.JsonObject => {
   const parameters = list.map((value, at) => {
     const { in: _, name, required, schema, ...own } = Json.object(value, `${field}[${at}]`)
@@ -118,7 +123,7 @@ const ofParameters = (list: ReadonlyArray<unknown>, field: string): Json.JsonObj
   }
 }
 
-/** PHP writes an empty object as a list, and some clients send the text of the JSON. */
+/** Parses a schema. PHP serializes an empty object as a list, and some clients send the schema as JSON text. */
 const schemaOf = (given: unknown, field: string): Json.JsonObject => {
   const value = typeof given === "string" ? Json.parsed(given) : given
   if (Array.isArray(value)) return value.length === 0 ? noInput : ofParameters(value, field)
@@ -126,7 +131,7 @@ const schemaOf = (given: unknown, field: string): Json.JsonObject => {
   return Array.isArray(schema.properties) && schema.properties.length === 0 ? { ...schema, properties: {} } : schema
 }
 
-/** Gemini writes the types of a schema in capitals. */
+/** Converts the types in a schema to lower case. Gemini writes them in upper case. */
 export const lowerTypes = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(lowerTypes)
   if (!Json.isObject(value)) return value
@@ -147,7 +152,7 @@ const inputOf = (tool: Json.JsonObject, field: string): Json.JsonObject => {
   return Json.isObject(tool.parameter_definitions) ? ofDefinitions(tool.parameter_definitions) : noInput
 }
 
-/** Types of Cohere's definitions, which are Python's. */
+/** Maps the types in Cohere's definitions, which are Python types, to JSON Schema types. */
 const pythonTypes: Readonly<Record<string, string>> = {
   str: "string",
   int: "integer",
@@ -157,7 +162,7 @@ const pythonTypes: Readonly<Record<string, string>> = {
   dict: "object"
 }
 
-/** The schema of Cohere's `parameter_definitions`: https://docs.cohere.com/v1/reference/chat. */
+/** Converts Cohere's `parameter_definitions` to a schema: https://docs.cohere.com/v1/reference/chat. */
 const ofDefinitions = (definitions: Json.JsonObject): Json.JsonObject => {
   const entries = Object.entries(definitions).filter(([, definition]) => Json.isObject(definition)) as ReadonlyArray<
     [string, Json.JsonObject]
@@ -171,7 +176,7 @@ const ofDefinitions = (definitions: Json.JsonObject): Json.JsonObject => {
   return { type: "object", properties: Object.fromEntries(properties), required }
 }
 
-/** A description: a text, or a list of texts. */
+/** Parses a description, given as a string or a list of strings. */
 const descriptionOf = (value: unknown, field: string): string =>
   Array.isArray(value)
     ? value.map((line, at) => Json.text(line, `${field}[${at}]`)).join("\n")
@@ -199,7 +204,10 @@ const anyText = {
   additionalProperties: false
 }
 
-/** The grammar of a custom tool's text, for the model to read: flat on Responses, nested on Chat Completions. */
+/**
+ * Returns the grammar of a custom tool's input as text for the model. It is flat on Responses and nested on Chat
+ * Completions.
+ */
 const grammarOf = (format: unknown): string => {
   const grammar = Json.isObject(format) && Json.isObject(format.grammar) ? format.grammar : format
   return Json.isObject(grammar) && typeof grammar.definition === "string"
@@ -222,13 +230,13 @@ const customOf = (tool: Json.JsonObject, field: string, namespace: string | unde
   }
 }
 
-/** Gemini's list of functions. */
+/** Returns Gemini's list of functions. */
 const declarationsIn = (tool: Json.JsonObject): unknown => tool.functionDeclarations ?? tool.function_declarations
 
 const hasSchema = (tool: Json.JsonObject): boolean =>
   tool.parameters !== undefined || tool.input_schema !== undefined || tool.inputSchema !== undefined
 
-/** Gemini's own tools are objects with their name as the only field. */
+/** Matches Gemini's hosted tools, which are objects with the tool name as their only field. */
 const hosted =
   /^(?:google_?search|google_?maps|google_?search_?retrieval|enterprise_?web_?search|code_?execution|url_?context|computer_?use|file_?search)$/i
 
@@ -237,7 +245,7 @@ const isHosted = (tool: Json.JsonObject): boolean => {
   return others.length === 0 && hosted.test(name)
 }
 
-/** The tools of one entry. Namespaces hold tools, and no further namespaces. */
+/** Parses the tools in one list entry. A namespace contains tools, but no further namespaces. */
 const toolOf = (value: unknown, field: string, reading: Reading, namespace?: string | undefined): Tools => {
   const tool = Json.object(typeof value === "string" ? Json.parsed(value) : value, field)
   const declarations = declarationsIn(tool)
@@ -253,7 +261,7 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
   const called = typeof tool.function === "string" ? Json.parsed(tool.function) : tool.function
   if (Json.isObject(called)) return [functionOf(called, `${field}.function`, namespace)]
   if (Json.isObject(tool.toolSpec)) return [functionOf(tool.toolSpec, `${field}.toolSpec`, namespace)]
-  // A schema with a title, as LangChain takes it for a tool.
+  // A schema with a title, which LangChain accepts as a tool.
   if (tool.type === "object" && typeof tool.title === "string" && Json.isObject(tool.properties)) {
     const { description, title, ...parameters } = tool
     return [functionOf({ name: title, description, parameters }, field, namespace)]
@@ -261,10 +269,10 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
   if (Json.isObject(tool.custom)) return [customOf(tool.custom, `${field}.custom`, namespace)]
   switch (tool.type) {
     case "function":
-      // Chat Completions nests the function: without a name of its own, that is what is missing.
+      // Chat Completions nests the function. If there is no name either, the error reports the missing function.
       if (tool.name === undefined) Json.object(tool.function, `${field}.function`)
       return [functionOf(tool, field, namespace)]
-    // Messages calls a tool with a schema `custom`, OpenAI one that takes any text.
+    // The Messages API uses `custom` for a tool with a schema, OpenAI for a tool with free-form input.
     case "custom":
       return [hasSchema(tool) ? functionOf(tool, field, namespace) : customOf(tool, field, namespace)]
     case undefined:
@@ -286,38 +294,41 @@ const toolOf = (value: unknown, field: string, reading: Reading, namespace?: str
   return []
 }
 
-/** A list, its JSON in a text, an object with numbers as names (PHP), one tool, or tools by name. */
+/**
+ * Returns tools as a list. Accepts a list, JSON text, an object with numeric keys (PHP), a single tool, or tools keyed
+ * by name.
+ */
 const listOf = (given: unknown, field: string): ReadonlyArray<unknown> => {
   const value = typeof given === "string" ? Json.parsed(given) : given
   if (!Json.isObject(value)) return Json.list(value, field)
   if ("0" in value) return Object.values(value)
-  // The result of MCP's tools/list.
+  // The result of MCP's `tools/list`.
   if (Array.isArray(value.tools) && value.type === undefined) return value.tools
   const entries = Object.entries(value)
   const isNamed = typeof value.name === "string" || typeof value.type === "string"
   const isSet = !isNamed && entries.every(([name, tool]) => isToolOfSet(name, tool))
-  // The AI SDK has its tools by name.
+  // The AI SDK keys tools by name.
   return isSet ? entries.map(([name, tool]) => ({ name, ...(tool as Json.JsonObject) })) : [value]
 }
 
 const isToolOfSet = (name: string, tool: unknown): boolean =>
   Json.isObject(tool) && !hosted.test(name) && (hasSchema(tool) || typeof tool.description === "string") && !tool.name
 
-/** The tools of a list; those that cannot be offered are left out with a notice. */
+/** Parses a list of tools. Tools that cannot be offered are dropped with a notice. */
 const toolsOf = (value: unknown, field: string, reading: Reading): Tools =>
-  // Gemini's own request has one object with all functions.
+  // Gemini requests contain one object with all functions.
   listOf(value, field).flatMap((tool, at) => (tool === null ? [] : toolOf(tool, reading.at(field, at), reading)))
 
 // -------------------------------------------------------------------------------------------------------------------
 // The choice among them
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Names of modes, by vendor: `any` is Anthropic's and Gemini's word for `required`. */
+/** Tool choice modes by their vendor names. Anthropic and Gemini use `any` for `required`. */
 const modes: ReadonlyMap<unknown, Tool.ToolChoice> = new Map<unknown, Tool.ToolChoice>([
   ["auto", "auto"],
   ["none", "none"],
   ["required", "required"],
-  // LangChain's: https://docs.langchain.com/oss/python/langchain/models
+  // LangChain: https://docs.langchain.com/oss/python/langchain/models
   [true, "required"],
   ["any", "required"],
   ["validated", "auto"]
@@ -326,7 +337,7 @@ const modes: ReadonlyMap<unknown, Tool.ToolChoice> = new Map<unknown, Tool.ToolC
 const modeOf = (value: unknown): Tool.ToolChoice | undefined =>
   modes.get(typeof value === "string" ? value.toLowerCase() : value)
 
-/** The name that a choice or an entry of `allowed_tools` gives, in any form. */
+/** Returns the tool name in a tool choice or in an entry of `allowed_tools`, in any format. */
 const namedIn = (value: unknown): string | undefined => {
   if (typeof value === "string") return value
   if (!Json.isObject(value)) return undefined
@@ -337,25 +348,25 @@ const namedIn = (value: unknown): string | undefined => {
   return typeof value.namespace === "string" ? nameOf(named.name, value.namespace) : named.name
 }
 
-/** The tools of a list of names. */
+/** Returns the tools with the given names. */
 const among = (tools: Tools, names: unknown, field: string): Tools => {
   const allowed = new Set(Json.list(names, field).map(namedIn))
   return tools.filter(({ definition, name }) => allowed.has(definition.name) || allowed.has(name))
 }
 
-/** A choice of one tool by its name. */
+/** Returns a choice that forces one tool. */
 const only = (tools: Tools, name: string): Choice => {
   const meant = tools.find(({ definition }) => definition.name === name) ?? tools.find((tool) => tool.name === name)
   return { tools, toolChoice: { name: meant?.definition.name ?? name } }
 }
 
-/** A mode as the only field of an object, as Bedrock writes it: `{ any: {} }`. */
+/** Returns the mode if it is the object's only key, as in Bedrock's `{ any: {} }`. */
 const keyOf = (choice: Json.JsonObject): unknown => {
   const [key, ...others] = Object.keys(choice)
   return others.length === 0 && Json.isObject(choice[key!]) ? key : undefined
 }
 
-/** A choice among several tools: one of them must be called. A list of one is that one. */
+/** Parses a choice among several tools, one of which must be called. A list with a single entry forces that tool. */
 const choiceOfList = (list: ReadonlyArray<unknown>, field: string, tools: Tools): Choice => {
   if (list.length < 2) return choiceOf(list[0] ?? "", `${field}[0]`, tools)
   const allowed = among(tools, list, field)
@@ -401,14 +412,14 @@ const choiceOf = (value: unknown, field: string, tools: Tools): Choice => {
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The fields of a body that are read here. */
+/** Body fields handled by this module. */
 export const fields = ["tools", "tool_choice", "functions", "function_call"] as const
 
-/** Whether a request uses Chat Completions' `functions`, which were replaced by `tools`. */
+/** Whether a request uses the legacy `functions` field of Chat Completions, which was replaced by `tools`. */
 export const isLegacy = (body: Json.JsonObject): boolean =>
   (body.tools === undefined || body.tools === null) && Array.isArray(body.functions)
 
-/** Returns the tools in the input of Responses: Codex adds them as an item (`additional_tools`). */
+/** Returns the tools in the input of a Responses request, where Codex adds them as an `additional_tools` item. */
 const additionalIn = (input: unknown, reading: Reading): Tools =>
   (Array.isArray(input) ? input : []).flatMap((item, at) =>
     Json.isObject(item) && item.type === "additional_tools" && item.tools != null
@@ -416,7 +427,10 @@ const additionalIn = (input: unknown, reading: Reading): Tools =>
       : []
   )
 
-/** The tools of a request without its choice, e.g. to write their calls. The first of a name counts. */
+/**
+ * Returns the tools of a request without the tool choice, e.g. for writing their calls. If several have the same name,
+ * the first one is used.
+ */
 export const offered = (body: Json.JsonObject, reading: Reading): Tools => {
   const field = isLegacy(body) ? "functions" : "tools"
   const listed = Json.optional(body[field], field, (value, field) => toolsOf(value, field, reading)) ?? []
@@ -426,7 +440,7 @@ export const offered = (body: Json.JsonObject, reading: Reading): Tools => {
   return distinct([...listed, ...others], reading)
 }
 
-/** The tools that the calls of a response are of. */
+/** Returns the tools whose calls may occur in a response. */
 export const ofResponse = ({
   body,
   request
@@ -435,7 +449,7 @@ export const ofResponse = ({
   readonly request: { readonly tools: ReadonlyArray<unknown> }
 }): Tools => (request.tools.length === 0 ? [] : offered(body, make(bracketed)))
 
-/** Reads the tools of a request and the choice among them. Throws an `ApiError`. */
+/** Parses the tools of a request and the tool choice. Throws an `ApiError` if they are invalid. */
 export const read = (body: Json.JsonObject, reading: Reading): Choice => {
   const tools = offered(body, reading)
   const field = isLegacy(body) ? "function_call" : "tool_choice"
@@ -447,11 +461,11 @@ export const read = (body: Json.JsonObject, reading: Reading): Choice => {
   )
 }
 
-/** The tool that a call is of. */
+/** Returns the tool that a call refers to. */
 export const calledOf = (tools: Tools, call: ToolCall): Offered | undefined =>
   tools.find(({ definition }) => definition.name === call.name)
 
-/** The text that a custom tool is called with. */
+/** Returns the text input in a call of a custom tool. */
 export const textOf = ({ arguments: given }: ToolCall): string => {
   try {
     const { input } = JSON.parse(given)
@@ -465,13 +479,13 @@ export const textOf = ({ arguments: given }: ToolCall): string => {
 // Calls in the history
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Arguments as text: clients also send the object itself, and nothing at all for none. */
+/** Returns call arguments as text. Some clients send an object, or nothing at all. */
 export const argumentsOf = (value: unknown): string => {
   if (value === undefined || value === null || value === "") return "{}"
   return typeof value === "string" ? value : JSON.stringify(value)
 }
 
-/** Arguments of a call of a custom tool. */
+/** Returns the arguments for a call of a custom tool. */
 export const inputArguments = (input: unknown): string =>
   JSON.stringify({
     input: typeof input === "string" ? input : input === undefined || input === null ? "" : JSON.stringify(input)

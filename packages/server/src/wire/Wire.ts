@@ -1,10 +1,10 @@
 /**
- * The seam between wires and runs. A wire (Chat Completions, Responses, Messages) reads a request into one plain value,
- * and writes the parts of a run as its response. Neither side knows the other: a run does not know on which wire its
- * answer leaves, and a wire does not know what a Conductor is.
+ * The interface between wires and runs. A wire (Chat Completions, Responses, Messages) parses requests into a common
+ * format and serializes the parts of a run as its response. The two sides are independent: runs are not aware of wires,
+ * and wires are not aware of the Conductor.
  *
- * All of a wire is pure. The reader throws an `ApiError` where a request cannot be read, and ignores what it does not
- * know. The writer is a fold: it takes one part after another, and gives the text that goes out for it.
+ * Wires are pure. The parser throws an `ApiError` if a request is invalid, and ignores unknown fields. The writer is a
+ * fold that returns the output for each part.
  */
 
 import type { StepFailure, Tool, Transcript } from "@divisi/core"
@@ -23,17 +23,17 @@ import type { JsonObject } from "./Json.ts"
 // In
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The client's settings for its answer. The server's defaults apply to absent ones. */
+/** The client's settings for its answer. Omitted settings use the server's defaults. */
 export interface Settings {
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
   readonly seed?: number | undefined
-  /** The answer ends before the first of these that it would contain. */
+  /** The answer is truncated before the first occurrence of any of these. */
   readonly stopSequences?: ReadonlyArray<string> | undefined
   readonly reasoning?: Reasoning | undefined
 }
 
-/** A stored run to continue from one of its steps, as a new run: `Cut` of `@divisi/core`. */
+/** A fork: continues a stored run from one of its steps as a new run. See `Cut` in `@divisi/core`. */
 export interface Fork {
   readonly runId: string
   readonly at: Transcript.Place
@@ -42,21 +42,21 @@ export interface Fork {
   readonly plan?: string | undefined
 }
 
-/** A stored run to continue, and the caller's input for calls that it waits for, by their ids. */
+/** A stored run to continue, with the caller's results for its pending calls, keyed by call id. */
 export interface Resume {
   readonly runId: string
   readonly results: Readonly<Record<string, Tool.Given>>
 }
 
-/** A request, whichever wire it came on. */
+/** A parsed request, independent of its wire. */
 export interface Request {
-  /** As it was asked for, with who is left out behind it. */
+  /** The requested model, including worker exclusions after its name. */
   readonly model: string
-  /** The whole conversation. Results of tools name their tools. */
+  /** The complete conversation. Tool results include the tool name. */
   readonly messages: NonEmptyReadonlyArray<Message>
-  /** The run that it forks; `messages` are the question of that run. */
+  /** The run to fork. If set, `messages` contains the question of that run. */
   readonly fork?: Fork | undefined
-  /** The run that it resumes; `messages` are the question of that run. */
+  /** The run to resume. If set, `messages` contains the question of that run. */
   readonly resume?: Resume | undefined
   readonly tools: ReadonlyArray<Tool.ToolDefinition>
   readonly toolChoice?: Tool.ToolChoice | undefined
@@ -65,15 +65,17 @@ export interface Request {
   readonly settings: Settings
   readonly choice: Choice
   readonly isStreamed: boolean
-  /** Whether notes are shown as commentary of the assistant, if the wire can distinguish it from the answer. */
+  /**
+   * Whether progress notes are sent as assistant commentary, if the wire can distinguish commentary from the answer.
+   */
   readonly isCommented?: boolean | undefined
-  /** Whether each part names its worker, if the wire supports it. */
+  /** Whether each part includes its worker, if the wire supports it. */
   readonly isTagged?: boolean | undefined
-  /** The states of runs that the client's history holds, in its order. */
+  /** The sealed run states in the client's history, in order. */
   readonly seals: ReadonlyArray<string>
   /** Whether the client carries the state of a suspended run and sends it back. */
   readonly carriesState: boolean
-  /** Omitted parts of the request, in sentences for people. */
+  /** Human-readable descriptions of the parts of the request that were dropped. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -81,86 +83,91 @@ export interface Request {
 // Out
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Usage and cost of a segment of a run. */
+/** Usage and cost of one segment. */
 export interface SegmentUsage {
   /**
-   * Input and output of the step that answers. Clients derive the length of their conversation from it, and their token
-   * limit applies to it; if several steps vote, it is the first.
+   * Usage of the step that produced the answer. Clients derive the length of their conversation from it, and their
+   * token limit applies to it. If several steps vote, the first one counts.
    */
   readonly answer: Usage
-  /** Usage of planning, and of steps whose answer is not the run's. */
+  /** Usage of planning, and of steps that did not produce the answer. */
   readonly orchestration: Usage
-  /** USD, over the calls whose price is known. */
+  /** Cost in USD of the calls with a known price. */
   readonly costUsd: number
-  /** Calls whose price is unknown, and so are missing from `costUsd`. */
+  /** Number of calls with an unknown price, which are not included in `costUsd`. */
   readonly unpricedCalls: number
   readonly calls: number
 }
 
-/** A worker that failed a step permanently. Absent fields are as in `StepFailure` of `@divisi/core`. */
+/**
+ * A step whose worker failed permanently. Omitted fields have the same meaning as in `StepFailure` from `@divisi/core`.
+ */
 export type FailedStep = Pick<StepFailure.StepFailure, "round" | "step" | "by" | "worker" | "reason" | "reassignedTo">
 
-/** Why a segment ended. `tool-calls`: it waits for the results of tools, which the next request brings. */
+/** Why a segment ended. With `tool-calls`, the run waits for tool results in the next request. */
 export type FinishReason = "stop" | "length" | "tool-calls" | "refusal" | "stop-sequence"
 
-/** The worker of a part, if the client wants it. */
+/** The worker that produced a part, set if the client requested it. */
 interface By {
   readonly by?: string | undefined
 }
 
-/** A piece of what a segment of a run has to say. The last part is `finish` or `error`, and there is one of them. */
+/** A unit of output from a segment. The last part is the only one with type `finish` or `error`. */
 export type Part =
   | ({ readonly type: "text"; readonly text: string } & By)
-  /** Progress, in a line for people: the plan, or a step that has ended. */
+  /** A line of human-readable progress: the plan, or a completed step. */
   | ({ readonly type: "note"; readonly about: "plan" | "step"; readonly text: string } & By)
-  /** Text instead of an answer. */
+  /** Refusal text in place of an answer. */
   | ({ readonly type: "refusal"; readonly text: string } & By)
-  /** A tool for the client to run. Its id leads back to the run. */
+  /** A tool call for the client to execute. Its id contains the run id. */
   | ({ readonly type: "tool-call" } & ToolCall & By)
-  /** The result of a tool that arrived while the response is open, in the form of its wire. */
+  /** A tool result that arrived while the response was open, in the wire's format. */
   | { readonly type: "given"; readonly item: JsonObject }
-  /** The sealed state of the run, which waits for the tools that follow: for the client to carry. */
+  /** The sealed state of the run, for the client to carry. Precedes the tool calls that the run waits for. */
   | { readonly type: "state"; readonly state: string }
-  /** A period without output: something must be sent so that the client does not time out. */
+  /** Emitted after a period without output, so that the client does not time out. */
   | { readonly type: "heartbeat" }
   | {
       readonly type: "finish"
       readonly reason: FinishReason
-      /** The text that ended it, if the reason is `stop-sequence`. */
+      /** The stop sequence that ended the text, if the reason is `stop-sequence`. */
       readonly stopSequence?: string | undefined
       readonly usage: SegmentUsage
-      /** The workers that have answered a step, in their order. */
+      /** The workers that completed a step, in step order. */
       readonly workers: ReadonlyArray<string>
-      /** The workers that failed a step or a plan permanently; absent if none did. No words of a provider. */
+      /** Steps or plans whose worker failed permanently; omitted if every worker succeeded. Includes no provider messages. */
       readonly failedSteps?: ReadonlyArray<FailedStep> | undefined
-      /** How long it took. */
+      /** Duration of the segment, in milliseconds. */
       readonly durationMillis: number
-      /** Parts of the request that workers do not support, in sentences for people. */
+      /** Human-readable descriptions of settings that workers do not support. */
       readonly notices?: ReadonlyArray<string> | undefined
-      /** The tokens of the policy's completions, if the request asks for them and its model has them. */
+      /** Tokens of the policy's completions, if the client requested them and the model returned them. */
       readonly tokenRecords?: ReadonlyArray<TokenRecord> | undefined
     }
-  /** There is no answer, or it breaks off here. Usage is still charged; absent if nothing was started. */
+  /**
+   * The run failed without an answer, or the answer ends here. Usage is still charged; it is omitted if nothing was
+   * started.
+   */
   | { readonly type: "error"; readonly error: ApiError; readonly usage?: SegmentUsage | undefined }
 
-/** The metadata of a response besides its parts. */
+/** Metadata for a response. */
 export interface About {
-  /** Letters and digits; a wire puts its own prefix before it. */
+  /** Response id, consisting of letters and digits. Each wire adds its own prefix. */
   readonly id: string
-  /** The run that it is a segment of. */
+  /** Id of the run that the segment belongs to. */
   readonly runId: string
-  /** Seconds since 1970. */
+  /** Creation time, in seconds since 1970. */
   readonly createdAt: number
   readonly request: Request
-  /** The body of the request as it came, for what a response repeats. */
+  /** The original request body, for the fields that a response repeats. */
   readonly body: JsonObject
-  /** Present if servers share the response: then its parts are a fold of its run's journal. */
+  /** Set if the response is shared between servers. Its parts are then derived from the run's journal. */
   readonly shared?: SharedTurn | undefined
 }
 
-/** The part of a turn that another server needs to follow it, or to take it over. */
+/** The data that another server needs to follow a turn or to take it over. */
 export interface SharedTurn {
-  /** The deduplication key of its request. */
+  /** Deduplication key of the request. */
   readonly key: string
   readonly fold: SegmentOptions
 }
@@ -169,33 +176,35 @@ export interface SharedTurn {
 // Wires
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The state of a writer, and the server-sent events for what it has taken, each whole; empty for none. */
+/** The writer's state, and the complete server-sent events to output; empty if the part has no output. */
 export type Written<State> = readonly [state: State, events: string]
 
-/** A wire. */
+/** One API format: a parser for requests and a writer for responses. */
 export interface Wire<State> {
   readonly name: string
-  /** The field of a body that has the conversation. */
+  /** The body field that contains the conversation. */
   readonly conversation: "messages" | "input"
-  /** The fields of a body of which all that counts is in the request that is read: the conversation. */
+  /** Body fields that are fully represented in the parsed request. */
   readonly said: ReadonlyArray<string>
-  /** Reads a request. Throws an `ApiError`. */
+  /** Parses a request. Throws an `ApiError` if it is invalid. */
   readonly read: (body: JsonObject, headers: Headers) => Request
-  /** The beginning of a stream. */
+  /** Starts a stream. */
   readonly begin: (about: About) => Written<State>
-  /** Returns the output for a part. After the last part the stream is over. */
+  /** Returns the output for a part. The stream ends with the last part. */
   readonly write: (state: State, part: Part) => Written<State>
-  /** The body of a response that is not streamed. Its last part is `finish`. */
+  /** Builds the body of a non-streaming response. The last part is `finish`. */
   readonly whole: (about: About, parts: ReadonlyArray<Part>) => JsonObject
-  /** The body of an error. */
+  /** Builds the body for an error. */
   readonly error: (error: ApiError) => JsonObject
 }
 
-/** A server-sent event. */
+/** Formats a server-sent event. */
 export const event = (data: JsonObject, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`
 
-/** The field `divisi` of a response: the run, the steps that failed, and what of the request was left out. */
+/**
+ * Returns the `divisi` field of a response: the run, the failed steps, and the parts of the request that were dropped.
+ */
 export const runOf = (
   { request, runId }: About,
   { failedSteps, notices = [], tokenRecords, usage, workers }: Extract<Part, { readonly type: "finish" }>
@@ -222,13 +231,13 @@ const failedStepOf = ({ reassignedTo, ...step }: FailedStep): JsonObject => ({
   ...(reassignedTo !== undefined && { reassigned_to: reassignedTo })
 })
 
-/** All that a segment used. */
+/** Returns the total usage of a segment. */
 export const totalOf = ({ answer, orchestration }: SegmentUsage): Usage => addUsage(answer, orchestration)
 
-/** The text among parts. */
+/** Returns the concatenated text of the parts. */
 export const textOf = (parts: ReadonlyArray<Part>): string =>
   parts.map((part) => (part.type === "text" ? part.text : "")).join("")
 
-/** The tool calls among parts. */
+/** Returns the tool calls among the parts. */
 export const toolCallsOf = (parts: ReadonlyArray<Part>): ReadonlyArray<ToolCall> =>
   parts.flatMap((part) => (part.type === "tool-call" ? [part] : []))
