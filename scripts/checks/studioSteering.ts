@@ -218,6 +218,7 @@ export const steer = async (
     // The first step goes to another worker, and all others see its answer.
     await plan.fill(text.replace("[\n  0,", "[\n  2,"))
     await page.getByText("This plan can be read.").waitFor()
+    await page.getByText("Price: at least").waitFor()
     await click(page, "Fork and run")
     await node(page, 0, "gamma", "Running")
     for (const id of ["gamma", "beta", "gamma", "alpha", "omega"]) await gate.open(id)

@@ -35,6 +35,7 @@ import * as Origins from "./http/Origins.ts"
 import * as Pages from "./http/Pages.ts"
 import * as Passthrough from "./http/Passthrough.ts"
 import * as Paths from "./http/Paths.ts"
+import * as PlanPrices from "./http/PlanPrices.ts"
 import * as Ratings from "./http/Ratings.ts"
 import * as Respond from "./http/Respond.ts"
 import * as Resumes from "./http/Resumes.ts"
@@ -486,6 +487,11 @@ export const make = Effect.fnUntraced(function* (
     ),
     HttpRouter.route("POST", "/v1/runs/:id/fork", Forks.make({ ...context, journal, content, recorded })),
     HttpRouter.route("POST", "/v1/runs/:id/resume", Resumes.make({ ...context, journal, content, recorded })),
+    HttpRouter.route(
+      "POST",
+      "/v1/runs/:id/price",
+      PlanPrices.make({ ...context, limits: { ...limits, bodyBytes: 64 * kibi }, journal, content })
+    ),
     HttpRouter.route("POST", "/v1/runs/:id/cancel", Cancels.make({ ...context, journal, content })),
     ...Pages.routes(
       options.pages,

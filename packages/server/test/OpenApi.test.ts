@@ -29,7 +29,9 @@ describe("the description of the server's own endpoints", () => {
         Object.entries<object>(document.paths).flatMap(([path, methods]) =>
           Object.keys(methods).map(async (method) => {
             if (path.endsWith("/resume") || path.endsWith("/items")) return ["", 200]
-            const posted = path.endsWith("/fork") ? { at: "0.0" } : { rating: "up" }
+            const plan = 'model_id = [0]\nsubtasks = ["Answer."]\naccess_list = [[]]'
+            const bodies: Readonly<Record<string, unknown>> = { fork: { at: "0.0" }, price: { plan } }
+            const posted = bodies[path.split("/").at(-1)!] ?? { rating: "up" }
             const body = method === "post" ? JSON.stringify(posted) : null
             const given = await fetch(`${root}${path.replace("{id}", id)}`, { method: method.toUpperCase(), body })
             await given.text()

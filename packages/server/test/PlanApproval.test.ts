@@ -1,3 +1,4 @@
+import * as Effect from "effect/Effect"
 import type OpenAI from "openai"
 import { assert, describe, it } from "vitest"
 import { serving } from "./serving.ts"
@@ -51,6 +52,38 @@ describe("a plan that waits for approval, over Chat Completions", () => {
       const { data } = await decide('model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]\n')
       assert.strictEqual(data.choices[0]?.message.content, "two")
       assert.deepStrictEqual(calls(), [0, 1, 0])
+    })
+  })
+
+  it("has the price of another plan, without a call", () => {
+    const { calls, options } = made()
+    const authenticate = ({ authorization = "" }) => Effect.succeed({ owner: authorization })
+    return serving({ ...options, authenticate }, async ({ client, url }) => {
+      const { call, run } = await proposed(client)
+      const { plan, price } = JSON.parse(call.arguments)
+      const priceOf = async (body: unknown, authorization = "Bearer none") => {
+        const init = { method: "POST", headers: { authorization }, body: JSON.stringify(body) }
+        const response = await fetch(`${url}/runs/${run}/price`, init)
+        return { status: response.status, body: await response.json() }
+      }
+      const same = await priceOf({ plan })
+      assert.strictEqual(same.status, 200, JSON.stringify(same.body))
+      for (const name of ["least", "likely", "most"] as const) {
+        const { calls, costUsd = null, tokens } = price[name]
+        assert.deepStrictEqual(same.body[name], { calls, tokens, cost_usd: costUsd }, name)
+      }
+      const single = 'model_id = [1]\nsubtasks = ["Answer."]\naccess_list = [[]]\n'
+      assert.strictEqual((await priceOf({ plan: single, round: 0 })).body.least.calls, 1)
+      const refused = await priceOf({ plan: single.replace("[1]", "[9]") })
+      assert.strictEqual(refused.status, 400)
+      assert.match(refused.body.error.message, /Line 1, column \d+: .*worker 9/)
+      const many = (items: string) => `[${Array.from({ length: 201 }, () => items).join(", ")}]`
+      const long = `model_id = ${many("1")}\nsubtasks = ${many('"x"')}\naccess_list = ${many("[]")}\n`
+      assert.strictEqual((await priceOf({ plan: long })).status, 400)
+      for (const body of [{}, { plan: 1 }, { plan: single, round: -1 }, { plan: single, rounds: 0 }])
+        assert.strictEqual((await priceOf(body)).status, 400, JSON.stringify(body))
+      assert.strictEqual((await priceOf({ plan: single }, "Bearer other")).status, 404)
+      assert.deepStrictEqual(calls(), [0, 0, 0])
     })
   })
 

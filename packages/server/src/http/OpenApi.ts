@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import type { JsonObject } from "../wire/Json.ts"
 import { forkSchema } from "./Forks.ts"
 import * as OwnSchemas from "./OwnSchemas.ts"
+import { planSchema, priceSchema } from "./PlanPrices.ts"
 import { ratedSchema, ratingSchema } from "./Ratings.ts"
 import { resumeSchema } from "./Resumes.ts"
 
@@ -22,6 +23,8 @@ const named = {
   RunEvent: Wire.RunEvent,
   Fork: forkSchema,
   Resume: resumeSchema,
+  Plan: planSchema,
+  Price: priceSchema,
   Rating: ratingSchema,
   Rated: ratedSchema,
   Operations: OwnSchemas.Operations,
@@ -160,6 +163,15 @@ const paths = (): JsonObject => ({
         ...ok("The answer, in the form of Chat Completions", content({ type: "object" })),
         ...failing(400, 401, 403, 404, 413, 429, 500)
       }
+    }
+  },
+  "/v1/runs/{id}/price": {
+    post: {
+      operationId: "pricePlan",
+      summary: "Calculates the price of another plan for a round of a run, without a call",
+      parameters: [theRun],
+      requestBody: { required: true, content: content(refTo("Plan")) },
+      responses: { ...ok("The price", content(refTo("Price"))), ...failing(400, 401, 403, 404, 413, 429, 500) }
     }
   },
   "/v1/runs/{id}/cancel": {

@@ -20,6 +20,7 @@ interface Proposal {
   readonly plan?: string
   readonly problem?: string
   readonly price?: {
+    readonly least?: Amount
     readonly likely?: Amount
     readonly most?: Amount
     readonly steps?: ReadonlyArray<Amount>
@@ -93,6 +94,9 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
                 <Money usd={price.likely?.costUsd} isPlay={isPlay} />
               </dd>
               <dd class="note">
+                at least <Money usd={price.least?.costUsd} isPlay={isPlay} />
+              </dd>
+              <dd class="note">
                 {Format.whole(price.likely?.calls ?? 0)} calls, {Format.tokens(Math.round(price.likely?.tokens ?? 0))}{" "}
                 tokens
               </dd>
@@ -149,7 +153,7 @@ export const Approval = ({ call, onSent, round, transcript }: Props) => {
           }}
         >
           {pane.value === "edit" ? (
-            <PlanEditor transcript={transcript} round={round.round} refusal={error.value} />
+            <PlanEditor transcript={transcript} round={round.round} refusal={error.value} note="" />
           ) : (
             <label>
               Reason (optional)

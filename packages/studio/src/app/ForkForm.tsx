@@ -120,7 +120,12 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
       ) : change.value === "plan" ? (
         <>
           <p class="dim">Steps that you change or add also run, and those that see their answers.</p>
-          <PlanEditor transcript={transcript} round={round} refusal={error.value} />
+          <PlanEditor
+            transcript={transcript}
+            round={round}
+            refusal={error.value}
+            note="Steps that keep their answers are included, and cost nothing."
+          />
         </>
       ) : (
         <label>

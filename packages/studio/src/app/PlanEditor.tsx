@@ -2,19 +2,64 @@
 /** Edits the text of a plan: its lines are numbered, and a problem is shown at its line. */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
-import { useLayoutEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import * as PlanText from "./planText.ts"
+import { canSteer, type PlanPrice, priceOf } from "./Steering.ts"
+
+/** The pause after an edit before the price of the plan is asked for. */
+const priceMillis = 300
+
+/** Shows the price of a plan for a round of a run, or why it is not known, soon after each edit. */
+const Price = ({
+  note,
+  plan,
+  round,
+  run
+}: {
+  readonly run: string
+  readonly plan: string
+  readonly round: number
+  readonly note: string
+}) => {
+  const found = useSignal<PlanPrice | string | undefined>(undefined)
+  useEffect(() => {
+    let isOld = false
+    const timer = setTimeout(async () => {
+      const price = await priceOf(run, plan, round).catch(({ message }: Error) => message)
+      if (!isOld) found.value = price
+    }, priceMillis)
+    return () => {
+      isOld = true
+      clearTimeout(timer)
+    }
+  }, [plan, run, round])
+  const { value: price } = found
+  if (price === undefined) return null
+  if (typeof price === "string") return <p class="dim">No price: {Format.visible(price)}</p>
+  const text = (name: "least" | "likely" | "most") => Format.money(price[name].cost_usd ?? undefined)
+  return (
+    <p role="status">
+      Price: at least {text("least")}, likely <b>{text("likely")}</b>, at most <b>{text("most")}</b>
+      <span class="dim">
+        {" "}
+        · {Format.whole(price.least.calls)} to {Format.whole(price.most.calls)} calls. {note}
+      </span>
+    </p>
+  )
+}
 
 interface Props {
   readonly transcript: Transcript.Transcript
   readonly round: number
+  /** What the price of the plan includes. */
+  readonly note: string
   /** The message of a server that has refused the plan. */
   readonly refusal: string
 }
 
 /** Shows the plan of a round in a text area called `plan`. Its text is checked as it is edited. */
-export const PlanEditor = ({ refusal, round, transcript }: Props) => {
+export const PlanEditor = ({ note, refusal, round, transcript }: Props) => {
   const workflow = transcript.rounds[round]?.workflow ?? { steps: [] }
   const text = useSignal(PlanText.write(workflow))
   // A refusal is that of the text that was sent.
@@ -56,6 +101,9 @@ export const PlanEditor = ({ refusal, round, transcript }: Props) => {
       <p id="plan-problem" class={problem === undefined ? "dim" : "tone-failed"} role="status">
         {problem === undefined ? "This plan can be read." : Format.visible(problem.message)}
       </p>
+      {problem === undefined && canSteer() && transcript.parent === undefined && (
+        <Price run={transcript.runId} plan={text.value} round={round} note={note} />
+      )}
       <ul id="plan-workers" class="plan-workers" aria-label="Workers by number">
         {transcript.pool.map(({ id }, index) => (
           <li key={id}>

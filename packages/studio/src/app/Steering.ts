@@ -47,6 +47,24 @@ export const fork = async (run: string, change: Fork): Promise<string> => {
   return response.headers.get("x-divisi-run") ?? ""
 }
 
+interface Amount {
+  readonly calls: number
+  readonly tokens: number
+  /** `null` if it is not known in advance. */
+  readonly cost_usd: number | null
+}
+
+/** The price of a plan. */
+export interface PlanPrice {
+  readonly least: Amount
+  readonly likely: Amount
+  readonly most: Amount
+}
+
+/** Asks for the price of another plan for a round. */
+export const priceOf = async (run: string, plan: string, round: number): Promise<PlanPrice> =>
+  (await send(run, "price", { plan, round })).json()
+
 /** The models, policies and tools that a server offers to the key of the tab. */
 export interface Offer {
   readonly models: ReadonlyArray<string>

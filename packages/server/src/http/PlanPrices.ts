@@ -1,0 +1,130 @@
+/**
+ * `POST /v1/runs/{id}/price`: the price of another plan for a round of a run, before it is forked or approved with it.
+ * The request calls no worker and costs nothing.
+ */
+import { type Journal, Price, Transcript, WorkflowText } from "@divisi/core"
+import * as WorkerPool from "@divisi/core/WorkerPool"
+import * as Effect from "effect/Effect"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import type * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as ContentSetting from "../ContentSetting.ts"
+import * as Models from "../Models.ts"
+import type { Offer } from "../Offer.ts"
+import { type ApiError, invalid } from "../wire/ApiError.ts"
+import * as Json from "../wire/Json.ts"
+import { checkNames, idIn } from "./Background.ts"
+import * as Body from "./Body.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as Respond from "./Respond.ts"
+import * as Runs from "./Runs.ts"
+
+/** Dependencies of the price endpoint. */
+export interface Context extends Pick<Endpoint.Context, "authenticate" | "defects" | "limits" | "inFlight" | "lane"> {
+  readonly journal: Journal.Journal
+  readonly offer: () => Pick<Offer, "models" | "turns">
+  /** With `"none"`, runs are not stored. */
+  readonly content?: ContentSetting.ContentSetting | undefined
+}
+
+const fields = { plan: Schema.String, round: Schema.optionalKey(Schema.NullOr(Schema.Int)) }
+
+/** The schema of the request body, for documentation. */
+export const planSchema = Schema.Struct(fields)
+
+const amount = Schema.Struct({
+  calls: Schema.Finite,
+  tokens: Schema.Finite,
+  /** In USD; null if it is not known in advance. */
+  cost_usd: Schema.NullOr(Schema.Finite)
+})
+
+/** The price of a plan. */
+export const priceSchema = Schema.Struct({
+  object: Schema.Literal("run.price"),
+  least: amount,
+  likely: amount,
+  most: amount
+})
+
+/** Maximum number of steps. The time for a price grows with the square of their number. */
+const maxSteps = 200
+
+interface Asked {
+  readonly plan: string
+  readonly round: number | undefined
+}
+
+/** Parses the body. Throws an `ApiError` if it is invalid. */
+const read = (body: Json.JsonObject): Asked => {
+  checkNames(body, Object.keys(fields), "a plan's price")
+  return { plan: Json.text(body.plan, "plan"), round: Json.optional(body.round, "round", Json.whole(0)) }
+}
+
+const amountOf = ({ calls, costUsd, tokens }: Price.Amount): typeof amount.Type => ({
+  calls,
+  tokens,
+  cost_usd: costUsd ?? null
+})
+
+/** The workers of the run that this server offers to the caller, in the run's order. */
+const poolOf = (
+  models: Models.Options,
+  workers: ReadonlyArray<string> | undefined,
+  transcript: Transcript.Transcript
+): WorkerPool.WorkerPool => {
+  const { pool } = Models.allowed(models, workers)
+  const own = transcript.pool.map(({ id }) => {
+    const found = pool.workers.find((worker) => worker.id === id)
+    if (found !== undefined) return found
+    throw invalid("id", `The run needs the worker ${id}, which this server does not offer to the key.`)
+  })
+  return Result.getOrThrow(WorkerPool.make(own))
+}
+
+/** Returns the price of a plan under the settings of the server. Throws an `ApiError` if the plan cannot be read. */
+const priceOf = (
+  { models, turns }: Pick<Offer, "models" | "turns">,
+  workers: ReadonlyArray<string> | undefined,
+  transcript: Transcript.Transcript,
+  { plan, round = Math.max(0, transcript.rounds.length - 1) }: Asked
+): Price.Price => {
+  const rules = { ...Transcript.planRules(transcript, round), maxSteps }
+  const reading = WorkflowText.read(plan, { ...rules, mode: "strict", how: true })
+  if (Result.isFailure(reading)) throw invalid("plan", reading.failure.message)
+  const { reassign, retry, skipUnseen, toolAccess = "last-step", tools, worker, checks } = turns.settings
+  return Price.of(reading.success.workflow, {
+    pool: poolOf(models, workers, transcript),
+    task: transcript.task,
+    ...{ worker, retry, skipUnseen, checks },
+    reassign: reassign === "never" ? "never" : "next",
+    tools: tools === undefined || toolAccess === "none" ? undefined : toolAccess
+  })
+}
+
+const answer = Effect.fnUntraced(function* (
+  context: Context,
+  incoming: HttpServerRequest.HttpServerRequest
+): Effect.fn.Return<HttpServerResponse.HttpServerResponse, ApiError> {
+  const caller = yield* context.authenticate(incoming.headers)
+  if (context.content === "none") return yield* ContentSetting.refused("Prices of plans")
+  const id = idIn(incoming)
+  const asked = yield* Endpoint.withBody(context, incoming, caller.owner, (body) => Body.attempt(() => read(body)))
+  const transcript = Transcript.fromEvents(yield* Runs.eventsOf(context.journal, caller, id))
+  if (transcript === undefined) return yield* invalid("id", `Run "${id}" has no recorded start.`)
+  const { least, likely, most } = yield* Body.attempt(() => priceOf(context.offer(), caller.workers, transcript, asked))
+  const body: typeof priceSchema.Type = {
+    object: "run.price",
+    least: amountOf(least),
+    likely: amountOf(likely),
+    most: amountOf(most)
+  }
+  return Respond.json(body)
+})
+
+/** Creates the endpoint `POST /v1/runs/{id}/price`. */
+export const make =
+  (context: Context) =>
+  (incoming: HttpServerRequest.HttpServerRequest): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+    Effect.catch(answer(context, incoming), Runs.refused(context, incoming))
