@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a keyword of JSON Schema
 import { conduct, matches, single, tool, worker } from "@divisi/core/promise"
 import { assert, describe, expect, it } from "@effect/vitest"
-import * as schemaCheck from "../src/task/schemaCheck.ts"
+import * as JsonSchemaValidator from "../src/task/JsonSchemaValidator.ts"
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -27,7 +27,7 @@ const doubling = (levels: number, apply: (target: Schema) => Schema, under = "$d
   return { $ref: `#/${under}/d0`, [under]: { ...Object.fromEntries(rules), [`d${levels}`]: { type: "number" } } }
 }
 
-const problemsOf = (schema: Schema, value: unknown) => schemaCheck.make(schema).problemsOf(value)
+const problemsOf = (schema: Schema, value: unknown) => JsonSchemaValidator.make(schema).problemsOf(value)
 
 const nested = (levels: number, inner: unknown = {}): unknown => {
   let value = inner
@@ -39,9 +39,9 @@ describe("a schema from outside", () => {
   for (const [name, apply] of Object.entries(applicators)) {
     for (const under of ["$defs", "definitions"]) {
       it(`whose references double in ${name} under ${under} is refused beyond its limit`, () => {
-        expect(() => schemaCheck.make(doubling(40, apply, under))).toThrow(/more than 10000 schemas/)
-        const { size } = schemaCheck.make(doubling(5, apply, under))
-        assert.isAtMost(size, schemaCheck.maxSchemaNodes)
+        expect(() => JsonSchemaValidator.make(doubling(40, apply, under))).toThrow(/more than 10000 schemas/)
+        const { size } = JsonSchemaValidator.make(doubling(5, apply, under))
+        assert.isAtMost(size, JsonSchemaValidator.maxSchemaNodes)
       })
     }
   }
@@ -52,26 +52,28 @@ describe("a schema from outside", () => {
       { $defs: { a: { $ref: "#/$defs/b" }, b: { allOf: [{ $ref: "#/$defs/a" }] } }, $ref: "#/$defs/a" },
       { anyOf: [{ type: "string" }, { not: { $ref: "#" } }] }
     ]
-    for (const schema of endless) expect(() => schemaCheck.make(schema)).toThrow(/endless loop/)
+    for (const schema of endless) expect(() => JsonSchemaValidator.make(schema)).toThrow(/endless loop/)
     const tree = { type: "object", properties: { left: { $ref: "#" }, right: { $dynamicRef: "#" } } }
-    assert.strictEqual(schemaCheck.make(tree).size, 5)
+    assert.strictEqual(JsonSchemaValidator.make(tree).size, 5)
   })
 
   it("that is nested too deeply, too large, or no schema is refused in words", () => {
     const deep = Array.from({ length: 5_000 }).reduce<Schema>((schema) => ({ items: schema }), {})
-    expect(() => schemaCheck.make(deep)).toThrow(/200 levels/)
+    expect(() => JsonSchemaValidator.make(deep)).toThrow(/200 levels/)
     const chain = Array.from({ length: 5_000 }, (_, at) => [`d${at}`, { $ref: `#/$defs/d${at + 1}` }])
-    expect(() => schemaCheck.make({ $ref: "#/$defs/d0", $defs: { ...Object.fromEntries(chain), d5000: {} } })).toThrow(
-      /200 levels/
+    expect(() =>
+      JsonSchemaValidator.make({ $ref: "#/$defs/d0", $defs: { ...Object.fromEntries(chain), d5000: {} } })
+    ).toThrow(/200 levels/)
+    expect(() => JsonSchemaValidator.make({ enum: Array.from({ length: 200_000 }, (_, at) => at) })).toThrow(
+      /100000 values/
     )
-    expect(() => schemaCheck.make({ enum: Array.from({ length: 200_000 }, (_, at) => at) })).toThrow(/100000 values/)
-    expect(() => schemaCheck.make({ const: nested(5_000) })).toThrow(/200 levels/)
+    expect(() => JsonSchemaValidator.make({ const: nested(5_000) })).toThrow(/200 levels/)
     const circular: Record<string, unknown> = {}
     circular.items = circular
-    expect(() => schemaCheck.make(circular)).toThrow(/200 levels/)
-    expect(() => schemaCheck.make({ type: "strnig" })).toThrow(/"strnig"/)
-    expect(() => schemaCheck.make({ $ref: "https://example.com/x" })).toThrow(/does not resolve to a schema/)
-    expect(() => schemaCheck.make({ properties: { a: 5 } })).toThrow(/instead of a schema/)
+    expect(() => JsonSchemaValidator.make(circular)).toThrow(/200 levels/)
+    expect(() => JsonSchemaValidator.make({ type: "strnig" })).toThrow(/"strnig"/)
+    expect(() => JsonSchemaValidator.make({ $ref: "https://example.com/x" })).toThrow(/does not resolve to a schema/)
+    expect(() => JsonSchemaValidator.make({ properties: { a: 5 } })).toThrow(/instead of a schema/)
   })
 })
 

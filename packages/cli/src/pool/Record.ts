@@ -13,7 +13,7 @@ import { exitCodes, Failure, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import * as Format from "../view/Format.ts"
-import { evalInput } from "./evalInput.ts"
+import { evaluationFlags } from "./evaluationFlags.ts"
 import type { RecordInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 import * as RecordPrice from "./RecordPrice.ts"
@@ -59,7 +59,7 @@ const poolOf = Effect.fnUntraced(function* (input: RecordInput) {
 const evaluationOf = (input: RecordInput, pool: WorkerPool.WorkerPool): EvalInput => {
   const alone = WorkerPool.ids(pool).map((id) => `single:${id}`)
   const others = Option.toArray(input.policy)
-  return evalInput({
+  return evaluationFlags({
     benchmark: path.resolve(input.questions),
     policy: Option.some([...alone, ...others].join(",")),
     out: input.out,

@@ -12,7 +12,7 @@ import * as ReportText from "../eval/ReportText.ts"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import { clean } from "../view/Line.ts"
-import { evalInput } from "./evalInput.ts"
+import { evaluationFlags } from "./evaluationFlags.ts"
 import type { VerdictInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 import * as Train from "./Train.ts"
@@ -58,7 +58,7 @@ export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
     yield* Effect.mapError(WholeFile.write(ids, `${heldOut.join("\n")}\n`), ({ message }) => failed(message))
     const out = path.join(folder, "verdict")
     yield* withoutEarlier(out)
-    const evaluation = evalInput({
+    const evaluation = evaluationFlags({
       benchmark: record.requested ?? record.benchmark,
       policy: Option.some([conductor, ...config.policies.map(({ name }) => name)].join(",")),
       out,

@@ -5,7 +5,7 @@ import type { EvalInput } from "../eval/flags.ts"
 const none = Option.none()
 
 /** The flags of `divisi eval` with these values; all others have their defaults. */
-export const evalInput = (
+export const evaluationFlags = (
   given: Pick<EvalInput, "benchmark" | "policy" | "out" | "pool" | "config"> & Partial<EvalInput>
 ): EvalInput => ({
   price: none,

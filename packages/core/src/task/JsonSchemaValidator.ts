@@ -35,7 +35,7 @@ const maxValues = 200_000
 const maxProblems = 10
 
 /** A compiled schema. */
-export interface SchemaCheck {
+export interface Validator {
   /** Number of schemas. A referenced schema counts once for each time it is followed. */
   readonly size: number
   /**
@@ -846,7 +846,7 @@ const textOf = (path: Path, text: string): string =>
 const tooLarge = "The value cannot be checked, because it has too many parts for its schema"
 
 /** Compiles a schema. Throws an error that describes the problem if the schema is invalid. */
-export const make = (document: Fields): SchemaCheck => {
+export const make = (document: Fields): Validator => {
   const raw = sizeOf(document, maxSchemaValues)
   if (typeof raw === "string") throw new Error(raw)
   const { isTracking, root } = read(document)

@@ -7,8 +7,8 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSche
 import { atOnce, settle } from "../Callback.ts"
 import { isObject } from "../Fields.ts"
 import { messageOf } from "../Thrown.ts"
+import * as JsonSchemaValidator from "./JsonSchemaValidator.ts"
 import type { Shape } from "./Shape.ts"
-import * as schemaCheck from "./schemaCheck.ts"
 import type { JsonSchema } from "./Tool.ts"
 
 /**
@@ -99,7 +99,7 @@ const issueText = ({ message, path = [] }: StandardSchemaV1.Issue): string => {
 }
 
 const ofJson = (schema: JsonSchema): Compiled => {
-  const { problemsOf, size } = schemaCheck.make(schema)
+  const { problemsOf, size } = JsonSchemaValidator.make(schema)
   const check = (value: unknown) => {
     const problems = problemsOf(value)
     return problems === undefined ? Effect.succeed(value) : Effect.fail(problems)

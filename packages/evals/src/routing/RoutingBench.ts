@@ -167,13 +167,13 @@ const known = (value: number | undefined): number | null => (Number.isFinite(val
 const standingOf = (
   policy: string,
   played: ReadonlyArray<Compared>,
-  ladders: ReadonlyArray<Mixes.Ladder | undefined>
+  hulls: ReadonlyArray<Mixes.ConvexHull | undefined>
 ): Standing => {
   const means = (valueOf: (one: Compared) => number) => mean(played.map(valueOf))
   const errorOf = (valueOf: (one: Compared) => number) =>
     clusteredStandardError(played.map((one) => ({ cluster: one.cluster, value: valueOf(one) })))
   const score = means((one) => one.score)
-  const mixes = ladders.filter((one) => one !== undefined)
+  const mixes = hulls.filter((one) => one !== undefined)
   return {
     policy,
     score,
@@ -182,7 +182,7 @@ const standingOf = (
     differenceError: known(errorOf(({ difference }) => difference)),
     differenceAtEqualCost: known(means(({ atEqualCost }) => atEqualCost)),
     differenceAtEqualCostError: known(errorOf(({ atEqualCost }) => atEqualCost)),
-    costAtEqualScoreUsd: mixes.length < ladders.length ? null : known(Mixes.costOf(mixes, score))
+    costAtEqualScoreUsd: mixes.length < hulls.length ? null : known(Mixes.costOf(mixes, score))
   }
 }
 
@@ -190,12 +190,12 @@ const compare = (
   play: Play,
   best: Play,
   test: ReadonlyArray<Question>,
-  ladder: Mixes.Ladder | undefined,
+  hull: Mixes.ConvexHull | undefined,
   clusterOf: (question: Question) => string
 ): ReadonlyArray<Compared> => {
   const answers = test.map((question) => ({ question, played: play(question) }))
   const cost = mean(answers.map(({ played }) => played.costUsd))
-  const mixed = ladder === undefined || Number.isNaN(cost) ? () => Number.NaN : Mixes.mixedAt(ladder, cost)
+  const mixed = hull === undefined || Number.isNaN(cost) ? () => Number.NaN : Mixes.mixedAt(hull, cost)
   return answers.map(({ played, question }) => ({
     ...played,
     difference: played.score - best(question).score,
@@ -258,22 +258,22 @@ export const run = (
       ...escalations(all)
     ].filter(({ name }) => only?.includes(name) ?? true)
     const played = contenders.map((): Array<Compared> => [])
-    const ladders: Array<Mixes.Ladder | undefined> = []
+    const hulls: Array<Mixes.ConvexHull | undefined> = []
     for (let repeat = 0; repeat < repeats; repeat++) {
       const own = Seed.spread(seed, "routing", repeat)
       const { test, training } = partedBy(all, own, keyOf)
       const some = perKind < training.length ? fewOf(training, perKind, own) : training
       const from: Training = { questions: some, workers, best: bestOf(some, workers), seed: own }
       const best = yield* bestSingle.fit({ ...from, best: bestOf(training, workers) })
-      const ladder = Mixes.ladder(training, test, workers)
-      ladders.push(ladder)
+      const hull = Mixes.convexHull(training, test, workers)
+      hulls.push(hull)
       for (const [index, contender] of contenders.entries()) {
         const play = yield* contender.fit(from)
-        for (const compared of compare(play, best, test, ladder, keyOf)) played[index]!.push(compared)
+        for (const compared of compare(play, best, test, hull, keyOf)) played[index]!.push(compared)
         // Learning takes long: yield to other fibers in between.
         yield* Effect.yieldNow
       }
       Callback.notifyLogged("onProgress", () => onProgress?.(repeat + 1, repeats))
     }
-    return contenders.map(({ name }, index) => standingOf(name, played[index]!, ladders))
+    return contenders.map(({ name }, index) => standingOf(name, played[index]!, hulls))
   })
