@@ -356,7 +356,7 @@ export const simulate = async (options: Options): Promise<Found> => {
     }
     return undefined
   }
-  /** Where the cluster has put each run last. */
+  /** The last place of each run. */
   const assigned = new Map<string, Place>()
   const assign = (run: string): void => {
     if (endings.has(run)) return
