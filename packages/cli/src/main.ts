@@ -1,4 +1,4 @@
-/** The `divisi` process: runs the command line and converts its result to an exit code. */
+/** The entry point of the `divisi` process: runs the command line and exits with the resulting code. */
 
 import { Report } from "@divisi/files/FileError"
 import { read } from "@divisi/recipes/Environment"
@@ -21,7 +21,7 @@ import { clean } from "./view/Line.ts"
 /** The signal that stopped this process, if any. */
 let stoppedBy: keyof typeof signals | undefined
 
-/** Whether an unexpected error is reported with its stack. */
+/** Whether to print the stack of unexpected errors. */
 let isDebugging = false
 
 const signals = {
@@ -36,7 +36,7 @@ for (const stream of [Output.stdout, process.stderr]) Output.guard(stream)
 
 const say = (message: string): void => void process.stderr.write(`divisi: ${clean(message).trimEnd()}\n`)
 
-/** Reports the failure unless it was reported already, and returns its exit code. */
+/** Prints a failure unless it was already printed, and returns its exit code. */
 const report = (exit: Exit.Exit<unknown, unknown>): number => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
   const error = Cause.squash(exit.cause)
@@ -51,16 +51,16 @@ const report = (exit: Exit.Exit<unknown, unknown>): number => {
   return exitCodes.failed
 }
 
-/** Ends the process after all output has been flushed. */
+/** Exits after all output has been flushed. */
 const leave = (code: number): void => {
   process.exitCode = code
   Output.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
 }
 
 /**
- * Runs an effect as this process. A signal interrupts it, so that it can still report its work; a second one ends the
- * process immediately. A closed output also ends it silently, because nothing reads later output; so does an unwritable
- * output, such as a file on a full disk. Failures of the error output alone do not end it.
+ * Runs an effect as the main program. The first signal interrupts it, so that it can still report its work; a second
+ * one exits immediately. The process also exits if its output is closed (silently, because nothing reads further
+ * output) or cannot be written, e.g. on a full disk. Errors on standard error are ignored.
  */
 const runMain = Runtime.makeRunMain(({ fiber }) => {
   const stop = (reason: keyof typeof signals) => {
@@ -75,7 +75,7 @@ const runMain = Runtime.makeRunMain(({ fiber }) => {
   process.on("SIGHUP", () => HangUp.isHeard() || stop("SIGHUP"))
   process.stderr.on("error", () => {})
   Output.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // EIO is what a terminal that was closed says.
+    // A closed terminal reports EIO.
     if (error.code === "EPIPE" || error.code === "EIO") return stop("EPIPE")
     if (stoppedBy === undefined) say(`Cannot write the output: ${messageOf(error)}. The work so far is stored.`)
     stop("output")
@@ -93,7 +93,8 @@ const divisi = Effect.gen(function* () {
 })
 
 /**
- * Node services of a command line. The package that provides them in one layer also includes Redis and HTTP clients.
+ * Node services for the command line. The package that bundles them in a single layer also includes Redis and HTTP
+ * clients.
  */
 const services = Layer.provideMerge(
   NodeChildProcessSpawner.layer,

@@ -1,17 +1,17 @@
-/** Flags that several commands share, with their parsers. */
+/** Flags shared by several commands, with their parsers. */
 
 import * as Config from "effect/Config"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 
-/** Joins lines to a description for the help. */
+/** Joins lines to form a description in the help. */
 export const paragraphs = (...lines: ReadonlyArray<string>): string => lines.join("\n  ").replaceAll("\n  \n", "\n\n")
 
-/** An optional text flag, such as a file or a name. */
+/** Creates an optional string flag, such as a file or a name. */
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
 
-/** An optional flag for an integer of at least `least`. */
+/** Creates an optional integer flag with a minimum value. */
 export const whole = (name: string, least: number) =>
   Flag.Int(name).pipe(
     Flag.filter(
@@ -20,11 +20,11 @@ export const whole = (name: string, least: number) =>
     )
   )
 
-/** A boolean flag. Default: off. */
+/** Creates a boolean flag. Default: off. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(Flag.withDefault(false), Flag.withDescription(description))
 
-/** `--seed`: the seed of all random choices. */
+/** `--seed`: the seed for all random choices. */
 export const seed = whole("seed", 0).pipe(
   Flag.withDescription("Random seed; the same seed reproduces the run"),
   Flag.optional
@@ -32,7 +32,7 @@ export const seed = whole("seed", 0).pipe(
 
 const units = { ms: 1, s: 1_000, m: 60_000, min: 60_000, h: 3_600_000 } as const
 
-/** Parses a duration such as `500ms`, `30s`, `2m` or `1h` to milliseconds; `undefined` if it is invalid. */
+/** Parses a duration such as `500ms`, `30s`, `2m` or `1h` to milliseconds. Returns `undefined` if it is invalid. */
 const parseDuration = (text: string): number | undefined => {
   const match = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)$/.exec(text.trim())
   const millis = match === null ? 0 : Number(match[1]) * units[match[2] as keyof typeof units]
@@ -41,13 +41,13 @@ const parseDuration = (text: string): number | undefined => {
 
 const ageUnits = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Parses an age such as `30m`, `12h` or `7d` to milliseconds; `undefined` if it is invalid. */
+/** Parses an age such as `30m`, `12h` or `7d` to milliseconds. Returns `undefined` if it is invalid. */
 export const parseAge = (text: string): number | undefined => {
   const match = /^(\d+)([smhd])$/.exec(text.trim())
   return match === null ? undefined : Number(match[1]) * ageUnits[match[2] as keyof typeof ageUnits]
 }
 
-/** A flag for an age, such as `7d` or `12h`. */
+/** Creates a flag for an age, such as `7d` or `12h`. */
 export const age = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filterMap(
@@ -59,7 +59,7 @@ export const age = (name: string, description: string) =>
     Flag.optional
   )
 
-/** `--config`, with a description of the parts that the command uses. */
+/** Creates `--config`. The description lists the settings that the command uses. */
 export const config = (description: string) =>
   Flag.String("config").pipe(
     Flag.withMetavar("<file>"),
@@ -70,7 +70,7 @@ export const config = (description: string) =>
     Flag.optional
   )
 
-/** A flag for a duration, parsed to milliseconds. */
+/** Creates a flag for a duration, parsed to milliseconds. */
 export const duration = (name: string, description: string) =>
   Flag.String(name).pipe(
     Flag.filterMap(
@@ -82,10 +82,10 @@ export const duration = (name: string, description: string) =>
     Flag.optional
   )
 
-/** `--timeout`, in milliseconds. */
+/** Creates `--timeout`, in milliseconds. */
 export const timeout = (description: string) => duration("timeout", description)
 
-/** A flag for an amount in USD. */
+/** Creates a flag for an amount in USD. */
 export const cost = (name: string, description: string) =>
   Flag.Finite(name).pipe(
     Flag.filter(

@@ -1,4 +1,4 @@
-/** `divisi key adjust` and `divisi key audit`: correct what a key has spent, and show each correction. */
+/** `divisi key adjust` and `divisi key audit`: correct the spending recorded for a key, and list past corrections. */
 import { randomUUID } from "node:crypto"
 import os from "node:os"
 import type { Account } from "@divisi/core"
@@ -14,7 +14,7 @@ import * as KeyPlace from "./KeyPlace.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** Returns the operating system's account that makes the correction, e.g. `alice@host`. Containers may not have one. */
+/** Returns the operating system user who makes the correction, e.g. `alice@host`. Containers may have no user name. */
 const operator = (): string => {
   const name = () => {
     try {
@@ -26,7 +26,7 @@ const operator = (): string => {
   return `${name()}@${os.hostname()}`
 }
 
-/** Formats an amount in USD for storage, without floating-point noise. */
+/** Formats an amount in USD for storage, rounded to remove floating-point noise. */
 const usd = (value: number): string => `${Number(value.toFixed(9))}`
 
 const signed = (value: number): string => (value > 0 ? `+${usd(value)}` : usd(value))
@@ -39,14 +39,14 @@ const changeOf = ({ by, to }: AdjustInput): Effect.Effect<Account.Change, Failur
 const changeText = (change: Account.Change): string =>
   "addUsd" in change ? signed(change.addUsd) : `set to ${usd(change.setUsd)}`
 
-/** Converts an adjustment of a key to JSON. */
+/** Converts a correction to JSON. */
 const jsonOf = ({ accounts, ...made }: Account.Adjustment) => {
   const topmost = accounts.at(-1)
   const { afterUsd = 0, beforeUsd = 0, name = "" } = topmost ?? {}
   return { ...made, key: KeyAccounts.keyOf(name), beforeUsd, afterUsd, accounts }
 }
 
-/** Corrects the spend of a key, once per adjustment name. */
+/** Corrects the spending of a key. A correction with a given name is applied only once. */
 export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.fn.Return<void, Failure> {
   const change = yield* changeOf(input)
   const id = Option.getOrElse(input.once, () => randomUUID())
@@ -77,7 +77,7 @@ export const adjust = Effect.fnUntraced(function* (input: AdjustInput): Effect.f
   print(`Adjustment ${oneLine(made.id)} of ${new Date(made.at).toISOString()}: divisi key audit lists all.`)
 })
 
-/** Lists the adjustments of all keys or of one key. */
+/** Lists the corrections for all keys, or for one key. */
 export const audit = Effect.fnUntraced(function* (input: AuditInput): Effect.fn.Return<void, Failure> {
   const all = yield* KeyPlace.within(input, ({ accounts }) =>
     Effect.mapError(

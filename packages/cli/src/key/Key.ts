@@ -1,4 +1,4 @@
-/** `divisi key`: creates, lists and revokes the keys of a server. */
+/** `divisi key`: creates, lists and revokes API keys. */
 import type { Keys } from "@divisi/server"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ import * as KeyPlace from "./KeyPlace.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** Returns the fields of an object that have a value. */
+/** Returns an object without its `undefined` fields. */
 const given = <A extends object>(fields: A) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     readonly [K in keyof A]?: Exclude<A[K], undefined>

@@ -1,4 +1,4 @@
-/** The accounts of keys: the account of a day is below that of its month, which is below the total. */
+/** Budget accounts for keys. The account for a day is a child of its month's account, which is a child of the total. */
 import { Account } from "@divisi/core"
 import type { Keys } from "@divisi/server"
 import * as Effect from "effect/Effect"
@@ -11,26 +11,26 @@ const monthOf = (now: number): string => new Date(now).toISOString().slice(0, 7)
 
 const monthName = (id: string, now: number): string => `${totalName(id)}/${monthOf(now)}`
 
-/** Returns the account of a day. */
+/** Returns the daily account of a key. */
 const daily = (id: string) => ({ name: `${totalName(id)}/day`, per: "day" }) as const
 
-/** Returns the names of a key's accounts for a day, its month and all time, in this order. */
+/** Returns the names of a key's accounts: the current day, the current month, and the total. */
 export const namesOf = (id: string, now: number): ReadonlyArray<string> => [
   Account.nameAt(daily(id), now),
   monthName(id, now),
   totalName(id)
 ]
 
-/** Returns the id of an account's key. */
+/** Extracts the key id from an account name. */
 export const keyOf = (name: string): string => name.replace(/^key\//, "").replace(/\/.*$/s, "")
 
-/** The accounts of a key (day, month and all time), by the account that its runs are charged to. */
+/** The account chain of each key (day, month and total), keyed by the account that runs are charged to. */
 const chains = new WeakMap<object, ReadonlyArray<Account.Account>>()
 
-/** Returns an account of a key with its ancestors. */
+/** Returns a key's account together with its ancestors. */
 export const chainOf = (account: object): ReadonlyArray<Account.Account> => chains.get(account) ?? []
 
-/** Opens the account that a key's runs are currently charged to. */
+/** Opens the account that the key's runs are currently charged to. */
 export const open = Effect.fnUntraced(function* (
   accounts: Account.Accounts,
   { id, limits: { dayUsd, monthUsd, totalUsd } }: Keys.Key
@@ -42,7 +42,10 @@ export const open = Effect.fnUntraced(function* (
   return day
 })
 
-/** Opens the accounts of keys, each once per limits and UTC month, by the clock of the accounts. */
+/**
+ * Returns a function that opens the accounts of keys. Each is opened once per set of limits and UTC month, based on the
+ * clock of the account store.
+ */
 export const opener = (accounts: Account.Accounts) => {
   const known = new Map<string, { readonly of: string; readonly account: Account.Account }>()
   return (key: Keys.Key): Effect.Effect<Account.Account, Account.AccountsError> =>
@@ -54,7 +57,7 @@ export const opener = (accounts: Account.Accounts) => {
     })
 }
 
-/** Returns the total spending of each key in USD, by its id. */
+/** Returns the total spending in USD by key id. */
 export const spent = (accounts: Account.Accounts): Effect.Effect<ReadonlyMap<string, number>, Account.AccountsError> =>
   Effect.map(
     accounts.list,

@@ -1,4 +1,4 @@
-/** The file of a server's keys: hashes, never secrets. */
+/** The file that stores a server's API keys. It contains hashes, never secrets. */
 import fs from "node:fs"
 import path from "node:path"
 import { Lock, UserFolders, WholeFile } from "@divisi/files"
@@ -12,23 +12,23 @@ import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts
 import { explain } from "../invocation/OptionalPackage.ts"
 import type { KeyStore } from "../stores/KeyStore.ts"
 
-/** The package that implements keys. */
+/** Loads the package that implements keys. */
 export const server = Effect.tryPromise({
   try: () => import("@divisi/server"),
   catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
-/** Returns the given file, or this user's default file. */
+/** Returns the given file, or the user's default file. */
 export const fileOf = (named: Option.Option<string>): Effect.Effect<string> =>
   Option.match(named, {
     onNone: () => UserFolders.dataFile("keys.json", "DIVISI_KEYS"),
     onSome: (file) => Effect.succeed(path.resolve(file))
   })
 
-/** The version of the file. Keys of version 1 have no rights. */
+/** Version of the file format. Keys in version 1 have no rights. */
 const version = 2
 
-/** Parses keys from the text of the file. */
+/** Parses the keys in the text of the file. */
 type Reader = (text: string) => ReadonlyArray<Keys.Key>
 
 const readerOf = (file: string, { Keys }: typeof import("@divisi/server")): Reader => {
@@ -55,7 +55,7 @@ const textOf = (file: string): string | undefined => {
   }
 }
 
-/** Returns the keys in a file; empty if the file does not exist. */
+/** Returns the keys in a file, or an empty list if the file does not exist. */
 const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
   Effect.flatMap(server, (server) =>
     Effect.try({
@@ -67,7 +67,7 @@ const read = (file: string): Effect.Effect<ReadonlyArray<Keys.Key>, Failure> =>
     })
   )
 
-/** Writes a key to a file, replacing the one with the same id. Changes are serialized. */
+/** Writes a key to a file, replacing the key with the same id. Concurrent writes are serialized. */
 const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -80,7 +80,10 @@ const put = (file: string, key: Keys.Key): Effect.Effect<void, Failure> =>
     }).pipe(Effect.mapError((error) => (error._tag === "Failure" ? error : failed(error.message))))
   )
 
-/** Finds keys in a file that may change: it is read again after each write. An unreadable file admits no client. */
+/**
+ * Looks up keys in a file that may change: it is read again after each write. If the file is unreadable, all keys are
+ * rejected.
+ */
 const finder = (file: string, reader: Reader) => {
   let stamp = ""
   let known = new Map<string, Keys.Key>()
@@ -107,7 +110,7 @@ const finder = (file: string, reader: Reader) => {
   }
 }
 
-/** Opens the keys of a file. */
+/** Opens the key store in a file. */
 export const store = (file: string): Effect.Effect<KeyStore, Failure> =>
   Effect.map(server, (server) => ({
     all: read(file),

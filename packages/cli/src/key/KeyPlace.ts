@@ -1,4 +1,4 @@
-/** Storage for a server's keys and their accounts: files, or a database. */
+/** Opens the storage for keys and their accounts: files, or a database. */
 import type { Account } from "@divisi/core"
 import { DiskAccounts } from "@divisi/files"
 import * as Effect from "effect/Effect"
@@ -11,13 +11,13 @@ import type { KeyStore } from "../stores/KeyStore.ts"
 import type { ListInput } from "./flags.ts"
 import * as KeyFile from "./KeyFile.ts"
 
-/** The stores of keys and accounts. The accounts are opened on first use. */
+/** The key store and the account store. Accounts are opened on first use. */
 export interface KeyPlace {
   readonly keys: KeyStore
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
 }
 
-/** Opens the stores selected by flags, environment and config while they are used. */
+/** Opens the stores selected by flags, environment and config, and closes them after use. */
 export const within = <A>(
   input: Pick<ListInput, "config" | "database" | "keys">,
   use: (place: KeyPlace) => Effect.Effect<A, Failure>
@@ -37,5 +37,5 @@ export const within = <A>(
     })
   )
 
-/** Returns the failure for an unknown key. */
+/** Creates the failure for an unknown key id. */
 export const unknown = (id: string): Failure => usage(`No key is called ${id}: \`divisi key list\` shows them.`)

@@ -1,14 +1,14 @@
-/** Flags of `divisi key`. */
+/** Flags for `divisi key`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import { config as configFlag, cost, text, toggle, whole } from "../invocation/flags.ts"
 
-/** The file of the keys, also a flag of `divisi serve`. */
+/** The file that contains the keys. Also a flag of `divisi serve`. */
 export const keys = text("keys", "<file>", "File of API keys (default: DIVISI_KEYS, or keys.json in your data folder)")
 
-/** The database of the keys and of other shared data, also a flag of `divisi serve`. */
+/** The database for keys and other shared data. Also a flag of `divisi serve`. */
 export const database = Flag.Redacted("database").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
@@ -17,7 +17,7 @@ export const database = Flag.Redacted("database").pipe(
   Flag.optional
 )
 
-/** `--config`, because the config may define the database. */
+/** `--config`, since the config may specify the database. */
 const config = configFlag("Config with the database that stores the keys")
 
 const names = (name: string, description: string) =>
@@ -35,7 +35,7 @@ const names = (name: string, description: string) =>
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Parses a time from now such as 12h or 30d to milliseconds; `undefined` if it is invalid. */
+/** Parses a time span such as 12h or 30d to milliseconds. Returns `undefined` if it is invalid. */
 const ahead = (text: string): number | undefined => {
   const match = /^([1-9]\d{0,5}) ?(m|h|d)$/.exec(text.trim())
   return match === null ? undefined : Number(match[1]) * units[match[2] as keyof typeof units]
@@ -81,17 +81,19 @@ export const revokeFlags = {
   config
 }
 
-/** A flag for an amount in USD, which may be negative. */
+/** Creates a flag for an amount in USD, which may be negative. */
 const amount = (name: string, description: string) =>
   Flag.Finite(name).pipe(Flag.withMetavar("<usd>"), Flag.withDescription(description), Flag.optional)
 
-/** Parses a UTC day such as 2026-11-28 to its start in milliseconds since 1970; `undefined` if it is invalid. */
+/**
+ * Parses a UTC day such as 2026-11-28 to its start, in milliseconds since 1970. Returns `undefined` if it is invalid.
+ */
 const dayAt = (text: string): number | undefined => {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   return Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text ? undefined : at
 }
 
-/** A flag for a stored text: not empty, and of limited length. */
+/** Creates a flag for a text that will be stored. It must not be empty, and its length is limited. */
 const short = (name: string, most: number) =>
   Flag.String(name).pipe(
     Flag.filter(

@@ -1,4 +1,4 @@
-/** Evolves a head on whole runs of the user's own workers, on questions with answers. */
+/** Evolves a routing head on complete runs of the user's workers, using questions with known answers. */
 import { rmSync } from "node:fs"
 import type { Embedder } from "@divisi/core"
 import { Evolution, type Head } from "@divisi/policy-router"
@@ -12,20 +12,20 @@ import * as RunOptions from "../team/RunOptions.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
 
-/** Options of the search. */
+/** Options for evolving a head. */
 export interface Options {
   readonly head: Head.Head
   readonly embedder: Embedder.Embedder
-  /** The benchmark, or a file of questions with answers. */
+  /** A benchmark name, or a file of questions with answers. */
   readonly benchmark: string
   readonly maxCostUsd: number
-  /** The flags that select the workers. */
+  /** Flags that select the workers. */
   readonly flags: Pick<LearnInput, "config" | "price">
-  /** The file for the state of the search between generations. */
+  /** File that stores the state of the search between generations. */
   readonly file: string
 }
 
-/** The share of the questions that is used for validation. */
+/** Share of the questions reserved for validation. */
 const validationShare = 0.3
 
 const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): void =>
@@ -33,7 +33,7 @@ const tell = ({ costUsd, fitness, generation, runs }: Evolution.Generation): voi
     `divisi: generation ${generation}: ${(100 * fitness).toFixed(1)} % right on average, ${runs} runs, $${costUsd.toFixed(2)}\n`
   )
 
-/** Evolves a head and reports the progress. */
+/** Evolves a head and reports progress. */
 export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, Failure> =>
   Effect.gen(function* () {
     const { benchmark, embedder, file, head, maxCostUsd } = options
@@ -62,12 +62,12 @@ export const evolveHead = (options: Options): Effect.Effect<Evolution.Evolved, F
       ),
       { ...Services.of(config, flags), isGym }
     )
-    // The search has ended: the next call starts another one.
+    // The search is complete, so the next call must start a new one.
     yield* Effect.sync(() => rmSync(file, { force: true }))
     return evolved
   }).pipe(Effect.scoped)
 
-/** Returns the result as a sentence. */
+/** Describes the result in a sentence. */
 export const evolvedText = (evolved: Evolution.Evolved): string => {
   const percent = (value: number) => (100 * value).toFixed(1)
   const { after, before, costUsd, difference, generations, isBetter, runs, standardError } = evolved

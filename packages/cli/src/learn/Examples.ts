@@ -1,4 +1,4 @@
-/** Data to learn from: the user's own rated runs, and files of graded answers. */
+/** Collects training data for routers: the user's rated runs, and files of graded answers. */
 import { type Embedder, Outcome } from "@divisi/core"
 import { Drift, OutcomeLog, Outcomes, Replay, Table } from "@divisi/policy-router"
 import * as Clock from "effect/Clock"
@@ -11,7 +11,7 @@ import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { LearnInput } from "./command.ts"
 
-/** Formats the day of a time. */
+/** Formats a timestamp as a date. */
 export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 const tell = (problem: string): void => void process.stderr.write(`divisi: ${clean(problem)}\n`)
@@ -23,7 +23,7 @@ const changeText = ({ at, before, kind, model, since, worker }: Drift.Change): s
   return `${worker} has changed${where} about ${dateOf(at)}${now}: right in ${share(before)} before, in ${share(since)} since. Earlier outcomes are ignored.`
 }
 
-/** Ratings from the servers of a database, if one is named. */
+/** Loads ratings from a shared database, if one is configured. */
 const ofServers = ({ config, database }: LearnInput) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -42,7 +42,7 @@ const ownQuestions = Effect.fnUntraced(function* (input: LearnInput) {
   return Outcomes.fromOutcomes(outcomes)
 })
 
-/** Returns all graded questions with their embeddings. Default embedder: hashed words. */
+/** Returns all graded questions with their embeddings. The default embedder hashes words. */
 export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
   Effect.gen(function* () {
     const files = Option.getOrElse(input.from, () => "")
@@ -52,7 +52,7 @@ export const examplesOf = (input: LearnInput, embedder?: Embedder.Embedder) =>
     return yield* Outcomes.examples(Outcomes.merged([...read.flat(), ...(yield* ownQuestions(input))]), embedder)
   })
 
-/** Returns the number of rated answers of each worker and team, highest first. */
+/** Returns the number of rated answers per worker and team, highest first. */
 const ratedBy = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<readonly [string, number]> => {
   const counts = new Map<string, number>()
   for (const { scores } of examples) for (const id of scores.keys()) counts.set(id, (counts.get(id) ?? 0) + 1)
@@ -63,7 +63,7 @@ const nameOf = (id: string): string => (Table.isWorker(id) ? id : `the team ${id
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`
 
-/** Returns sentences about the rated runs and the missing ratings; empty if two workers have enough ratings. */
+/** Describes the rated runs and the missing ratings. Returns an empty list if two workers have enough ratings. */
 export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): ReadonlyArray<string> => {
   const rated = ratedBy(examples)
   const workers = rated.filter(([id]) => Table.isWorker(id))
@@ -86,7 +86,7 @@ export const missing = (examples: ReadonlyArray<Outcomes.GradedQuestion>): Reado
   ]
 }
 
-/** Returns the error for examples from which nothing can be learned. */
+/** Creates the failure for a set of examples that is too small to learn from. */
 export const nothingRated = (examples: ReadonlyArray<Outcomes.GradedQuestion>) =>
   usage(
     examples.length === 0

@@ -1,4 +1,4 @@
-/** Learns from the log of outcomes, and shows what was learned. */
+/** `divisi learn`: learns a routing table from the log of outcomes, and shows the result. */
 
 import { Strongest } from "@divisi/core"
 import { WholeFile } from "@divisi/files"
@@ -27,7 +27,7 @@ const standingsOf = (workers: ReadonlyArray<string>, standings: ReadonlyArray<Ta
     return { mean, questions, isChosen: worker === chosen }
   })
 
-/** Returns the workers' strengths: over all questions first, then by kind. */
+/** Returns the workers' scores over all questions, followed by the scores per kind of question. */
 const shown = ({ best, kinds, workers }: Table.Table): RouterPicture.Standings => {
   const ids = workers.map(({ worker }) => worker)
   return {
@@ -53,7 +53,7 @@ const textOf = ({ rows: kinds, workers }: RouterPicture.Standings): string =>
     "Accuracy in percent, ± standard error (questions); * marks the chosen worker."
   ].join("\n")
 
-/** Returns the public records, the only basis of a router that has learned nothing yet. */
+/** Formats the public benchmark records that the router uses until it has learned from outcomes. */
 const recordsText = (): string => {
   const known = Strongest.records.map((record) => {
     const { questions } = record
@@ -118,7 +118,7 @@ const refit = (input: LearnInput, file: string) =>
       return yield* nothingRated(examples)
     }
     const old = Learned.current(yield* Learned.read(file))
-    // A table of another embedder cannot say where these questions would go: then the best single worker is the old.
+    // A table from a different embedder cannot route these questions, so the comparison uses the best single worker.
     const before = old?.table.embedder === embedder.name ? old.table : undefined
     const verdict = Replay.compare(examples, before, by)
     const { isPromoted, why } = verdict
@@ -146,7 +146,7 @@ const revert = (input: LearnInput, file: string) =>
     yield* show(input, Learned.current(yield* Learned.read(file)))
   })
 
-/** Learns, shows the results, or reverts them. */
+/** Learns a table, shows the current one, or reverts to the previous one. */
 export const learn = (input: LearnInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     if (input.show && input.revert) return yield* usage("Give --show or --revert, not both.")

@@ -1,4 +1,7 @@
-/** Trains a head on graded answers, and reports its gain over the table learned from the same answers. */
+/**
+ * `divisi learn --head`: trains a routing head on graded answers, and reports its gain over the table learned from the
+ * same answers.
+ */
 import { Embedder } from "@divisi/core"
 import { Head, Replay } from "@divisi/policy-router"
 import * as Effect from "effect/Effect"
@@ -12,10 +15,10 @@ import type { LearnInput } from "./command.ts"
 import { type Options as EvolveOptions, evolvedText, evolveHead } from "./EvolveHead.ts"
 import { examplesOf, nothingRated } from "./Examples.ts"
 
-/** The number of questions between progress reports. */
+/** Number of questions between progress reports. */
 const batch = 32
 
-/** Shows the number of embedded questions on a terminal, because a large model is slow. */
+/** Wraps an embedder to show progress on a terminal, because large models are slow. */
 const telling = ({ embed, name }: Embedder.Embedder): Embedder.Embedder => ({
   name,
   embed: Effect.fnUntraced(function* (texts: ReadonlyArray<string>) {
@@ -29,7 +32,7 @@ const telling = ({ embed, name }: Embedder.Embedder): Embedder.Embedder => ({
   })
 })
 
-/** Evolves the head if requested. Runs of real workers cost money, so a cost limit is required. */
+/** Evolves the head if requested. This calls real workers, so a cost limit is required. */
 const evolvedOf = (input: LearnInput, options: Pick<EvolveOptions, "head" | "embedder" | "file">) =>
   Effect.gen(function* () {
     const [benchmark, maxCostUsd] = [Option.getOrUndefined(input.evolve), Option.getOrUndefined(input.maxCost)]

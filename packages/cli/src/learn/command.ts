@@ -1,4 +1,4 @@
-/** `divisi learn`: its flags and help. The implementation is loaded on demand. */
+/** Defines `divisi learn` with its flags and help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -40,7 +40,7 @@ const learnFlags = {
   json: toggle("json", "Print JSON")
 }
 
-/** Input of `divisi learn`. */
+/** Parsed flags of `divisi learn`. */
 export type LearnInput = Command.Command.Config.Infer<typeof learnFlags>
 
 export const learn = Command.make("learn", learnFlags, (input) =>

@@ -1,4 +1,4 @@
-/** `divisi mcp`: a Conductor as an MCP server over standard input and output. */
+/** `divisi mcp`: serves a Conductor as an MCP server over standard input and output. */
 import { Budget } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import type { McpInput } from "./flags.ts"
 
-/** Returns a Conductor whose runs share an account. */
+/** Wraps a Conductor so that all of its runs are charged to one account. */
 const onAccount = (conductor: Conductor.Conductor["Service"], ledger: Budget.Ledger) =>
   Conductor.Conductor.of({ ...conductor, run: (task, options) => conductor.run(task, { ...options, ledger }) })
 

@@ -1,4 +1,4 @@
-/** Flags of `divisi mcp`: those of `divisi run`, without a question. */
+/** Flags for `divisi mcp`: the same as for `divisi run`, without the question. */
 import type * as Command from "effect/cli/Command"
 import { cost, text, timeout } from "../invocation/flags.ts"
 import { flags as ofRun } from "../run/flags.ts"
@@ -13,5 +13,5 @@ export const flags = {
   description: text("description", "<text>", "Description of the team, shown to the client's model")
 }
 
-/** Input of `divisi mcp`. */
+/** Parsed flags of `divisi mcp`. */
 export type McpInput = Command.Command.Config.Infer<typeof flags>

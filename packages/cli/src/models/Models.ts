@@ -1,4 +1,4 @@
-/** `divisi models`: lists installed and available local models. */
+/** `divisi models`: manages local models. */
 import type { Inspection, LlamaCppError } from "@divisi/policy-llamacpp"
 import * as Effect from "effect/Effect"
 import { type Failure, failed } from "../invocation/Failure.ts"
@@ -11,7 +11,7 @@ const print = (text: string) => Effect.sync(() => void stdout.write(`${text}\n`)
 const orFail = <A>(effect: Effect.Effect<A, LlamaCppError.LlamaCppError>): Effect.Effect<A, Failure> =>
   Effect.mapError(effect, ({ message }) => failed(message))
 
-/** Lists installed models, and the known names. */
+/** Lists installed models, and the known models that can be downloaded. */
 export const list = Effect.fnUntraced(function* (input: { readonly json: boolean }): Effect.fn.Return<void, Failure> {
   const { knownModels, LlamaCppError, ModelStore } = yield* LocalModels.loaded
   const stored = yield* orFail(ModelStore.list())

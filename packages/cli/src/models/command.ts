@@ -1,4 +1,4 @@
-/** `divisi models`: its subcommands, flags and help. The implementations are loaded on demand. */
+/** Defines `divisi models` with its subcommands, flags and help. The implementations are loaded on demand. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"

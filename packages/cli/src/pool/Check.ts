@@ -1,4 +1,4 @@
-/** `divisi pool check`: checks whether each worker answers, how fast, and at which price. */
+/** `divisi pool check`: checks whether each worker responds, how fast it is, and what it costs. */
 
 import { Elapsed } from "@divisi/core"
 import { WorkerStream } from "@divisi/core/streams"
@@ -16,28 +16,28 @@ import * as CheckText from "./CheckText.ts"
 import * as Cooldowns from "./Cooldowns.ts"
 import type { CheckInput } from "./flags.ts"
 
-/** A worker's answer to a tiny request. */
+/** The result of sending a tiny request to a worker. */
 export interface Checked {
   readonly worker: string
   readonly reachable: boolean
-  /** The time until the first chunk of the answer, including reasoning, in milliseconds. */
+  /** Time until the first chunk of output, including reasoning, in milliseconds. */
   readonly latencyMillis?: number | undefined
   readonly durationMillis?: number | undefined
-  /** The output tokens per second over the whole call, including hidden reasoning. */
+  /** Output tokens per second over the whole call, including hidden reasoning. */
   readonly tokensPerSecond?: number | undefined
   readonly usage?: Usage | undefined
-  /** The cost of the check itself; absent if the price is unknown. */
+  /** Cost of the check, in USD. Omitted if the price is unknown. */
   readonly costUsd?: number | undefined
   readonly pricing?: Pricing | undefined
-  /** The error, on one line. */
+  /** The error message, on one line. */
   readonly error?: string | undefined
-  /** The cooldown of its provider; absent if calls are sent. */
+  /** The cooldown of the provider. Omitted if calls are currently sent. */
   readonly cooldown?: Cooldowns.Cooldown | undefined
 }
 
 const messages = [{ role: "user", content: "Write the numbers from 1 to 20, separated by spaces." }] as const
 
-/** The output limit: enough for the answer and for the reasoning of some models. */
+/** Output limit in tokens, sufficient for the answer and for the reasoning that some models produce. */
 const maxOutputTokens = 512
 
 const failed = (worker: Worker, error: string): Checked => ({
@@ -47,11 +47,11 @@ const failed = (worker: Worker, error: string): Checked => ({
   error: error.replaceAll(/\s+/g, " ").trim()
 })
 
-/** Returns the failure of a worker with a bug in its code. */
+/** Creates the failure for a worker whose code threw an exception. */
 const defective = (worker: Worker, detail: string) =>
   new WorkerError({ worker: worker.id, reason: { _tag: "Defect", detail } })
 
-/** Calls a worker once. It counts as reachable if its answer completes, regardless of the content. */
+/** Sends one request to a worker. The worker counts as reachable if the response completes, whatever its content. */
 const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Checked> =>
   Effect.gen(function* () {
     const clock = yield* Clock.Clock
@@ -100,7 +100,7 @@ const checkWorker = (worker: Worker, timeoutMillis: number): Effect.Effect<Check
     )
   )
 
-/** Adds the cooldown of a server to a result. It takes precedence over a vendor's. */
+/** Adds a cooldown reported by a server to a result. It takes precedence over a cooldown requested by the vendor. */
 const withCooldown =
   (workers: ReadonlyArray<Worker>, cooldowns: ReadonlyArray<Cooldowns.Cooldown>) =>
   (result: Checked, at: number): Checked => {
@@ -108,7 +108,7 @@ const withCooldown =
     return { ...result, cooldown: cooldowns.find((one) => one.provider === provider) ?? result.cooldown }
   }
 
-/** Checks all workers of the pool concurrently and prints the results. Fails if a worker does not answer. */
+/** Checks all workers in the pool concurrently and prints the results. Fails if any worker does not respond. */
 export const check = Effect.fnUntraced(function* (input: CheckInput): Effect.fn.Return<void, Failure> {
   const { config } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const pool = yield* RunOptions.resolvePool(config, input)

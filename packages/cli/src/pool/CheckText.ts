@@ -1,4 +1,4 @@
-/** Formats the results of a pool's workers for display. */
+/** Formats the results of `divisi pool check`. */
 import type { Pricing } from "@divisi/core/Usage"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
@@ -6,7 +6,7 @@ import { table } from "../view/Table.ts"
 import type { Checked } from "./Check.ts"
 import type { Cooldown } from "./Cooldowns.ts"
 
-/** Formats a price: USD per million input and output tokens. */
+/** Formats a price in USD per million input and output tokens. */
 export const price = (pricing: Pricing | undefined): string => {
   if (pricing === undefined) return "unknown"
   const { inputPerMillion, isPlay, outputPerMillion, perCall = 0 } = pricing
@@ -36,7 +36,7 @@ const total = (results: ReadonlyArray<Checked>): string => {
 
 const reasons = { "rate-limited": "rate limited", failing: "failing" } as const
 
-/** Describes a cooldown: its reason, its duration, and the time of the next call. */
+/** Describes a cooldown: the reason, its duration, and the time of the next call. */
 const waiting = ({ because, by, millis, provider, until }: Cooldown): string => {
   const next = `for ${Format.duration(millis)}; the next call tries at ${until}`
   return by === "server"
@@ -44,7 +44,7 @@ const waiting = ({ because, by, millis, provider, until }: Cooldown): string => 
     : `⏸ ${clean(provider)} is ${reasons[because]}: its vendor asks to wait ${next}`
 }
 
-/** Returns a table with a line per worker, followed by failures, cooldowns and the total. */
+/** Formats the results as a table, followed by errors, cooldowns and the total. */
 export const text = (results: ReadonlyArray<Checked>, others: ReadonlyArray<Cooldown> = []): string => {
   const rows = [["  worker", "first piece", "tokens/s", "price in / out per million"], ...results.map(row)]
   const isRight = (column: number) => column === 1 || column === 2

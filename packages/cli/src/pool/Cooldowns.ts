@@ -1,25 +1,25 @@
-/** The cooldowns of providers, as reported by a running server or requested by a vendor. */
+/** Provider cooldowns, as reported by a running server or requested by a vendor. */
 import type { Worker, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
-/** A provider that temporarily receives no calls. */
+/** A provider that is temporarily not called. */
 export interface Cooldown {
-  /** The provider of a worker, or the worker's id if it has no provider. */
+  /** The worker's provider, or the worker's id if it has no provider. */
   readonly provider: string
   readonly because: "rate-limited" | "failing"
-  /** The time of the next trial call, in ISO 8601. */
+  /** Time of the next trial call, in ISO 8601 format. */
   readonly until: string
-  /** The time until then, in milliseconds. */
+  /** Remaining time, in milliseconds. */
   readonly millis: number
-  /** `server`: a server is running, but is not making any calls. `vendor`: the vendor asked this check to wait. */
+  /** The source of the cooldown: a running server, or the vendor in its response to this check. */
   readonly by: "server" | "vendor"
 }
 
 /** Returns the provider of a worker. */
 export const providerOf = ({ id, provider = id }: Worker): string => provider
 
-/** Returns the cooldown that a failed call requests; `undefined` if the vendor did not specify a time. */
+/** Returns the cooldown requested by a failed call, or `undefined` if the vendor specified no time. */
 export const asked = (worker: Worker, reason: WorkerErrorReason, nowMillis: number): Cooldown | undefined => {
   if (reason._tag !== "RateLimited" && reason._tag !== "Overloaded") return undefined
   const { retryAfterMillis: millis } = reason
@@ -33,7 +33,7 @@ export const asked = (worker: Worker, reason: WorkerErrorReason, nowMillis: numb
   }
 }
 
-/** Maximum time to wait for a server's health. */
+/** Timeout for a server's health endpoint, in milliseconds. */
 const patienceMillis = 5_000
 
 const mostShown = 1_000
@@ -52,7 +52,7 @@ const addressOf = (server: string): URL | undefined => {
   return /^https?:/.test(text) && URL.canParse(text) ? new URL("/health/ready", text) : undefined
 }
 
-/** Returns the cooldowns of a running `divisi serve`. Fails if the server does not answer. */
+/** Returns the cooldowns reported by a running `divisi serve`. Fails if the server does not respond. */
 export const ofServer = (server: string): Effect.Effect<ReadonlyArray<Cooldown>, Failure> => {
   const url = addressOf(server)
   if (url === undefined)

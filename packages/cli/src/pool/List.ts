@@ -1,6 +1,6 @@
 /**
- * `divisi pool list`: lists possible members of a pool: vendors with keys, servers on this machine, and the config's
- * workers.
+ * `divisi pool list`: lists available pool members, i.e. vendors with API keys, model servers on this machine, and the
+ * config's workers.
  */
 
 import type { Pricing } from "@divisi/core/Usage"
@@ -17,25 +17,25 @@ import { vendors } from "../vendors/Vendors.ts"
 import type { ListInput } from "./flags.ts"
 import * as ListText from "./ListText.ts"
 
-/** A vendor, and whether it is usable. Of a key, only its variable is shown. */
+/** A vendor, and whether it can be used. Only the name of the key's environment variable is shown. */
 export interface ListedVendor {
   readonly name: string
-  /** The environment variables for its key, and the one that is set. */
+  /** The environment variables that can hold the key, and the one that is set. */
   readonly keys: ReadonlyArray<string>
   readonly keySet: string | undefined
   readonly needsKey: boolean
-  /** The environment variable with the user's own base URL, if set. */
+  /** The environment variable with a custom base URL, if it is set. */
   readonly baseUrlSet: string | undefined
 }
 
-/** A worker of the config. */
+/** A worker in the config. */
 export interface ListedWorker {
   readonly id: string
   readonly description: string | undefined
   readonly pricing: Pricing | undefined
 }
 
-/** All possible members. */
+/** All available members. */
 export interface Listing {
   readonly config: {
     readonly file: string | undefined
@@ -49,7 +49,7 @@ export interface Listing {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== ""
 
-/** Checks the environment, this machine and the config. */
+/** Inspects the environment, this machine and the config. */
 const look = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<Listing, Failure> {
   const { config, file } = yield* ConfigFile.resolve(Option.getOrUndefined(input.config))
   const environment = yield* Vendor.environment(vendors)
@@ -71,7 +71,7 @@ const look = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<Li
   }
 })
 
-/** Prints the possible members. */
+/** Prints the available members. */
 export const list = Effect.fnUntraced(function* (input: ListInput): Effect.fn.Return<void, Failure> {
   const listing = yield* look(input)
   stdout.write(`${input.json ? JSON.stringify(listing) : ListText.text(listing)}\n`)

@@ -1,4 +1,4 @@
-/** Formats the possible members of a pool for display. */
+/** Formats the output of `divisi pool list`. */
 import * as Format from "../view/Format.ts"
 import { table, toLeft } from "../view/Table.ts"
 import { price } from "./CheckText.ts"
@@ -57,6 +57,6 @@ const configOf = ({ config: { file, policy, workers } }: Listing): string => {
   return `${table([[`worker of ${file}`, "in / out per million", ""], ...rows], toLeft)}${plan}`
 }
 
-/** Returns the parts of a listing, one table each. */
+/** Formats each section of the listing as a table. */
 export const text = (listing: Listing): string =>
   [configOf(listing), vendorsOf(listing), serversOf(listing), modelsOf(listing)].join("\n\n")

@@ -1,4 +1,4 @@
-/** `divisi pool record`: asks every worker of a pool every question, and stores the graded answers. */
+/** `divisi pool record`: sends every question to every worker in a pool, and stores the graded answers. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -78,7 +78,7 @@ const evaluationOf = (input: RecordInput, pool: WorkerPool.WorkerPool): EvalInpu
   })
 }
 
-/** Ends the recording when its time is over. Recorded answers stay in the folder. */
+/** Stops the recording at its time limit. Recorded answers remain in the folder. */
 const within = <A>(millis: Option.Option<number>, effect: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> =>
   Option.match(millis, {
     onNone: () => effect,
@@ -95,7 +95,7 @@ const within = <A>(millis: Option.Option<number>, effect: Effect.Effect<A, Failu
       })
   })
 
-/** Shows the price, records, and shows the workers' scores. */
+/** Shows the estimated price, records the answers, and shows the workers' scores. */
 export const record = (input: RecordInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const tasks = yield* questionsOf(input)

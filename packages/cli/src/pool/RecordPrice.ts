@@ -1,25 +1,25 @@
-/** The price of a recording before it starts. */
+/** Estimates the price of a recording before it starts. */
 import { Price } from "@divisi/core"
 import type * as Task from "@divisi/core/Task"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import * as Format from "../view/Format.ts"
 import { table } from "../view/Table.ts"
 
-/** Calls, tokens and USD of one worker, or of all. Costs are `undefined` if a price is unknown. */
+/** Calls, tokens and cost in USD for one worker, or in total. Costs are `undefined` if a price is unknown. */
 export interface Estimate {
   readonly worker: string
   readonly calls: number
-  /** The likely cost, with answers of 400 tokens or the limit. */
+  /** Expected cost, assuming answers of 400 tokens or the token limit. */
   readonly likelyUsd: number | undefined
-  /** The maximum cost, with the longest answers. */
+  /** Maximum cost, assuming answers of maximum length. */
   readonly mostUsd: number | undefined
 }
 
-/** Settings that the price depends on. */
+/** The settings that determine the price. */
 export interface Options {
   readonly pool: WorkerPool
   readonly tasks: ReadonlyArray<Task.Task>
-  /** The number of answers per question. */
+  /** Number of answers per question. */
   readonly samples: number
   readonly maxOutputTokens?: number | undefined
 }
@@ -27,7 +27,7 @@ export interface Options {
 const sum = (values: ReadonlyArray<number | undefined>): number | undefined =>
   values.includes(undefined) ? undefined : values.reduce<number>((all, value) => all + value!, 0)
 
-/** Returns one estimate per worker. */
+/** Estimates the cost for each worker. */
 export const of = ({ maxOutputTokens, pool, samples, tasks }: Options): ReadonlyArray<Estimate> =>
   pool.workers.map(({ id }, worker) => {
     const prices = tasks.map((task) =>
@@ -51,7 +51,7 @@ export const of = ({ maxOutputTokens, pool, samples, tasks }: Options): Readonly
     }
   })
 
-/** Returns the total of the workers' estimates. */
+/** Adds up the estimates of all workers. */
 export const total = (all: ReadonlyArray<Estimate>): Estimate => ({
   worker: "all",
   calls: all.reduce((calls, one) => calls + one.calls, 0),

@@ -1,4 +1,7 @@
-/** The answers of a questions file, checked with their own graders before anything is paid. */
+/**
+ * Validates the reference answers in a questions file before any call is paid for, by grading each of them with its own
+ * grader.
+ */
 import * as Task from "@divisi/core/Task"
 import { Graders, type Verdict } from "@divisi/graders"
 import { CodeGrader } from "@divisi/graders/code"
@@ -7,10 +10,10 @@ import * as Effect from "effect/Effect"
 import * as Format from "../view/Format.ts"
 import { clean } from "../view/Line.ts"
 
-/** The number of questions that the error names. */
+/** Maximum number of questions listed in the error. */
 const shown = 3
 
-/** Graders whose reference is a record of tests, not an answer. */
+/** Graders whose reference contains tests for a program instead of an answer. */
 const ofPrograms = new Set(
   [CodeGrader.liveCodeBench(Sandboxes.shared), CodeGrader.bigCodeBench(Sandboxes.shared)].map(({ name }) => name)
 )
@@ -20,7 +23,7 @@ const short = (text: string): string => {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line
 }
 
-/** Why no answer to a task can be right; `undefined` if one can. */
+/** Returns the reason why no answer to a task can be graded as correct, or `undefined` if one can. */
 const problemOf = (task: Task.Task, name: string, grader: Verdict.AnswerGrader): Effect.Effect<string | undefined> => {
   const { reference = "" } = task
   return Effect.match(grader.grade(task, ofPrograms.has(name) ? "" : reference), {
@@ -31,8 +34,9 @@ const problemOf = (task: Task.Task, name: string, grader: Verdict.AnswerGrader):
 }
 
 /**
- * Returns an error text if the file has questions that no answer can get right, such as `"answer": "seven"` with the
- * grader `integer`. Judges and your own graders are not asked: they may be paid, or compare in another way.
+ * Returns an error message if the file contains questions that no answer can satisfy, such as `"answer": "seven"` with
+ * the grader `integer`. Judges and user-supplied graders are skipped, since they may cost money or compare in another
+ * way.
  */
 export const problem = (
   file: string,

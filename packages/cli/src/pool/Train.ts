@@ -1,4 +1,4 @@
-/** `divisi pool train`: a Conductor that chooses a worker by the question, from recorded answers. */
+/** `divisi pool train`: trains a Conductor that selects a worker for each question, based on recorded answers. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import { Embedder } from "@divisi/core"
@@ -18,10 +18,10 @@ import { clean } from "../view/Line.ts"
 import type { TrainPoolInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 
-/** The file of the trained Conductor in the folder of a recording. */
+/** Returns the path of the trained Conductor in a recording's folder. */
 export const fileIn = (folder: string): string => path.join(folder, "head.json")
 
-/** A recording with the tasks that it was made of. */
+/** A recording, with the tasks on which it is based. */
 export interface Recording {
   readonly report: Report
   readonly record: BenchmarkRecord
@@ -29,7 +29,7 @@ export interface Recording {
   readonly tasks: ReadonlyArray<Task.Task>
 }
 
-/** Reads the recording in a folder. */
+/** Loads the recording in a folder. */
 export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const absent = [ReportFile.names.results, ReportFile.names.samples].find(
@@ -50,13 +50,13 @@ export const read = (folder: string): Effect.Effect<Recording, Failure, Scope.Sc
     return { report, record, samples, tasks }
   })
 
-/** The questions of the file that were recorded. */
+/** Returns the tasks that have recorded answers. */
 export const recordedIn = ({ samples, tasks }: Recording): ReadonlyArray<Task.Task> => {
   const recorded = new Set(samples.map(({ task }) => task))
   return tasks.filter(({ id }) => recorded.has(id))
 }
 
-/** Differences between a recording and its questions file, and missing answers: sentences for standard error. */
+/** Describes differences between a recording and its questions file, and missing answers. */
 export const notices = (recording: Recording): ReadonlyArray<string> => {
   const { record, report, samples, tasks } = recording
   const file = record.requested ?? record.benchmark
@@ -78,7 +78,7 @@ export const notices = (recording: Recording): ReadonlyArray<string> => {
   ]
 }
 
-/** The workers that were recorded alone, by the name of their policy. */
+/** Maps policy names to workers, for the workers that were recorded individually. */
 const aloneIn = ({ config, pool }: Report): ReadonlyMap<string, string> => {
   const named = new Set(config.policies.map(({ name }) => name))
   return new Map(pool.map(({ id }) => [`single:${id}`, id] as const).filter(([name]) => named.has(name)))
@@ -89,7 +89,7 @@ export const say = (text: string): void => void process.stderr.write(`${clean(te
 
 const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The mean of a figure of each worker's answers to a question. */
+/** Returns the mean of a value over each worker's answers to a question. */
 const byWorker = (samples: ReadonlyArray<Sample>, alone: ReadonlyMap<string, string>, of: (sample: Sample) => number) =>
   new Map(
     [...Map.groupBy(samples, ({ policy }) => alone.get(policy))].flatMap(([worker, some]) =>
@@ -97,7 +97,10 @@ const byWorker = (samples: ReadonlyArray<Sample>, alone: ReadonlyMap<string, str
     )
   )
 
-/** The graded questions that may be trained on. `worthUsd` is the value of a right answer, if prices count. */
+/**
+ * Returns the graded questions that may be used for training. `worthUsd` is the value of a correct answer, if prices
+ * matter.
+ */
 const gradedOf = (
   { report, samples, tasks }: Recording,
   worthUsd: number | undefined
@@ -118,7 +121,7 @@ const gradedOf = (
     })
 }
 
-/** Trains, judges by cross-validation, and stores the Conductor in the folder. */
+/** Trains a Conductor, evaluates it by cross-validation, and stores it in the folder. */
 export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { folder } = input
@@ -161,7 +164,7 @@ export const train = (input: TrainPoolInput): Effect.Effect<void, Failure> =>
     )
   }).pipe(Effect.scoped)
 
-/** Whether a folder has a trained Conductor. */
+/** Whether a folder contains a trained Conductor. */
 export const isTrained = (folder: string): Effect.Effect<boolean, Failure> =>
   Effect.mapBoth(Head.read(fileIn(folder)), {
     onSuccess: (head) => head !== undefined,

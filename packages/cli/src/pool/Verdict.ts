@@ -1,4 +1,4 @@
-/** `divisi pool verdict`: the trained Conductor on the questions that it was not trained on, from recorded answers. */
+/** `divisi pool verdict`: evaluates the trained Conductor on held-out questions, using recorded answers. */
 import { rmSync } from "node:fs"
 import path from "node:path"
 import { ReportFile } from "@divisi/evals"
@@ -17,11 +17,11 @@ import type { VerdictInput } from "./flags.ts"
 import * as HeldOut from "./HeldOut.ts"
 import * as Train from "./Train.ts"
 
-/** The prices that the recording was made with. */
+/** Returns the prices in effect during the recording. */
 const pricesOf = ({ pool }: Report) =>
   Object.fromEntries(pool.flatMap(({ id, pricing }) => (pricing === undefined ? [] : [[id, pricing] as const])))
 
-/** The verdict in a sentence. A Conductor that always asks one worker equals that worker. */
+/** Returns the verdict as a sentence. A Conductor that always selects the same worker is equivalent to that worker. */
 const sentenceOf = (report: Report, conductor: string): string | undefined => {
   const [only, ...others] = report.cells.find(({ policy }) => policy === conductor)?.workers ?? []
   if (only !== undefined && others.length === 0) {
@@ -31,14 +31,15 @@ const sentenceOf = (report: Report, conductor: string): string | undefined => {
 }
 
 /**
- * Removes the results of an earlier verdict: they are of another Conductor with the same name. Nothing was paid for them.
+ * Removes the results of an earlier verdict, which may be for a different Conductor with the same name. Recreating them
+ * costs nothing.
  */
 const withoutEarlier = (out: string): Effect.Effect<void> =>
   Effect.sync(() => {
     for (const name of Object.values(ReportFile.names)) rmSync(path.join(out, name), { force: true })
   })
 
-/** Replays the held-out questions, writes the report and shows it. Nothing is called. */
+/** Replays the held-out questions, writes the report and prints it. Makes no calls. */
 export const verdict = (input: VerdictInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const { folder } = input

@@ -1,4 +1,4 @@
-/** Flags of `divisi pool`. */
+/** Flags for `divisi pool`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -19,7 +19,7 @@ export const checkFlags = {
   json: toggle("json", "Print one line of JSON per worker")
 }
 
-/** Input of `divisi pool check`. */
+/** Parsed flags of `divisi pool check`. */
 export type CheckInput = Command.Command.Config.Infer<typeof checkFlags>
 
 export const listFlags = {
@@ -27,7 +27,7 @@ export const listFlags = {
   json: toggle("json", "Print the result as one line of JSON")
 }
 
-/** Input of `divisi pool list`. */
+/** Parsed flags of `divisi pool list`. */
 export type ListInput = Command.Command.Config.Infer<typeof listFlags>
 
 const folder = Argument.String("folder").pipe(Argument.withDescription("Folder written by divisi pool record"))
@@ -69,7 +69,7 @@ export const recordFlags = {
   json: evalFlags.json
 }
 
-/** Input of `divisi pool record`. */
+/** Parsed flags of `divisi pool record`. */
 export type RecordInput = Command.Command.Config.Infer<typeof recordFlags>
 
 export const trainPoolFlags = {
@@ -93,7 +93,7 @@ export const trainPoolFlags = {
   json: toggle("json", "Print one line of JSON")
 }
 
-/** Input of `divisi pool train`. */
+/** Parsed flags of `divisi pool train`. */
 export type TrainPoolInput = Command.Command.Config.Infer<typeof trainPoolFlags>
 
 export const verdictFlags = {
@@ -104,5 +104,5 @@ export const verdictFlags = {
   json: toggle("json", "Print the verdict and the content of results.json as one line of JSON")
 }
 
-/** Input of `divisi pool verdict`. */
+/** Parsed flags of `divisi pool verdict`. */
 export type VerdictInput = Command.Command.Config.Infer<typeof verdictFlags>

@@ -1,4 +1,4 @@
-/** `divisi provider new`: writes a provider that works and passes its tests, for its author to change step by step. */
+/** `divisi provider new`: generates a working provider package with tests, as a starting point for its author. */
 import { randomUUID } from "node:crypto"
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -13,16 +13,16 @@ import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import { stdout } from "../invocation/Output.ts"
 import type { NewInput } from "./flags.ts"
 
-/** Whether a package, a file and a function can be called so. */
+/** Whether a name can be used for a package, a file and a function. */
 export const isName = (name: string): boolean => /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name) && name.length <= 60
 
-/** `acme-models` as a function: `acmeModels`. */
+/** Converts a package name to a function name: `acme-models` becomes `acmeModels`. */
 const functionOf = (name: string): string =>
   name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
- * Renames a provider in a file of the template. Statements about its initial protocol remain, since they are true until
- * the author changes it.
+ * Renames the provider in a template file. Statements about the template's protocol are left unchanged, because they remain true
+ * until the author changes it.
  */
 export const renamed = (text: string, name: string): string =>
   text
@@ -45,12 +45,11 @@ interface ProviderManifest {
 
 const describe = (name: string): string => `Divisi workers for the models of ${name}.`
 
-/** The folder for the packages of a clone in generated projects, relative to the folder. */
+/** Subfolder for packages built from a clone. */
 const packedFolder = "divisi-packages"
 
 /**
- * The manifest of the template for another name, and for this version of Divisi. The packages that a clone has packed
- * are taken from their files.
+ * Returns the template's package.json with a new name and version. Packages built from a clone are referenced as files.
  */
 export const manifestOf = (text: string, name: string, version: string, packed: Ranges = {}): string => {
   const template = JSON.parse(text) as ProviderManifest
@@ -66,7 +65,7 @@ export const manifestOf = (text: string, name: string, version: string, packed: 
     description: describe(name),
     dependencies: { ...ranges(template.dependencies), ...only(files, (key) => dependencies.includes(key)) },
     peerDependencies: ranges(template.peerDependencies),
-    // The clone's packages depend on each other, and those are not published either.
+    // A clone's packages depend on each other and are not published, so all of them are listed.
     devDependencies: { ...ranges(template.devDependencies), ...only(files, (key) => !dependencies.includes(key)) }
   }
   return `${JSON.stringify(own, undefined, 2)}\n`
@@ -75,20 +74,20 @@ export const manifestOf = (text: string, name: string, version: string, packed: 
 const only = (record: Ranges, isMeant: (key: string) => boolean): Ranges =>
   Object.fromEntries(Object.entries(record).filter(([key]) => isMeant(key)))
 
-/** Returns the template's folder in the build. */
+/** Returns the template folder in the build. */
 const template = () =>
   fileURLToPath(new URL("dist/templates/provider", import.meta.resolve("@divisi/cli/package.json")))
 
-/** The name of the template's manifest: npm would treat a nested `package.json` as a package. */
+/** File name of the template's manifest. npm would treat a nested `package.json` as a package. */
 const storedManifest = "package.json.template"
 
-/** The author has to say whose licence it is. */
+/** The license is left out, because the author must choose one. */
 const isOurs = (file: string) => file === "LICENSE"
 
-/** Packs packages into a folder: the names of the files by the packages' names. */
+/** Packs packages into a folder. Returns file names by package name. */
 type Pack = (names: ReadonlyArray<string>, to: string) => Promise<Ranges>
 
-/** The packages of Divisi that the template needs. */
+/** Returns the Divisi packages that the template requires. */
 const ours = async (from: string): Promise<ReadonlyArray<string>> => {
   const text = await fs.readFile(path.join(from, storedManifest), "utf8")
   const { dependencies, devDependencies, peerDependencies } = JSON.parse(text) as ProviderManifest
@@ -96,7 +95,7 @@ const ours = async (from: string): Promise<ReadonlyArray<string>> => {
   return all.filter((key) => key.startsWith("@divisi/"))
 }
 
-/** Writes a provider into a folder, file by file; the paths of the files. `pack` brings the packages of a clone. */
+/** Writes the provider to a folder and returns the paths of its files. `pack` builds packages from a clone. */
 export const write = async (options: {
   readonly name: string
   readonly from: string
@@ -137,8 +136,8 @@ const attempt = <A>(folder: string, action: () => Promise<A>): Effect.Effect<A, 
   Effect.tryPromise({ try: action, catch: fromUnknown(folder, "written") })
 
 /**
- * Writes the folder under another name first, so that it appears complete or not at all, and a second attempt does not
- * find a partial one.
+ * Writes to a temporary folder first, so that the final folder appears complete or not at all, and a second attempt
+ * does not find partial files.
  */
 const writeWhole = Effect.fnUntraced(function* (name: string, to: string) {
   const partial = `${to}.${randomUUID()}.partial`
@@ -158,13 +157,13 @@ const ofClone = [
   `  npm install --save-dev @divisi/core@^${manifest.version} @divisi/testkit@^${manifest.version}`
 ]
 
-/** And with what does not. */
+/** Next steps for a project generated from an installed command line. */
 const ofRegistry = [
   `If npm does not find @divisi/…@^${manifest.version}, it is not published yet: create the project in a clone of Divisi`,
   "with `npx divisi provider new`, which includes its packages."
 ]
 
-/** Writes a provider into a new or empty folder, and prints the next steps. */
+/** Writes a provider to a new or empty folder, and prints the next steps. */
 export const create = Effect.fnUntraced(function* (input: NewInput): Effect.fn.Return<void, Failure> {
   const { name } = input
   if (!isName(name)) {

@@ -1,4 +1,4 @@
-/** `divisi provider`: its help. The implementation is loaded on demand. */
+/** Defines `divisi provider` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { flags } from "./flags.ts"

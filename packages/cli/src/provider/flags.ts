@@ -1,4 +1,4 @@
-/** Flags of `divisi provider`. */
+/** Flags for `divisi provider`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import { text, toggle } from "../invocation/flags.ts"
@@ -11,5 +11,5 @@ export const flags = {
   json: toggle("json", "Print the folder and its files as JSON")
 }
 
-/** Input of `divisi provider new`. */
+/** Parsed flags of `divisi provider new`. */
 export type NewInput = Command.Command.Config.Infer<typeof flags>

@@ -1,4 +1,4 @@
-/** Appends a rating to the log of outcomes. */
+/** `divisi rate`: appends a rating to the log of outcomes. */
 
 import { Outcome } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -12,7 +12,7 @@ import * as OwnOutcomes from "../stores/OwnOutcomes.ts"
 import { clean } from "../view/Line.ts"
 import type { RateInput } from "./command.ts"
 
-/** Returns the requested run: the newest, or the one whose id starts with the given text. */
+/** Returns the requested run: the most recent one, or the one whose id starts with the given text. */
 const found = (runs: ReadonlyArray<OutcomeLog.Run>, wanted: string | undefined): OutcomeLog.Run | string => {
   if (wanted === undefined)
     return runs[0] ?? "No run is logged yet. Runs of `divisi run` with your own workers are logged."
@@ -30,10 +30,7 @@ const stepOf = (text: string) => {
   return { round: round!, step: step! }
 }
 
-/**
- * Returns the effect of a rating in a sentence: a plan is rated as a whole, which gives no information about its
- * workers.
- */
+/** Describes the effect of a rating. A plan is rated as a whole, which says nothing about individual workers. */
 const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
   if (Table.isWorker(worker)) return `The rating shows how good ${worker} is at questions like this one.`
   const steps = answers.filter(({ step }) => step !== undefined)
@@ -42,7 +39,7 @@ const teaches = ({ answers, run }: OutcomeLog.Run, worker: string): string => {
   return steps.length === 0 ? team : `${team} To rate those: divisi rate up ${run.slice(0, 8)} with ${example}.`
 }
 
-/** Rates a run, or one of its steps. */
+/** Rates a run or one of its steps. */
 export const rate = (input: RateInput): Effect.Effect<void, Failure> =>
   Effect.gen(function* () {
     const file = yield* OwnOutcomes.file

@@ -1,4 +1,4 @@
-/** `divisi rate`: its flags and help. The implementation is loaded on demand. */
+/** Defines `divisi rate` with its flags and help. The implementation is loaded on demand. */
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -8,7 +8,7 @@ import { paragraphs, text, toggle } from "../invocation/flags.ts"
 
 const words: Readonly<Record<string, number>> = { up: 1, good: 1, down: 0, bad: 0 }
 
-/** Returns the score for a word or a number; `undefined` if it is invalid. */
+/** Converts a word or number to a score. Returns `undefined` if it is invalid. */
 export const scoreOf = (text: string): number | undefined => {
   const score = words[text] ?? (/^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN)
   return score >= 0 && score <= 1 ? score : undefined
@@ -43,7 +43,7 @@ const rateFlags = {
   json: toggle("json", "Print the rating as JSON")
 }
 
-/** Input of `divisi rate`. */
+/** Parsed flags of `divisi rate`. */
 export type RateInput = Command.Command.Config.Infer<typeof rateFlags>
 
 export const rate = Command.make("rate", rateFlags, (input) =>

@@ -1,4 +1,4 @@
-/** Reads the recording of a run: a transcript, or its events as lines of JSON. */
+/** Loads a recorded run: a transcript, or its events as JSON Lines. */
 import { type RunEvent, Transcript } from "@divisi/core"
 import * as Wire from "@divisi/core/Wire"
 import { Sealed } from "@divisi/files"
@@ -8,13 +8,13 @@ import * as Result from "effect/Result"
 export interface Recording {
   /** The complete transcript. */
   readonly run: Transcript.Transcript
-  /** The time of the last event, in milliseconds since 1970. */
+  /** Time of the last event, in milliseconds since 1970. */
   readonly endedAt: number
-  /** Returns the run as of a time; before its start, as it started. */
+  /** Returns the state of the run at a given time, or its initial state for an earlier time. */
   readonly at: (time: number) => Transcript.Transcript
 }
 
-/** Replays a transcript. Its texts appear when they are complete. */
+/** Creates a recording from a transcript. Texts appear when they are complete. */
 const ofTranscript = (run: Transcript.Transcript): Recording => ({
   run,
   endedAt: Transcript.endOf(run),
@@ -22,7 +22,8 @@ const ofTranscript = (run: Transcript.Transcript): Recording => ({
 })
 
 /**
- * Replays events, so that texts grow as in the original run: folds the events up to a time, and continues from there.
+ * Creates a recording from events, so that texts grow as in the original run. Folds the events up to the requested time
+ * and continues from there.
  */
 const ofEvents = (events: ReadonlyArray<RunEvent.RunEvent>): Recording => {
   const run = Transcript.fromEvents(events)!
@@ -77,12 +78,12 @@ const readTranscript = (whole: object): Result.Result<Recording, string> =>
 
 const neither = "is neither a transcript nor the events of a run"
 
-/** Reads a recording of either kind. The failure describes the problem. */
+/** Parses a recording in either format. On failure, returns a description of the problem. */
 export const read = (text: string): Result.Result<Recording, string> => {
   if (text.trim() === "") return Result.fail("is empty.")
   const whole = parse(text)
   if (isObject(whole) && "rounds" in whole) return Result.flatMap(intact(whole), readTranscript)
-  // Of several lines only the first is JSON by itself; a transcript that was cut off has not even that.
+  // If there are several lines, only the first one is valid JSON text; a truncated transcript has no valid first line.
   const first = whole ?? parse(text.slice(0, text.indexOf("\n") >>> 0))
   if (isObject(first) && "type" in first && "runId" in first) return readEvents(text)
   return Result.fail(whole === undefined ? `${neither}; or it was cut off.` : `${neither}.`)

@@ -1,4 +1,4 @@
-/** `divisi replay`: shows a recorded run like a live one. */
+/** `divisi replay`: displays a recorded run as if it were live. */
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,7 +19,7 @@ const readText = (file: string): Effect.Effect<string, Failure> =>
         catch: (error) => usage(`Cannot read the recording: ${messageOf(error)}.`)
       })
 
-/** Prints the events at `speed` times their original speed, or all immediately if it is 0. */
+/** Prints the events at `speed` times their original speed, or all at once if `speed` is 0. */
 const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: number) {
   let shown = run.startedAt
   for (const { at, lines } of PlainView.entries(run)) {
@@ -31,7 +31,7 @@ const print = Effect.fnUntraced(function* ({ run }: Recording.Recording, speed: 
   }
 })
 
-/** Redraws the run over time, or only its end if the speed is 0. */
+/** Animates the run, or shows only its final state if the speed is 0. */
 const play = ({ at, endedAt, run }: Recording.Recording, speed: number): Effect.Effect<void> =>
   Effect.suspend(() => {
     const since = Date.now()

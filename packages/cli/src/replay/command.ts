@@ -1,4 +1,4 @@
-/** `divisi replay`: its help. The implementation is loaded on demand. */
+/** Defines `divisi replay` with its help. The implementation is loaded on demand. */
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import { flags } from "./flags.ts"

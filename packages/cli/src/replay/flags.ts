@@ -1,4 +1,4 @@
-/** Flags of `divisi replay`. */
+/** Flags for `divisi replay`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -19,5 +19,5 @@ export const flags = {
   )
 }
 
-/** Input of `divisi replay`. */
+/** Parsed flags of `divisi replay`. */
 export type Input = Command.Command.Config.Infer<typeof flags>

@@ -1,4 +1,4 @@
-/** `divisi run --dry-run`: the plan of a question with its price and its shape. The plan is not run. */
+/** `divisi run --dry-run`: prints the plan for a question, with its price and topology, without executing it. */
 import { type Price, Topology, Transcript, type Workflow } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
 import * as Effect from "effect/Effect"
@@ -8,11 +8,11 @@ import { clean, oneLine } from "../view/Line.ts"
 import * as PlanPrice from "../view/PlanPrice.ts"
 import * as Records from "../view/Records.ts"
 
-/** A plan that was priced. */
+/** A plan with its price. */
 interface Priced {
   readonly plan: string
   readonly price: Price.Price
-  /** Why the budget would not admit the plan (`budget.admit`). */
+  /** The reason why the budget would reject the plan (`budget.admit`), if it would. */
   readonly admission?: string
 }
 
@@ -34,7 +34,7 @@ const text = (policy: string, { admission, plan, price }: Priced, workflow: Work
     ...(admission === undefined ? [] : ["", oneLine(admission)])
   ].join("\n")
 
-/** Asks the policy for its plan, and prints it. The calls of a policy's own model are made and paid. */
+/** Asks the policy for a plan and prints it. Calls to the policy's own model are made and charged. */
 export const show = (
   options: Conductor.Options,
   question: string,

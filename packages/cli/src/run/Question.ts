@@ -1,4 +1,4 @@
-/** The question of a run: from the arguments, a file, standard input, or the built-in one. */
+/** Determines the question of a run: from the arguments, a file, standard input, or the built-in default. */
 import { readFileSync } from "node:fs"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -6,8 +6,8 @@ import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as StandardInput from "../invocation/StandardInput.ts"
 
 /**
- * The default question: two independent parts, and a third that needs both. Its plan has concurrent steps, and a step
- * that depends on them.
+ * The default question. It has two independent parts and a third that depends on both, so its plan contains concurrent
+ * steps and a dependent step.
  */
 const builtIn = [
   "1. How many minutes are there in 3 days and 4 hours?",
@@ -16,7 +16,7 @@ const builtIn = [
   "Give only the last answer."
 ].join("\n")
 
-/** How long an implicit pipe may stay silent before the built-in question is used, in milliseconds. */
+/** How long to wait for input on an implicit pipe before using the built-in question, in milliseconds. */
 const patienceMillis = 1_500
 
 const notEmpty = (text: string, source: string): Effect.Effect<string, Failure> =>

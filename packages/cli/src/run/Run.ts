@@ -1,4 +1,4 @@
-/** `divisi run`: one question through a Conductor, shown as it happens. */
+/** `divisi run`: runs a question through a Conductor and displays the progress. */
 import { randomUUID } from "node:crypto"
 import { Journal, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -31,8 +31,8 @@ const codes: { readonly [O in RunEvent.Ending]: number } = {
 }
 
 /**
- * Creates the view of a run. If standard output is not a terminal, it receives only the answer, and standard error the
- * rest. Events are plain JSON values, so `--json` output needs no schema.
+ * Creates the view for a run. If standard output is not a terminal, only the answer is written to it, and all other
+ * output goes to standard error. Events are plain JSON values, so `--json` needs no schema.
  */
 const makeView = ({ json, quiet }: Pick<Input, "json" | "quiet">, run: View.Source): Effect.Effect<View.View> => {
   if (json) return Effect.succeed(View.json(Output.stdout, JSON.stringify))
@@ -45,7 +45,7 @@ const makeView = ({ json, quiet }: Pick<Input, "json" | "quiet">, run: View.Sour
   )
 }
 
-/** Whether a person can be asked: on a terminal, and not in continuous integration. */
+/** Whether a person can be prompted: on a terminal, and not in continuous integration. */
 const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
   Effect.map(
     View.terminal,
@@ -53,7 +53,7 @@ const isSomebodyThere = (json: boolean): Effect.Effect<boolean> =>
       !json && process.stdin.isTTY === true && Output.stdout.isTTY === true && ["", "0", "false"].includes(CI)
   )
 
-/** Asks below the view, which pauses meanwhile. */
+/** Prompts below the view, which is paused in the meantime. */
 const askBelow =
   (view: View.View): Approval.Ask =>
   (lines) =>
@@ -65,7 +65,7 @@ const askBelow =
       Effect.sync(view.goOn)
     )
 
-/** Returns the way to resume a suspended run. */
+/** Describes how to resume a suspended run. */
 const waits = ({ waitingFor }: Conductor.RunResult, resume: string | undefined): string => {
   const plan = waitingFor.find((waiting) => waiting.for === "plan")
   const how =
@@ -95,8 +95,8 @@ const realModels = [
 ].join("\n")
 
 /**
- * Returns a function that writes the transcript of a run to a file, which is checked for being writable; without a
- * file, it does nothing.
+ * Returns a function that writes a run's transcript to a file, after checking that the file is writable. Without a
+ * file, the function does nothing.
  */
 const transcriptWriter = Effect.fnUntraced(function* (
   file: string | undefined
@@ -117,14 +117,14 @@ const profilesOf = ({ profiles }: Team): Effect.Effect<Profiles | undefined, Fai
       )
   })
 
-/** Adds the parts of the gym that the question needs to the config. */
+/** Adds the parts of the gym that the question requires to the config. */
 const equipped = (config: Config, question: string): Effect.Effect<Config> =>
   Effect.map(
     Effect.promise(() => import("../team/OfflineGym.ts")),
     (OfflineGym) => OfflineGym.configOf(config, question)
   )
 
-/** Records a run in the log of outcomes, so that it can be rated. */
+/** Adds a run to the log of outcomes, so that it can be rated. */
 const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<void> =>
   transcript === undefined
     ? Effect.void
@@ -133,20 +133,20 @@ const noted = (transcript: Transcript.Transcript | undefined): Effect.Effect<voi
         (OwnOutcomes) => OwnOutcomes.note(transcript)
       )
 
-/** The options that create and show a run. */
+/** Options for creating and displaying a run. */
 type Team = Omit<Input, "question" | "file" | "durable" | "runId" | "journal" | "dryRun">
 
-/** A durable run. */
+/** A durable run and its journal. */
 interface Kept {
   readonly journal: Journal.Journal
   readonly runId: string
-  /** Whether it had already ended permanently, so that its stored result is returned. */
+  /** Whether the run has already finished. If so, its stored result is returned. */
   readonly hasEnded: boolean
-  /** The place where it is stored. */
+  /** Flags that identify where the run is stored. */
   readonly place: Pick<ResumeCommand.Flags, "journal" | "database">
 }
 
-/** Prints the way to resume a durable run that has not ended. */
+/** Prints how to resume a durable run that has not finished. */
 const hint = (runId: string, flags: ResumeCommand.Flags, exit: Exit.Exit<Conductor.RunResult, unknown>): void => {
   const ending = Exit.isSuccess(exit) ? exit.value.ending : undefined
   if (ending === "answered" || ending === "refused") return
@@ -155,8 +155,8 @@ const hint = (runId: string, flags: ResumeCommand.Flags, exit: Exit.Exit<Conduct
 }
 
 /**
- * Runs what `begin` starts to its end and shows it. An interruption stops its calls; completed and paid work is still
- * shown and written.
+ * Starts a run with `begin`, displays it, and waits until it ends. An interruption stops its calls; completed and paid
+ * work is still displayed and stored.
  */
 export const perform = Effect.fnUntraced(function* (
   config: Config,
@@ -201,7 +201,7 @@ export const perform = Effect.fnUntraced(function* (
     ),
     finish
   )
-  // With an unusable journal, the run has not started, and nothing of it was shown.
+  // If the journal is unusable, the run did not start and nothing was displayed.
   if (recorder.transcript() === undefined) return yield* failed(result.detail ?? "The run cannot start.")
   if (!isGym && kept?.hasEnded !== true) yield* noted(recorder.transcript())
   const isPlanRefused = recorder.transcript()?.rounds.at(-1)?.decision?.decision === "refused"
@@ -212,7 +212,7 @@ export const perform = Effect.fnUntraced(function* (
   if (code !== exitCodes.answered) return yield* silent(code)
 })
 
-/** Shows the plan of a question without running it. */
+/** Shows the plan for a question without executing it. */
 const dryRun = Effect.fnUntraced(function* (
   config: Config,
   input: Input,
@@ -229,7 +229,7 @@ const dryRun = Effect.fnUntraced(function* (
   )
 })
 
-/** Returns the storage of a durable run, if it is durable. */
+/** Opens the journal if the run is durable. */
 const keeping = ({ durable, journal, runId }: Input): Effect.Effect<Kept | undefined, Failure, Scope.Scope> => {
   if (!durable && Option.isNone(runId)) return Effect.succeed(undefined)
   return Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Flags of `divisi run`. */
+/** Flags for `divisi run`. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -70,5 +70,5 @@ export const flags = {
   )
 }
 
-/** Input of `divisi run`. */
+/** Parsed flags of `divisi run`. */
 export type Input = Command.Command.Config.Infer<typeof flags>

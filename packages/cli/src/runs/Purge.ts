@@ -1,4 +1,4 @@
-/** `divisi runs purge`: removes all stored content that is older than a retention period. */
+/** `divisi runs purge`: deletes all stored content older than a retention period. */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ConfigFile from "../config/ConfigFile.ts"
@@ -13,7 +13,7 @@ import type { PurgeInput } from "./flags.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** Removes it, or only counts it. */
+/** Deletes the content, or only counts it with `--dry-run`. */
 export const purge = (input: PurgeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** `divisi runs report`: a page with the cost of a journal's runs and the work of each worker. */
+/** `divisi runs report`: generates an HTML page with the cost of a journal's runs and each worker's contribution. */
 import { Nearest, Transcript } from "@divisi/core"
 import { WholeFile } from "@divisi/files"
 import { SessionPage } from "@divisi/report"
@@ -16,7 +16,7 @@ import type { ReportInput } from "./flags.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** Returns the runs of a journal that have changed since a time, in the order of their start. */
+/** Returns the runs in a journal that have changed since the given time, ordered by start time. */
 const runsOf = (
   file: Option.Option<string>,
   database: Option.Option<Redacted.Redacted>,
@@ -33,7 +33,7 @@ const runsOf = (
     })
   )
 
-/** Returns the model to compare with, and its price: the user's, or its vendor's list price. */
+/** Returns the model to compare with and its price: the user's price, or the vendor's list price. */
 const reference = Effect.fnUntraced(function* (
   worker: string,
   input: ReportInput
@@ -52,7 +52,7 @@ const reference = Effect.fnUntraced(function* (
   )
 })
 
-/** Writes the page and prints where it is, or prints its figures. */
+/** Writes the page and prints its path, or prints only the figures. */
 export const write = Effect.fnUntraced(function* (input: ReportInput): Effect.fn.Return<void, Failure> {
   const { alone, newerThan, out, title } = input
   const now = yield* Clock.currentTimeMillis

@@ -1,8 +1,8 @@
-/** The command that resumes a stored run, with the flags that it needs again. */
+/** Builds the command that resumes a stored run, including the flags it needs. */
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 
-/** The flags of the command that started the run, or showed it. */
+/** Flags of the command that started or displayed the run. */
 export interface Flags {
   readonly journal: Option.Option<string>
   readonly database?: Option.Option<Redacted.Redacted> | undefined
@@ -17,15 +17,15 @@ export interface Flags {
   readonly maxCost?: Option.Option<number> | undefined
 }
 
-/** Quotes a word for a shell, if it needs that. */
+/** Quotes a word for use in a shell, if necessary. */
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 const none = Option.none<never>()
 
 /**
- * Returns the command for a run. The address of a database may contain a password, so it is not repeated; nor is the
- * cost limit of a run that reached a limit.
+ * Returns the command for resuming a run. It omits the database address, which may contain a password, and the cost
+ * limit of a run that reached a limit.
  */
 export const text = (runId: string, flags: Flags, { isOverBudget = false } = {}): string => {
   const given = (name: string, value: Option.Option<string | number> = none) =>

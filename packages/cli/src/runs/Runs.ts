@@ -1,4 +1,4 @@
-/** `divisi runs`: lists, shows, resumes and deletes the runs of a journal. */
+/** `divisi runs`: lists, shows, resumes, forks and deletes the runs in a journal. */
 import { randomUUID } from "node:crypto"
 import fs from "node:fs"
 import { Journal, type Tool, Transcript } from "@divisi/core"
@@ -21,7 +21,7 @@ import * as RunsText from "./RunsText.ts"
 
 const print = (text: string): void => void stdout.write(`${text}\n`)
 
-/** Lists runs, the last changed first. */
+/** Lists runs, most recently changed first. */
 export const list = (input: ListInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -49,7 +49,7 @@ export const list = (input: ListInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** Shows a run as `replay` does, or its events. */
+/** Displays a run like `divisi replay`, or prints its events. */
 export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -63,7 +63,7 @@ export const show = (input: ShowInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** Parses `--approve`: pending calls, whose ids contain dots, and tools, whose names do not. */
+/** Parses `--approve`, which accepts ids of pending calls (with dots) and tool names (without dots). */
 const approved = (flag: ReadonlyArray<string>) => {
   const names = flag.flatMap((text) => text.split(",")).flatMap((name) => name.trim() || [])
   const tools = names.filter((name) => !name.includes("."))
@@ -73,7 +73,7 @@ const approved = (flag: ReadonlyArray<string>) => {
   }
 }
 
-/** Returns the results for the calls that a run waits for. */
+/** Returns the results for the run's pending calls. */
 const given = ({
   approve,
   decline,
@@ -92,7 +92,7 @@ const given = ({
   return Effect.succeed(Object.fromEntries(results))
 }
 
-/** Fails if neither the config nor a known vendor has a worker of a run. */
+/** Fails if a worker of the run is provided neither by the config nor by a known vendor. */
 const checkWorkers = Effect.fnUntraced(function* (
   config: Config,
   workers: ReadonlyArray<string>
@@ -109,7 +109,7 @@ const checkWorkers = Effect.fnUntraced(function* (
   )
 })
 
-/** Resumes a run. Without `--pool`, it uses the run's own workers. */
+/** Resumes a run. Defaults to the run's original workers if `--pool` is omitted. */
 export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {
@@ -129,7 +129,7 @@ export const resume = (input: ResumeInput): Effect.Effect<void, Failure> =>
     })
   )
 
-/** Parses `--at`: the round and the step, and an item in brackets. */
+/** Parses `--at`: the round and the step, optionally followed by an item in brackets. */
 const placeIn = ({ at }: ForkInput) => {
   const place = Transcript.readPlace(Option.getOrElse(at, () => ""))
   return place === undefined
@@ -139,7 +139,7 @@ const placeIn = ({ at }: ForkInput) => {
     : Effect.succeed(place)
 }
 
-/** The maximum size of a file with an answer or a plan, in bytes. */
+/** Maximum size of a file with an answer or a plan, in bytes. */
 const mostText = 10_000_000
 
 const textIn = (flag: string, file: string): Effect.Effect<string, Failure> =>
@@ -157,7 +157,7 @@ const answerIn = ({ answer, answerFile }: ForkInput): Effect.Effect<string | und
   return textIn("--answer-file", answerFile.value)
 }
 
-/** Continues a run from one of its steps, as a new run of the same journal. */
+/** Continues a run from one of its steps, as a new run in the same journal. */
 export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* (): Effect.fn.Return<void, Failure, Scope.Scope> {
@@ -186,7 +186,7 @@ export const fork = (input: ForkInput): Effect.Effect<void, Failure> =>
 const deleted = (runs: ReadonlyArray<string>, json: boolean): void =>
   print(json ? JSON.stringify(runs) : runs.length === 0 ? "No run was deleted." : `Deleted: ${runs.join(", ")}`)
 
-/** Deletes runs by id or by age, or the oldest until a size limit holds. */
+/** Deletes runs by id or by age, or the oldest runs until a size limit holds. */
 export const remove = (input: DeleteInput): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

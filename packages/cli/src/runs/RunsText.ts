@@ -1,4 +1,4 @@
-/** Formats the runs of a journal for display. */
+/** Formats the runs in a journal for display. */
 import { Journal } from "@divisi/core"
 import * as Format from "../view/Format.ts"
 import { cut, oneLine } from "../view/Line.ts"
@@ -7,7 +7,7 @@ import * as ResumeCommand from "./ResumeCommand.ts"
 
 const questionWidth = 40
 
-/** Formats an age: 3 s, 12 min, 5 h, 9 d. */
+/** Formats an age, e.g. 3 s, 12 min, 5 h or 9 d. */
 const ago = (millis: number): string => {
   const seconds = Math.max(0, Math.round(millis / 1000))
   if (seconds < 60) return `${seconds} s`
@@ -15,7 +15,7 @@ const ago = (millis: number): string => {
   return seconds < 86_400 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`
 }
 
-/** Returns the state of a run, and the next action. */
+/** Describes the state of a run and what to do next. */
 export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string => {
   const resume = ResumeCommand.text(run.run, place)
   const { owner, waitsFor = [] } = run
@@ -27,7 +27,7 @@ export const state = (run: Journal.Summary, place: ResumeCommand.Flags): string 
   return state === "running" ? `running in ${owner}` : state
 }
 
-/** Returns one line per run. */
+/** Formats a list of runs, one per line. */
 export const list = (runs: ReadonlyArray<Journal.Summary>, now: number, count: number): string => {
   if (runs.length === 0) return "There is no such run. Store a run with: divisi run --durable"
   const rows = runs.map((run) => [

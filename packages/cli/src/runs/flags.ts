@@ -1,4 +1,4 @@
-/** Flags of `divisi runs` and its commands. */
+/** Flags for `divisi runs` and its subcommands. */
 import * as Argument from "effect/cli/Argument"
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -9,7 +9,7 @@ import { flags as runFlags } from "../run/flags.ts"
 const { journal } = runFlags
 
 /**
- * `--database`. It is not taken from the environment, because `run --durable` stores its runs in a file even if servers
+ * `--database`. The environment variable is ignored, because `run --durable` stores its runs in a file even if servers
  * use a database.
  */
 const database = Flag.Redacted("database").pipe(
@@ -18,7 +18,7 @@ const database = Flag.Redacted("database").pipe(
   Flag.optional
 )
 
-/** The flags for resuming a run: its question and its seed come from the journal. */
+/** Flags for resuming a run. The question and the seed come from the journal. */
 const team = Struct.omit(runFlags, ["question", "file", "seed", "durable", "runId", "dryRun"])
 
 const json = toggle("json", "Print it as JSON")

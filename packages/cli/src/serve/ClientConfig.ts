@@ -1,21 +1,21 @@
-/** Configuration of clients for a server: in each client's own format, as text to copy. */
+/** Generates client configuration for a server, in each client's own format. */
 
 /** The supported clients. */
 export const clients = ["codex", "claude-code", "opencode", "continue", "open-webui", "langchain"] as const
 
 export type Client = (typeof clients)[number]
 
-/** The address of a server: the base URL of OpenAI's clients, e.g. `http://127.0.0.1:8080/v1`. */
+/** The server's base URL for OpenAI clients, e.g. `http://127.0.0.1:8080/v1`. */
 interface Place {
   readonly url: string
-  /** The URL without `/v1`, for Anthropic's clients. */
+  /** The URL without `/v1`, for Anthropic clients. */
   readonly root: string
 }
 
 const json = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
 const texts: { readonly [C in Client]: (place: Place) => string } = {
-  // Codex sends a request again when nothing comes for so long: a plan of many steps may think for a while.
+  // Codex repeats a request if a stream is idle for this long, and planning a large workflow may take some time.
   codex: ({ url }) => `# ~/.codex/config.toml
 model = "divisi"
 model_provider = "divisi"
@@ -76,7 +76,7 @@ TASK_MODEL_EXTERNAL=divisi-fast`,
 model = ChatOpenAI(model="divisi", base_url="${url}", api_key="none")`
 }
 
-/** Returns the configuration of a client. */
+/** Returns the configuration for a client. */
 export const textOf = (client: Client, host: string, port: number): string => {
   const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host
   const root = `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`

@@ -1,4 +1,4 @@
-/** The offer of `divisi serve`: team and settings from flags and config, as read once. */
+/** Loads the offer for `divisi serve`: the team and settings from flags and config. */
 import { Baselines, Nearest } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -18,14 +18,14 @@ import * as Profiles from "../team/Profiles.ts"
 import * as RunOptions from "../team/RunOptions.ts"
 import type { ServeInput } from "./flags.ts"
 
-/** An offer, and what it was read from. */
+/** An offer, together with the config it is based on. */
 export interface Offer {
   readonly options: Server.Replaceable
   readonly config: Config
   readonly isGym: boolean
 }
 
-/** Parses `--alias`: names and their models. */
+/** Parses `--alias` into a map from alias to model. */
 const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<string, string>>, Failure> => {
   const pairs = given.map((text) => /^([^=]+)=(.+)$/.exec(text.trim()))
   return pairs.some((pair) => pair === null)
@@ -33,7 +33,7 @@ const aliasesOf = (given: ReadonlyArray<string>): Effect.Effect<Readonly<Record<
     : Effect.succeed(Object.fromEntries(pairs.map((pair) => [pair![1], pair![2]])))
 }
 
-/** Returns the fast policy: a worker by id, or a policy by name. */
+/** Returns the fast policy, given by worker id or policy name. */
 const fastOf = (
   pool: WorkerPool.WorkerPool,
   input: ServeInput,
@@ -70,7 +70,7 @@ const policiesOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Checks an alias, and names the source of one without a target. */
+/** Validates the aliases. The error for an invalid alias says whether it comes from a flag or the config. */
 const checked = (
   { problemOf }: typeof Models,
   pool: WorkerPool.WorkerPool,
@@ -85,8 +85,8 @@ const checked = (
 }
 
 /**
- * Reads an offer. Processes that it starts, such as tool servers, end with the scope. `version` is the number of
- * earlier reads.
+ * Loads an offer. Processes that it starts, such as tool servers, are stopped when the scope closes. `version` counts
+ * reloads.
  */
 export const read = Effect.fnUntraced(function* (
   { Models }: Pick<typeof import("@divisi/server"), "Models">,
@@ -108,27 +108,29 @@ export const read = Effect.fnUntraced(function* (
       policies: yield* policiesOf(pool, input, policies),
       aliases: yield* checked(Models, pool, yield* aliasesOf(input.alias), aliases),
       housekeeping,
-      // Computed workers call no tools, so the tools of agents are omitted.
+      // The gym's workers cannot call tools, so tools sent by agents are ignored.
       settings: isGym ? { unsupported: "omit", ...settings } : settings,
       notes: input.notes
     }
   }
 })
 
-/** Returns the settings fixed until the process ends: the answer cache, the limits of vendors, and the database. */
+/**
+ * Returns the settings that cannot change while the process runs: the answer cache, vendor limits, and the database.
+ */
 const lastingOf = (config: Config, input: ServeInput): string => {
   const database = Database.configured(config)
   const { retention, serve } = config
   return JSON.stringify([Services.of(config, input), serve?.content, retention, database && Redacted.value(database)])
 }
 
-/** Returns the reason why a later offer cannot replace the first; `undefined` if it can. */
+/** Returns the reason why an offer cannot replace the first one, or `undefined` if it can. */
 export const refusal = (first: Offer, next: Offer): string | undefined =>
   first.isGym === next.isGym
     ? undefined
     : "The server cannot switch between the offline gym and your own team while it runs. Restart it."
 
-/** Returns the changes of a later offer that need a restart, as a sentence; `undefined` if no restart is needed. */
+/** Describes the changes in a new offer that require a restart, or returns `undefined`. */
 export const unchanged = (first: Offer, next: Offer, input: ServeInput): string | undefined =>
   lastingOf(first.config, input) === lastingOf(next.config, input)
     ? undefined

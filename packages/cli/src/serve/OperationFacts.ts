@@ -1,4 +1,4 @@
-/** Keys with their spending, and the machines of a database, for the operators of a server. */
+/** Collects data for a server's operators: keys with their spending, and the machines that share a database. */
 import type { Account } from "@divisi/core"
 import type { Operations } from "@divisi/server"
 import * as Effect from "effect/Effect"
@@ -33,7 +33,7 @@ const keyOf = (key: StoredKey, spent: ReadonlyMap<string, number>, now: number):
   }
 }
 
-/** Reads the keys of a store with what they have spent. The accounts are opened only if there is a key. */
+/** Returns the keys in a store with their spending. Accounts are opened only if there is at least one key. */
 export const keysOf = <E>(
   store: KeyStore,
   accounts: Effect.Effect<Account.Accounts, E>
@@ -49,7 +49,7 @@ export const keysOf = <E>(
         )
   )
 
-/** Reads the machines that share a database: servers that execute runs, and processes with runs in progress. */
+/** Returns the machines that share a database: cluster servers, and processes with runs in progress. */
 export const machinesOf = ({ modules, postgres }: Database["cluster"]) =>
   Effect.map(modules.Operations.status(postgres), ({ owners, servers }): ReadonlyArray<Operations.Machine> => {
     const running = new Map(owners.map(({ process, runs }) => [process, runs]))

@@ -1,4 +1,4 @@
-/** `divisi serve`: serves a team until it is stopped. */
+/** `divisi serve`: serves a team over HTTP until the process is stopped. */
 import { existsSync } from "node:fs"
 import { Budget, type Journal, Resilience, StepFailure } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -31,7 +31,7 @@ import type { ServeInput } from "./flags.ts"
 import * as Offer from "./Offer.ts"
 import * as OperationFacts from "./OperationFacts.ts"
 
-/** Maximum time for active requests to end after a stop. */
+/** Maximum time for requests in flight to finish after a stop signal, in milliseconds. */
 const drainMillis = 30_000
 
 const write = (line: string): void => void stdout.write(`${line}\n`)
@@ -40,7 +40,7 @@ const write = (line: string): void => void stdout.write(`${line}\n`)
 // Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The secret shared by servers that resume each other's runs. */
+/** The secret for sealing run state. Servers with the same secret can resume each other's runs. */
 const secretOf = Effect.mapError(
   Effect.map(Config.option(Config.Redacted("DIVISI_SECRET")), Option.getOrUndefined),
   ({ message }) => usage(`DIVISI_SECRET: ${message}`)
@@ -49,8 +49,8 @@ const secretOf = Effect.mapError(
 type Store = Database.Database | undefined
 
 /**
- * Returns whether content is stored, from the flag or the config. With `none`, files that only store content cannot be
- * given.
+ * Returns the `content` setting from the flag or the config. With `none`, flags for files that would only store content
+ * are rejected.
  */
 const contentOf = Effect.fnUntraced(function* (
   input: ServeInput,
@@ -69,7 +69,7 @@ const contentOf = Effect.fnUntraced(function* (
   )
 })
 
-/** The gym's runs cost nothing to repeat, so they are stored in memory unless a location is named. */
+/** Opens the journal. The gym's runs cost nothing to repeat, so they stay in memory unless a file is given. */
 const journalOf = (
   input: ServeInput,
   isGym: boolean,
@@ -78,11 +78,11 @@ const journalOf = (
   database?.journal ??
   (isGym && Option.isNone(input.journal) ? Effect.succeed(undefined) : Journals.open(input.journal))
 
-/** The default retention of responses, in milliseconds. */
+/** Default retention period for responses, in milliseconds. */
 const responsesMillis = 30 * 86_400_000
 
 /**
- * Opens the store of responses, in the same location as runs: a file next to the given journal, or the user's default
+ * Opens the response store in the same location as the runs: a file next to the given journal, or the user's default
  * file.
  */
 const responsesOf = Effect.fnUntraced(function* (
@@ -105,8 +105,8 @@ const responsesOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes data older than the retention period while the server runs, even if content is no longer stored. The gym uses
- * no files of the user unless a journal is given.
+ * Periodically deletes data older than the retention period, even if content is no longer stored. For the gym, the
+ * user's default files are left alone unless a journal is given.
  */
 const retaining = Effect.fnUntraced(function* (
   input: ServeInput,
@@ -129,7 +129,7 @@ const retaining = Effect.fnUntraced(function* (
   yield* Effect.forkScoped(keeping)
 })
 
-/** Returns the origins of allowed pages, from the flag and the config. */
+/** Returns the allowed origins from the flag and the config. */
 const originsOf = (
   { Origins }: typeof import("@divisi/server"),
   given: ReadonlyArray<string>,
@@ -143,21 +143,21 @@ const originsOf = (
   })
 
 interface Authenticating {
-  /** Whether no key existed at the last check. */
+  /** Whether no keys existed at the last check. */
   readonly isKeyless: () => boolean
   readonly authenticate: Caller.Authenticate
-  /** Returns the owner of a run, for a server that continues it. */
+  /** Returns the caller for a run's owner, so that the server can continue the run. */
   readonly callerOf: (owner: string) => ReturnType<Caller.Authenticate>
-  /** Reads the keys and machines for operators. */
+  /** Loads the keys and machines for operators. */
   readonly operations: Operations.Read
 }
 
-/** The owner of runs of clients without a key. */
+/** Owner of the runs started without a key. */
 const local = "local"
 
 /**
- * Admits clients with a key once one exists; before that, only programs on this machine. Without keys, a public address
- * is refused.
+ * Creates the authenticator. Once a key exists, a key is required; before that, only programs on this machine have
+ * access. Without keys, listening on a public address is refused.
  */
 const authenticateOf = Effect.fnUntraced(function* (
   { ApiError, Caller, Failure: OfServer, Keys }: typeof import("@divisi/server"),
@@ -179,7 +179,7 @@ const authenticateOf = Effect.fnUntraced(function* (
   const accounts = database?.accounts ?? Effect.mapError(DiskAccounts.make(), ({ message }) => failed(message))
   const opened = yield* Effect.cached(Scope.provide(accounts, scope))
   const opener = yield* Effect.cached(Effect.map(opened, KeyAccounts.opener))
-  // A database's messages are for the server's operator: they name hosts.
+  // Database error messages contain host names, so they are only logged for the operator.
   const unusable = ({ message }: { readonly message: string }) => {
     if (database === undefined) return new ApiError.ApiError({ kind: "server", message })
     process.stderr.write(`divisi: ${message}\n`)
@@ -193,7 +193,7 @@ const authenticateOf = Effect.fnUntraced(function* (
     )
   const keyed = Keys.authenticate({ find, ledger, paces: yield* database?.paces ?? Effect.undefined })
   const callerOf = Keys.callerOf({ find, ledger })
-  // If all keys are removed, no client is admitted.
+  // If all keys are deleted while the server runs, all clients are rejected.
   let hasKeys = (yield* store.all).length > 0
   if (hasKeys) yield* opener
   return {
@@ -216,7 +216,10 @@ const authenticateOf = Effect.fnUntraced(function* (
   }
 })
 
-/** Opens the account that all runs share: in this process, or, with a database, permanently for all servers. */
+/**
+ * Opens the account that all runs share. It is held in memory or, with a database, shared by all servers and
+ * persistent.
+ */
 const totalOf = (
   { maxTotalCost }: ServeInput,
   database: Store
@@ -229,8 +232,8 @@ const totalOf = (
 }
 
 /**
- * Stores ratings in the same file as `divisi rate`, or in the database. Ratings of the gym's workers are not used for
- * learning.
+ * Returns a function that stores ratings in the same file as `divisi rate`, or in the database. Ratings for the gym's
+ * workers are not stored.
  */
 const ratingsOf = ({ ApiError }: typeof import("@divisi/server"), isGym: boolean, database: Store) =>
   Effect.gen(function* () {
@@ -252,7 +255,7 @@ const question = '{"model":"divisi","messages":[{"role":"user","content":"How ma
 
 const counted = (workers: number): string => `${workers} worker${workers === 1 ? "" : "s"}`
 
-/** Returns the next steps. */
+/** Returns the message printed at startup, with the next steps. */
 const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number, hasKeys: boolean): string => {
   const team = isGym ? `the offline gym: ${workers} workers that compute their answers` : counted(workers)
   return [
@@ -272,7 +275,7 @@ const welcome = ({ url }: NodeServer.NodeServer, isGym: boolean, workers: number
 
 const shortTime = (at: number): string => new Date(at).toISOString().slice(11, 19)
 
-/** Formats a request as a line. */
+/** Formats a log entry as a line of text. */
 const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
   const { at, calls, costUsd, durationMillis, ending, isCut, model, owner, providerMessage, status, wire } = entry
   const failed = StepFailure.summaryOf(entry.failedSteps ?? [])
@@ -293,7 +296,7 @@ const lineOf = (entry: RequestLog.Entry, isPlay: boolean): string => {
   )
 }
 
-/** Formats an event as a line of JSON. */
+/** Formats an event as a JSON line. */
 const eventOf = (event: string, more: object): string =>
   JSON.stringify({ time: new Date().toISOString(), event, ...more })
 
@@ -304,7 +307,7 @@ const jsonOf = ({ at, ...entry }: RequestLog.Entry): string =>
 // The server
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An offer with the scope of its processes, such as tool servers. */
+/** An offer, and the scope of the processes it started, such as tool servers. */
 interface Held {
   readonly offer: Offer.Offer
   readonly scope: Scope.Closeable
@@ -323,7 +326,7 @@ const holding = Effect.fnUntraced(function* (
   return { offer, scope }
 })
 
-/** Reloads the config on SIGHUP and offers the new one, or reports why it cannot. */
+/** Reloads the config on SIGHUP and replaces the offer, or logs why it cannot be replaced. */
 const reloading = Effect.fnUntraced(function* (
   Server: typeof import("@divisi/server"),
   input: ServeInput,
@@ -396,7 +399,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
     responses: isStored ? yield* responsesOf(input, isGym, database, keepMillis) : undefined,
     shared: isStored && database !== undefined ? { claims: yield* database.claims, callerOf } : undefined,
     ledger: yield* totalOf(input, database),
-    // On an address that others reach there are keys from the start, or nothing listens.
+    // On a public address, keys must exist before the server starts.
     authenticate: hasKeys || isOwn ? authenticate : undefined,
     isKeyless,
     origins,
@@ -430,7 +433,7 @@ const listening = Effect.fnUntraced(function* (input: ServeInput): Effect.fn.Ret
   return yield* Services.provide(OpenTelemetry.traced(serving), { ...Services.of(config, input), isGym })
 })
 
-/** Serves until it is stopped, or prints a client's configuration. */
+/** Starts the server, or prints a client's configuration. */
 export const serve = (input: ServeInput): Effect.Effect<void, Failure> =>
   Option.match(input.printConfig, {
     onNone: () => Effect.scoped(listening(input)),

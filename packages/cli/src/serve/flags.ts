@@ -1,4 +1,4 @@
-/** Flags of `divisi serve`: those of `divisi run`, without a question, and the address. */
+/** Flags for `divisi serve`: the address, and those of `divisi run` except the question. */
 import type * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Struct from "effect/Struct"
@@ -82,5 +82,5 @@ export const flags = {
   json: toggle("json", "Log each request as a JSON line, without texts")
 }
 
-/** Input of `divisi serve`. */
+/** Parsed flags of `divisi serve`. */
 export type ServeInput = Command.Command.Config.Infer<typeof flags>

@@ -1,4 +1,4 @@
-/** The Postgres database shared by several servers: its name and its contents. */
+/** Opens the Postgres database that several servers share. */
 import type { Account, Journal } from "@divisi/core"
 import { OutcomeLog } from "@divisi/policy-router"
 import type { Keys, NodeServer, Pace, SharedResponses } from "@divisi/server"
@@ -18,36 +18,36 @@ import type { Append } from "./OwnOutcomes.ts"
 
 /** An open database. Its stores are created on demand. */
 export interface Database {
-  /** The name of the database, without user and password. */
+  /** Name of the database for display, without user and password. */
   readonly name: string
-  /** Whether the database answers. */
+  /** Whether the database responds. */
   readonly isThere: Effect.Effect<boolean>
   readonly journal: Effect.Effect<Journal.Journal, Failure, Scope.Scope>
   readonly accounts: Effect.Effect<Account.Accounts, Failure>
-  /** Returns the response store of a server with a retention period: a temporary failure is its `unreachable`. */
+  /** Opens the response store with a retention period. A temporary database error is reported as unreachable. */
   readonly responses: (keepMillis: number) => Effect.Effect<NonNullable<NodeServer.Options["responses"]>, Failure>
-  /** Claims of background responses, which servers share. */
+  /** Claims on background responses, which are shared between servers. */
   readonly claims: Effect.Effect<SharedResponses.Claims, Failure>
   readonly keys: Effect.Effect<KeyStore, Failure>
-  /** Ratings from all servers; `divisi learn` learns from them. */
+  /** Ratings from all servers, for use by `divisi learn`. */
   readonly outcomes: Effect.Effect<{
     readonly append: Append
     readonly entries: Effect.Effect<ReadonlyArray<OutcomeLog.Entry>, Failure>
   }>
   /**
-   * Removes responses or outcomes that were last written longer ago than `keepMillis`, by the database's clock, or messages
-   * of runs of the cluster that have not changed for as long; with `isDryRun` it only counts them.
+   * Deletes responses or outcomes last written more than `keepMillis` ago, or messages of cluster runs that have not
+   * changed for as long, by the database's clock. With `isDryRun`, only counts them.
    */
   readonly purge: (
     kind: "messages" | "outcomes" | "responses",
     keepMillis: number,
     isDryRun: boolean
   ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, Failure>
-  /** Frees the space of removed data. */
+  /** Makes the space of deleted rows reusable. */
   readonly vacuum: Effect.Effect<void, Failure>
-  /** The rate limits of keys, shared by all servers. */
+  /** Rate limits for keys, shared by all servers. */
   readonly paces: Effect.Effect<Pace.Paces, Failure>
-  /** The open database, and the package that uses it. */
+  /** The database connection, and the package that implements its stores. */
   readonly cluster: {
     readonly modules: typeof import("@divisi/cluster")
     readonly postgres: import("@divisi/cluster").Postgres.Postgres
@@ -60,11 +60,11 @@ const environment = (name: string) =>
     onFailure: ({ message }) => usage(`${name}: ${message}`)
   })
 
-/** Size limit for stored responses, the same as in a file. */
+/** Size limit for stored responses, the same as for files. */
 const ofResponses = { kind: "responses", maxBytes: 1024 ** 3 } as const
 
 /**
- * The name of the shared work for background responses. Its number changes with the format of stored responses and
+ * Name of the shared work list for background responses. The number changes with the format of stored responses and
  * runs.
  */
 const ofClaims = "serve/responses/1"
@@ -79,7 +79,7 @@ const toldOnce = (): ((message: string) => Effect.Effect<void>) => {
     })
 }
 
-/** A stored key that cannot be read. It is listed, but does not grant access. */
+/** Creates the entry for a stored key that cannot be parsed. It is listed but grants no access. */
 const damaged = (id: string): StoredKey => ({
   id,
   name: "?",
@@ -89,7 +89,7 @@ const damaged = (id: string): StoredKey => ({
   damaged: "it cannot be read. Restore it from a backup, or create a new one"
 })
 
-/** Opens the keys of a database. They are read for each request; concurrent reads are combined. */
+/** Opens the key store in a database. Keys are loaded on each request; concurrent reads are combined. */
 const keysIn = (
   records: import("@divisi/cluster").PostgresRecords.Records,
   { Keys }: typeof import("@divisi/server")
@@ -116,7 +116,7 @@ const keysIn = (
   }
 }
 
-/** The rate limits of a database. Usage is written after the answer, in the background. */
+/** Creates rate limits that are stored in a database. Usage is written in the background, after the answer. */
 const pacesIn = Effect.fnUntraced(function* (
   paces: import("@divisi/cluster").PostgresPaces.Paces,
   { Failure }: typeof import("@divisi/server"),
@@ -137,7 +137,10 @@ const pacesIn = Effect.fnUntraced(function* (
   }
 })
 
-/** The claims of background responses. A server claims only those that a server of its version has begun. */
+/**
+ * Creates the claims on background responses. A server claims only responses started by a server with the same format
+ * version.
+ */
 const claimsIn = (
   tasks: import("@divisi/cluster").PostgresTasks.Tasks,
   { Failure }: typeof import("@divisi/server"),
@@ -160,16 +163,16 @@ const server = Effect.tryPromise({
   catch: (error) => usage(`Keys need @divisi/server. ${explain(error)}`)
 })
 
-/** Returns the database of a config. */
+/** Returns the database URL in a config. */
 export const configured = ({ serve }: DivisiConfig.Config): Redacted.Redacted | undefined => {
   const database = serve?.database
   return typeof database === "string" ? Redacted.make(database) : database
 }
 
-/** How long a server waits for a database that is starting, and how often it reports that, in milliseconds. */
+/** How long a server waits for a database that is starting, and how often it logs this, in milliseconds. */
 const [startMillis, reportMillis] = [30_000, 5_000]
 
-/** Waits for a database that is starting, and reports that on the error output every few seconds. */
+/** Returns options for waiting while a database starts, logging to standard error every few seconds. */
 export const waiting = () => {
   let reportedAt = Number.NEGATIVE_INFINITY
   return {
@@ -184,8 +187,8 @@ export const waiting = () => {
 }
 
 /**
- * Opens the named database, or the one in `DIVISI_DATABASE`, or the config's, in this order; `undefined` if none is
- * named. An unreachable database fails immediately, unless `start` sets a time to wait for it.
+ * Opens the database given by the flag, `DIVISI_DATABASE` or the config, in this order. Returns `undefined` if none of
+ * them is set. An unreachable database fails immediately unless `start` sets a time to wait.
  */
 export const open = Effect.fnUntraced(function* (
   named: Option.Option<Redacted.Redacted>,
@@ -266,7 +269,8 @@ export const open = Effect.fnUntraced(function* (
 })
 
 /**
- * Refuses files for data that is in the database: other servers could not find it there. `--keys none` is not a file.
+ * Rejects file flags for data that is stored in the database, because other servers could not access those files.
+ * `--keys none` is allowed.
  */
 export const onlyOne = (
   database: Database | undefined,

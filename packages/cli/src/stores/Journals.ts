@@ -1,4 +1,4 @@
-/** The journal of durable runs, and the lookup of a run by name. */
+/** Opens the journal for durable runs, and looks up runs by id. */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -7,7 +7,7 @@ import type * as Scope from "effect/Scope"
 import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as Database from "./Database.ts"
 
-/** Opens the journal of the given database. */
+/** Opens the journal in the given database. */
 const shared = Effect.fnUntraced(function* (
   file: Option.Option<string>,
   url: Option.Option<Redacted.Redacted>
@@ -17,7 +17,7 @@ const shared = Effect.fnUntraced(function* (
   return yield* database.journal
 })
 
-/** Returns the file of a journal. Default: this user's file. */
+/** Returns the journal file. Defaults to the user's journal. */
 export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
   Option.match(file, {
     onSome: (file) => Effect.succeed(file),
@@ -28,7 +28,7 @@ export const fileOf = (file: Option.Option<string>): Effect.Effect<string> =>
       )
   })
 
-/** Opens a journal: this user's by default, or the journal of a database. */
+/** Opens a journal: the user's by default, or the one in a database. */
 export const open = (
   file: Option.Option<string>,
   database: Option.Option<Redacted.Redacted> = Option.none()
@@ -41,15 +41,15 @@ export const open = (
   )
 }
 
-/** Returns the runs of a journal. */
+/** Lists the runs in a journal. */
 export const list = (journal: Journal.Journal): Effect.Effect<ReadonlyArray<Journal.Summary>, Failure> =>
   Effect.mapError(journal.list(), ({ message }) => failed(message))
 
-/** Returns the recorded state of a run id. */
+/** Returns the summary for a run id, or `undefined` if the journal does not contain it. */
 export const named = (journal: Journal.Journal, run: string): Effect.Effect<Journal.Summary | undefined, Failure> =>
   Effect.mapError(journal.find(run), ({ message }) => failed(message))
 
-/** Finds a run by its id or by a unique prefix of it. */
+/** Finds a run by its id or a unique prefix. */
 export const find = Effect.fnUntraced(function* (
   journal: Journal.Journal,
   name: string

@@ -1,4 +1,4 @@
-/** The user's own outcomes, and the tables learned from them: their location, and how runs are recorded. */
+/** The user's log of outcomes and the tables learned from it: where they are stored, and how runs are recorded. */
 import { Embedder, Outcome, Strongest, type Transcript } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
 import type { Policy } from "@divisi/core/Policy"
@@ -14,15 +14,15 @@ import * as Embedders from "../vendors/Embedders.ts"
 
 const off = "none"
 
-/** The file of the log; `undefined` where the user wants none. */
+/** The log file, or `undefined` if the user has disabled the log. */
 export const file: Effect.Effect<string | undefined> = Effect.flatMap(
   read(["DIVISI_OUTCOMES"]),
   ({ DIVISI_OUTCOMES }) => (DIVISI_OUTCOMES === off ? Effect.succeed(undefined) : OutcomeLog.defaultFile)
 )
 
 /**
- * The embedder of questions: hashed words by default, or the model in `DIVISI_EMBEDDINGS`, as in
- * `llamacpp:minilm.gguf`. Records of another embedder are ignored.
+ * The embedder for questions: hashed words by default, or the model in `DIVISI_EMBEDDINGS`, e.g.
+ * `llamacpp:minilm.gguf`. Records from other embedders are ignored.
  */
 export const embedder: Effect.Effect<Embedder.Embedder, Failure, Scope.Scope> = Effect.flatMap(
   read(["DIVISI_EMBEDDINGS"]),
@@ -36,7 +36,7 @@ const embedderOf = (name: string | undefined): Effect.Effect<Embedder.Embedder, 
 
 const hashed = Embedder.hashed()
 
-/** Records a run, so that it can be rated. A failure does not affect the run. */
+/** Adds a run to the log, so that it can be rated. A failure does not affect the run. */
 export const note = (transcript: Transcript.Transcript): Effect.Effect<void> =>
   Effect.gen(function* () {
     const log = yield* file
@@ -50,23 +50,23 @@ export const note = (transcript: Transcript.Transcript): Effect.Effect<void> =>
 
 /** A rating from a server or an evaluation. */
 type Rating = Pick<OutcomeLog.Rating, "at" | "score" | "source"> & {
-  /** The kind of the question, if its task does not define it. */
+  /** The kind of question, if the task does not define it. */
   readonly kind?: string | undefined
   readonly step?: { readonly round: number; readonly step: number } | undefined
   readonly note?: string | undefined
   readonly rater?: string | undefined
 }
 
-/** Appends entries to a log: a file of this user, or what servers share. */
+/** Appends entries to a log, either a file or a database. */
 export type Append = (...entries: ReadonlyArray<OutcomeLog.Entry>) => Effect.Effect<void, Failure>
 
-/** The log in a file. */
+/** Returns an appender for a log file. */
 export const appendTo =
   (log: string): Append =>
   (...entries) =>
     Effect.mapError(OutcomeLog.append(log, ...entries), ({ message }) => failed(message))
 
-/** Stores a rating together with its run: unrated runs are not learned from. */
+/** Stores a rating together with its run. Routers learn only from rated runs. */
 export const rate =
   (append: Append, embedder: Embedder.Embedder) =>
   (
@@ -96,22 +96,25 @@ const dialOf = (name: string, dial: string): Effect.Effect<Table.Dial, Failure> 
         usage(`The policy ${name} must be followed by one of ${Table.dials.join(", ")} after the colon; got "${dial}".`)
       )
 
-/** The share of questions that go to another worker that may be as good, at no higher price, so that it is not forgotten. */
+/**
+ * Share of questions sent to a different worker that may be equally good, at no higher price, so that its score stays
+ * current.
+ */
 const explored = 0.02
 
-/** Makes the policy of a name. */
+/** Creates a policy by name. */
 type Resolve = (name: string) => Effect.Effect<Policy, Failure, Scope.Scope>
 
 const isRouter = (name: string): boolean => /^(?:router|learned)\b/.test(name)
 
-/** The ids of the teams that a table hands over to, with their names as the command line has them. */
+/** Returns the ids of the teams in a table, with their policy names. */
 const teamsIn = ({ kinds }: Table.Table, dial: Table.Dial): ReadonlyArray<readonly [string, string]> =>
   [...new Set(kinds.map(({ choices }) => choices[dial]))]
     .filter((id) => !Table.isWorker(id))
     .map((id) => [id, id.slice(Outcome.teamPrefix.length).replace(/-(\d+)$/, ":$1")] as const)
     .filter(([, name]) => !isRouter(name))
 
-/** A router by a table. Teams that cannot be had any more are left out. */
+/** Creates a router based on a table. Teams that can no longer be created are left out. */
 const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: Resolve) =>
   Effect.gen(function* () {
     const teams = yield* Effect.forEach(teamsIn(table, dial), ([id, name]) =>
@@ -119,7 +122,7 @@ const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: R
         Option.match(team, { onNone: () => [], onSome: (policy) => [[id, policy] as const] })
       )
     )
-    // Questions are put where the table has learned, whatever is wanted for those that are noted.
+    // Questions must be embedded with the table's embedder, even if a different one is configured for the log.
     const embedder = yield* embedderOf(table.embedder)
     const own = { dial, embedder, name: named(name, dial), explore: explored, teams: new Map(teams.flat()) }
     return Router.make(table, own)
@@ -127,7 +130,7 @@ const routerBy = (table: Table.Table, name: string, dial: Table.Dial, resolve: R
 
 const named = (name: string, dial: Table.Dial): string => (dial === "best" ? name : `${name}:${dial}`)
 
-/** The policy `learned`, or `learned:<dial>`. `resolve` makes the policies of teams. */
+/** Creates the policy `learned` or `learned:<dial>`. `resolve` creates the policies of teams. */
 export const policy = (
   pool: WorkerPool.WorkerPool,
   resolve: Resolve,
@@ -147,9 +150,7 @@ export const policy = (
     return yield* routerBy(table, "learned", dial, resolve)
   })
 
-/**
- * Returns the active table if it knows two workers of a pool. An unusable file is reported, and does not stop the run.
- */
+/** Returns the active table if it covers at least two workers in the pool. An unusable file is reported and ignored. */
 const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | undefined> =>
   Effect.map(
     Effect.catch(tableInForce, ({ message }) =>
@@ -159,8 +160,8 @@ const tableFor = (pool: WorkerPool.WorkerPool): Effect.Effect<Table.Table | unde
   )
 
 /**
- * The policy `router`, or `router:<dial>`: by what was learned where that knows two workers of the pool, and otherwise
- * by what public records and prices say.
+ * Creates the policy `router` or `router:<dial>`. It uses the learned table if the table covers at least two workers in
+ * the pool, and public benchmark records and prices otherwise.
  */
 export const router = (
   pool: WorkerPool.WorkerPool,
@@ -175,13 +176,13 @@ export const router = (
       : yield* routerBy(table, "router", dial, resolve)
   })
 
-/** Whether something was learned of at least two workers of a pool. */
+/** Whether the learned table covers at least two workers in the pool. */
 export const knows = (pool: WorkerPool.WorkerPool): Effect.Effect<boolean> =>
   Effect.map(tableFor(pool), (table) => table !== undefined)
 
 /**
- * The policy `head`: by the head that `divisi learn --head` has learned, or by that of a file, with the embedder that it
- * was learned with.
+ * Creates the policy `head`, using the head trained by `divisi learn --head` or one in a file, and the embedder it was
+ * trained with.
  */
 export const head = (
   pool: WorkerPool.WorkerPool,

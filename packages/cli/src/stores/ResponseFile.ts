@@ -1,9 +1,9 @@
-/** The file of a server's responses. */
+/** Determines the file for a server's responses. */
 import { UserFolders } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 
-/** Next to the journal that is named, or else in this user's data folder. */
+/** Returns a file next to the given journal, or in the user's data folder. */
 export const of = (journal: Option.Option<string>): Effect.Effect<string> =>
   Option.match(journal, {
     onNone: () => UserFolders.dataFile("responses.sqlite", "DIVISI_RESPONSES"),

@@ -1,6 +1,6 @@
 /**
- * The one retention period of all that is stored: runs with their messages between servers, responses of a server, outcomes
- * with their ratings, and cached answers. Accounts, keys and what was learned hold no content and stay.
+ * Enforces one retention period for all stored content: runs and their messages between servers, responses, outcomes
+ * with ratings, and cached answers. Accounts, keys and learned tables contain no content and are not deleted.
  */
 import fs from "node:fs"
 import { Journal } from "@divisi/core"
@@ -23,14 +23,17 @@ import type { Options as Services } from "./Services.ts"
 // The period
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How long the answer of an `Idempotency-Key` is given again: what a server stores stays at least as long. */
+/**
+ * How long answers for an `Idempotency-Key` must be available, in milliseconds. This is the minimum retention period of
+ * a server.
+ */
 const promisedMillis = 86_400_000
 
-/** Returns the period of `--keep`, or else of the config, in milliseconds; `undefined` if neither is set. */
+/** Returns the retention period from `--keep` or the config, in milliseconds, or `undefined` if neither is set. */
 export const periodOf = (keep: Option.Option<number>, { retention }: Pick<Config, "retention">): number | undefined =>
   Option.getOrElse(keep, () => (retention === undefined ? undefined : parseAge(retention)))
 
-/** Refuses a period for a server that would break its promise of repeated answers. */
+/** Fails if the period is too short for a server that repeats answers for an idempotency key. */
 export const servable = (keepMillis: number | undefined): Effect.Effect<void, Failure> =>
   keepMillis === undefined || keepMillis >= promisedMillis
     ? Effect.void
@@ -44,7 +47,7 @@ export const servable = (keepMillis: number | undefined): Effect.Effect<void, Fa
 // Stores
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Items removed from a store, or that would be. */
+/** The number and size of items deleted from a store, or to be deleted. */
 export interface Purged {
   readonly store: "cache" | "messages" | "outcomes" | "responses" | "runs"
   /** The file, or the database without user and password. */
@@ -53,15 +56,15 @@ export interface Purged {
   readonly bytes: number
 }
 
-/** Something that stores content by the time of its last change. */
+/** A store whose content can be deleted by age. */
 export interface Store {
   readonly name: Purged["store"]
   readonly place: string
-  /** Removes what is older than the period by the clock of the store; with `isDryRun` it only counts. */
+  /** Deletes items older than the period, by the store's clock. With `isDryRun`, only counts them. */
   readonly purge: (keepMillis: number, isDryRun: boolean) => Effect.Effect<Pick<Purged, "bytes" | "entries">, Failure>
 }
 
-/** The time before which a file of this machine keeps nothing. */
+/** Returns the time before which items in local files are deleted. */
 const beforeOf = (keepMillis: number): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeMillis, (now) => now - keepMillis)
 
@@ -75,7 +78,7 @@ const runsIn = (journal: Journal.Journal): Store => ({
     orFail(
       Effect.gen(function* () {
         const old = yield* Journal.prunable(journal, { olderThanMillis: keepMillis })
-        // Also without old runs: earlier contents may be in the file's log.
+        // Runs even if no run is old, because deleted content may still be in the file's write-ahead log.
         const removed = isDryRun ? old.map(({ run }) => run) : yield* journal.remove(old.map(({ run }) => run))
         const gone = new Set(removed)
         const bytes = old.filter(({ run }) => gone.has(run)).reduce((sum, { bytes }) => sum + bytes, 0)
@@ -84,7 +87,7 @@ const runsIn = (journal: Journal.Journal): Store => ({
     )
 })
 
-/** Runs of a file, which is opened for each purge. A file that does not exist is not made. */
+/** Returns the store for runs in a file, which is opened for each purge. A missing file is not created. */
 const runsInFile = (file: Option.Option<string>): Effect.Effect<Store> =>
   Effect.map(Journals.fileOf(file), (place) => ({
     name: "runs",
@@ -108,7 +111,7 @@ const cacheIn = (cache: NonNullable<Services["cache"]>): Store => {
   }
 }
 
-/** The stores of a database. */
+/** Returns the stores in a database. */
 const shared = (database: Database.Database): Effect.Effect<ReadonlyArray<Store>, Failure, Scope.Scope> =>
   Effect.gen(function* () {
     const journal = yield* database.journal
@@ -124,7 +127,7 @@ const shared = (database: Database.Database): Effect.Effect<ReadonlyArray<Store>
     ]
   })
 
-/** The stores of files. */
+/** Returns the stores in files. */
 const own = (
   file: Option.Option<string>,
   journal: Journal.Journal | undefined
@@ -160,14 +163,14 @@ const own = (
 /** The locations of stored content. */
 export interface Places {
   readonly database?: Database.Database | undefined
-  /** Files: those next to `--journal`, or this user's. */
+  /** Files next to `--journal`, or the user's default files. */
   readonly files?:
     | { readonly journal: Option.Option<string>; readonly opened?: Journal.Journal | undefined }
     | undefined
   readonly cache: Services["cache"]
 }
 
-/** All stores of these places. */
+/** Returns all stores in these locations. */
 export const storesOf = ({
   cache,
   database,
@@ -185,7 +188,7 @@ export const storesOf = ({
 // Purging
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Removes from all stores what is older than the period, and returns what was removed. */
+/** Deletes items older than the period from all stores, and returns what was deleted. */
 export const purge = (
   stores: ReadonlyArray<Store>,
   keepMillis: number,
@@ -195,14 +198,14 @@ export const purge = (
     Effect.map(purge(keepMillis, isDryRun), (removed) => ({ store: name, place, ...removed }))
   )
 
-/** Purges now and each hour. A store that fails is reported, and tried again an hour later. */
+/** Deletes old items now and every hour. A store that fails is reported and retried an hour later. */
 export const keeping = (
   stores: ReadonlyArray<Store>,
   keepMillis: number,
   notify: {
     readonly onPurged: (purged: ReadonlyArray<Purged>) => void
     readonly onFailed: (message: string) => void
-    /** Frees the space of what was removed from a database. */
+    /** Makes the space of deleted database rows reusable. */
     readonly vacuum?: Effect.Effect<void, Failure> | undefined
   }
 ): Effect.Effect<never> => {
@@ -224,6 +227,6 @@ export const keeping = (
   return Effect.forever(Effect.andThen(reported, Effect.sleep("1 hour")))
 }
 
-/** Formats the removed items. */
+/** Formats the deleted items. */
 export const textOf = (purged: ReadonlyArray<Purged>): string =>
   purged.map(({ bytes, entries, store }) => `${store} ${entries} (${bytes} bytes)`).join(", ")

@@ -1,4 +1,4 @@
-/** Services for calls to real vendors: cached answers on disk, and the vendors' limits. */
+/** Provides services for calls to real vendors: an answer cache on disk, and vendor limits. */
 import type { Limits } from "@divisi/provider-kit/ProviderGate"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -9,20 +9,20 @@ import type { Config } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import { parseAge } from "../invocation/flags.ts"
 
-/** Which of them are wanted. */
+/** Selects the services to provide. */
 export interface Options {
-  /** The file of cached answers; none if absent. */
+  /** The answer cache. Default: none. */
   readonly cache?: Config["cache"] | undefined
   readonly limits?: Readonly<Record<string, Limits>> | undefined
 }
 
-/** A cache whose answers end with the retention period, unless the config sets their own. */
+/** Applies the retention period to a cache, unless the config sets a time to live. */
 const withRetention = (cache: NonNullable<Config["cache"]>, retention: string): NonNullable<Config["cache"]> => ({
   timeToLive: parseAge(retention),
   ...(typeof cache === "string" ? { file: cache } : cache)
 })
 
-/** Returns the services that the flags and the config request. */
+/** Returns the services requested by the flags and the config. */
 export const of = (config: Config, flags: { readonly cache: Option.Option<string> }): Options => {
   const cache = Option.getOrElse(flags.cache, () => config.cache)
   return {
@@ -31,10 +31,10 @@ export const of = (config: Config, flags: { readonly cache: Option.Option<string
   }
 }
 
-/** A vendor that fails so often in a row is left alone for half a minute. */
+/** A provider that fails this often in a row is not called for 30 seconds. */
 const breaker = { failures: 8, openMillis: 30_000 }
 
-/** Logs go to the error output, since the standard output is the run's. */
+/** Logs to standard error, since standard output is reserved for the run. */
 export const logger = Logger.layer([
   Logger.make(({ cause, message }) => {
     const why = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
@@ -58,8 +58,8 @@ const gateLayer = (limits: Readonly<Record<string, Limits>>): Effect.Effect<Laye
   )
 
 /**
- * Runs an effect with the services that its calls need. The gate costs only its loading, so it is used for every chosen
- * pool; the gym's workers have no limits.
+ * Provides the services that an effect's calls need. Rate limiting is cheap, so it is always enabled, except for the
+ * gym's workers, which have no limits.
  */
 export const provide = <A, E>(
   effect: Effect.Effect<A, E>,

@@ -1,4 +1,4 @@
-/** Reads transcripts from files, and writes them atomically. */
+/** Reads transcripts from files and writes them atomically. */
 import { accessSync, constants, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import type { Transcript } from "@divisi/core"
@@ -6,7 +6,7 @@ import { Sealed, WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
-/** Finds out whether a transcript can be written there, before a run is paid for. */
+/** Checks that a transcript can be written to a file, before a run is paid for. */
 export const prepare = (file: string): Effect.Effect<void, Failure> =>
   Effect.try({
     try: () => {
@@ -18,14 +18,14 @@ export const prepare = (file: string): Effect.Effect<void, Failure> =>
     catch: (error) => usage(`Cannot write the transcript: ${messageOf(error)}.`)
   })
 
-/** Writes a file atomically: readers never see half of it. */
+/** Writes a transcript atomically, so that readers never see a partial file. */
 export const write = (file: string, transcript: Transcript.Transcript): Effect.Effect<void, Failure> =>
   Effect.mapError(
     Effect.suspend(() => WholeFile.write(file, `${Sealed.stringify(transcript, 2)}\n`)),
     ({ message }) => failed(`Cannot write the transcript: ${message}`)
   )
 
-/** The transcripts of a folder, in the order of their names; it has to have some. */
+/** Returns the transcript files in a folder, sorted by name. Fails if there are no transcripts. */
 export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Failure> =>
   Effect.try({
     try: () => {
@@ -36,7 +36,7 @@ export const within = (folder: string): Effect.Effect<ReadonlyArray<string>, Fai
     catch: (error) => usage(`Cannot read transcripts from ${folder}: ${messageOf(error, folder)}.`)
   })
 
-/** Reads one. */
+/** Reads a transcript from a file. */
 export const read = (file: string): Effect.Effect<Transcript.Transcript, Failure> =>
   Effect.gen(function* () {
     const Wire = yield* Effect.promise(() => import("@divisi/core/Wire"))

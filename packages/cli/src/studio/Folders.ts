@@ -1,4 +1,4 @@
-/** The evaluations and trainings below a folder, as the page of the studio asks for them. */
+/** Serves the evaluations and training runs below a folder to the studio. */
 import { existsSync, statSync } from "node:fs"
 import path from "node:path"
 import { ReportFile, Report as Reports, WorkerProfile } from "@divisi/evals"
@@ -7,17 +7,17 @@ import { RunFolder } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import * as Recordings from "./Recordings.ts"
 
-/** A folder of an evaluation or a training; its id is its path below the place. */
+/** The folder of an evaluation or a training run. Its id is its path relative to the root folder. */
 interface Folder {
   readonly id: string
   readonly at: string
   readonly changedAt: number
 }
 
-/** The folders below a place that have a file of a name, the last changed first. */
+/** The folders that contain a certain file, most recently changed first. */
 interface Kind {
   readonly list: () => ReadonlyArray<Folder>
-  /** Finds a folder by its id. The place is only listed again if the folder is not known. */
+  /** Finds a folder by id. The root is listed again only if the id is unknown. */
   readonly find: (id: string) => Folder | undefined
 }
 
@@ -41,7 +41,7 @@ const foldersWith = (place: string, name: string): Kind => {
   return { list, find }
 }
 
-/** Returns what a file gives as long as it does not change. */
+/** Caches a value per folder until the folder changes. */
 const cached = <A>(make: (folder: Folder) => Promise<A>): ((folder: Folder) => Promise<A>) => {
   const known = new Map<string, { readonly changedAt: number; readonly value: Promise<A> }>()
   return (folder) => {

@@ -1,4 +1,4 @@
-/** The runs of a folder: its transcripts, files of events, and journals. Files are read when they are asked for. */
+/** Finds the runs below a folder, in transcripts, event files and journals. Files are read on demand. */
 import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs"
 import path from "node:path"
 import { setImmediate } from "node:timers/promises"
@@ -8,18 +8,18 @@ import { Summary } from "@divisi/studio"
 import * as Result from "effect/Result"
 import * as Recording from "../replay/Recording.ts"
 
-/** A recorded run in a file. */
+/** A run recorded in a file. */
 export interface Recorded {
   readonly file: string
   readonly summary: Summary.Summary
 }
 
-/** Upper bounds: of the files that are looked at, of the bytes of one, and of the folders above it. */
+/** Limits on the number of files, the size of a file in bytes, and the folder depth. */
 const maxFiles = 20_000
 const maxBytes = 256 * 1_048_576
 const maxDepth = 8
 
-/** The files below a folder whose names have one of the endings, in order; a file stands for itself. */
+/** Returns the files below a folder whose extension matches, in order. If `place` is a file, returns that file. */
 export const filesIn = (place: string, endings: RegExp): ReadonlyArray<string> => {
   if (!statSync(place).isDirectory()) return endings.test(place) ? [place] : []
   const found: Array<string> = []
@@ -36,7 +36,7 @@ export const filesIn = (place: string, endings: RegExp): ReadonlyArray<string> =
   return found.sort()
 }
 
-/** The first bytes of a file: enough to see whether it may be a recording. */
+/** Reads the first bytes of a file, which suffice to decide whether it may be a recording. */
 const beginning = (file: string): string => {
   const descriptor = openSync(file, "r")
   try {
@@ -49,7 +49,7 @@ const beginning = (file: string): string => {
 
 const mayBeRun = (file: string): boolean => statSync(file).size <= maxBytes && /"(runId|rounds)"/.test(beginning(file))
 
-/** Reads the transcript of a file; `undefined` if it is not a recording. */
+/** Reads a transcript from a file. Returns `undefined` if the file is not a recording. */
 export const transcriptIn = (file: string): Transcript.Transcript | undefined => {
   try {
     if (!mayBeRun(file)) return undefined
@@ -60,7 +60,7 @@ export const transcriptIn = (file: string): Transcript.Transcript | undefined =>
   }
 }
 
-/** Reads the events of a file; `undefined` if it has a transcript. */
+/** Reads events from a file. Returns `undefined` if the file contains a transcript. */
 export const eventsIn = (file: string): ReadonlyArray<RunEvent.RunEvent> | undefined => {
   if (!/\.(nd|jsonl)/.test(path.extname(file))) return undefined
   const read = Wire.decodeRunEvents(readFileSync(file, "utf8"))
@@ -69,16 +69,16 @@ export const eventsIn = (file: string): ReadonlyArray<RunEvent.RunEvent> | undef
 
 /** The recorded runs below a folder. */
 export interface Recordings {
-  /** The runs, the newest first. Of several files of one run the first is taken. */
+  /** Lists the runs, newest first. If several files contain the same run, the first one is used. */
   readonly list: () => Promise<ReadonlyArray<Recorded>>
-  /** Finds a run by its id. The folder is only listed again if no file is known to have the run. */
+  /** Finds a run by id. The folder is listed again only if the id is unknown. */
   readonly find: (id: string) => Promise<Recorded | undefined>
 }
 
-/** Milliseconds of reading after which a listing lets the server answer other requests. */
+/** How long a listing may read files before it yields to other requests, in milliseconds. */
 const sliceMillis = 20
 
-/** Opens the runs below a folder; `listed` returns the files of the folder. */
+/** Opens the runs below a folder. `listed` returns the folder's files. */
 export const open = (
   place: string,
   listed: () => ReadonlyArray<string> = () => filesIn(place, /\.(json|ndjson|jsonl)$/)
@@ -95,7 +95,7 @@ export const open = (
     known.set(file, { stamp, recorded })
     return recorded
   }
-  /** A file may be removed at any time. */
+  /** A file may be deleted at any time. */
   const readIfThere = (file: string): Recorded | undefined => {
     try {
       return read(file)
