@@ -1,30 +1,32 @@
-/** Operates a database that machines share: shows its servers, runs and work, drains servers, and removes old data. */
+/** Operates a shared database: shows its servers, runs and work, drains servers, and deletes old data. */
 import * as Effect from "effect/Effect"
 import { databaseNow, nameOf } from "./internal/owner.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** A server that executes runs of the cluster. */
+/** A cluster server that executes runs. */
 export interface Server {
-  /** The host and port of the server. */
+  /** Host and port of the server. */
   readonly address: string
   readonly isHealthy: boolean
   /** Whether the server was asked to drain. */
   readonly isDraining: boolean
-  /** The time since its last heartbeat, in milliseconds. */
+  /** Time since the last heartbeat, in milliseconds. */
   readonly seenMillis: number
 }
 
-/** The state of a database. */
+/** The status of a database and the processes that share it. */
 export interface Status {
   readonly servers: ReadonlyArray<Server>
-  /** Processes with runs in progress, and the number of these runs. */
+  /** Processes with runs in progress, and their number of runs. */
   readonly owners: ReadonlyArray<{ readonly process: string; readonly runs: number }>
-  /** The number of unprocessed messages between servers. */
+  /** Number of unprocessed messages between servers. */
   readonly pendingMessages: number
-  /** Shared work, such as evaluations, the most recent first. */
+  /** Shared work, such as evaluations, most recent first. */
   readonly works: ReadonlyArray<Work>
-  /** The shared lists of training groups, the most recent first. A list is identified by its training and its name. */
+  /**
+   * Shared work lists for training groups, most recent first. A list is identified by its training run and its name.
+   */
   readonly trainings: ReadonlyArray<Work>
 }
 
@@ -36,10 +38,10 @@ export interface Work {
   readonly claimed: number
 }
 
-/** The prefix of the lists of trainings. */
+/** Id prefix of work lists that belong to training runs. */
 const ofTraining = "training/"
 
-/** Returns the state of a database, with the servers of one version group. */
+/** Returns the status of a database, including the servers of one version group. */
 export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect.Effect<Status, PostgresError> =>
   Effect.gen(function* () {
     const query = (statement: string, parameters: ReadonlyArray<unknown> = []) =>
@@ -91,7 +93,7 @@ export const status = ({ run, schema }: Postgres, versionGroup?: string): Effect
     }
   })
 
-/** Asks a server to drain: it hands over its runs and exits. `address` is its host and port. */
+/** Asks a server to drain: it hands over its runs and exits. `address` consists of host and port. */
 export const drain = ({ run, schema }: Postgres, address: string): Effect.Effect<void, PostgresError> =>
   Effect.asVoid(
     run((session) =>
@@ -125,14 +127,14 @@ export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effec
     (rows) => rows.length
   )
 
-/** Runs that one statement looks at. */
+/** Maximum number of runs processed by one statement. */
 const pageLength = 2_000
 
 /**
- * Removes stored messages of cluster runs (tasks, tool results and answers) in all version groups. A message is removed
- * if it was delivered longer ago than an age, and its run is no longer in the journal or has not changed since then. A
- * removed run can be submitted again, and `result` waits for it. With `isDryRun`, messages are only counted. Returns
- * the number of runs, and the bytes of their messages.
+ * Deletes stored messages of cluster runs (tasks, tool results and answers) in all version groups. A message is deleted
+ * if it was delivered longer ago than the given age, and its run has either been deleted from the journal or not
+ * changed since then. A deleted run can be submitted again, and `result` waits for it. With `isDryRun`, messages are
+ * only counted. Returns the number of runs, and the size of their messages in bytes.
  */
 export const purgeMessages = (
   { run, schema }: Postgres,

@@ -1,8 +1,8 @@
 /**
- * A Postgres database that several servers share: the basis of their journals, accounts and records.
+ * A Postgres database shared by several servers, which stores their journals, accounts and records.
  *
- * The tables are in a separate schema, `divisi`, and are created if they do not exist. Each process that opens it holds
- * an advisory lock, which the database releases when the process ends for any reason.
+ * Tables are created on first use, in a separate schema named `divisi`. Each connected process holds an advisory lock,
+ * which the database releases when the process ends for any reason.
  */
 import { Callback, Options as Tables } from "@divisi/core"
 import * as PgPool from "@effect/sql-pg/PgPool"
@@ -22,33 +22,35 @@ import * as Session from "./internal/session.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The database connection and its options. */
+/** Options for connecting to the database. */
 export interface Options {
-  /** The URL, such as `postgres://user:password@host:5432/database?sslmode=require`. It is never shown. */
+  /**
+   * Connection URL, such as `postgres://user:password@host:5432/database?sslmode=require`. Never included in messages.
+   */
   readonly url: Redacted.Redacted
-  /** The password, if it is not in the URL. */
+  /** The password, unless the URL contains it. */
   readonly password?: Redacted.Redacted | undefined
-  /** The schema of the tables: lowercase letters, digits and underscores. Default: `divisi`. */
+  /** Name of the database schema: lowercase letters, digits and underscores. Default: `divisi`. */
   readonly schema?: string | undefined
-  /** The maximum number of connections, in addition to the one that holds the lock. Default: 8. */
+  /** Maximum number of connections, in addition to the one that holds the lock. Default: 8. */
   readonly maxConnections?: number | undefined
-  /** How long to wait for an unreachable database, in milliseconds. Default: 30,000. */
+  /** How long statements wait for an unreachable database, in milliseconds. Default: 30,000. */
   readonly patienceMillis?: number | undefined
   /**
-   * How long {@link open} waits for a database that is starting or unreachable, in milliseconds. With 0, it tries once.
-   * A wrong password, an unknown database or an invalid URL fails immediately. Default: `patienceMillis`.
+   * How long {@link open} waits for a database that is starting or unreachable, in milliseconds. 0 tries only once. A
+   * wrong password, an unknown database or an invalid URL fails immediately. Defaults to `patienceMillis`.
    */
   readonly startMillis?: number | undefined
-  /** Called before each wait of {@link open} with the reason why the database cannot be used yet. */
+  /** Called before each wait in {@link open}, with the reason why the database is not available yet. */
   readonly onWait?: ((error: PostgresError) => Effect.Effect<void>) | undefined
   /**
-   * How long after a start of the database no process is assumed dead, in milliseconds, because clients need time to
-   * reconnect. Default: 10,000.
+   * Period after a restart of the database during which all processes are assumed to be alive, in milliseconds, so that
+   * they can reconnect. Default: 10,000.
    */
   readonly graceMillis?: number | undefined
   /**
-   * How long a process without a connection is assumed to be alive, in milliseconds, so that it can reconnect. The runs
-   * of a killed process are released after this time. Default: 3,000.
+   * How long a process without a connection is assumed to be alive, in milliseconds. The runs of a killed process are
+   * released after this time. Default: 3,000.
    */
   readonly reconnectMillis?: number | undefined
 }
@@ -73,36 +75,36 @@ const optionsTable = Tables.table(
 
 /** An open database. */
 export interface Postgres {
-  /** The host, port and database name for display, without user and password. */
+  /** Host, port and database name for display, without user and password. */
   readonly name: string
   readonly schema: string
-  /** The id of this process as an owner in the tables. */
+  /** The id under which this process owns rows in the tables. */
   readonly self: string
   /**
-   * The time by the clock of the database, in milliseconds since 1970. Names of days, ages and stored times are derived
-   * from it, since the clocks of servers differ.
+   * Returns the current time by the database's clock, in milliseconds since 1970. Dates, ages and stored times are
+   * based on it, because server clocks may differ.
    */
   readonly now: () => number
-  /** Returns an SQL condition: whether the owner in a column is alive. */
+  /** Returns an SQL condition that checks whether the owner in a column is alive. */
   readonly isAlive: (column: string) => string
   /**
-   * Returns an SQL condition: whether the owner in a column currently holds its lock, which it does not while it
-   * reconnects.
+   * Returns an SQL condition that checks whether the owner in a column currently holds its lock. It does not hold the
+   * lock while it reconnects.
    */
   readonly hasLock: (column: string) => string
   /**
-   * Runs a statement, and retries it while the database is unreachable. The function receives the number of earlier
-   * attempts. There are no transactions of several statements, because a process frozen in the middle of one would hold
-   * its locks.
+   * Runs a statement and retries it while the database is unreachable. The function receives the number of earlier
+   * attempts. Multi-statement transactions are not available, because a process that freezes within one would keep
+   * holding its locks.
    */
   readonly run: <A>(
     work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
   ) => Effect.Effect<A, PostgresError>
-  /** Whether the database answers within two seconds. */
+  /** Whether the database responds within two seconds. */
   readonly isThere: Effect.Effect<boolean>
   /**
-   * Frees the space of deleted rows (`VACUUM`), so that other rows overwrite it. Only the owner of the tables can do
-   * this; for other users, autovacuum does it later.
+   * Makes the space of deleted rows reusable (`VACUUM`). Requires ownership of the tables; for other users, autovacuum
+   * does this later.
    */
   readonly vacuum: Effect.Effect<void, PostgresError>
 }
@@ -111,11 +113,11 @@ export interface Postgres {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a database cannot be used. */
+/** The reason why a database cannot be used. */
 export type PostgresErrorReason =
   | { readonly _tag: "Unreachable"; readonly detail: string }
   | { readonly _tag: "Invalid"; readonly detail: string }
-  /** The database rejects this user, or lacks a permission. */
+  /** The database rejects this user or denies a permission. */
   | { readonly _tag: "Denied"; readonly detail: string }
   /** The tables were created by a newer version of this package. */
   | { readonly _tag: "Newer" }
@@ -136,7 +138,7 @@ const explain = (reason: PostgresErrorReason): string => {
   }
 }
 
-/** A database cannot be used. `reason` is the cause, without passwords. */
+/** Raised when a database cannot be used. `reason` contains the cause, without passwords. */
 export class PostgresError extends Data.TaggedError("PostgresError")<{
   readonly database: string
   readonly reason: PostgresErrorReason
@@ -157,7 +159,7 @@ const reasonOf = (error: SqlError): PostgresErrorReason => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns a URL for display. Text that is not a URL is not shown at all, because it may contain a password. */
+/** Returns a URL for display, or `undefined` if the text is not a URL, in which case it may contain a password. */
 const nameOf = (url: Redacted.Redacted): string | undefined => {
   const text = Redacted.value(url)
   if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined
@@ -165,10 +167,10 @@ const nameOf = (url: Redacted.Redacted): string | undefined => {
   return `postgres://${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`
 }
 
-/** A label of a host name; a letter beyond ASCII is percent-encoded in a URL. */
+/** Matches a label in a host name. Non-ASCII letters are percent-encoded in URLs. */
 const label = /^(?=.{1,63}$)(?!-)(?:[a-z0-9_-]|%[89a-f][0-9a-f])+$/i
 
-/** Whether a host has the form of a host name, an address or the path of a socket. An empty one means the default. */
+/** Whether a host is well-formed: a host name, an IP address or a socket path. An empty host selects the default. */
 const isHost = (host: string): boolean =>
   host === "" ||
   /^(?:\[|\/|%2f)/i.test(host) ||
@@ -177,7 +179,7 @@ const isHost = (host: string): boolean =>
     .split(".")
     .every((part) => label.test(part))
 
-/** The host that a URL names; its parameter `host` wins. */
+/** Returns the host in a URL. The query parameter `host` takes precedence. */
 const hostOf = (url: Redacted.Redacted): string => {
   const { hostname, searchParams } = new URL(Redacted.value(url))
   return searchParams.get("host") ?? hostname
@@ -185,27 +187,27 @@ const hostOf = (url: Redacted.Redacted): string => {
 
 const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(url)).password !== ""
 
-/** The time limit for checking that it is reachable. */
+/** Timeout for checking that the database is reachable, in milliseconds. */
 const lookMillis = 2_000
 
-/** The most bytes of one message: a run's batch may hold pictures. */
+/** Maximum message size in bytes. Large, because a batch of entries may contain images. */
 const maxMessageSize = 512 * 2 ** 20
 
 /**
- * Opens a database; it is closed with its scope.
+ * Connects to a database. The connection is closed when the scope closes.
  *
  * **Details**
  *
- * A statement that fails because the database is unreachable is retried for `patienceMillis`: a restart of the database
- * causes no failures and no duplicate payments. {@link open} waits up to `startMillis` for a database that is starting,
- * so a server and its database can start together.
+ * A statement that fails because the database is unreachable is retried for `patienceMillis`, so a restart of the
+ * database causes no failures and no duplicate charges. {@link open} waits up to `startMillis` for a database that is
+ * starting, so a server and its database can be started together.
  *
  * **Gotchas**
  *
- * It needs a direct connection to the database, or a pooler in session mode. In transaction mode, which PgBouncer
- * offers, the lock is lost. A pooler must pass `idle_in_transaction_session_timeout`, `lock_timeout` and
- * `statement_timeout` through at the start of a connection, or ignore them. A machine that disappears silently is
- * noticed after half a minute.
+ * Requires a direct connection to the database, or a pooler in session mode. In transaction mode, as offered by
+ * PgBouncer, the lock is lost. A pooler must forward or ignore the startup parameters
+ * `idle_in_transaction_session_timeout`, `lock_timeout` and `statement_timeout`. A machine that disappears without
+ * closing its connection is detected after 30 seconds.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * Accounts in Postgres: limits on the spend of runs, counted once for all servers that share a database. They behave
- * like `DiskAccounts`: all processes together never exceed a limit, even if processes are killed.
+ * Budget accounts in Postgres. Limits on spending are enforced across all servers that share the database, as
+ * `DiskAccounts` does across processes: together they never exceed a limit, even if processes are killed.
  */
 import { randomUUID } from "node:crypto"
 import { Account, Budget } from "@divisi/core"
@@ -15,31 +15,30 @@ import * as Batches from "./internal/batches.ts"
 import { bounded } from "./internal/closing.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** Accounts cannot be used. `cause` is the error of the database. */
+/** Raised when accounts cannot be used. `cause` contains the database error. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly cause: PostgresError }> {
   override get message(): string {
     return this.cause.message
   }
 }
 
-/** The accounts of a database. */
+/** The accounts in a database. */
 export type Accounts = Account.Accounts<AccountsError>
 
 /** The wait before another attempt to close reservations. */
 const againMillis = 1_000
 
-/** How long the charge of a call is remembered: longer than the time after which runs are resumed. */
+/** How long a call's charge is remembered, in milliseconds. Longer than runs can be resumed. */
 const keptMillis = 90 * 86_400_000
 
 /**
- * Makes the accounts of an open database.
+ * Opens the accounts in a database.
  *
  * **Details**
  *
- * The possible cost of a call is reserved by a statement that sees the reservations of all other processes. It is
- * committed before the call is sent; pending reservations share one statement. A frozen process holds no lock. The
- * reservations of a killed process count as spent at their worst case, until the process that resumes its run reports
- * the real cost.
+ * Before a call is sent, its worst-case cost is reserved by a statement that takes the reservations of all other
+ * processes into account. Pending reservations share one statement. A frozen process holds no lock. The reservations of
+ * a killed process count as spent until another process resumes its run and reports the actual cost.
  *
  * **Gotchas**
  *
@@ -70,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const table = AccountTable.make(schema, self, isAlive)
   const orFail = <A>(effect: Effect.Effect<A, PostgresError>) =>
     Effect.mapError(effect, (cause) => new AccountsError({ cause }))
-  /** How accounts stood when they were last looked at, by the names that they have now. */
+  /** The last known balance of each account, by its current name. */
   const seen = new Map<string, AccountBook.Row>()
 
   const scope = yield* Effect.scope
@@ -156,7 +155,7 @@ export const make = Effect.fnUntraced(function* (
       chain,
       limits,
       costLimit: Budget.lowest(limits.costUsd, own.parent?.costLimit),
-      // Another process may set limits at any time.
+      // Another process may set limits at any time, so the account is treated as limited.
       isLimited: true,
       ...ledger,
       charge: (costUsd, call) =>
@@ -172,7 +171,7 @@ export const make = Effect.fnUntraced(function* (
 
   yield* bury("dead")
   yield* orFail(postgres.run((session) => table.tidy(session, now() - keptMillis)))
-  // The outcome of calls in progress at the time of closing is unknown.
+  // The outcome of calls still in flight is unknown, so their reservations are charged.
   yield* Effect.addFinalizer(() => bounded(Effect.andThen(Effect.ignore(closeAll), bury("own"))))
   return {
     name,
@@ -191,7 +190,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** An unused account. */
+/** Returns the row of an account that has not been used. */
 const nothing = (name: string): AccountBook.Row => ({
   name,
   limits: {},

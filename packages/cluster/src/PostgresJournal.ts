@@ -1,9 +1,9 @@
 /**
- * The journal in Postgres: several servers share its runs, so that any of them can resume a suspended run.
+ * A journal in Postgres. Several servers share its runs, so that any of them can resume a suspended run.
  *
- * Pending writes share one statement, so a thousand concurrent runs wait for the database as often as one. The claim of
- * a run is tied to an advisory lock, which the database releases when the process ends for any reason. Writes with an
- * older claim are rejected.
+ * Pending writes share one statement, so a thousand concurrent runs cause no more round trips than one. A run is
+ * claimed through an advisory lock, which the database releases when the process ends for any reason. Writes with an
+ * outdated claim are rejected.
  */
 import { Journal } from "@divisi/core"
 import * as Arrays from "effect/Array"
@@ -21,16 +21,16 @@ import * as JournalTable from "./internal/journalTable.ts"
 import { nameOf } from "./internal/owner.ts"
 import * as Postgres from "./Postgres.ts"
 
-/** A suspended run is released within moments: the time to wait for that, and the interval of the checks. */
+/** How long to wait for a suspended run to be released, and the polling interval. */
 const patience = { millis: 5_000, napMillis: 25 }
 
-/** Runs that one statement removes. */
+/** Maximum number of runs deleted by one statement. */
 const removedAtOnce = 500
 
-/** The wait before another attempt to release a run. */
+/** Delay before retrying to release a run, in milliseconds. */
 const againMillis = 1_000
 
-/** A run to be claimed. */
+/** A request to claim a run. */
 interface Wanted {
   readonly run: string
   /** Whether to take over the run even if its owner is alive. */
@@ -43,23 +43,26 @@ interface Unwritten {
   readonly batches: ReadonlyArray<Journal.Batch>
 }
 
-/** A claim that this process has, and the time from which it certainly had it last; or one that it is about to have. */
+/**
+ * A claim held by this process, with the last time at which it was certainly held. `"claimed"` stands for a claim in
+ * progress.
+ */
 type Held = (JournalTable.Claimed & { since: Instant.Instant }) | "claimed"
 
-/** Options for runs of unresponsive processes. */
+/** Options for taking over runs from unresponsive processes. */
 export interface Options {
   /**
-   * If set, a claim with `takeOver` fails with `Held` if the database has seen the owning process within this many
-   * milliseconds, or within half of this time if its connection is closed. By default, such a claim always succeeds.
+   * If set, a claim with `takeOver` fails with `Held` if the owner was seen within this many milliseconds (or half of
+   * that, if its connection is closed). By default, such a claim always succeeds.
    */
   readonly expireMillis?: number | undefined
 }
 
-/** The default of `expireMillis` for runs of the cluster, in milliseconds. */
+/** Default of `expireMillis` for cluster runs, in milliseconds. */
 export const defaultExpireMillis = 12_000
 
 /**
- * Makes the journal of an open database.
+ * Opens the journal in a database.
  *
  * **Details**
  *
@@ -70,7 +73,7 @@ export const defaultExpireMillis = 12_000
  *
  * **Gotchas**
  *
- * Data in the database is not encrypted by this package.
+ * This package does not encrypt data in the database.
  *
  * **Example**
  *
@@ -93,9 +96,9 @@ export const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
   const now = () => clock.currentTimeMillisUnsafe()
-  /** A run is taken over half of `expireMillis` after its last write at the earliest. */
+  /** Runs are taken over no earlier than half of `expireMillis` after the last write. */
   const certainMillis = (expireMillis ?? defaultExpireMillis) / 3
-  /** The claims of this process. */
+  /** Claims held by this process. */
   const held = new Map<string, Held>()
   const failed = (reason: Journal.JournalErrorReason) => new Journal.JournalError({ journal: name, reason })
   const reasonOf = ({ reason }: Postgres.PostgresError): Journal.JournalErrorReason =>
@@ -145,7 +148,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.map(
       orFail(
         postgres.run((session) =>
-          // A concurrent claim has a higher number, and is retained.
+          // A concurrent claim has a higher number and is not released.
           Effect.flatMap(table.mine(session, runs), (mine) =>
             table.release(
               session,
@@ -159,9 +162,9 @@ export const make = Effect.fnUntraced(function* (
   )
 
   /**
-   * Releases a run that may belong to this process according to the database but is not used here: the database was
-   * unreachable for longer than the waiting time, or the caller has left. While this process lives, no other process
-   * could claim the run.
+   * Releases a run that the database assigns to this process although it is not in use: the database was unreachable
+   * for too long, or the caller has disconnected. Otherwise, no other process could claim the run while this process is
+   * alive.
    */
   const giveBackLater = (run: string): Effect.Effect<void> =>
     Effect.asVoid(
@@ -179,7 +182,7 @@ export const make = Effect.fnUntraced(function* (
     const { run } = wanted
     return Effect.flatMap(claimAll(wanted), (claimed) => {
       if (claimed !== undefined) return Effect.succeed(claimed)
-      // The caller asks again for as long as the run is placed here.
+      // The caller retries while the cluster assigns the run to this server.
       if (wanted.takeOver) return isHeld(run, "another process")
       return Effect.flatMap(orFail(postgres.run((session) => table.holder(session, run))), (holder) => {
         if (holder === undefined) return take(wanted, begun)
@@ -207,7 +210,7 @@ export const make = Effect.fnUntraced(function* (
               return Effect.void
             }
             held.delete(run)
-            // It is unknown whether the run was claimed.
+            // It is unknown whether the claim succeeded.
             const isInDoubt = Exit.hasInterrupts(exit) || Option.exists(Exit.findErrorOption(exit), isUnreachable)
             return isInDoubt ? giveBackLater(run) : Effect.void
           }),
@@ -244,7 +247,7 @@ export const make = Effect.fnUntraced(function* (
         if (claimed === undefined || claimed === "claimed") {
           return Effect.fail(failed({ _tag: "Fenced", run: batch.run }))
         }
-        // From before the question: the database may have answered long before the answer is read.
+        // Measured before the query, because the database may have responded long before the response is read.
         const since = Instant.now(clock)
         return Effect.tap(appendAll({ ...batch, id: claimed.id }), () =>
           Effect.sync(() => {
@@ -295,6 +298,6 @@ const summaryOf = ({ head, owner, ...listed }: JournalTable.Listed): Journal.Sum
   owner: owner === undefined ? undefined : nameOf(owner)
 })
 
-/** Provides the journal of a database for all runs. */
+/** Provides a database journal for all runs. */
 export const layer = (options: Postgres.Options): Layer.Layer<never, Postgres.PostgresError> =>
   Layer.effect(Journal.Journal, Effect.flatMap(Postgres.open(options), make))

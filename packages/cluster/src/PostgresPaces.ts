@@ -1,45 +1,45 @@
 /**
- * Rate limits in requests and tokens per minute, shared by all servers that use a Postgres database.
+ * Rate limits on requests and tokens per minute, shared by all servers that use the database.
  *
- * Each limit is a token bucket with the capacity of one minute. Only the time at which it is full again is stored, by
- * the clock of the database, so that servers do not need synchronized clocks. Tokens are known only once they have been
- * used and can overdraw their bucket; the next request then waits until it has refilled.
+ * Each limit is a token bucket with a capacity of one minute. Only the time at which the bucket is full again is
+ * stored, by the database's clock, so that servers need no synchronized clocks. Tokens are counted after use and can
+ * overdraw the bucket; further requests are then refused until it has refilled.
  */
 import * as Effect from "effect/Effect"
 import * as Batches from "./internal/batches.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** The limits per minute. An absent limit is unlimited. */
+/** Limits per minute. An omitted limit means unlimited. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined
   readonly tokensPerMinute?: number | undefined
 }
 
-/** The exceeded limit, and how long to wait, in milliseconds. */
+/** The limit that was exceeded and the time to wait, in milliseconds. */
 export interface Refusal {
   readonly of: "requests" | "tokens"
   readonly waitMillis: number
 }
 
-/** The rate limits of a database. */
+/** Rate limits stored in a database. */
 export interface Paces {
-  /** Admits a request under a name, or returns the reason why it is refused, without counting it. */
+  /** Counts a request for a caller. If a limit is exceeded, returns a refusal and does not count the request. */
   readonly take: (name: string, limits: Limits) => Effect.Effect<Refusal | undefined, PostgresError>
-  /** Counts tokens used under a name. */
+  /** Counts tokens used by a caller. */
   readonly use: (name: string, limits: Limits, tokens: number) => Effect.Effect<void, PostgresError>
 }
 
 interface Task {
   readonly name: string
   readonly limits: Limits
-  /** The number of used tokens. If absent, the entry is a request. */
+  /** Number of tokens used. If omitted, the entry is a request. */
   readonly used?: number | undefined
 }
 
 /**
- * The result of all tasks of one name: the number of requests that are admitted, and the times at which its buckets are
- * full, in milliseconds.
+ * The combined result for one caller: the number of admitted requests, and the times at which its buckets are full, in
+ * milliseconds.
  */
 interface Found {
   granted: number
@@ -49,12 +49,12 @@ interface Found {
 
 const minute = 60_000
 
-/** Returns the time that a bucket takes to refill one unit, in milliseconds; 0 without a limit. */
+/** Returns the time in which a bucket refills one unit, in milliseconds, or 0 if there is no limit. */
 const millisOf = (perMinute: number | undefined): number => (perMinute === undefined ? 0 : minute / perMinute)
 
 /**
- * Returns the refusal of an order that is not granted: the debt of tokens, or the time until there is room for one
- * request.
+ * Returns the refusal for a rejected request. The wait lasts until the token debt is repaid, or until the bucket has
+ * room for one request.
  */
 const refusalOf = ({ requestsFull, tokensFull }: Found, { requestsPerMinute }: Limits): Refusal => {
   const ofTokens = tokensFull >= minute
@@ -62,7 +62,7 @@ const refusalOf = ({ requestsFull, tokensFull }: Found, { requestsPerMinute }: L
   return { of: ofTokens ? "tokens" : "requests", waitMillis: Math.max(1, Math.ceil(millis)) }
 }
 
-/** The tasks of each name, as a row of parameters. */
+/** Groups tasks by caller, as rows of query parameters. */
 const rowsOf = (tasks: ReadonlyArray<Task>) => {
   const rows = new Map<string, { readonly name: string; readonly limits: Limits; asked: number; used: number }>()
   for (const { limits, name, used } of tasks) {
@@ -74,12 +74,12 @@ const rowsOf = (tasks: ReadonlyArray<Task>) => {
 }
 
 /**
- * Creates rate limits that are stored in an open database. Concurrent requests share one statement, which takes one round trip.
+ * Creates rate limits stored in a database. Concurrent requests share one statement and one round trip.
  *
  * **Gotchas**
  *
- * The table is unlogged: the database empties it after a crash, which resets the limits. In return, requests do not
- * wait for the disk.
+ * The table is unlogged: a crash of the database empties it, which resets the limits. In return, requests do not wait
+ * for the disk.
  *
  * **Example**
  *
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* ({ run, schema }: Postgres): Eff
   const begin = `
     INSERT INTO ${table} (name, requests_full_at, tokens_full_at)
     SELECT name, 0, 0 FROM unnest($1::text[]) AS given (name) ORDER BY name ON CONFLICT (name) DO NOTHING`
-  // Rows are locked in one order, so that two servers do not wait for each other.
+  // Rows are locked in a consistent order to avoid deadlocks between servers.
   const take = `
     WITH given AS (
       SELECT * FROM unnest(

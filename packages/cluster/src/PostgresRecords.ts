@@ -1,4 +1,4 @@
-/** Named texts in Postgres, grouped by kind: data that servers share and store for their clients. */
+/** A key-value store for text in Postgres, used for data that servers share and store for their clients. */
 import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -6,13 +6,13 @@ import * as Batches from "./internal/batches.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** The kind of the texts, and the limits on their size and age. */
+/** Options for a store. */
 export interface Options {
-  /** The kind of the texts, e.g. `responses`: names are unique within a kind. */
+  /** The kind of texts, e.g. `responses`. Names are unique within a kind. */
   readonly kind: string
-  /** How long a text is stored; a number is in milliseconds. Default: forever. */
+  /** How long a text is stored. Numbers are in milliseconds. Default: no limit. */
   readonly timeToLive?: Duration.Input | undefined
-  /** The approximate maximum size of all texts, in bytes. The oldest texts are removed first. Default: unlimited. */
+  /** Approximate maximum total size, in bytes. Beyond it, the oldest texts are deleted. Default: unlimited. */
   readonly maxBytes?: number | undefined
 }
 
@@ -21,7 +21,7 @@ const optionsTable = Tables.table(
   { required: ["kind"] }
 )
 
-/** Texts by name. A text that `set` has acknowledged is visible to every process. */
+/** Texts by name. After `set` completes, the text is visible to all processes. */
 export interface Records {
   readonly get: (name: string) => Effect.Effect<string | undefined, PostgresError>
   readonly set: (name: string, text: string) => Effect.Effect<void, PostgresError>
@@ -29,8 +29,8 @@ export interface Records {
   /** Returns all texts with their names, oldest first. */
   readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /**
-   * Removes the texts that were last written before a time, in milliseconds since 1970, and returns their number and
-   * size. With `isDryRun`, texts are only counted.
+   * Deletes texts last written before the given time, in milliseconds since 1970. Returns their number and size. With
+   * `isDryRun`, texts are only counted.
    */
   readonly purge: (
     before: number,
@@ -38,14 +38,14 @@ export interface Records {
   ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, PostgresError>
 }
 
-/** Texts that one statement removes. */
+/** Maximum number of texts deleted by one statement. */
 const removedAtOnce = 1_000
 
-/** The number of written texts between two checks of the limit. */
+/** Number of writes between two checks of the size limit. */
 const countedEvery = 64
 
 /**
- * Opens the texts of a kind in an open database. Concurrent reads share one statement.
+ * Opens the texts of one kind. Concurrent reads share one statement.
  *
  * **Example**
  *

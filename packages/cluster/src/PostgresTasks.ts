@@ -1,6 +1,6 @@
 /**
- * Work that several machines share: a list of tasks that machines claim and answer. The first answer to a task is
- * stored. A machine that dies or freezes loses its claims when their lease expires.
+ * Work lists shared by several machines, which claim tasks and store their answers. Only the first answer to a task is
+ * stored. If a machine dies or freezes, its claims expire.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -9,13 +9,13 @@ import { databaseNow } from "./internal/owner.ts"
 import { column } from "./internal/session.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** The tasks, and the duration of claims. */
+/** Options for opening a work list. */
 export interface Options {
-  /** The name of the work. All machines that open it share its tasks. */
+  /** Id of the work list. All machines that use the same id share its tasks. */
   readonly id: string
-  /** A description that must be equal on all machines, such as the settings as JSON. */
+  /** A description that must be identical on all machines, such as the settings as JSON. */
   readonly plan: string
-  /** The tasks, in the order in which they are claimed. Tasks from an earlier run remain stored. */
+  /** Task keys, in the order in which tasks are claimed. Tasks added by an earlier run remain in the list. */
   readonly keys: ReadonlyArray<string>
   /** How long a claim lasts unless it is renewed, in milliseconds. Default: 10,000. */
   readonly leaseMillis?: number | undefined
@@ -33,37 +33,39 @@ const optionsTable = Tables.table(
   { required: ["id", "plan", "keys"] }
 )
 
-/** The tasks of one piece of work. */
+/** An open work list. */
 export interface Tasks {
-  /** The plan of the machine that opened it first. If it differs from the given one, no task was added. */
+  /**
+   * The plan stored by the machine that opened the list first. If it differs from the given plan, no tasks were added.
+   */
   readonly plan: string
   readonly leaseMillis: number
-  /** Claims up to this many tasks that are neither answered nor claimed. */
+  /** Claims up to `count` tasks that are neither answered nor claimed. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, PostgresError>
-  /** Adds tasks as claimed by this process. Existing tasks are not changed. */
+  /** Adds tasks that are claimed by this process. Existing tasks are left unchanged. */
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
-  /** Extends this process's claims on some tasks, and returns those that it still holds. */
+  /** Renews this process's claims and returns the keys that it still holds. */
   readonly renew: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, PostgresError>
-  /** Releases claims of this process. */
+  /** Releases claims held by this process. */
   readonly release: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
-  /** Stores the answer to a task, unless it already has one. Concurrent answers share one statement. */
+  /** Stores the answer to a task, unless the task already has one. Concurrent answers share one statement. */
   readonly answer: (key: string, body: string) => Effect.Effect<void, PostgresError>
-  /** Removes the answers to some tasks. Other tasks are not changed. */
+  /** Deletes the answers to the given tasks, so that they can be claimed again. */
   readonly reopen: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
-  /** The number of tasks without an answer. */
+  /** Number of tasks without an answer. */
   readonly left: Effect.Effect<number, PostgresError>
-  /** Returns the answers to some tasks by key, without unanswered tasks. */
+  /** Returns the answers to the given tasks by key. Unanswered tasks are left out. */
   readonly find: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /** Returns all answers by task key. */
   readonly answers: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
-  /** Removes tasks, claimed or not. */
+  /** Deletes tasks, whether or not they are claimed. */
   readonly forget: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
-  /** Removes the work. */
+  /** Deletes the work list. */
   readonly remove: Effect.Effect<void, PostgresError>
 }
 
 /**
- * Opens the tasks of a piece of work.
+ * Opens a work list.
  *
  * **Example**
  *

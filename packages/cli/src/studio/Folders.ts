@@ -153,7 +153,7 @@ const rollouts = async ({ at }: Folder, iteration: number): Promise<ReadonlyArra
 // Routes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The evaluations and trainings below a place. */
+/** The evaluations and training runs below a root folder. */
 interface Kinds {
   readonly evaluations: Kind
   readonly trainings: Kind
@@ -164,7 +164,7 @@ const kindsIn = (place: string): Kinds => ({
   trainings: foldersWith(place, "metrics.jsonl")
 })
 
-/** Answers a path below `/v1/`; `undefined` for an unknown one. Only folders of the list are opened. */
+/** Responds to a path below `/v1/`, or returns `undefined` for an unknown path. Only listed folders are opened. */
 const answer = async ({ evaluations, trainings }: Kinds, names: ReadonlyArray<string>): Promise<unknown> => {
   const [kind, id, part, ...rest] = names
   if (kind === "evaluations") {
@@ -190,16 +190,16 @@ const namesOf = (address: string): ReadonlyArray<string> =>
     .split("/")
     .map(decodeURIComponent)
 
-/** The route of a studio server for the evaluations and trainings below a folder. */
+/** Creates the studio route for the evaluations and training runs below a folder. */
 export const route = (place: string): ((url: URL) => Promise<unknown>) => {
   const kinds = kindsIn(place)
   return ({ pathname }) => answer(kinds, namesOf(pathname))
 }
 
-/** The most characters of answers and rollouts that an exported page holds; what is beyond is left out. */
+/** Maximum size of the answers and rollouts in an exported page, in characters. Further ones are left out. */
 const maxCharacters = 48 * 1_048_576
 
-/** Returns everything below a folder by its path, for a page without a server. */
+/** Returns all data below a folder, keyed by path, for an exported page that works without a server. */
 export const everything = async (place: string): Promise<Readonly<Record<string, unknown>>> => {
   const data: Record<string, unknown> = {}
   const kinds = kindsIn(place)

@@ -1,4 +1,7 @@
-/** The tasks of accounts in Postgres, and their results. `account_tasks` of the schema performs them. */
+/**
+ * Defines the operations on Postgres accounts and their results. They are performed by the database function
+ * `account_tasks`.
+ */
 import type { Account, Budget } from "@divisi/core"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 
@@ -6,18 +9,18 @@ import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An account and its current state. */
+/** An account with its current balance. */
 export type Row = Account.Standing
 
-/** The reservation for a call, and the names of the accounts that are charged. */
+/** The reservation for a call, and the names of the accounts charged. */
 export interface Hold {
   readonly id: string
   readonly chain: ReadonlyArray<string>
 }
 
-/** A task for the accounts. Each may be sent again with the same id, and is performed once. */
+/** An operation on accounts. It may be sent repeatedly with the same id, but is performed once. */
 export type Task =
-  /** Returns an account, or creates it; the given limits replace its own. */
+  /** Returns an account, creating it if necessary. Given limits replace the stored ones. */
   | { readonly type: "open"; readonly account: Account.Named; readonly isGiven: boolean }
   | {
       readonly type: "reserve"
@@ -27,18 +30,21 @@ export type Task =
       readonly call: string | undefined
       readonly occurrence: Budget.Occurrence
       readonly amount: Budget.Amount
-      /** The amounts taken from other holds. */
+      /** Amounts drawn from other reservations. */
       readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
-  /** Replaces a reservation by the actual usage, or releases it. */
+  /** Replaces a reservation with the actual usage, or releases it. */
   | {
       readonly type: "close"
       readonly id: string
       readonly chain: ReadonlyArray<string>
       readonly used: Paid | undefined
-      /** Whether nested calls have drawn on it: an account is then charged no more than its limit allows. */
+      /**
+       * Whether nested calls have drawn on the reservation. If so, accounts are charged no more than their limits
+       * allow.
+       */
       readonly isDrawn: boolean
-      /** The amounts returned to other holds (negative), or taken from them. */
+      /** Amounts drawn from other reservations, or returned to them (negative). */
       readonly draws: ReadonlyArray<Account.Draw<Hold>>
     }
   | {
@@ -49,13 +55,13 @@ export type Task =
       readonly call: string | undefined
       readonly costUsd: number
     }
-  /** Charges the reservation of a process that has ended at its worst case. */
+  /** Charges the reservations of a dead process at their worst-case cost. */
   | { readonly type: "bury"; readonly id: string; readonly chain: ReadonlyArray<string>; readonly owner: string }
 
-/** The result of a task: a hold, if one is requested. */
+/** The result of an operation, including the reservation if one was requested. */
 export type Done = Account.Taken<Hold> | "wait" | BudgetExceeded | undefined
 
-/** The accounts that a task needs. */
+/** Returns the accounts that an operation accesses. */
 export const namesOf = (task: Task): ReadonlyArray<Account.Named> => {
   if (task.type === "open") return [task.account]
   if (task.type === "reserve" || task.type === "charge") return task.chain

@@ -1,4 +1,4 @@
-/** Accounts and holds in Postgres: tasks are performed in one statement, however many there are. */
+/** Accounts and reservations in Postgres. Any number of operations is performed in one statement. */
 import { Account } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
@@ -8,12 +8,12 @@ import { column, type Row, type Session } from "./session.ts"
 
 type Written<A> = Effect.Effect<A, SqlError>
 
-/** The holds of processes that are no more. */
+/** Reservations left by dead processes. */
 type Buried = Extract<AccountBook.Task, { readonly type: "bury" }>
 
-/** The statements. */
+/** The statements for accounts. */
 export interface AccountTable {
-  /** Performs tasks in order. Returns the result of each, and the state of the accounts that they need. */
+  /** Performs operations in order. Returns their results, and the state of the accounts involved. */
   readonly perform: (
     session: Session,
     tasks: ReadonlyArray<AccountBook.Task>,
@@ -22,12 +22,12 @@ export interface AccountTable {
     readonly done: ReadonlyArray<AccountBook.Done>
     readonly accounts: ReadonlyMap<string, AccountBook.Row>
   }>
-  /** Returns the reservations of processes that have ended, or of this process. */
+  /** Returns the open reservations of dead processes, or of this process. */
   readonly left: (session: Session, whose: "dead" | "own") => Written<ReadonlyArray<Buried>>
-  /** Forgets calls that were charged long ago. */
+  /** Deletes records of calls that were charged before the given time. */
   readonly tidy: (session: Session, before: number) => Written<void>
   readonly list: (session: Session) => Written<ReadonlyArray<AccountBook.Row>>
-  /** Corrects accounts once for each id, and returns the adjustment of that id. */
+  /** Applies a correction once per id, and returns the adjustment with that id. */
   readonly adjust: (session: Session, correction: Account.Correction, now: number) => Written<Account.Adjustment>
   readonly adjustments: (session: Session) => Written<ReadonlyArray<Account.Adjustment>>
 }
@@ -53,7 +53,7 @@ const accountOf = (row: Row): AccountBook.Row => {
   }
 }
 
-/** Decodes an account that the database function returns. */
+/** Decodes an account returned by the database function. */
 const accountIn = ([, name, values]: Row): AccountBook.Row => accountOf([name, ...JSON.parse(String(values))])
 
 const adjustmentOf = (body: unknown): Account.Adjustment => JSON.parse(String(body))
@@ -76,7 +76,7 @@ const doneOf = (row: Row, task: AccountBook.Task): AccountBook.Done => {
   return kind === "refused" ? refusalOf(row) : undefined
 }
 
-/** A task as the function of the database reads it. */
+/** Encodes an operation for the database function. */
 const given = (task: AccountBook.Task, position: (name: string) => number): object => {
   const drawn = (draws: ReadonlyArray<Account.Draw<AccountBook.Hold>>) =>
     draws.map(({ account, costUsd, from, tokens }) => ({ from: from.id, at: position(account), cost: costUsd, tokens }))
@@ -108,7 +108,7 @@ const given = (task: AccountBook.Task, position: (name: string) => number): obje
   }
 }
 
-/** The statements of a schema, for a process. */
+/** Creates the statements for a schema and a process. */
 export const make = (schema: string, self: string, isAlive: (column: string) => string): AccountTable => {
   const [accounts, holds] = [`${schema}.accounts`, `${schema}.holds`]
   const perform = `SELECT * FROM ${schema}.account_tasks($1, $2::bigint, $3::text[], $4::text[], $5::text::jsonb)`

@@ -1,6 +1,6 @@
 /**
- * Batches pending tasks: tasks that arrive while a statement is running share the next one, so that a thousand
- * concurrent runs wait for the database as often as one.
+ * Batches pending items. Items that arrive while a statement is running share the next one, so that a thousand
+ * concurrent runs cause no more round trips than one.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -10,12 +10,12 @@ interface Waiting<In, Out, E> {
   readonly resume: (done: Effect.Effect<Out, E>) => void
 }
 
-/** The maximum number of items in one batch. */
+/** Maximum number of items per batch. */
 const most = 1_000
 
 /**
- * Makes a function whose items are batched. `run` returns the results in the order of its items. Items with the same
- * `key` are processed one at a time, in the order of arrival.
+ * Returns a function that batches its items. `run` must return results in the order of the items. Items with the same
+ * `key` are processed one at a time, in order of arrival.
  */
 export const make = Effect.fnUntraced(function* <In, Out, E>(
   run: (items: ReadonlyArray<In>) => Effect.Effect<ReadonlyArray<Effect.Effect<Out, E>>, E>,
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* <In, Out, E>(
       waiting.push({ item, resume })
       if (isBusy) return
       isBusy = true
-      // Those that ask in the same turn go together.
+      // Batches all items from the same event loop turn.
       setImmediate(() => Effect.runForkWith(context)(flush))
     })
 })

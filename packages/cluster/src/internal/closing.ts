@@ -1,17 +1,18 @@
-/** Cleanup of a process that closes a database, which may be unreachable by then. */
+/** Cleanup when a process disconnects from a database, which may be unreachable at that time. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 
 /**
- * The maximum time that a close waits for the database. After it, other processes detect that the process has ended.
+ * Maximum time to wait for the database on closing, in milliseconds. After that, other processes detect that this one
+ * is gone.
  */
 const patienceMillis = 3_000
 
 /**
- * Does something as well as it can, and waits for it no longer than a close may take (in milliseconds), even if it cannot
- * be interrupted.
+ * Runs an effect, ignoring failures, and waits for at most `millis` milliseconds, even if the effect cannot be
+ * interrupted.
  */
 export const bounded = <E>(effect: Effect.Effect<unknown, E>, millis: number = patienceMillis): Effect.Effect<void> =>
   Effect.flatMap(Effect.forkDetach(Effect.interruptible(Effect.ignore(effect)), { startImmediately: true }), (fiber) =>
@@ -21,7 +22,9 @@ export const bounded = <E>(effect: Effect.Effect<unknown, E>, millis: number = p
     )
   )
 
-/** Acquires something in a scope. If it fails, what it has acquired is released at once, so it can be tried again. */
+/**
+ * Acquires resources in a scope. On failure, acquired resources are released immediately, so that it can be retried.
+ */
 export const acquired = <A, E, R>(
   scope: Scope.Scope,
   effect: Effect.Effect<A, E, R>

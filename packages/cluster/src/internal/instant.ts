@@ -1,12 +1,12 @@
-/** Times that a suspended machine, and a clock that is set back, do not make look recent. */
+/** Measures elapsed time in a way that is robust against suspended machines and clocks that are set back. */
 import { Elapsed } from "@divisi/core"
 import type * as Clock from "effect/Clock"
 
-/** A time by two clocks: the monotonic one stops while a machine is suspended, and the other one may be set back. */
+/** A time on two clocks. The monotonic clock stops while the machine is suspended; the wall clock may be set back. */
 export type Instant = readonly [ticks: number, time: number]
 
-/** The present. */
+/** Returns the current time. */
 export const now = (clock: Clock.Clock): Instant => [Elapsed.ticks(clock), clock.currentTimeMillisUnsafe()]
 
-/** The milliseconds from one instant to another, by the clock that shows more. */
+/** Returns the elapsed milliseconds between two instants, by the clock that shows more. */
 export const millisBetween = (from: Instant, to: Instant): number => Math.max(to[0] - from[0], to[1] - from[1])

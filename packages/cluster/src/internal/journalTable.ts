@@ -1,4 +1,6 @@
-/** Runs and their entries in Postgres: the statements that read and write them. Those that write take many at once. */
+/**
+ * The statements that read and write runs and their entries in Postgres. Write statements process many runs at once.
+ */
 import { Journal } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -6,22 +8,22 @@ import type { Postgres } from "../Postgres.ts"
 import { databaseNow as clockMillis, isLost } from "./owner.ts"
 import { column, type Row, type Session } from "./session.ts"
 
-/** A claimed run: its position in the table. */
+/** A claimed run, identified by its row id. */
 export interface Claimed {
   readonly id: string
   readonly epoch: number
   readonly length: number
-  /** How many processes in a row lost it without an answer in between. */
+  /** Number of processes in a row that lost the run without an answer in between. */
   readonly takeovers: number
 }
 
-/** A claim as it is named to the database. */
+/** The fields that identify a claim. */
 export type Named = Pick<Claimed, "id" | "epoch">
 
-/** Entries that are not there. */
+/** Raised if journal entries are missing. */
 export class Torn extends Error {}
 
-/** Entries to be appended to a run, by the id that it has in the table. */
+/** Entries to append to a run, identified by its row id. */
 export interface Appended extends Journal.Batch {
   readonly id: string
 }
@@ -34,19 +36,19 @@ export interface Listed {
   readonly changedAt: number
   readonly ageMillis: number
   readonly head: ReturnType<typeof Journal.readHead>
-  /** Present if its process is alive. */
+  /** Set if the owning process is alive. */
   readonly owner: string | undefined
-  /** True if the owner may have ended, which is not known soon after a start of the database. */
+  /** True if the owner may be dead, which cannot be determined shortly after a restart of the database. */
   readonly isOwnerUnconfirmed?: true | undefined
 }
 
 type Written<A> = Effect.Effect<A, SqlError>
 
-/** The statements. */
+/** The statements for journals. */
 export interface JournalTable {
   /**
-   * Claims runs; each id occurs once. Runs that another live process executes are not in the result, except for those that
-   * are `taken` over. With `expireMillis` these are only taken from a process that has lost them.
+   * Claims runs by id (without duplicates). Runs held by another live process are left out of the result, unless they
+   * are taken over (`taken`). With `expireMillis`, they are taken over only from a process that has lost them.
    */
   readonly claim: (
     session: Session,
@@ -55,21 +57,27 @@ export interface JournalTable {
     expireMillis: number | undefined
   ) => Written<ReadonlyMap<string, Claimed>>
   /**
-   * Returns the owner of a run, and whether the run is about to be free: the run is suspended or has ended, or its
-   * process is disconnected.
+   * Returns the owner of a run, and whether the run will soon be released: it is suspended or finished, or its process
+   * is disconnected.
    */
   readonly holder: (session: Session, run: string) => Written<{ owner: string; waits: boolean } | undefined>
   readonly release: (session: Session, claims: ReadonlyArray<Named>) => Written<void>
-  /** Returns the claims that this process has on some runs according to the database. */
+  /** Returns the claims on the given runs that the database assigns to this process. */
   readonly mine: (
     session: Session,
     runs: ReadonlyArray<string>
   ) => Written<ReadonlyArray<Named & { readonly run: string }>>
-  /** Extends the time for which no other process takes a run over. Returns whether it is still claimed. */
+  /**
+   * Extends the time during which no other process takes over a run. Returns whether this process still holds the
+   * claim.
+   */
   readonly renew: (session: Session, claim: Named) => Written<boolean>
-  /** Releases all claims of this process. */
+  /** Releases all claims held by this process. */
   readonly releaseAll: (session: Session) => Written<void>
-  /** Returns the ids of those runs whose batch is written. If `isAgain`, the batch may have been written before. */
+  /**
+   * Returns the ids of the runs whose batch was written. `isAgain` indicates that the batch may have been written
+   * before.
+   */
   readonly append: (
     session: Session,
     batches: ReadonlyArray<Appended>,
@@ -80,7 +88,7 @@ export interface JournalTable {
     run: string,
     from: number
   ) => Effect.Effect<ReadonlyArray<Journal.Entry>, SqlError | Torn>
-  /** Returns the number of entries of each run. */
+  /** Returns the number of entries for each run. */
   readonly lengths: (session: Session, runs: ReadonlyArray<string>) => Written<ReadonlyArray<number>>
   readonly find: (session: Session, run: string) => Written<Listed | undefined>
   readonly list: (session: Session, query: Journal.Query) => Written<ReadonlyArray<Listed>>
@@ -89,7 +97,7 @@ export interface JournalTable {
 
 const databaseNow = `${clockMillis}::bigint`
 
-/** The statements of a schema, for a process. */
+/** Creates the statements for a schema and a process. */
 export const make = (
   schema: string,
   self: string,
@@ -97,10 +105,10 @@ export const make = (
 ): JournalTable => {
   const [runs, batches] = [`${schema}.runs`, `${schema}.batches`]
 
-  /** A process that wrote to a run may have read the answer later, and sends a call then. */
+  /** A process that wrote to a run may read the response later and then send a call. */
   const lost = (expireMillis: number) =>
     `known.changed_at < ${databaseNow} - ${expireMillis / 2} AND ${isLost(schema, "known.owner", "$2", expireMillis)}`
-  // In one order, so that two processes do not wait for each other.
+  // Rows are locked in a consistent order to avoid deadlocks.
   const claim = (expireMillis: number | undefined) => `
     INSERT INTO ${runs} AS known (run, epoch, owner, length, bytes, changed_at)
     SELECT run, 1, $2, 0, 0, ${databaseNow} FROM unnest($1::text[]) AS given (run) ORDER BY run

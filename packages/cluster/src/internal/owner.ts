@@ -1,7 +1,7 @@
 /**
- * The processes that share a database: each has an advisory lock that the database frees when its connection ends. A
- * process whose connection was cut needs a moment to reconnect, so an owner without its lock counts as ended only when it
- * was not seen for some seconds. A frozen process keeps its connection, and its runs.
+ * Identifies the processes that share a database. Each holds an advisory lock, which the database releases when its
+ * connection ends. A disconnected process needs a moment to reconnect, so an owner without its lock counts as dead only
+ * if it was not seen for some seconds. A frozen process keeps its connection and its runs.
  */
 import { randomInt } from "node:crypto"
 import os from "node:os"
@@ -15,41 +15,46 @@ import type { SqlError } from "effect/sql/SqlError"
 import { bounded } from "./closing.ts"
 import { type Session, sessionOf } from "./session.ts"
 
-/** The first half of the keys of our advisory locks: "DivC". */
+/** The class id of Divisi's advisory locks: "DivC". */
 export const lockClass = 0x44697643
 
-/** The interval at which a process checks that it still has its lock. */
+/** Interval at which a process checks that it still holds its lock, in milliseconds. */
 export const lookMillis = 1_000
 
-/** How long a process without its lock is waited for, in milliseconds: it reconnects within about a second. */
+/** How long to wait for a process without its lock, in milliseconds. Processes usually reconnect within a second. */
 export const reconnectMillis = 3_000
 
-/** The name of an owner begins with the number of its lock. */
+/** Generates an owner name, which starts with the number of its lock. */
 const make = (): string => `${randomInt(1, 2 ** 31)} ${process.pid} ${os.hostname()}`
 
-/** An owner in words, e.g. `process 4711 on a-server`. */
+/** Formats an owner for display, e.g. `process 4711 on a-server`. */
 export const nameOf = (owner: string): string => {
   const [, pid, ...host] = owner.split(" ")
   return `process ${pid} on ${host.join(" ")}`
 }
 
-/** Whether the owner that a column names has its lock now. */
+/** Returns an SQL condition that checks whether the owner in a column currently holds its lock. */
 export const hasLock = (column: string): string => `EXISTS (
   SELECT FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND granted
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid::bigint = ${lockClass} AND objid::bigint = split_part(${column}, ' ', 1)::bigint
 )`
 
-/** Milliseconds since 1970 by the clock of the database: those of servers differ. */
+/**
+ * SQL expression for the time in milliseconds since 1970, by the database's clock, because server clocks may differ.
+ */
 export const databaseNow = "(extract(epoch FROM clock_timestamp()) * 1000)"
 
-/** How long an owner counts as alive, in milliseconds: after a start of the database, and after it was seen last. */
+/** How long an owner counts as alive after a restart of the database, and after it was last seen, in milliseconds. */
 export interface Patience {
   readonly graceMillis: number
   readonly reconnectMillis: number
 }
 
-/** Whether the owner that a column names lives. After a start of the database all live for a while: they reconnect. */
+/**
+ * Returns an SQL condition that checks whether the owner in a column is alive. After a restart of the database, all
+ * owners count as alive for a while, so that they can reconnect.
+ */
 export const isAlive = (schema: string, column: string, { graceMillis, reconnectMillis }: Patience): string => `(
   now() - pg_postmaster_start_time() < interval '${graceMillis} milliseconds' OR ${hasLock(column)} OR EXISTS (
     SELECT FROM ${schema}.owners AS seen WHERE seen.process = ${column} AND seen.seen_at > ${databaseNow} - ${reconnectMillis}
@@ -72,14 +77,14 @@ export const isLost = (schema: string, column: string, self: string, expireMilli
   )
 )`
 
-/** This process among those that share a database. */
+/** This process among those that share the database. */
 export interface Owner {
   readonly self: string
-  /** The time by the clock of the database, in milliseconds since 1970: read each second, and counted on from there. */
+  /** Returns the current time by the database's clock, in milliseconds since 1970. Synchronized every second. */
   readonly now: () => number
 }
 
-/** The statement with which a process reports that it lives. It returns the time by the clock of the database. */
+/** Returns the statement by which a process reports that it is alive. It returns the database's time. */
 export const seen = (schema: string): string => `
   INSERT INTO ${schema}.owners AS known (process, seen_at, since) VALUES ($1, ${databaseNow}, ${databaseNow})
   ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, since =
@@ -90,8 +95,8 @@ export const seen = (schema: string): string => `
 const rememberedMillis = 86_400_000
 
 /**
- * Holds a lock of this process until the scope closes, on a dedicated connection, and takes it again if the connection
- * is lost. Runs that other processes have taken over meanwhile are fenced.
+ * Holds this process's lock until the scope closes, on a dedicated connection, and acquires it again if the connection
+ * is lost. Runs that other processes have taken over in the meantime are fenced.
  */
 export const enter = Effect.fnUntraced(function* (
   config: PgConnection.Config,
@@ -100,7 +105,7 @@ export const enter = Effect.fnUntraced(function* (
   const self = make()
   const clock = yield* Clock.Clock
   const entered = yield* Deferred.make<void, SqlError>()
-  /** The offset of the database's clock from the monotonic clock of this process. */
+  /** Offset between the database's clock and this process's monotonic clock, in milliseconds. */
   let aheadMillis = 0
   const owners = `${schema}.owners`
   const report = (session: Session) =>
@@ -109,19 +114,19 @@ export const enter = Effect.fnUntraced(function* (
     })
   const look = Effect.gen(function* () {
     const session = sessionOf(yield* PgConnection.make(config))
-    // A database that waits long for a machine that is gone would take it for one that lives.
+    // Detects machines that have disappeared, which the database would otherwise consider alive for a long time.
     yield* session.query("SET tcp_keepalives_idle = 10")
     yield* session.query("SET tcp_keepalives_interval = 5")
     yield* session.query("SET tcp_keepalives_count = 3")
     yield* session.query("SET idle_session_timeout = 0")
     const lock = [`${lockClass}`, self.split(" ")[0]]
-    // The database may not have noticed yet that the connection before is gone.
+    // The database may not have noticed yet that the previous connection is gone.
     while ((yield* session.query("SELECT pg_try_advisory_lock($1::integer, $2::integer)", lock))[0]?.[0] !== true) {
       yield* Effect.sleep(lookMillis / 4)
     }
     yield* session.query(`DELETE FROM ${owners} WHERE seen_at < ${databaseNow} - ${rememberedMillis}`)
     yield* report(session)
-    // A process that ends in order is not waited for.
+    // After an orderly shutdown, other processes do not need to wait.
     yield* Effect.addFinalizer(() => bounded(session.query(`DELETE FROM ${owners} WHERE process = $1`, [self])))
     yield* Deferred.succeed(entered, undefined)
     yield* Effect.forever(Effect.andThen(Effect.sleep(lookMillis), report(session)))

@@ -1,11 +1,11 @@
-/** Statements of a database: how they are run, and which of their failures pass by themselves. */
+/** Runs SQL statements and classifies temporary failures. */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** A row. Numbers are returned unchanged; 64-bit integers must be cast before. */
+/** A result row. Numbers are returned unchanged; 64-bit integers must be cast in the statement. */
 export type Row = ReadonlyArray<unknown>
 
 /** A connection that runs statements. */
@@ -20,11 +20,11 @@ export const sessionOf = (connection: PgConnection): Session => ({
   query: (statement, parameters = []) => connection.queryValues(statement, parameters)
 })
 
-/** A column of many rows as one parameter, whose type the statement casts to. */
+/** Encodes a column of many rows as a single parameter. The statement must cast it to the column's type. */
 export const column = <A>(items: ReadonlyArray<A>, of: (item: A) => string | number): ReadonlyArray<string> =>
   items.map((item) => `${of(item)}`)
 
-/** Returns the error message of the database or of the connection. It does not contain a URL. */
+/** Returns the error message from the database or the connection. It never contains a URL. */
 export const detailOf = ({ reason }: SqlError): string =>
   reason.cause instanceof Error && reason.cause.message !== "" ? reason.cause.message : reason.message
 
@@ -34,16 +34,16 @@ const codeOf = ({ reason }: SqlError): string => {
 }
 
 /**
- * Temporary errors: no connection, a server that starts or stops, a full disk, too many clients, deadlocks, timeouts of a lock or
- * of a process, and other errors worth a retry.
+ * SQL states of temporary errors: no connection, a server that is starting or stopping, a full disk, too many clients,
+ * deadlocks, lock and process timeouts, and other errors worth retrying.
  */
 const passing = /^(?:08|57P|53|40|55P03|25P03)/
 
-/** Whether a statement that failed may succeed by itself in a moment. */
+/** Whether a failed statement may succeed if it is retried. */
 export const isPassing = (error: SqlError): boolean =>
   error.reason._tag === "ConnectionError" || passing.test(codeOf(error))
 
-/** Errors of the network, of DNS and of a socket's path that end once a database has started. */
+/** Network, DNS and socket errors that disappear once a database has started. */
 const starting: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "EAI_NODATA",
@@ -60,12 +60,12 @@ const starting: ReadonlySet<string> = new Set([
   "ETIMEDOUT"
 ])
 
-/** Messages of connections that ended without a code. */
+/** Matches connection errors that have no code. */
 const startingMessage = /Connection closed|timed? ?out/i
 
 /**
- * Whether a first connection may succeed once the database has started. Invalid settings and failed certificates are
- * connection errors, too, and never pass.
+ * Whether a first connection may succeed once the database has started. Invalid settings and certificate failures are
+ * also connection errors, but permanent.
  */
 export const isStarting = (error: SqlError): boolean => {
   const code = codeOf(error)
@@ -73,12 +73,15 @@ export const isStarting = (error: SqlError): boolean => {
   return startingMessage.test(`${detailOf(error)} ${error.reason.message}`)
 }
 
-/** Returns the wait before the next attempt: a database that restarts is reachable in a second or two. */
+/**
+ * Returns the delay before the next attempt, in milliseconds. A restarting database is usually available within two
+ * seconds.
+ */
 const napMillis = (attempt: number): number => Math.min(20 * 2 ** attempt, 500)
 
 /**
- * Retries temporary failures for some time. `work` receives the number of earlier attempts; `onWait` runs before each
- * wait.
+ * Retries temporary failures for a limited time. `work` receives the number of earlier attempts; `onWait` runs before
+ * each wait.
  */
 export const patiently = <A>(
   work: (attempt: number) => Effect.Effect<A, SqlError>,
@@ -115,7 +118,7 @@ export const timeouts = {
   statement_timeout: "60000"
 }
 
-/** Runs a transaction on a connection of its own. */
+/** Runs a transaction on a dedicated connection. */
 export const transact = <A>(
   pool: PgPool,
   work: (session: Session) => Effect.Effect<A, SqlError>

@@ -1,9 +1,9 @@
 /**
- * Runs on many machines.
+ * Executes runs on a cluster of servers.
  *
  * A run is submitted by id and executed by one of the servers that share a Postgres database. Effect's cluster assigns
- * the run, and moves it if its server drains, dies or freezes. The epoch of the journal enforces the decision, so an
- * answer that was received is never paid for twice.
+ * the run to a server, and reassigns it if that server drains, dies or freezes. The journal's epoch ensures that only
+ * one server can write to the run, so an answer that was received is never paid for twice.
  */
 import { Elapsed, type Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
@@ -36,61 +36,64 @@ export { Ended, Item }
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The database, and the options of this process. */
+/** Database options, and the role of this process. */
 export interface Options extends Postgres.Options {
-  /** Executes the runs that are assigned to this server. If absent, this process only submits and follows runs. */
+  /** Makes this process a server that executes runs. If omitted, it only submits and follows runs. */
   readonly worker?: Worker | undefined
   /**
-   * How often a server confirms that it still has its runs, in milliseconds. Default: 5,000. Below 3,000, a busy server
-   * briefly loses all of its runs and restarts them.
+   * How often a server renews the claims on its runs, in milliseconds. Below 3,000, a busy server may briefly lose all
+   * of its runs and restart them. Default: 5,000.
    */
   readonly refreshMillis?: number | undefined
   /**
-   * The group of servers that share runs. Servers of other groups do not see these runs, so the old and new versions of
-   * a deployment do not execute each other's runs. Lowercase letters, digits and `_`, at most 20 characters. Default:
-   * one group.
+   * The group of servers that share runs, so that the old and new versions of a deployment do not execute each other's
+   * runs. Consists of up to 20 lowercase letters, digits and `_`. Default: a single group.
    */
   readonly versionGroup?: string | undefined
-  /** How long a server keeps its runs without confirming them, in milliseconds. Default: 12,000. */
+  /** How long a server keeps its runs without renewing them, in milliseconds. Default: 12,000. */
   readonly expireMillis?: number | undefined
 }
 
-/** A server that executes runs. */
+/** Options for a server that executes runs. */
 export interface Worker {
-  /** The address that other servers connect to. It is not authenticated, so it must not be reachable from outside. */
+  /**
+   * The address that other servers connect to. Connections are not authenticated, so it must not be reachable from
+   * outside the cluster.
+   */
   readonly address: Layers.Address
   readonly conductor: Conductor["Service"]
-  /** Further options of each run, such as its account. */
+  /** Returns additional options for a run, such as its account. */
   readonly optionsOf?: ((task: Task.Task) => RunOptions) | undefined
-  /** The maximum number of concurrent runs on this server; others wait. Default: 50. */
+  /** Maximum number of concurrent runs on this server. Further runs wait. Default: 50. */
   readonly concurrency?: number | undefined
   /**
-   * The maximum number of consecutive servers that die or freeze while they execute a run, without an answer in
-   * between. After that, the run fails with the reason `Abandoned`, because it may be the cause. Default: 5.
+   * Maximum number of servers in a row that may die or freeze while executing a run, without an answer in between. The
+   * run then fails with the reason `Abandoned`, because it may be the cause. Default: 5.
    */
   readonly maxTakeovers?: number | undefined
-  /** How long a stopping server waits for its calls in flight, in milliseconds. Default: 60,000. */
+  /** How long a server that is stopping waits for its calls in flight, in milliseconds. Default: 60,000. */
   readonly drainMillis?: number | undefined
 }
 
-/** The runs of a cluster. Every member can use all functions for every run. */
+/** The runs of a cluster. All functions work on every member, regardless of which server executes the run. */
 export interface ClusterRuns {
-  /** Stores a run, which one of the servers then starts. A run with a known id is not started again. */
+  /** Submits a run, to be started by one of the servers. Submitting a known id again has no effect. */
   readonly submit: (id: string, task: Task.Input) => Effect.Effect<void>
-  /** Returns how a run ended, or `None` before that. */
+  /** Returns the result of a finished run, or `None` if it has not finished. */
   readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
-  /** Waits for the end of a run. */
+  /** Waits until a run has finished and returns its result. */
   readonly result: (id: string) => Effect.Effect<Ended>
-  /** Cancels a run: no further call is made, even if its server dies at this moment. */
+  /** Cancels a run. No further calls are made, even if its server dies at this moment. */
   readonly cancel: (id: string) => Effect.Effect<void, Postgres.PostgresError>
-  /** Passes results for the pending tool calls of a suspended run, by call id. Passing them again has no effect. */
+  /** Provides results for a suspended run's pending tool calls, by call id. Providing them again has no effect. */
   readonly give: (id: string, results: Readonly<Record<string, Tool.Given>>) => Effect.Effect<void>
   /**
-   * Streams the entries of a run from a sequence number to its end, without gaps. While a server of the cluster
-   * executes the run, the stream also contains chunks of answers. Waits for a run that has not started.
+   * Streams the entries of a run, starting with a sequence number, until the run ends. Entries are delivered without
+   * gaps. While a server executes the run, the stream also includes chunks of answers. If the run has not started, the
+   * stream waits for it.
    */
   readonly follow: (id: string, from?: number) => Stream.Stream<Item>
-  /** Completes when this server was asked to drain (`Operations.drain`). Close the scope then. */
+  /** Completes when this server is asked to drain (`Operations.drain`). The scope should then be closed. */
   readonly drained: Effect.Effect<void, Postgres.PostgresError>
   /** Returns the number of runs in this process, and of their calls in flight. */
   readonly size: () => { readonly runs: number; readonly calls: number }
@@ -101,7 +104,7 @@ export interface ClusterRuns {
 // Execution
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fails with an error of the database, which the cluster's layers report as a defect in some places. */
+/** Converts database errors, some of which the cluster's layers report as defects, to failures. */
 const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, SqlError.SqlError, R> =>
   Effect.catchCause(effect, (cause) => {
     const errors = cause.reasons.map((reason) =>
@@ -111,27 +114,27 @@ const orDieUnlessSql = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
     return error === undefined ? Effect.orDie(Effect.failCause(cause)) : Effect.fail(error)
   })
 
-/** How long a server that has drained may take to leave the cluster, in milliseconds. */
+/** Maximum time for a drained server to leave the cluster, in milliseconds. */
 const leaveMillis = 5_000
 
 /**
- * The runs that wait in a server, in addition to those that it executes; all others wait in the database. A server looks for
- * runs twice a second, so this is enough for a thousand runs a second.
+ * Maximum number of runs queued in a server, in addition to those it executes. All others wait in the database. Servers
+ * poll for runs twice a second, so this suffices for a thousand runs per second.
  */
 const waitingRuns = 500
 
 /** How long the feed of a run without readers stays in memory, in milliseconds. */
 const feedIdleMillis = 10_000
 
-/** The interval at which a server looks whether it was asked to drain, in milliseconds. */
+/** Polling interval for drain requests, in milliseconds. */
 const lookMillis = 1_000
 
-/** The wait before another look at a run, or another attempt, in milliseconds. */
+/** Delay between polls or attempts, in milliseconds. */
 const napMillis = 200
 
 /**
- * Retries while the database or the owner of a run is unreachable, which the cluster reports as a defect, for as long as
- * requests wait for the database.
+ * Retries while the database or the owner of a run is unreachable, which the cluster reports as a defect. Gives up
+ * after `patienceMillis`.
  */
 const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, patienceMillis: number): Effect.Effect<A, never, R> =>
   Effect.clockWith((clock: Clock.Clock) => {
@@ -149,13 +152,13 @@ const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, patienceMillis: numb
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Joins the cluster of a database, until the scope closes. A stopping worker hands over its runs: it makes no further
- * calls, and waits for those in flight.
+ * Joins a cluster until the scope closes. A server that is stopping hands over its runs: it makes no further calls and
+ * waits for those in flight.
  *
  * **Gotchas**
  *
- * All workers must have the same policy, pool and settings. After `kill -9`, a run continues elsewhere within
- * `expireMillis`; its calls in flight are charged at their worst case and repeated.
+ * All servers must use the same policy, pool and settings. After a `kill -9`, runs continue on another server within
+ * `expireMillis`; calls in flight are charged at their worst-case cost and repeated.
  *
  * **Example**
  *
@@ -202,7 +205,7 @@ export const make = Effect.fnUntraced(function* (
   const postgres = yield* Postgres.open(ofDatabase)
   const { run: query, schema } = postgres
   const base = yield* PostgresJournal.make(postgres, { expireMillis })
-  // Closed after the layers below: a drain needs the runs to be alive.
+  // Closed after the layers below, because draining requires active runs.
   const running = yield* Scope.fork(yield* Effect.scope)
   const table = `${schema}.cancelled`
   const markCancelled = (id: string) =>
@@ -230,7 +233,7 @@ export const make = Effect.fnUntraced(function* (
       query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1 RETURNING address`, [address])),
       (rows) => (rows.length > 0 ? Effect.void : Effect.andThen(Effect.sleep(lookMillis), drained(address)))
     )
-  // A request of before its start is for another process at this address.
+  // Deletes drain requests from before the start, which were meant for an earlier process at this address.
   if (worker !== undefined) {
     const { host, port } = worker.address
     yield* query((session) => session.query(`DELETE FROM ${schema}.drains WHERE address = $1`, [`${host}:${port}`]))
@@ -249,14 +252,14 @@ export const make = Effect.fnUntraced(function* (
     leases,
     room: () => concurrency + waitingRuns - owned.count()
   })
-  // The layers wait for the database and for other servers when they close, which may both be unreachable: the server of
-  // sockets waits until its last bytes are received, even by a machine that is gone.
+  // On closing, the layers wait for the database and for other servers, which may be unreachable. The socket server
+  // waits until its last bytes are acknowledged, even by a machine that has disappeared.
   const members = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => bounded(Scope.close(members, exit), leaveMillis))
-  // Closed first: calls in flight end here.
+  // Closed first, so that calls in flight can finish.
   const entities = yield* Scope.make()
   yield* Effect.addFinalizer((exit) => bounded(Scope.close(entities, exit), drainMillis + leaveMillis))
-  // They read and write tables: a database that restarts meanwhile is waited for, as for any statement.
+  // Building the layers accesses the database, so temporary errors are retried as for any statement.
   const context = yield* query(() => orDieUnlessSql(acquired(members, Layer.build(layer))))
   const sharding = Context.get(context, Sharding.Sharding)
   if (worker !== undefined) {

@@ -1,10 +1,12 @@
-/** The end of a run that too many processes in a row have lost: it may be the cause, and must not end all of them. */
+/**
+ * Ends runs that too many servers in a row have lost. Such a run may be the cause, and must not take down every server.
+ */
 import { Journal } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
-/** Ends a run for its followers and its list, and fails. A run without entries is marked as cancelled. */
+/** Ends a run for its followers and in the list of runs, and fails. A run without entries is marked as cancelled. */
 export const end = (
   journal: Journal.Journal,
   run: string,

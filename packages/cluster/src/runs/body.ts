@@ -1,4 +1,4 @@
-/** The body of a run's workflow: executes the run here, until it has ended or is handed over. */
+/** The body of a run's workflow: executes the run on this server until it ends or is handed over. */
 import { Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
 import type * as Task from "@divisi/core/Task"
@@ -9,10 +9,10 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Owned from "./owned.ts"
 import { Ended, resultOf } from "./protocol.ts"
 
-/** The part of a server that executes runs. */
+/** Executes runs on a server. */
 export interface Executor {
   readonly conductor: Conductor["Service"]
-  /** Further options of each run, such as its account. */
+  /** Returns additional options for a run, such as its account. */
   readonly optionsOf?: ((task: Task.Task) => RunOptions) | undefined
 }
 
@@ -24,11 +24,11 @@ const endedOf = ({ answer, detail, ending, error }: RunResult): Ended =>
     ...(error instanceof Journal.JournalError && error.reason._tag === "Abandoned" && { reason: error.reason._tag })
   })
 
-/** Whether another process has the run. */
+/** Whether another process has claimed the run. */
 const isTaken = ({ error }: RunResult): boolean =>
   error instanceof Journal.JournalError && (error.reason._tag === "Fenced" || error.reason._tag === "Held")
 
-/** Whether the journal could not be reached: the run stays here, and is tried again. */
+/** Whether the journal was unreachable. If so, the run stays on this server and is retried. */
 const isUnreachable = ({ error }: RunResult): boolean =>
   error instanceof Journal.JournalError && error.reason._tag === "Unreachable"
 
@@ -36,10 +36,10 @@ type Results = Readonly<Record<string, Tool.Given>>
 
 const againMillis = 1_000
 
-/** The cluster as a body asks it. */
+/** The part of the cluster's sharding used here. */
 type Placement = Pick<Sharding.Sharding["Service"], "getShardId" | "hasShardId">
 
-/** Returns the body of workflows. */
+/** Creates the body for run workflows. */
 export const make = (
   { conductor, optionsOf }: Executor,
   owned: ReturnType<typeof Owned.make<RunResult>>,
@@ -63,7 +63,8 @@ export const make = (
       })
       if (outcome._tag === "HandedOver") {
         if (!place.isOurs()) return yield* Owned.abandon
-        // The run came back before it was handed over. Abandoned, it would wait for ten minutes.
+        // The run was assigned to this server again before it was handed over. Abandoning it would delay it by ten
+        // minutes.
         continue
       }
       if (outcome._tag === "Cancelled") return new Ended({ ending: "interrupted" })
@@ -71,7 +72,7 @@ export const make = (
       if (isTaken(result)) yield* Owned.whileDoubtful(sharding, shard)
       else if (isUnreachable(result)) yield* Effect.sleep(againMillis)
       else if (result.ending === "suspended") {
-        // Nothing of the run stays open in this process while it waits.
+        // A suspended run uses no resources in this process.
         for (const { id } of result.waitingFor) {
           results = { ...results, [id]: JSON.parse(yield* DurableDeferred.await(resultOf(id))) }
         }

@@ -1,7 +1,8 @@
 /**
- * The requests that a server has read. Reading claims a request for ten minutes: no other server receives it meanwhile, unless
- * the claim is given back. Effect's cluster tries that once: when the next owner has locked the shard, which is too early for
- * a read by the owner before that ends later, and when a result cannot be stored, which fails while the database is down.
+ * Tracks the requests that a server has read. Reading a request claims it for ten minutes, during which no other server
+ * receives it unless the claim is released. Effect's cluster releases a claim only once, which is not sufficient in two
+ * cases: the read by the previous owner may end after the next owner has locked the shard, and a result may not be
+ * storable while the database is down.
  */
 import type * as MessageStorage from "effect/cluster/MessageStorage"
 import type * as ShardId from "effect/cluster/ShardId"
@@ -12,28 +13,28 @@ import type * as Scope from "effect/Scope"
 
 type Storage = MessageStorage.MessageStorage["Service"]
 
-/** The interval at which claims are given back, in milliseconds. */
+/** Interval at which claims are released, in milliseconds. */
 const backMillis = 1_000
 
-/** The interval at which the reply of a request is stored again, in milliseconds, and the number of attempts. */
+/** Interval in milliseconds, and maximum number of attempts, for storing a reply again. */
 const againMillis = 250
 const attempts = 20
 
 /**
- * Gives claims back: those of shards that this server read and does not own, those of reads whose answer was lost, and those
- * that could not be given back before. A claim that is given back without need costs one more read: the owner knows the
- * requests that it executes. The reply of a request is stored again for a few seconds while the database is unreachable:
- * without it the request would be neither executed nor free.
+ * Releases claims on requests that this server read but does not own, requests whose read failed, and requests that
+ * could not be released earlier. Releasing a claim unnecessarily costs one more read, because the owner recognizes
+ * requests that it already executes. While the database is unreachable, storing a reply is retried for a few seconds;
+ * otherwise the request would be neither executed nor available.
  *
- * Reads at most `room()` requests at once, and none if there is no room: those that wait stay in the database, and not in
- * the memory of this server.
+ * Reads at most `room()` requests at a time, so that pending requests stay in the database instead of this server's
+ * memory.
  */
 export const watch = Effect.fnUntraced(function* (
   storage: Storage,
   isOwned: (shard: ShardId.ShardId) => boolean,
   room: () => number
 ): Effect.fn.Return<Storage, never, Scope.Scope> {
-  /** By name. `received`: of requests that were read. `doubtful`: those whose claims must be given back. */
+  /** Requests by name. `received` contains requests that were read, `doubtful` those whose claims must be released. */
   const received = new Map<string, ShardId.ShardId>()
   const doubtful = new Map<string, ShardId.ShardId>()
   const requests = new Set<Snowflake.Snowflake>()
@@ -82,7 +83,7 @@ export const watch = Effect.fnUntraced(function* (
         const limit = Math.min(options?.limit ?? Number.POSITIVE_INFINITY, room())
         if (limit <= 0) return Effect.succeed([])
         const shards = [...asked]
-        // Messages store their replies in the storage that they were read from.
+        // Messages store their replies in the storage from which they were read.
         const read = storage.unprocessedMessages.call(watched, shards, { ...options, limit })
         const messages = onFailure(read, () => doubt(shards))
         return Effect.tap(messages, (messages) =>

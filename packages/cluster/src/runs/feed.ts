@@ -1,4 +1,6 @@
-/** The stream of a run: the entries of its journal from a number on, and pieces of answers while it is executed here. */
+/**
+ * Streams a run: its journal entries from a sequence number, and chunks of answers while it is executed on this server.
+ */
 import { Journal } from "@divisi/core"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -7,25 +9,25 @@ import * as Stream from "effect/Stream"
 import type { Listener } from "./owned.ts"
 import { Item } from "./protocol.ts"
 
-/** The interval at which the journal is read if this process does not execute the run, in milliseconds. */
+/** Polling interval for the journal if another process executes the run, in milliseconds. */
 const lookMillis = 250
 
-/** The body of the last item of a run that was cancelled before it began. */
+/** The last item in the stream of a run that was cancelled before it started. */
 export const cancelled = '{"type":"cancelled"}'
 
-/** The runs that feeds read. */
+/** Access to the runs to be streamed. */
 export interface Source {
   readonly journal: Journal.Journal
   readonly listen: (id: string, listener: Listener) => () => void
-  /** Whether a run was cancelled and is not executed any more. */
+  /** Whether a run was cancelled and is no longer executed. */
   readonly isCancelled: (id: string) => Effect.Effect<boolean>
 }
 
 const entryItem = (seq: number, entry: Journal.Entry) => new Item({ seq, body: JSON.stringify(entry) })
 
 /**
- * Streams a run up to its end. Every entry occurs once, in order; between entries there are pieces of answers, which have
- * no number and are not repeated.
+ * Streams a run until it ends. Each entry is delivered exactly once, in order. Chunks of answers between them have no
+ * sequence number and are not repeated.
  */
 export const attach = (source: Source, id: string, from: number): Stream.Stream<Item, string> =>
   Stream.callback<Item, string>((queue) =>
@@ -51,12 +53,12 @@ export const attach = (source: Source, id: string, from: number): Stream.Stream<
     }).pipe(Effect.catch((error) => Effect.sync(() => Queue.failCauseUnsafe(queue, Cause.fail(error)))))
   )
 
-/** The wait before a stream is opened again, in milliseconds. */
+/** Delay before a stream is reopened, in milliseconds. */
 const againMillis = 200
 
 /**
- * Streams a run without gaps: if the server that executes it drains, dies or loses it, the stream is opened again at the
- * next owner, from the first entry that was not received.
+ * Streams a run without gaps. If the server that executes it drains, dies or loses it, the stream is reopened on the
+ * next owner, starting with the first entry that was not received.
  */
 export const follow = (
   id: string,
@@ -69,7 +71,7 @@ export const follow = (
     const receive = (item: Item): boolean => {
       if (item.body === cancelled) isOver = true
       if (item.seq === undefined) return item.body !== cancelled
-      // The transport repeats a request with its first number.
+      // The transport repeats a request with its original sequence number, so duplicates are dropped.
       if (item.seq !== next) return false
       next += 1
       const entry: Journal.Entry = JSON.parse(item.body)

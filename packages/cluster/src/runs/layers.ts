@@ -1,4 +1,4 @@
-/** The layers of effect's cluster over one Postgres: who owns which shard, and the messages between servers. */
+/** Creates the layers of Effect's cluster on a Postgres database: shard ownership, and messages between servers. */
 import * as NodeClusterSocket from "@effect/platform-node-shared/NodeClusterSocket"
 import * as NodeCrypto from "@effect/platform-node-shared/NodeCrypto"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -27,28 +27,28 @@ import type * as Leases from "./leases.ts"
 export interface Address {
   readonly host: string
   readonly port: number
-  /** The local address to listen on, if it differs, such as `0.0.0.0` in a container. */
+  /** The local address to listen on, if it differs, e.g. `0.0.0.0` in a container. */
   readonly listenHost?: string | undefined
 }
 
-/** How a server takes part in the cluster. */
+/** Settings for joining the cluster. */
 export interface Settings {
   readonly url: Redacted.Redacted
   readonly password?: Redacted.Redacted | undefined
   readonly schema: string
   readonly versionGroup?: string | undefined
-  /** Absent: this process submits and follows runs, and executes none. */
+  /** If omitted, this process submits and follows runs but does not execute any. */
   readonly address?: Address | undefined
   readonly refreshMillis: number
   readonly expireMillis: number
-  /** The time that a server which stops leaves its calls in flight, in milliseconds. */
+  /** How long a server that is stopping waits for its calls in flight, in milliseconds. */
   readonly drainMillis: number
   readonly leases: Leases.Leases
-  /** How many further runs this process may read. */
+  /** Returns how many more runs this process may read. */
   readonly room: () => number
 }
 
-/** The prefix of the tables. The advisory locks of effect's cluster are named by it, so it names the schema. */
+/** Returns the table prefix. Effect's cluster derives its advisory locks from it, so it must include the schema. */
 export const prefixOf = (schema: string, versionGroup?: string): string =>
   versionGroup === undefined ? `${schema}_cluster` : `${schema}_cluster_${versionGroup}`
 
@@ -66,11 +66,11 @@ const configOf = ({ address, drainMillis, expireMillis, refreshMillis }: Setting
     runnerHealthCheckInterval: 2_000
   })
 
-/** The locks of shards, whose confirmations are noted. */
+/** Wraps the storage of shard locks to record when locks were confirmed. */
 const watched = (leases: Leases.Leases) =>
   Layer.effect(RunnerStorage.RunnerStorage, Effect.map(RunnerStorage.RunnerStorage, leases.watch))
 
-/** The messages, whose claims are given back. */
+/** Wraps the message storage to release claims. */
 const claimed = ({ leases, room }: Settings) =>
   Layer.effect(
     MessageStorage.MessageStorage,
@@ -90,7 +90,7 @@ export const pool = (
     startupParameters: { ...timeouts, search_path: schema }
   })
 
-/** The layers of a server, or of a client without an address. */
+/** Returns the layers for a server, or for a client if there is no address. */
 export const layer = (settings: Settings) => {
   const { address, schema } = settings
   const prefix = prefixOf(schema, settings.versionGroup)
@@ -111,7 +111,7 @@ export const layer = (settings: Settings) => {
         Layer.provide(pool(settings, 6))
       )
     ),
-    // The locks of shards must not wait behind messages.
+    // Uses a separate pool, so that shard locks do not wait behind messages.
     Layer.provide(
       watched(settings.leases).pipe(
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),

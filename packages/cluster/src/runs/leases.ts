@@ -1,6 +1,6 @@
 /**
- * The time for which this process certainly has its shards. The database frees the locks of a process that confirms nothing
- * for `expireMillis`.
+ * Tracks how long this process certainly owns its shards. The database releases the locks of a process that confirms
+ * nothing for `expireMillis`.
  */
 import type * as Clock from "effect/Clock"
 import type * as RunnerStorage from "effect/cluster/RunnerStorage"
@@ -9,11 +9,13 @@ import * as Effect from "effect/Effect"
 import * as Semaphore from "effect/Semaphore"
 import * as Instant from "../internal/instant.ts"
 
-/** The shards of this process, and when their locks were confirmed. */
+/** The shards of this process, and the time of their last confirmation. */
 export interface Leases {
-  /** Notes each confirmation by a storage of locks. */
+  /** Wraps a lock storage to record confirmations. */
   readonly watch: (storage: RunnerStorage.RunnerStorage["Service"]) => RunnerStorage.RunnerStorage["Service"]
-  /** False for a shard that was never locked, whose lock was lost, or whose release has begun. */
+  /**
+   * Whether this process owns a shard. False if the shard was never locked, its lock was lost, or it is being released.
+   */
   readonly has: (shard: ShardId.ShardId) => boolean
 }
 
@@ -25,7 +27,7 @@ export interface Leases {
  */
 const freshPart = 2 / 3
 
-/** Leases whose locks expire after a time in milliseconds. */
+/** Creates leases that expire after the given time, in milliseconds. */
 export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
   const confirmed = new Map<string, Instant.Instant>()
   const releases = Semaphore.makeUnsafe(1)
@@ -35,7 +37,7 @@ export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
   ) =>
     Effect.suspend(() => {
       const shards = [...asked]
-      // From before the question: the database may have answered long before the answer is read.
+      // Measured before the query, because the database may have responded long before the response is read.
       const since = Instant.now(clock)
       return Effect.tap(answer(shards), (held) =>
         Effect.sync(() => {

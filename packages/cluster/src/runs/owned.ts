@@ -1,7 +1,7 @@
 /**
- * The runs that this process executes. A run belongs to the process and not to the body of its workflow, so a shard that
- * is lost for a moment costs no call. The cluster decides which process shall have a run. Its journal decides when: the
- * process before has released it, or has not been seen for too long.
+ * Tracks the runs that this process executes. A run belongs to the process rather than to its workflow body, so that
+ * briefly losing a shard does not repeat any calls. The cluster decides which process should execute a run. The journal
+ * decides when it may start: after the previous owner has released the run, or has not been seen for too long.
  */
 import { Journal, type RunEvent } from "@divisi/core"
 import * as ClusterSchema from "effect/cluster/ClusterSchema"
@@ -14,38 +14,38 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
-/** How a run in this process ended: with a result, or before that. */
+/** How execution on this process ended: with a result, by handing over the run, or by cancellation. */
 export type Outcome<A> =
   | { readonly _tag: "Done"; readonly result: A }
   | { readonly _tag: "HandedOver" }
   | { readonly _tag: "Cancelled" }
 
-/** The place of a run in the cluster. */
+/** The assignment of a run by the cluster. */
 export interface Place {
-  /** False as soon as a drain, a rebalancing or a lost lock begins. */
+  /** Returns false as soon as a drain, a rebalancing or the loss of a lock begins. */
   readonly isOurs: () => boolean
 }
 
 interface Owned<A> extends Place {
-  /** The attempts whose intent is about to be written or is written here, and whose end is not in the journal. */
+  /** Call attempts whose start is recorded, or about to be, and whose end is not. */
   readonly open: Set<string>
   isStopping: boolean
-  /** The claim in the journal. */
+  /** The epoch of the claim in the journal. */
   epoch: number | undefined
-  /** Whether the journal has refused an entry, so that nothing more can be written. */
+  /** Whether the journal has rejected an entry. If so, nothing more can be written. */
   isRefused: boolean
   readonly handedOver: Deferred.Deferred<void>
   readonly cancelled: Deferred.Deferred<void>
   readonly ended: Deferred.Deferred<Outcome<A>>
 }
 
-/** A listener of a run: `undefined` stands for new entries in the journal. */
+/** Listens to a run. `undefined` signals new journal entries. */
 export type Listener = (piece: RunEvent.RunEvent | undefined) => void
 
-/** The interval at which a run is claimed that another process still has, in milliseconds. */
+/** Interval for retrying to claim a run held by another process, in milliseconds. */
 const claimMillis = 250
 
-/** Interrupts the caller so that the cluster retains the request for its next owner. */
+/** Interrupts the caller in a way that makes the cluster keep the request for the next owner. */
 export const abandon: Effect.Effect<never> = Effect.interruptible(
   Effect.withFiber<never>((fiber) => {
     fiber.interruptUnsafe(fiber.id, ClusterSchema.Abandon.annotation)
@@ -53,18 +53,18 @@ export const abandon: Effect.Effect<never> = Effect.interruptible(
   })
 )
 
-/** How runs are executed. */
+/** Settings for executing runs. */
 export interface Settings {
-  /** Lasts longer than the layers of the cluster. */
+  /** A scope that outlives the cluster's layers. */
   readonly scope: Scope.Scope
   readonly concurrency: number
-  /** How many processes in a row may lose a run without an answer in between. */
+  /** Maximum number of processes in a row that may lose a run without an answer in between. */
   readonly maxTakeovers: number
   /** Ends a run that too many processes have lost. */
   readonly abandoned: (id: string, claim: Journal.Claim) => Effect.Effect<never, Journal.JournalError>
 }
 
-/** The runs of a process. */
+/** Creates the tracker for the runs of a process. */
 export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTakeovers, scope }: Settings) => {
   const owned = new Map<string, Owned<A>>()
   const listeners = new Map<string, Set<Listener>>()
@@ -75,17 +75,17 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
   const handOver = (run: Owned<A>) => {
     if (run.isStopping && run.open.size === 0) Deferred.doneUnsafe(run.handedOver, Exit.void)
   }
-  /** Stops a run that is placed elsewhere. */
+  /** Stops a run that is now assigned to another server. */
   const moved = (run: Owned<A>) => {
     run.isStopping = true
     handOver(run)
     return Effect.never
   }
-  /** Never returns for a run that is to be handed over. */
+  /** Allows the next call of a run. Never completes if the run is being handed over. */
   const admit = (id: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       const run = owned.get(id)
-      // A run whose journal has refused it ends by itself.
+      // A run whose journal has rejected an entry ends without help.
       return run === undefined || run.isRefused || run.isOurs() ? Effect.void : moved(run)
     })
   const claimNow = (id: string) =>
@@ -98,8 +98,8 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       )
     )
   /**
-   * Waits until the process before has released or lost the run. A run opens its journal without interruption, so it must
-   * not wait there.
+   * Waits until the previous owner has released or lost the run. Opening the journal cannot be interrupted, so the wait
+   * must not happen there.
    */
   const claim = (id: string): Effect.Effect<Journal.Claim, Journal.JournalError> =>
     Effect.catch(claimNow(id), (error) => {
@@ -107,7 +107,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       if (error.reason._tag !== "Held" || run === undefined) return Effect.fail(error)
       return run.isOurs() ? Effect.andThen(Effect.sleep(claimMillis), claim(id)) : moved(run)
     })
-  /** Nothing more of a run can be written: its calls in flight are the next owner's. */
+  /** Stops writing to a run. Its calls in flight belong to the next owner. */
   const refuse = (id: string) =>
     Effect.sync(() => {
       const run = owned.get(id)
@@ -161,7 +161,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       const piece: RunEvent.Listener = (event) => {
         if (event.type === "step-delta") notify(id, event)
       }
-      // A cancellation that is stored before this look is seen here, a later one reaches the run above.
+      // Detects cancellations stored before this check. Later ones reach the run directly.
       const made = Effect.flatMap(isCancelled, (isCancelled): Effect.Effect<Outcome<A>> => {
         if (isCancelled) return Effect.succeed({ _tag: "Cancelled" })
         if (!place.isOurs()) return Effect.succeed({ _tag: "HandedOver" })
@@ -179,7 +179,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       const executed = Effect.raceFirst(permits.withPermits(1)(made), stopped)
       const forked = Effect.forkIn(
         Effect.onExit(executed, (exit) =>
-          // The next owner waits for it.
+          // Releases the run for the next owner.
           Effect.map(run.epoch === undefined ? Effect.void : base.release(id, run.epoch), () => {
             owned.delete(id)
             Deferred.doneUnsafe(run.ended, exit)
@@ -192,7 +192,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
     })
 
   return {
-    /** Executes a run, or returns to the one that is already executed here. */
+    /** Executes a run, or attaches to its execution if it is already running in this process. */
     execute: (...given: Parameters<typeof begin>): Effect.Effect<Outcome<A>> =>
       Effect.flatMap(
         Effect.uninterruptible(
@@ -203,7 +203,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
         ),
         ({ ended }) => Deferred.await(ended)
       ),
-    /** Cancels a run that is executed here. */
+    /** Cancels a run executed by this process. */
     cancel: (id: string): void => {
       const run = owned.get(id)
       if (run !== undefined) Deferred.doneUnsafe(run.cancelled, Exit.void)
@@ -216,9 +216,9 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
         if (all.size === 0) listeners.delete(id)
       }
     },
-    /** The number of runs in this process. */
+    /** Number of runs in this process. */
     count: () => owned.size,
-    /** The number of runs in this process, and that of their calls in flight. */
+    /** Number of runs in this process, and of their calls in flight. */
     size: () => ({ runs: owned.size, calls: [...owned.values()].reduce((sum, { open }) => sum + open.size, 0) })
   }
 }
@@ -227,8 +227,8 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
 const doubtMillis = 15_000
 
 /**
- * Waits after a run was fenced: another process has it. A process that was frozen believes for a moment that it still has
- * its shards, and must not take the run back before its locks were checked.
+ * Waits after another process has claimed a run. A process that was frozen still believes that it owns its shards, and
+ * must not claim the run again before its locks were checked.
  */
 export const whileDoubtful = (
   sharding: Pick<Sharding.Sharding["Service"], "hasShardId">,
