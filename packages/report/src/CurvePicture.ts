@@ -1,4 +1,4 @@
-/** Curve pictures: curves over iterations as a standalone SVG file, with a light and a dark theme. */
+/** Line charts over iterations, as standalone SVG files with a light and a dark theme. */
 import { type Lines, lines } from "./chart/Lines.ts"
 import { html } from "./page/Html.ts"
 import * as Picture from "./page/Picture.ts"
@@ -10,8 +10,7 @@ const plotHeight = 360
 const legendRow = 18
 
 /**
- * Returns the picture as the text of an SVG file. Each curve needs at least one value. `title` is its name for screen
- * readers.
+ * Renders the chart as SVG. Each curve must have at least one value. `title` is the accessible name for screen readers.
  */
 export const render = (title: string, curves: Omit<Lines, "height">): string => {
   const height = plotHeight + curves.series.length * legendRow + 16

@@ -1,42 +1,39 @@
-/**
- * Estimate pictures: rows of estimates, each shown as a dot with its standard error, as a standalone SVG file with a
- * light and a dark theme.
- */
+/** Dot plots of estimates with their standard errors, as standalone SVG files with a light and a dark theme. */
 import { rounded, ticksOf } from "./chart/Axes.ts"
 import { html, shortened } from "./page/Html.ts"
 import * as Picture from "./page/Picture.ts"
 
-/** A mean, and its standard error. */
+/** An estimated mean and its standard error. */
 export interface Estimate {
   readonly mean: number
   readonly standardError: number
 }
 
-/** The estimate of each series; empty for a series without one. */
+/** A row with one estimate per series; `undefined` if a series has no estimate. */
 export interface Row {
   readonly name: string
   readonly estimates: ReadonlyArray<Estimate | undefined>
 }
 
-/** The contents of the picture. */
+/** The data to plot. */
 export interface Estimates {
-  /** The names of the series, in the order of the colors. */
+  /** Names of the series, in color order. */
   readonly series: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
   /** Formats a value on the axis. */
   readonly format: (value: number) => string
-  /** The minimum and maximum of the axis. */
+  /** Minimum and maximum of the axis. */
   readonly range: readonly [least: number, greatest: number]
 }
 
 const width = 720
 const [left, right] = [280, 24]
 const [legendHeight, rowHeight, axisHeight] = [30, 24, 26]
-/** The characters of a name that fit. */
+/** Maximum length of a name, in characters. */
 const longest = 42
 
 /**
- * Returns the picture as the text of an SVG file; `title` is its name for screen readers.
+ * Renders the plot as SVG. `title` is the accessible name for screen readers.
  *
  * **Example**
  *

@@ -1,5 +1,6 @@
 /**
- * The tables of an evaluation, in Markdown and CSV: one row per policy and one column per benchmark, as in the paper.
+ * Renders the results of an evaluation as Markdown and CSV tables, with one row per policy and one column per
+ * benchmark, as in the paper.
  */
 import type * as Data from "./evaluation/Evaluation.ts"
 import { playMoney } from "./evaluation/Evaluation.ts"
@@ -33,14 +34,14 @@ type EqualBudget = Data.EqualBudget
 // Rows
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A policy with its cells, in the order of the benchmarks. */
+/** A policy's results, with one cell per benchmark. */
 export interface Row {
   readonly policy: string
   readonly cells: ReadonlyArray<Cell | undefined>
   readonly overall: Overall | undefined
 }
 
-/** Returns the rows of the main table, in the order of the configuration. */
+/** Returns the rows of the main table, in the order of the evaluation's configuration. */
 export const rows = ({ benchmarks, cells, config, overall }: Evaluation): ReadonlyArray<Row> =>
   config.policies.map(({ name }) => ({
     policy: name,
@@ -62,14 +63,14 @@ const inCell = (text: string): string =>
 
 const line = (cells: ReadonlyArray<string>): string => `| ${cells.join(" | ")} |`
 
-/** A Markdown table; all columns but the first are figures. */
+/** Formats a Markdown table. All columns except the first contain numbers. */
 const table = (head: ReadonlyArray<string>, body: ReadonlyArray<ReadonlyArray<string>>): string =>
   [line(head), line(head.map((_, index) => (index === 0 ? "---" : "--:"))), ...body.map(line)].join("\n")
 
 const bestOf = (figures: ReadonlyArray<Figure>): number =>
   Math.max(...figures.map((figure) => figure ?? Number.NEGATIVE_INFINITY))
 
-/** A score, bold where no other of its column is higher. */
+/** Formats a score. The best score in a column is bold. */
 const scoreText = (mean: Figure, error: Figure, best: number): string => {
   const text = withError(mean, error)
   return mean === best ? `**${text}**` : text
@@ -112,7 +113,7 @@ const comparisonTable = ({ comparisons }: Evaluation): string =>
     ])
   )
 
-/** A number of answers: whole, or with one decimal. */
+/** Formats a number of answers: an integer, or with one decimal. */
 const answersOf = (votes: number): string => (Number.isInteger(votes) ? `${votes}` : votes.toFixed(1))
 
 const opponentOf = ({ votes, worker }: EqualBudget): string =>
@@ -122,7 +123,7 @@ const opponentOf = ({ votes, worker }: EqualBudget): string =>
       ? `the most frequent of ${votes} answers of ${worker}`
       : `votes of ${answersOf(votes)} answers of ${worker} on average`
 
-/** Returns the verdicts at equal tokens, one sentence per policy and benchmark. */
+/** Returns the verdicts at equal token budgets, one sentence per policy and benchmark. */
 export const verdicts = (evaluation: Evaluation): ReadonlyArray<string> =>
   (evaluation.equalBudget ?? []).map((one) => {
     const { benchmark, high, low, margin, mean, minimumDetectable, paid, policy, questions, verdict, votes, worker } =
@@ -167,11 +168,11 @@ const notes = (evaluation: Evaluation): string => {
 }
 
 /**
- * Returns the evaluation as Markdown: the main table, and the differences.
+ * Renders the evaluation as Markdown: the main table and the differences between policies.
  *
  * **Details**
  *
- * The best score of each column is bold. Names are escaped, so that they cannot break out of their cells.
+ * The best score in each column is bold. Names are escaped so that they cannot break the table.
  */
 export const markdown = (evaluation: Evaluation): string =>
   `${[
@@ -186,10 +187,10 @@ export const markdown = (evaluation: Evaluation): string =>
 // CSV
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A text that a spreadsheet would take for a formula is given a quotation mark before it. */
+/** Prefixes text that a spreadsheet would interpret as a formula with an apostrophe. */
 const unlikeFormula = (text: string): string => (/^\s*[=+\-@＝＋－＠]|^\t/.test(text) ? `'${text}` : text)
 
-/** A field of RFC 4180. */
+/** Formats a CSV field (RFC 4180). */
 const field = (value: string | number | null | undefined): string => {
   if (value === null || value === undefined) return ""
   const text = typeof value === "string" ? unlikeFormula(visible(value)) : String(value)
@@ -222,7 +223,10 @@ const columns = {
   steps_mean: ({ steps }: Cell) => steps.mean
 }
 
-/** Returns CSV with one line per policy and benchmark. Shares are from 0 to 1; unknown values are empty. */
+/**
+ * Renders the evaluation as CSV, with one line per policy and benchmark. Fractions range from 0 to 1; unknown values
+ * are empty.
+ */
 export const csv = ({ cells }: Evaluation): string =>
   `${[
     Object.keys(columns).join(","),

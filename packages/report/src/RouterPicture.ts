@@ -1,28 +1,28 @@
 /**
- * Router pictures: the workers' strengths by kind of question, with the amount of evidence, as a standalone SVG file
- * with a light and a dark theme.
+ * Heat maps of worker scores by kind of question, with the amount of evidence, as standalone SVG files with a light and
+ * a dark theme.
  */
 import { html, shortened } from "./page/Html.ts"
 import * as Picture from "./page/Picture.ts"
 import { pictureStyle } from "./page/Style.ts"
 
-/** A worker's results on the questions of a row. */
+/** A worker's results for one kind of question. */
 export interface Cell {
-  /** The mean score, from 0 to 1; `null` without questions. */
+  /** Mean score from 0 to 1; `null` if there are no questions. */
   readonly mean: number | null
   readonly questions: number
-  /** Whether this worker is chosen. */
+  /** Whether the router selects this worker. */
   readonly isChosen: boolean
 }
 
-/** A kind of question. */
+/** The results for one kind of question. */
 export interface Row {
   readonly name: string
-  /** The cells, one per worker. */
+  /** One cell per worker. */
   readonly cells: ReadonlyArray<Cell>
 }
 
-/** The contents of the picture. */
+/** The data to plot. */
 export interface Standings {
   readonly workers: ReadonlyArray<string>
   readonly rows: ReadonlyArray<Row>
@@ -32,10 +32,10 @@ const left = 190
 const column = 120
 const rowHeight = 30
 const top = 44
-/** The characters of a name that fit. */
+/** Maximum length of names, in characters. */
 const longest = { kind: 26, worker: 17 }
 
-/** With so many questions a cell is as strong as it gets. */
+/** Number of questions at which a cell reaches full opacity. */
 const sure = 60
 
 const cellOf = ({ isChosen, mean, questions }: Cell, x: number, y: number) => {
@@ -44,7 +44,7 @@ const cellOf = ({ isChosen, mean, questions }: Cell, x: number, y: number) => {
   return html`<rect class="c0" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="${strength.toFixed(2)}"/>${isChosen && html`<rect class="box last" x="${x + 2}" y="${y + 2}" width="${column - 4}" height="${rowHeight - 4}" rx="3" fill-opacity="0"/>`}<text class="inside" x="${x + column / 2}" y="${y + 19}" text-anchor="middle">${(100 * mean).toFixed(0)} % of ${questions}</text>`
 }
 
-/** Returns the picture as the text of an SVG file; `title` is its name for screen readers. */
+/** Renders the heat map as SVG. `title` is the accessible name for screen readers. */
 export const render = (title: string, { rows, workers }: Standings): string => {
   const [width, height] = [left + workers.length * column + 10, top + rows.length * rowHeight + 10]
   const heads = workers.map(

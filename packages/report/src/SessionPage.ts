@@ -1,8 +1,8 @@
 /**
- * The page of a session: the cost of a server's or user's runs in a period, the work of each worker over time, and the
- * cost of a single strong worker for comparison.
+ * Renders a session report: the cost of a server's or user's runs over a period, each worker's contribution over time,
+ * and the cost of a single strong worker for comparison.
  *
- * It is one self-contained HTML file. It contains the first words of each question, and no answers.
+ * The page is a single self-contained HTML file. It contains the first words of each question, and no answers.
  */
 import { page } from "./page/Page.ts"
 import { comparison } from "./session/comparison.ts"
@@ -14,7 +14,7 @@ import { purposeSection, workerSection } from "./session/workers.ts"
 export type * from "./session/Session.ts"
 export { figures } from "./session/Session.ts"
 
-/** Returns the page as the text of an HTML file. The session must have at least one run. */
+/** Renders the page as HTML. The session must contain at least one run. */
 export const render = (session: Session): string => {
   const found = figures(session)
   return page(session.title, overview(session.title, found), [

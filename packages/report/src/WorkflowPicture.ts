@@ -1,6 +1,6 @@
 /**
- * Workflow pictures: a workflow as an SVG file that follows the reader's light or dark theme. Text can be selected, and
- * screen readers read the steps in order.
+ * Renders workflows as SVG files that follow the reader's light or dark theme. Text can be selected, and screen readers
+ * read the steps in order.
  */
 import type { Workflow } from "@divisi/core"
 import wrapAnsi from "wrap-ansi"
@@ -10,7 +10,7 @@ import * as Picture from "./page/Picture.ts"
 import { pictureStyle } from "./page/Style.ts"
 import { visible } from "./page/Text.ts"
 
-/** Measures in pixels. Text is set in a monospaced font, so that columns can be counted. */
+/** Dimensions in pixels. Text uses a monospaced font, so that its width can be computed. */
 const columns = 34
 const columnWidth = 7.3
 const lineHeight = 18
@@ -19,16 +19,19 @@ const margin = 20
 const top = margin + lineHeight + 8
 const boxWidth = columns * columnWidth + 2 * padding
 
-/** Lines of a subtask. */
+/** Maximum number of lines per subtask. */
 const mostLines = 8
 
 const style = `${pictureStyle}
 svg text{font:12px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:var(--text);white-space:pre}
 svg .title{font-weight:600} svg .note{fill:var(--soft)} .page{fill:var(--page)} .box{fill:var(--card)}`
 
-/** A text in lines of so many columns, broken between words where that is possible; `…` stands for the rest. */
+/**
+ * Wraps text to the column width, at word boundaries where possible. Text that exceeds the maximum number of lines is
+ * replaced by `…`.
+ */
 const wrapped = (text: string, most: number): ReadonlyArray<string> => {
-  // Text far behind the last line need not be wrapped: a visible character is at most 16 units wide.
+  // Truncates the text before wrapping. A visible character is at most 16 code units long.
   const beginning = visible(text.trim())
     .replaceAll("\t", "  ")
     .slice(0, 16 * columns * (most + 1))
@@ -71,11 +74,11 @@ ${edges.map(
 }
 
 /**
- * Returns the picture as the text of an SVG file.
+ * Renders the workflow as SVG.
  *
  * **Details**
  *
- * `title` is shown above the steps, and is the name of the picture for screen readers.
+ * `title` is shown above the steps and serves as the accessible name.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** The positions of a workflow's steps in a picture, and the lines between them. */
+/** Computes the layout of a workflow: the positions of steps, and the edges between them. */
 import { Topology, type Workflow } from "@divisi/core"
 import { curveBumpY, line } from "d3-shape"
 
@@ -12,7 +12,7 @@ export interface Measures {
   readonly tip: number
 }
 
-/** A box. */
+/** The position and size of a step, in pixels. */
 export interface Box {
   readonly x: number
   readonly y: number
@@ -20,17 +20,17 @@ export interface Box {
   readonly height: number
 }
 
-/** A graph that can be drawn. */
+/** The layout of a workflow. */
 export interface Placed {
-  /** By step. */
+  /** Boxes by step. */
   readonly boxes: ReadonlyArray<Box>
-  /** Paths of the lines from boxes to those that build on them; no box is in their way. */
+  /** SVG paths from each step to the steps that depend on it. They do not cross any box. */
   readonly edges: ReadonlyArray<string>
   readonly width: number
   readonly height: number
 }
 
-/** Places the steps by layer and lane. */
+/** Computes the layout of a workflow from the layers and lanes of its steps. */
 export const place = (workflow: Workflow.Workflow, measures: Measures): Placed => {
   const { across, along, gapAcross, gapAlong, tip } = measures
   const { edges, lanes, layers, steps } = Topology.layout(Topology.make(workflow))

@@ -7,7 +7,7 @@ import { type Axis, across, frame, place, type Range, rounded, ticksOf, whole } 
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A point of a curve. If `y` is absent, the curve has a gap. */
+/** A point on a curve. If `y` is `undefined`, the curve has a gap. */
 export interface Point {
   readonly x: number
   readonly y: number | undefined
@@ -16,25 +16,25 @@ export interface Point {
 /** A curve. */
 export interface Series {
   readonly name: string
-  /** The index of the color, from 0; see `Style`. */
+  /** Color index, starting at 0. See `Style`. */
   readonly colour: number
   readonly points: ReadonlyArray<Point>
 }
 
-/** A marked iteration, such as the start of a phase. */
+/** A highlighted iteration, such as the start of a phase. */
 export interface Mark {
   readonly x: number
   readonly name: string
 }
 
-/** The curves of one chart. */
+/** The curves of a chart. */
 export interface Lines {
   readonly series: ReadonlyArray<Series>
   readonly format: (value: number) => string
   readonly marks?: ReadonlyArray<Mark> | undefined
   /** Values that the axis must include. */
   readonly includes?: ReadonlyArray<number> | undefined
-  /** Whether curves are smoothed, with the original values faintly behind them. Default: `false`. */
+  /** Whether to smooth the curves. The original values are drawn faintly in the background. Default: `false`. */
   readonly isSmooth?: boolean | undefined
   /** The height in pixels. */
   readonly height: number
@@ -45,13 +45,16 @@ export interface Lines {
 // -------------------------------------------------------------------------------------------------------------------
 
 const range: Range = [0.11, 0.985]
-/** The plot within: it is stretched across, as lines cannot be laid out in percent, and its strokes are not. */
+/**
+ * The width of the plot's coordinate system. The plot is stretched horizontally, because SVG paths cannot use
+ * percentages; stroke widths are not affected.
+ */
 const plotWidth = 1000
 
 interface Plot {
-  /** From 0 to 1 across the plot. */
+  /** Fractions of the plot's width, from 0 to 1. */
   readonly x: Axis
-  /** In pixels. */
+  /** Positions in pixels. */
   readonly y: Axis
   readonly height: number
 }
@@ -75,7 +78,7 @@ const plotOf = (
   }
 }
 
-/** Draws content in the plot's own units: `plotWidth` across, pixels down. */
+/** Draws content in the plot's coordinate system: `plotWidth` units horizontally, pixels vertically. */
 const stretched = (height: number, content: ReadonlyArray<Html>): Html =>
   html`<svg x="${across(range[0])}" y="0" width="${across(range[1] - range[0])}" height="${height}" viewBox="0 0 ${plotWidth} ${height}" preserveAspectRatio="none" aria-hidden="true">${content}</svg>`
 
@@ -83,7 +86,7 @@ const stretched = (height: number, content: ReadonlyArray<Html>): Html =>
 // Curves
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns each value as the mean of the values within `reach`, ignoring gaps. */
+/** Replaces each value by the mean of the values within `reach` points, ignoring gaps. */
 export const smoothed = (points: ReadonlyArray<Point>, reach: number): ReadonlyArray<Point> =>
   points.map(({ x, y }, index) => {
     if (y === undefined) return { x, y }
@@ -108,7 +111,7 @@ const draw = ({ colour, points }: Series, isSmooth: boolean, plot: Plot): Html =
   return html`${reach > 0 && curve(points, plot, `raw c${colour}`)}${curve(drawn, plot, `line c${colour}`)}`
 }
 
-/** Values without neighbours, which no line goes through. */
+/** Draws dots for values without neighbors, which no line passes through. */
 const lonely = ({ colour, points }: Series, { x, y }: Plot): ReadonlyArray<Html> =>
   points.flatMap((point, index, all) =>
     point.y === undefined || all[index - 1]?.y !== undefined || all[index + 1]?.y !== undefined
@@ -121,7 +124,7 @@ const markOf = ({ name, x }: Mark, plot: Plot): Html => {
   return html`<line class="phase" x1="${at}" x2="${at}" y1="8" y2="${plot.height - 38}"><title>${name}</title></line>`
 }
 
-/** Draws the curves with their axes. Each curve needs at least one value. */
+/** Draws curves with their axes. Each curve must have at least one value. */
 export const lines = ({ format, height, includes = [], isSmooth = false, marks = [], series }: Lines): Html => {
   const xs = series.flatMap(({ points }) => points.map(({ x }) => x))
   const ys = series.flatMap(({ points }) => points.flatMap(({ y }) => y ?? []))

@@ -1,9 +1,9 @@
-/** Pictures of one row for each thing: a name, a strip, a figure. */
+/** Charts with one row per item: a name, a bar and a value. */
 import { type Html, html, type Value } from "../page/Html.ts"
 import { percent } from "../page/Numbers.ts"
 import { across, type Tick } from "./Axes.ts"
 
-/** A row. */
+/** One row of the chart. */
 export interface Row {
   readonly name: string
   readonly value?: string | undefined
@@ -11,36 +11,36 @@ export interface Row {
   readonly isReference?: boolean | undefined
 }
 
-/** The height of a strip, in pixels. */
+/** Height of a bar, in pixels. */
 export const stripHeight = 22
 
-/** The row, as an element. */
+/** Renders a row. */
 export const row = ({ isReference = false, name, strip, value }: Row): Html =>
   html`<div class="row${isReference && " reference"}"><span class="name" title="${name}">${name}</span><svg height="${stripHeight}">${strip}</svg>${value !== undefined && html`<span class="value">${value}</span>`}</div>
 `
 
 const anchor = (at: number) => (at < 0.04 ? "start" : at > 0.96 ? "end" : "middle")
 
-/** The labels of an axis, above rows that share it. */
+/** Renders the axis labels above rows with a common axis. */
 export const head = (ticks: ReadonlyArray<Tick>): Html =>
   html`<div class="row axis"><span></span><svg height="16">${ticks.map(
     ({ at, label }) => html`<text x="${across(at)}" y="12" text-anchor="${anchor(at)}">${label}</text>`
   )}</svg><span></span></div>`
 
-/** A part of a bar. */
+/** One segment of a bar. */
 export interface Part {
   readonly name: string
   readonly colour: number
-  /** 0 to 1. */
+  /** Fraction of the bar, from 0 to 1. */
   readonly share: number
-  /** The text in it, if there is room. */
+  /** Text inside the segment, shown if there is enough space. */
   readonly mark?: string | undefined
 }
 
-/** Less than this has no room for a mark. */
+/** Minimum fraction of the bar at which a segment has space for text. */
 const leastMarked = 0.055
 
-/** Shares of a whole, side by side. */
+/** Renders the segments of a bar side by side. */
 export const bar = (parts: ReadonlyArray<Part>): ReadonlyArray<Html> => {
   let end = 0
   return parts.map(({ colour, mark, name, share }) => {

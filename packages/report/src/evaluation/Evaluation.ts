@@ -5,14 +5,14 @@
 import type { Budget } from "@divisi/core"
 import type { Figure } from "../page/Numbers.ts"
 
-/** How many of all. */
+/** A named fraction of a whole. */
 export interface Share {
   readonly name: string
-  /** 0 to 1. */
+  /** Fraction from 0 to 1. */
   readonly share: number
 }
 
-/** A mean score from 0 to 1, and how sure it is. */
+/** A mean score from 0 to 1, with its uncertainty. */
 export interface Score {
   readonly mean: number | null
   readonly standardError: number | null
@@ -24,43 +24,46 @@ export interface Score {
   readonly correct: number
   readonly unparsed: number
   readonly missing: number
-  /** Runs without an answer, which count as wrong. */
+  /** Number of runs without an answer, which count as wrong. */
   readonly unanswered?: number | undefined
-  /** How many samples are missing for which reason. */
+  /** Number of missing samples by reason. */
   readonly missingBy?: Readonly<Record<string, number>> | undefined
-  /** The least difference from another policy that could be seen. */
+  /** The smallest difference to another policy that could be detected. */
   readonly minimumDetectable: Figure
 }
 
-/** A policy on a benchmark. Durations are in milliseconds. */
+/** The results of a policy on a benchmark. Durations are in milliseconds. */
 export interface Cell {
   readonly policy: string
   readonly benchmark: string
   readonly score: Score
-  /** The chance that of `k` answers one is right, and that all are. */
+  /** The probabilities that at least one of `k` answers is correct, and that all of them are. */
   readonly passAt: ReadonlyArray<{ readonly k: number; readonly any: Figure; readonly all: Figure }>
   readonly costUsd: { readonly mean: Figure; readonly total: number }
   readonly unpricedCalls: number
   readonly inputTokens: { readonly mean: Figure }
   readonly outputTokens: { readonly mean: Figure }
-  /** In how many runs a vendor reported usage that cannot be, and what it said in the first; absent where none did. */
+  /**
+   * Number of runs for which a vendor reported impossible usage, and the first such report. Omitted if all reports were
+   * plausible.
+   */
   readonly misreported?: { readonly runs: number; readonly first: string } | undefined
   readonly millis: { readonly median: Figure; readonly p99: Figure }
   readonly calls: { readonly mean: Figure }
   readonly failedCalls: number
   readonly steps: { readonly mean: Figure }
-  /** How many runs had how many steps: the name is the number. */
+  /** Distribution of the number of steps per run. The name is the number of steps. */
   readonly stepCounts: ReadonlyArray<Share>
   readonly workers: ReadonlyArray<Share>
   readonly shapes: ReadonlyArray<Share>
 }
 
-/** A policy over all benchmarks. */
+/** The results of a policy over all benchmarks. */
 export interface Overall {
   readonly policy: string
   readonly mean: number | null
   readonly standardError: number | null
-  /** The mean cost of one question; the three figures below are for one question, too. */
+  /** Mean cost per question, in USD. The following three fields are also per question. */
   readonly costUsd: number | null
   readonly tokens: Figure
   readonly millis: Figure
@@ -68,12 +71,12 @@ export interface Overall {
   readonly missing: number
 }
 
-/** A policy against another, question by question. */
+/** A comparison of two policies, question by question. */
 export interface Comparison {
   readonly benchmark: string
   readonly policy: string
   readonly against: string
-  /** The mean of `policy` minus that of `against`. */
+  /** Mean score of `policy` minus that of `against`. */
   readonly mean: Figure
   readonly low: number | null
   readonly high: Figure
@@ -85,7 +88,7 @@ export interface Comparison {
   readonly minimumDetectable: Figure
 }
 
-/** A policy against as many answers of the best single worker as its tokens pay for. */
+/** A comparison with the best single worker, which gets as many answers as the policy's tokens would pay for. */
 export interface EqualBudget {
   readonly benchmark: string
   readonly policy: string
@@ -101,7 +104,7 @@ export interface EqualBudget {
   readonly verdict: "worth-it" | "not-worth-it" | "undecided"
 }
 
-/** A benchmark as it was loaded. */
+/** The metadata of a benchmark as it was loaded. */
 export interface BenchmarkRecord {
   readonly benchmark: string
   readonly title: string
@@ -115,7 +118,7 @@ export interface BenchmarkRecord {
   readonly idsSha256: string
 }
 
-/** All that an evaluation found. The first policy is the one that the others are compared with. */
+/** The complete results of an evaluation. All policies are compared with the first one. */
 export interface Evaluation {
   readonly config: {
     readonly policies: ReadonlyArray<{ readonly name: string }>
@@ -145,11 +148,11 @@ export interface Evaluation {
   readonly cells: ReadonlyArray<Cell>
   readonly overall: ReadonlyArray<Overall>
   readonly comparisons: ReadonlyArray<Comparison>
-  /** Policies against self-consistency of the best single worker at equal generated tokens. */
+  /** Comparisons with self-consistency of the best single worker, at an equal number of generated tokens. */
   readonly equalBudget?: ReadonlyArray<EqualBudget> | undefined
 }
 
-/** The label of play-money costs: every worker's price is play money, as in the offline gym. */
+/** Returns a notice if every worker is priced in play money, as in the offline gym. */
 export const playMoney = ({ pool }: Pick<Evaluation, "pool">): string | undefined =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
     ? "The workers' prices are play money; you pay nothing."

@@ -1,18 +1,18 @@
-/** Pictures on a page: each with a legend, what it shows in words, and the same figures as a table. */
+/** Figures on a page: a chart with its legend, a text alternative, and the same data as a table. */
 import { type Html, html, type Value } from "./Html.ts"
 
-/** The meaning of a colour in a picture. */
+/** An entry of a legend. */
 export interface LegendItem {
   readonly name: string
-  /** From 0: see `Style`. */
+  /** Color index, starting at 0. See `Style`. */
   readonly colour: number
-  /** Its label in the picture, such as a number. */
+  /** The label used in the chart, such as a number. */
   readonly mark?: string | undefined
-  /** The text after the name, such as the last value. */
+  /** Text after the name, such as the last value. */
   readonly value?: string | undefined
 }
 
-/** The legend, as a list. */
+/** Renders the legend as a list. */
 export const legend = (items: ReadonlyArray<LegendItem>): Html =>
   html`<ul class="legend">${items.map(
     ({ colour, mark, name, value }) =>
@@ -20,21 +20,21 @@ export const legend = (items: ReadonlyArray<LegendItem>): Html =>
   )}</ul>
 `
 
-/** A picture with everything around it. */
+/** A chart with its title, legend and data. */
 export interface Figure {
   readonly title?: string | undefined
   readonly note?: string | undefined
   readonly legend?: Html | undefined
-  /** The contents of the picture, in a sentence, as its text alternative. */
+  /** A sentence that describes the chart, used as the text alternative. */
   readonly alternative: string
   readonly picture: Value
-  /** The content below the picture. */
+  /** Content below the chart. */
   readonly below?: Html | undefined
-  /** The figures, folded away. */
+  /** The data as a table, collapsed by default. */
   readonly table: Html
 }
 
-/** The picture as an element of the page. */
+/** Renders the figure. */
 export const figure = ({ alternative, below, legend, note, picture, table, title }: Figure): Html => html`<figure>
 ${(title !== undefined || note !== undefined) && html`<figcaption>${title !== undefined && html`<h3>${title}</h3>`}${note !== undefined && html`<p class="note">${note}</p>`}</figcaption>`}
 ${legend}<div role="img" aria-label="${alternative}">${picture}</div>

@@ -1,29 +1,29 @@
 /**
- * Templates for HTML and SVG. Every inserted value is escaped, unless a template created it, because pages contain
- * texts of models, which are untrusted.
+ * HTML and SVG templates. All inserted values are escaped unless they were created by a template, because pages contain
+ * untrusted text from models.
  */
 import { html as template, raw as trusted } from "hono/html"
 import type { HtmlEscapedString } from "hono/utils/html"
 import { visible } from "./Text.ts"
 
-/** Markup that is safe to show. Only {@link html} and {@link raw} make it; `String(markup)` is its text. */
+/** Trusted markup. It can only be created with {@link html} and {@link raw}; `String(markup)` returns its text. */
 export type Html = HtmlEscapedString
 
-/** A value in a template. `undefined` and `false` insert nothing. */
+/** A value that can be inserted in a template. `undefined` and `false` insert nothing. */
 export type Value = Html | string | number | false | undefined | ReadonlyArray<Value>
 
 const prepared = (value: Value): unknown =>
   typeof value === "string" ? visible(value) : Array.isArray(value) ? value.map(prepared) : value
 
-/** The template. Attributes have to be quoted. */
+/** Creates markup from a template literal. Attribute values must be quoted. */
 export const html = (parts: TemplateStringsArray, ...values: ReadonlyArray<Value>): Html =>
-  // Hono's type allows for promises among the values; ours does not.
+  // Hono's type allows promises as values, which are not supported here.
   template(parts, ...values.map(prepared)) as Html
 
-/** Markup that is part of the code, such as the style sheet. Must not be used for any text that was read. */
+/** Marks text as trusted markup. Use it only for text that is part of the code, such as a style sheet. */
 export const raw = (markup: string): Html => trusted(markup)
 
-/** A name, cut where it has more than so many letters. */
+/** Shortens a name to a maximum number of characters. */
 export const shortened = (name: string, most: number): string => {
   const letters = [...name]
   return letters.length <= most ? name : `${letters.slice(0, most - 1).join("")}…`

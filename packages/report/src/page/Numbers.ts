@@ -1,4 +1,4 @@
-/** Numbers as people read them. A dash stands for what is not known. */
+/** Formats numbers for display. Unknown values are shown as a dash. */
 
 /** A number that may be unknown. */
 export type Figure = number | null | undefined
@@ -8,26 +8,26 @@ export const unknown = "–"
 const known = (figure: Figure, show: (value: number) => string): string =>
   figure === null || figure === undefined || !Number.isFinite(figure) ? unknown : show(figure)
 
-/** A share in percent, without the sign: `84.2`. */
+/** Formats a fraction as a percentage without the sign: `84.2`. */
 export const inPercent = (share: Figure): string => known(share, (value) => (100 * value).toFixed(1))
 
-/** A mean share with its standard error, in percent: `84.2 ± 1.3`. */
+/** Formats a mean fraction and its standard error as percentages: `84.2 ± 1.3`. */
 export const withError = (mean: Figure, error: Figure): string =>
   known(mean, () =>
     error === null || error === undefined ? inPercent(mean) : `${inPercent(mean)} ± ${inPercent(error)}`
   )
 
-/** A difference of shares in points, with its sign: `+3.1`. */
+/** Formats a difference between fractions in percentage points, with its sign: `+3.1`. */
 export const points = (difference: Figure): string =>
   known(difference, (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`)
 
-/** A share as a short percentage: `97 %`, `0.4 %`. */
+/** Formats a fraction as a short percentage: `97 %`, `0.4 %`. */
 export const percent = (share: number): string => {
   const value = 100 * share
   return `${value < 9.95 ? Number(value.toFixed(1)) : Math.round(value)} %`
 }
 
-/** USD with three significant digits, and cents at least: `$0`, `$0.00118`, `$12.34`. */
+/** Formats an amount in USD with three significant digits and at least two decimals: `$0`, `$0.00118`, `$12.34`. */
 export const usd = (amount: Figure): string =>
   known(amount, (value) => {
     if (value === 0) return "$0"
@@ -35,20 +35,20 @@ export const usd = (amount: Figure): string =>
     return `$${value.toFixed(decimals)}`
   })
 
-/** A whole number: `12,960`. */
+/** Formats an integer: `12,960`. */
 export const count = (figure: Figure): string => known(figure, (value) => Math.round(value).toLocaleString("en-US"))
 
-/** A whole number with its noun: `1 call`, `1,204 rollouts`. */
+/** Formats an integer with a noun: `1 call`, `1,204 rollouts`. */
 export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? "" : "s"}`
 
-/** Two decimals. */
+/** Formats a number with two decimals. */
 export const decimal = (figure: Figure): string => known(figure, (value) => value.toFixed(2))
 
-/** Milliseconds as seconds: `0.42 s`, `31 s`. */
+/** Formats milliseconds as seconds: `0.42 s`, `31 s`. */
 export const seconds = (millis: Figure): string =>
   known(millis, (value) => `${(value / 1000).toFixed(value < 10_000 ? 2 : 0)} s`)
 
-/** Milliseconds as a length of time: `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
+/** Formats milliseconds as a duration: `4.2 s`, `3 min 05 s`, `2 h 10 min`. */
 export const duration = (millis: number): string => {
   const whole = Math.round(millis / 1000)
   if (whole < 60) return millis < 9_950 ? `${(millis / 1000).toFixed(1)} s` : `${whole} s`
@@ -57,5 +57,5 @@ export const duration = (millis: number): string => {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`
 }
 
-/** A p-value; a smaller one than 0.001 only as `< 0.001`. */
+/** Formats a p-value. Values below 0.001 are shown as `< 0.001`. */
 export const pValue = (p: Figure): string => known(p, (value) => (value < 0.001 ? "< 0.001" : value.toFixed(3)))

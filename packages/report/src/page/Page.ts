@@ -1,8 +1,10 @@
-/** The document around a report: one file that needs nothing else, runs nothing and asks nothing of the network. */
+/** The HTML document of a report: a self-contained file without scripts or network requests. */
 import { type Html, html, raw, type Value } from "./Html.ts"
 import { style } from "./Style.ts"
 
-/** The whole file. The policy in it allows its own style sheet and nothing more, whatever a model wrote. */
+/**
+ * Renders the document. Its content security policy allows only its own style sheet, regardless of what a model wrote.
+ */
 export const page = (title: string, header: Html, sections: ReadonlyArray<Html | undefined>): string =>
   String(html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -14,7 +16,7 @@ ${sections}
 </main></body></html>
 `)
 
-/** A few figures at the top of a page, each with its name and a remark. */
+/** Renders key figures for the top of a page, each with a name and an optional remark. */
 export const tiles = (
   items: ReadonlyArray<readonly [name: string, value: string, remark?: string | undefined]>
 ): Html =>
@@ -24,12 +26,12 @@ export const tiles = (
   )}</dl>
 `
 
-/** A part of the page under a heading. */
+/** Renders a section with a heading. */
 export const section = (id: string, title: string, content: Value): Html =>
   html`<section id="${id}"><h2>${title}</h2>
 ${content}</section>
 `
 
-/** A remark in a softer colour. */
+/** Renders a remark in a muted color. */
 export const note = (text: Value): Html => html`<p class="note">${text}</p>
 `

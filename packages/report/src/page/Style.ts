@@ -1,21 +1,21 @@
 /**
- * How pages and pictures look, by day and by night. Colours of things with a name are numbered: the class `c0` draws
- * with the first, `b0` fills a box with it.
+ * Styles for pages and pictures, with a light and a dark theme. Colors for named items are numbered: the class `c0`
+ * draws with the first color, and `b0` uses it as the background.
  */
 
-/** Neighbours also differ in lightness, for people with colour blindness; names and numbers are next to them. */
+/** Adjacent colors also differ in lightness for color-blind readers. Names or numbers are always shown next to them. */
 const day = "#2a6fdb #e07a1f #0f9d76 #8a4fc7 #d6a700 #d14a61 #3aa6c9 #7a8b2a #9c5b34 #e58bc0 #1d3f8f #7fc46b".split(" ")
 const night = "#5b9bff #f0954a #2fbf93 #b48af0 #e3bf3f #f07a8c #63c5e3 #a9bb55 #c98a62 #f4b3d8 #8aa4f0 #9fe08a".split(
   " "
 )
 
-/** How many colours there are for things with a name. */
+/** Number of colors available for named items. */
 export const colours = day.length
 
-/** The colour of what is counted together. */
+/** Color index for items that are counted together. */
 export const rest = day.length
 
-/** The colour of a thing by its place among others: those without a colour of their own share one. */
+/** Returns the color index for an item by its position. Items beyond the available colors share one. */
 export const colourOf = (place: number): number => (place < colours ? place : rest)
 
 const variables = (palette: ReadonlyArray<string>): string =>
@@ -28,7 +28,7 @@ const classes = [...day, ""]
   .map((_, index) => `.c${index}{stroke:var(--k${index});fill:var(--k${index})}.b${index}{background:var(--k${index})}`)
   .join("\n")
 
-/** The colours, and how the parts of a picture are drawn: all that a picture outside of a page needs. */
+/** The colors and drawing styles for standalone pictures. */
 export const pictureStyle = `
 :root{color-scheme:light dark;${light}}
 @media (prefers-color-scheme:dark){:root{${dark}}}
@@ -42,7 +42,7 @@ svg text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-
 .edge{fill:none;stroke:var(--soft);stroke-width:1.5}.tip{fill:var(--soft)}
 .box{fill:var(--page);stroke:var(--soft)}.box.last{stroke:var(--good);stroke-width:2}`
 
-/** The style sheet of all pages. */
+/** The style sheet for all pages. */
 export const style = `${pictureStyle}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:1180px;padding:24px 20px 64px;background:var(--page);color:var(--text);

@@ -1,18 +1,18 @@
 /**
- * Tables. On a narrow screen, each row is a block under its name, with every figure next to the head of its column. On
- * other screens, a table that is wider than the page scrolls separately.
+ * Tables. On narrow screens, each row is displayed as a block in which every value follows its column heading. On other
+ * screens, a table wider than the page scrolls separately.
  */
 import { type Html, html, type Value } from "./Html.ts"
 
-/** A column: its head, and its content for an item. */
+/** A column with its heading, and a function that returns the content for an item. */
 export interface Column<A> {
   readonly head: string
   readonly cell: (item: A) => Value
-  /** Whether what it says is the best of its column. */
+  /** Whether the item's value is the best in this column. */
   readonly isBest?: ((item: A) => boolean) | undefined
 }
 
-/** A table with one row for each item. The first column names the row. */
+/** Renders a table with one row per item. The first column contains row headings. */
 export const table = <A>(
   caption: string,
   items: ReadonlyArray<A>,

@@ -1,4 +1,4 @@
-/** A session: the runs of a server or user in a period, and their totals. */
+/** A session consists of the runs of a server or user over a period. This module computes its totals. */
 import { Transcript } from "@divisi/core"
 import { cost, noSpend, type Pricing, type Spend } from "@divisi/core/Usage"
 import * as Spans from "./Spans.ts"
@@ -7,7 +7,7 @@ import * as Spans from "./Spans.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A worker for comparison, with its price. */
+/** A worker to compare with, and its price. */
 export interface Reference {
   readonly worker: string
   readonly pricing: Pricing
@@ -17,50 +17,50 @@ export interface Reference {
 export interface Session {
   readonly title: string
   readonly runs: ReadonlyArray<Transcript.Transcript>
-  /** The worker at whose price the same tokens are calculated. */
+  /** The worker whose price is applied to the same tokens, for comparison. */
   readonly against?: Reference | undefined
-  /** Runs of the same work by one worker alone. */
+  /** Runs of the same work by a single worker. */
   readonly alone?: ReadonlyArray<Transcript.Transcript> | undefined
 }
 
-/** The figures of a worker or of the policy. */
+/** Totals for a worker or the policy. */
 export interface WorkerFigures {
   readonly id: string
   readonly spend: Spend
-  /** The number of calls by purpose. */
+  /** Number of calls by purpose. */
   readonly calls: Readonly<Record<Transcript.Purpose, number>>
-  /** The number of calls that failed or were interrupted. `calls` includes them. */
+  /** Number of calls that failed or were interrupted. They are included in `calls`. */
   readonly lostCalls: number
-  /** The number of its tool calls. */
+  /** Number of tool calls made by the worker. */
   readonly toolCalls: number
 }
 
-/** The totals of runs. */
+/** Totals over a set of runs. */
 export interface Totals {
   readonly runs: number
-  /** The number of runs by ending; `unfinished` for runs in progress. */
+  /** Number of runs by ending; `unfinished` for runs in progress. */
   readonly endings: Readonly<Record<string, number>>
-  /** The start of the first run and the time of the last event, in milliseconds since 1970. */
+  /** Start of the first run and time of the last event, in milliseconds since 1970. */
   readonly from: number
   readonly to: number
-  /** The time in which at least one worker was active or a plan was being written. */
+  /** Time during which at least one worker was active or a plan was being written, in milliseconds. */
   readonly workedMillis: number
-  /** The time in which no worker was active, and a tool was running or pending. */
+  /** Time during which no worker was active and a tool was running or pending, in milliseconds. */
   readonly toolMillis: number
   readonly spend: Spend
 }
 
-/** The figures of a session. */
+/** All figures computed for a session. */
 export interface Figures extends Totals {
-  /** Whether all prices are play money. */
+  /** Whether all prices are in play money. */
   readonly isPlay: boolean
-  /** The spend by purpose of calls. */
+  /** Spending by purpose of the call. */
   readonly purposes: Readonly<Record<Transcript.Purpose, Spend>>
-  /** The share of the spend that was not for answering steps; `undefined` if nothing was spent. */
+  /** Fraction of the spending that did not go to answering steps; `undefined` if nothing was spent. */
   readonly orchestration: { readonly cost: number | undefined; readonly tokens: number | undefined }
-  /** The workers by cost, the highest first. */
+  /** Workers sorted by cost, highest first. */
   readonly workers: ReadonlyArray<WorkerFigures>
-  /** The cost of the same tokens at one worker's price: of all tokens, and of those of the answering steps. */
+  /** Cost at one worker's price for all tokens, and for the tokens of answering steps only. */
   readonly against?: { readonly worker: string; readonly allUsd: number; readonly answersUsd: number } | undefined
   readonly alone?: Totals | undefined
 }
@@ -69,7 +69,7 @@ export interface Figures extends Totals {
 // Adding up
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The purposes, in display order. */
+/** Purposes of calls, in display order. */
 export const purposes = ["plan", "step", "answer", "judgement"] as const satisfies ReadonlyArray<Transcript.Purpose>
 
 const sum = (payments: ReadonlyArray<Transcript.Payment>): Spend => payments.reduce(Transcript.withPayment, noSpend)
@@ -126,13 +126,13 @@ const workersOf = (
   )
 }
 
-/** A price per call counts for each call. */
+/** Includes the price per call, if any. */
 const priced = ({ perCall = 0, ...perToken }: Pricing, { calls, usage }: Spend): number =>
   (cost(perToken, usage) ?? 0) + perCall * calls
 
 const shareOf = (part: number, whole: number): number | undefined => (whole > 0 ? part / whole : undefined)
 
-/** Calculates the figures of a session with at least one run. */
+/** Computes the figures for a session with at least one run. */
 export const figures = ({ against, alone, runs }: Session): Figures => {
   const payments = runs.flatMap(Transcript.payments)
   const of = (purpose: Transcript.Purpose) => sum(payments.filter((payment) => payment.purpose === purpose))
