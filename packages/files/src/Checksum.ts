@@ -1,4 +1,4 @@
-/** Checksums of files, which are read in chunks. */
+/** Computes checksums of files. Files are read in chunks. */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import { type FileError, fromUnknown } from "./FileError.ts"
 
 /** The checksum of a file's content. */
 export interface Digest {
-  /** The SHA-256 in lowercase hexadecimal. */
+  /** SHA-256 hash in lowercase hexadecimal. */
   readonly sha256: string
   readonly bytes: number
 }

@@ -25,7 +25,7 @@ import * as UserFolders from "./UserFolders.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The location of the accounts. */
+/** The location of the accounts on disk. */
 export interface Options {
   /**
    * The file; it and its folder are created if they do not exist. Default: `accounts.sqlite` in `divisi` of this user's
@@ -38,22 +38,25 @@ export interface Options {
 /** The table of {@link Options}, for `Options.check`. Invalid options are a defect: an `OptionsError`. */
 export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Options>
 
-/** Options for opening an account. Its name is unique in the file. */
+/** Options for opening an account. The name must be unique within the file. */
 export type AccountOptions = Shared.AccountOptions
 
-/** The spend and reservations of all processes on an account. */
+/** The spending and reservations on an account, across all processes. */
 export type Standing = Shared.Standing
 
-/** The limits of an account: USD, tokens, calls. An absent limit is unlimited. */
+/** Limits of an account: USD, tokens and calls. An omitted limit means unlimited. */
 export type Limits = Shared.Limits
 
-/** An account in a file: a `Ledger` for `RunOptions.ledger`, for a `Payer`, or under a ledger in memory. */
+/**
+ * An account in a file. It is a `Ledger` for `RunOptions.ledger` or a `Payer`, or can be the parent of an in-memory
+ * ledger.
+ */
 export type Account = Shared.Account<AccountsError>
 
-/** The accounts of a file. */
+/** The accounts in a file. */
 export type Accounts = Shared.Accounts<AccountsError>
 
-/** The accounts of the context; none by default. */
+/** The accounts provided in the context. Default: none. */
 export const Accounts: Context.Reference<Accounts | undefined> = Context.Reference("@divisi/files/DiskAccounts", {
   defaultValue: (): Accounts | undefined => undefined
 })
@@ -62,10 +65,10 @@ export const Accounts: Context.Reference<Accounts | undefined> = Context.Referen
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why accounts cannot be used. */
+/** The reason why accounts cannot be used. */
 export type AccountsErrorReason = Database.Unopened
 
-/** Accounts cannot be used. `reason` is the cause. A run that needs them fails with this error. */
+/** Raised when accounts cannot be used. Runs that need them fail with this error. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{
   readonly file: string
   readonly reason: AccountsErrorReason
@@ -87,7 +90,7 @@ const namedAt =
   (options: AccountOptions): Shared.Named => ({ name: Shared.nameAt(options, now), limits: options.limits })
 
 /**
- * Opens a file of accounts; it is closed with its scope.
+ * Opens a file of accounts. It is closed when the scope closes.
  *
  * **Details**
  *
@@ -141,7 +144,7 @@ export const make = Effect.fnUntraced(function* (
   const write = <A>(work: () => A) => orFail(writer.write(work, true))
   const own = Effect.mapError(entered, ({ message }) => failed({ _tag: "Unwritable", detail: message }))
 
-  /** Charges the reservations of processes that have died. */
+  /** Charges the reservations of dead processes. */
   const bury = Effect.gen(function* () {
     const dead: Array<string> = []
     for (const owner of yield* orFail(Database.patiently(table.owners))) {
@@ -177,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
             })
           )
         ),
-      // If the write fails, the reservation remains at its worst case, and the answer is still delivered.
+      // If this write fails, the worst-case reservation remains, and the answer is still delivered.
       close: (hold, used, isDrawn, draws) =>
         Effect.ignore(
           write(() => {
@@ -194,7 +197,7 @@ export const make = Effect.fnUntraced(function* (
       chain,
       limits,
       costLimit: Budget.lowest(limits.costUsd, chain[0]!.parent?.costLimit),
-      // Another process may set limits at any time.
+      // Another process may set limits at any time, so the account is treated as limited.
       isLimited: true,
       ...ledger,
       charge: (costUsd, call) =>
@@ -229,5 +232,5 @@ export const make = Effect.fnUntraced(function* (
 // Layers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Accounts on disk as a service. */
+/** Provides accounts on disk. */
 export const layer = (options: Options = {}): Layer.Layer<never, AccountsError> => Layer.effect(Accounts, make(options))

@@ -20,21 +20,21 @@ import * as Erase from "./internal/erase.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The location of the answers, and their limits. The least recently used answers are removed to make room. */
+/** The location and limits of the cache. The least recently used answers are evicted. */
 export interface Options {
   /**
    * The file; it and its folder are created if they do not exist. Two more files, `-wal` and `-shm`, are next to it
    * while it is in use.
    */
   readonly file: string
-  /** The maximum number of answers. Default: unlimited. */
+  /** Maximum number of answers. Default: unlimited. */
   readonly maxEntries?: number | undefined
   /**
    * The maximum size of all answers in bytes: their JSON, and 160 bytes per answer. The file may grow to twice this
    * size. Default: 1 GiB.
    */
   readonly maxBytes?: number | undefined
-  /** How long an answer is stored; a number is in milliseconds. Default: forever. */
+  /** How long an answer is stored. Numbers are in milliseconds. Default: no limit. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -53,10 +53,10 @@ export const optionsTable = Tables.table(
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a file cannot be used. */
+/** The reason why a file cannot be used. */
 export type DiskCacheReason = Database.Unopened
 
-/** A file cannot be used as a cache. `reason` is the cause. */
+/** Raised when a file cannot be used as a cache. */
 export class DiskCacheError extends Data.TaggedError("DiskCacheError")<{
   readonly file: string
   readonly reason: DiskCacheReason
@@ -82,7 +82,7 @@ const open = ({ file, maxBytes = 1024 ** 3, maxEntries = Number.POSITIVE_INFINIT
   })
 
 /**
- * Opens a file as a store of answers; it is closed with its scope.
+ * Opens a file as a store for answers. It is closed when the scope closes.
  *
  * **Details**
  *
@@ -132,7 +132,7 @@ export const store = Effect.fnUntraced(function* (
 })
 
 /**
- * Opens a file as a response cache; it is closed with its scope.
+ * Opens a file as a response cache. It is closed when the scope closes.
  *
  * **Example**
  *
@@ -156,9 +156,9 @@ export const make = (options: Options): Effect.Effect<ResponseCache.ResponseCach
 /** Options for {@link purge}. */
 export interface PurgeOptions {
   readonly file: string
-  /** Removes only answers from before this time, in milliseconds since 1970. */
+  /** Deletes only answers stored before this time, in milliseconds since 1970. */
   readonly before: number
-  /** Whether answers are only counted. Default: `false`. */
+  /** Whether to count answers without deleting them. Default: `false`. */
   readonly isDryRun?: boolean | undefined
 }
 
@@ -174,7 +174,7 @@ export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.
   )
 }
 
-/** The entries that a purge has removed, or would remove. */
+/** The entries deleted by a purge, or to be deleted. */
 export type Erased = Erase.Erased
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ export type Erased = Erase.Erased
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A response cache on disk for all calls.
+ * Provides a response cache on disk for all calls.
  *
  * **Example**
  *

@@ -23,7 +23,7 @@ import * as UserFolders from "./UserFolders.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The location of the runs. */
+/** The location of the journal on disk. */
 export interface Options {
   /**
    * The file; it and its folder are created if they do not exist. Default: `runs.sqlite` in `divisi` of this user's
@@ -43,14 +43,14 @@ export const optionsTable = { file: Tables.name } satisfies Tables.ShapeOf<Optio
 /** Returns the default file: the path in `DIVISI_RUNS`, otherwise `runs.sqlite` in the user's data folder. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("runs.sqlite", "DIVISI_RUNS")
 
-/** Runs that one transaction removes: other processes wait for it. */
+/** Maximum number of runs deleted by one transaction, since other processes wait for it. */
 const removedAtOnce = 64
 
 const reasonOf = (error: unknown): Journal.JournalErrorReason =>
   error instanceof JournalTable.Torn ? { _tag: "Damaged", detail: error.message } : Database.failureOf(error)
 
 /**
- * Opens a file as a journal; it is closed with its scope.
+ * Opens a file as a journal. It is closed when the scope closes.
  *
  * **Details**
  *
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap(orFail(Database.patiently(() => table.list(query))), (rows) => Effect.forEach(rows, summaryOf)),
     remove: (runs) =>
       Effect.gen(function* () {
-        // Dead owners are determined before the transaction.
+        // Dead owners are determined before the transaction starts.
         yield* Effect.forEach(yield* orFail(Database.patiently(table.owners)), find, { discard: true })
         const gone = yield* Effect.forEach(Arrays.chunksOf(runs, removedAtOnce), (some) =>
           orFail(writer.write(() => some.filter((run) => table.remove(run, isDead)), true))
@@ -157,7 +157,7 @@ export const make = Effect.fnUntraced(function* (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A journal on disk for all runs.
+ * Provides a journal on disk for all runs.
  *
  * **Example**
  *

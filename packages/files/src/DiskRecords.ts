@@ -16,16 +16,16 @@ import * as RecordTable from "./internal/recordTable.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The location of the texts, and their limits. */
+/** The location and limits of the store. */
 export interface Options {
   /**
    * The file; it and its folder are created if they do not exist. Two more files, `-wal` and `-shm`, are next to it
    * while it is in use.
    */
   readonly file: string
-  /** The approximate maximum size of all texts, in bytes. Default: 1 GiB. */
+  /** Approximate maximum total size, in bytes. Default: 1 GiB. */
   readonly maxBytes?: number | undefined
-  /** How long a text is stored; a number is in milliseconds. Default: 30 days. */
+  /** How long a text is stored. Numbers are in milliseconds. Default: 30 days. */
   readonly timeToLive?: Duration.Input | undefined
 }
 
@@ -52,7 +52,7 @@ export interface Records {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A file cannot be used for texts. `reason` is the cause. */
+/** Raised when a file cannot be used for texts. */
 export class RecordsError extends Data.TaggedError("RecordsError")<{
   readonly file: string
   readonly reason: Database.Unopened
@@ -67,7 +67,7 @@ export class RecordsError extends Data.TaggedError("RecordsError")<{
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Opens a file of texts; it is closed with its scope.
+ * Opens a file of texts. It is closed when the scope closes.
  *
  * **Gotchas**
  *
@@ -130,9 +130,9 @@ export const make = Effect.fnUntraced(function* (
 /** Options for {@link purge}. */
 export interface PurgeOptions {
   readonly file: string
-  /** Removes only texts that were last written before this time, in milliseconds since 1970. */
+  /** Deletes only texts last written before this time, in milliseconds since 1970. */
   readonly before: number
-  /** Whether texts are only counted. Default: `false`. */
+  /** Whether to count texts without deleting them. Default: `false`. */
   readonly isDryRun?: boolean | undefined
 }
 
@@ -148,5 +148,5 @@ export const purge = ({ before, file, isDryRun = false }: PurgeOptions): Effect.
   )
 }
 
-/** The entries that a purge has removed, or would remove. */
+/** The entries deleted by a purge, or to be deleted. */
 export type Erased = Erase.Erased

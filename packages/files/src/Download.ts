@@ -1,5 +1,6 @@
 /**
- * Downloads of files: once for all processes, resumed after an interruption, and complete or absent.
+ * Downloads files. A file is downloaded once for all processes, resumed after an interruption, and never left
+ * incomplete.
  *
  * Bytes are written to `<file>.part`, and the server's description of the file to `<file>.part.json`. The file is
  * renamed after its length and checksum have been verified.
@@ -31,17 +32,17 @@ import * as WholeFile from "./WholeFile.ts"
 export interface Progress {
   readonly file: string
   readonly received: number
-  /** The total size; absent if the server does not report it. */
+  /** Total size in bytes. Omitted if the server does not report it. */
   readonly total?: number | undefined
 }
 
-/** The source and target of a download. */
+/** The source and destination of a download. */
 export interface Request {
   readonly url: string
   readonly file: string
-  /** The access token. It is sent only to the origin of `url`, never to a redirect target at another origin. */
+  /** Access token. Sent only to the origin of `url`, never to a redirect target at another origin. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** The expected SHA-256 of the file. Default: the one that the server reports, if any. */
+  /** Expected SHA-256 of the file. Defaults to the checksum reported by the server, if any. */
   readonly sha256?: string | undefined
   /** ASCII text that the file must start with, such as `GGUF`, so that an error page is not accepted as the file. */
   readonly magic?: string | undefined
@@ -50,11 +51,11 @@ export interface Request {
 
 /** The result of a download. */
 export interface Downloaded {
-  /** The commit that the hub served, if reported. */
+  /** The commit served by the hub, if reported. */
   readonly commit?: string | undefined
 }
 
-/** A server's description of a file. */
+/** The server's description of a file. */
 interface Promised extends Downloaded {
   readonly url: string
   /** The entity tag, which changes with the file. */
@@ -67,15 +68,15 @@ interface Promised extends Downloaded {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a file could not be downloaded. */
+/** The reason why a file could not be downloaded. */
 export type DownloadErrorReason =
   /** The server is unreachable, or the connection breaks repeatedly. */
   | { readonly _tag: "Offline"; readonly detail: string }
-  /** The server refuses the file. */
+  /** The server refused the request. */
   | { readonly _tag: "Refused"; readonly status: number }
-  /** The file differs from the server's description, or from the request. */
+  /** The file does not match the server's description or the request. */
   | { readonly _tag: "Mismatch"; readonly what: "checksum" | "length" | "kind" | "address"; readonly detail: string }
-  /** The file, or its folder, cannot be written. */
+  /** The file or its folder cannot be written. */
   | { readonly _tag: "Folder"; readonly detail: string }
 
 const refusals: Readonly<Record<number, string>> = {
@@ -98,7 +99,7 @@ const explain = (url: string, reason: DownloadErrorReason): string => {
   }
 }
 
-/** A file could not be downloaded. */
+/** Raised when a file could not be downloaded. */
 export class DownloadError extends Data.TaggedError("DownloadError")<{
   readonly url: string
   readonly reason: DownloadErrorReason
@@ -155,7 +156,7 @@ const ask = Effect.fnUntraced(function* (request: Request, from: number) {
   let first: Headers | undefined
   for (let hop = 0; hop <= mostRedirects; hop++) {
     const get = HttpClientRequest.get(target).pipe(
-      // Requests unencoded bytes: compressed responses have another length, and no ranges.
+      // Requests the file without compression: compressed responses have a different length and do not support ranges.
       HttpClientRequest.setHeaders({ "accept-encoding": "identity", ...(from > 0 && { range: `bytes=${from}-` }) })
     )
     const isHome = token !== undefined && target.origin === origin
@@ -176,7 +177,7 @@ const ask = Effect.fnUntraced(function* (request: Request, from: number) {
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the files in which a download in progress stores the received data. */
+/** Returns the paths of the files that hold the data of an incomplete download. */
 export const partsOf = (file: string) => ({ bytes: `${file}.part`, promised: `${file}.part.json` })
 
 const sizeOf = (file: string) => Effect.promise(async () => (await fs.stat(file).catch(() => undefined))?.size ?? 0)
@@ -186,7 +187,7 @@ const forget = (request: Request) => {
   return write(request, () => Promise.all([fs.rm(bytes, { force: true }), fs.rm(promised, { force: true })]))
 }
 
-/** Returns the file description from the last attempt, if it is known and for the same URL. */
+/** Returns the description stored by the last attempt, if it is for the same URL. */
 const remembered = ({ file, url }: Request) =>
   Effect.promise(async (): Promise<Promised | undefined> => {
     try {
@@ -197,7 +198,7 @@ const remembered = ({ file, url }: Request) =>
     }
   })
 
-/** Without a validator that changes with the file, it is unknown whether the rest belongs to the partial file. */
+/** Without an entity tag, it is unknown whether the remaining bytes belong to the same version of the file. */
 const isSame = (before: Promised | undefined, now: Promised): boolean =>
   before?.etag !== undefined && before.etag === now.etag && before.size === now.size
 
@@ -218,7 +219,7 @@ const receive = (request: Request, response: HttpClientResponse, from: number, t
         )
       ).pipe(
         Effect.as(true),
-        // The connection was cut: the received bytes are retained.
+        // The connection was interrupted. The received bytes are retained.
         Effect.catchTag("HttpClientError", () => Effect.succeed(false)),
         Effect.tap(write(request, () => handle.sync()))
       ),
@@ -278,7 +279,7 @@ const check = Effect.fnUntraced(function* (request: Request, promised: Promised)
   if (found.sha256 !== sha256) return yield* refuse("checksum", `its SHA-256 is ${found.sha256} instead of ${sha256}`)
 })
 
-/** The most requests in a row that may bring nothing. */
+/** Maximum number of consecutive requests without progress. */
 const patience = 3
 
 const brokenOff = Effect.fnUntraced(function* (request: Request, here: number, { etag, size }: Promised) {

@@ -1,8 +1,8 @@
-/** Serves the files of the page, compressed and with a strict content security policy. */
+/** Serves the files of the studio app, compressed and with a strict content security policy. */
 import fs from "node:fs"
 import { fileURLToPath } from "node:url"
 
-/** A file of the page, ready to send. */
+/** A file of the app, ready to be sent. */
 export interface Asset {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ const types: Readonly<Record<string, string>> = {
   svg: "image/svg+xml"
 }
 
-/** The names of the files that are served, by kind; `page-HASH.js` never changes its content. */
+/** Names of the served files, by kind. The content of `page-HASH.js` never changes. */
 const served = /^(?:index\.html|studio\.(?:js|css)|icon\.svg|page-[A-Z0-9]{1,16}\.js)$/
 
 /**
@@ -34,7 +34,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'"
 ].join("; ")
 
-/** The headers of each file of the page. */
+/** Response headers for each file. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": contentSecurityPolicy,
   "x-content-type-options": "nosniff",
@@ -43,7 +43,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin"
 }
 
-/** The page has not been built: a checkout builds it with `pnpm --filter @divisi/studio build`. */
+/** Raised if the app has not been built. In a checkout, build it with `pnpm --filter @divisi/studio build`. */
 export class NotBuilt extends Error {
   constructor(folder: string) {
     super(`The files of the studio are missing in ${folder}. Build them: pnpm --filter @divisi/studio build.`)
@@ -51,10 +51,10 @@ export class NotBuilt extends Error {
   }
 }
 
-/** The folder of the built page. Its relative path is the same from the source and from the built package. */
+/** Folder of the built app. The relative path is the same from the source and from the built package. */
 export const folder: string = fileURLToPath(new URL("../dist/app/", import.meta.url))
 
-/** Reads a file of the page as text. Throws {@link NotBuilt} if it does not exist. */
+/** Reads a file of the app as text. Throws {@link NotBuilt} if it does not exist. */
 export const textOf = (name: "index.html" | "exported.js" | "studio.css"): string => {
   try {
     return fs.readFileSync(`${folder}${name}`, "utf8")
@@ -65,7 +65,7 @@ export const textOf = (name: "index.html" | "exported.js" | "studio.css"): strin
 
 const cached = new Map<string, Uint8Array>()
 
-/** Reads a file of the page; `undefined` for a part that this build of the page does not have. */
+/** Reads a file of the app. Returns `undefined` if this build does not include it. */
 const bytesOf = (name: string): Uint8Array | undefined => {
   const known = cached.get(name)
   if (known !== undefined) return known

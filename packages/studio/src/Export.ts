@@ -1,6 +1,6 @@
 /**
- * Exports pages that need no server: as a folder for static hosting or `file:` URLs, or as a single self-contained
- * file.
+ * Exports runs as pages that work without a server: a folder for static hosting or `file:` URLs, or a single
+ * self-contained file.
  */
 import crypto from "node:crypto"
 import type { Transcript } from "@divisi/core"
@@ -23,10 +23,12 @@ const literal = (value: unknown): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
-/** Further data of a page, by its path below the root of the API, for example `v1/evaluations`. */
+/** Additional data for the page, keyed by API path, e.g. `v1/evaluations`. */
 export type ExportedData = Readonly<Record<string, unknown>>
 
-/** The script that sets the data of a page. `JSON.parse` takes keys such as `__proto__` as plain ones. */
+/**
+ * Returns the script that defines the page's data. `JSON.parse` treats keys such as `__proto__` as plain properties.
+ */
 const dataScript = (runs: ReadonlyArray<ExportedRun>, more: ExportedData): string => {
   const data = {
     data: more,
@@ -48,7 +50,7 @@ const hashOf = (text: string): string => `'sha256-${crypto.createHash("sha256").
 const policyTag = (script: string, style: string): string =>
   `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${script}; style-src ${style}; base-uri 'none'; form-action 'none'">`
 
-/** The script of the page on a server; exported pages have a classic one. */
+/** Matches the app's module script, which exported pages replace with a classic script. */
 const moduleTag = '<script src="studio.js" type="module"></script>'
 
 /** Returns a self-contained document with the runs. It loads no other files. */
@@ -56,7 +58,7 @@ export const onePage = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {
   pageOf(dataScript(runs, more))
 
 const pageOf = (data: string): string => {
-  // The bundle is the project's own; only a closing tag in one of its strings could end the element.
+  // The bundle is trusted code, so only a closing tag in one of its strings could end the script element.
   const script = Assets.textOf("exported.js").replaceAll("</script", "<\\/script")
   const style = Assets.textOf("studio.css")
   const policy = policyTag(`${hashOf(data)} ${hashOf(script)}`, hashOf(style))
@@ -69,10 +71,7 @@ const pageOf = (data: string): string => {
   return replace(page, "</body>", `<script>${data}</script>\n<script>${script}</script>\n</body>`)
 }
 
-/**
- * Returns the files of a folder with the runs, by name. The folder can be opened from a static host and from a `file:`
- * URL.
- */
+/** Returns the files of an exported folder, by name. The folder works on a static host and from `file:` URLs. */
 export const folder = (runs: ReadonlyArray<ExportedRun>, more: ExportedData = {}): ReadonlyMap<string, string> => {
   const own = "'self' file:"
   const page = Assets.textOf("index.html")

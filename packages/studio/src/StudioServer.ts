@@ -1,9 +1,9 @@
 /**
- * Serves the page and the runs of a source on this machine. The routes under `/v1/runs` have the same format as those
- * of `@divisi/server`.
+ * Serves the studio app and the runs of a source on this machine. The routes under `/v1/runs` have the same format as
+ * those of `@divisi/server`.
  *
- * It does not authenticate, so it listens only on a loopback address, answers only requests to a loopback host name,
- * and rejects pages from other origins.
+ * The server has no authentication, so it listens only on a loopback address, accepts only requests to a loopback host
+ * name, and rejects pages from other origins.
  */
 import { once } from "node:events"
 import http from "node:http"
@@ -13,15 +13,18 @@ import * as Assets from "./Assets.ts"
 import * as Export from "./Export.ts"
 import type { Summary } from "./run/Summary.ts"
 
-/** A source of runs for a page. */
+/** A source of runs for the studio. */
 export interface Source {
-  /** Returns the runs, newest first: at most `limit`, or all by default. */
+  /** Lists runs, newest first. Returns at most `limit` runs, or all of them by default. */
   readonly list: (limit?: number) => Promise<ReadonlyArray<Summary>>
-  /** Returns a run; `undefined` if it is unknown. */
+  /** Returns a run, or `undefined` if the id is unknown. */
   readonly read: (
     id: string
   ) => Promise<{ readonly summary: Summary; readonly transcript: Transcript.Transcript } | undefined>
-  /** Returns the events of a run from a given number to its end; `undefined` if the run is unknown or has no events. */
+  /**
+   * Returns the events of a run, starting with a given number. Returns `undefined` if the run is unknown or has no
+   * events.
+   */
   readonly follow: (
     id: string,
     from: number,
@@ -29,16 +32,16 @@ export interface Source {
   ) => Promise<AsyncIterable<{ readonly seq: number; readonly event: RunEvent.RunEvent }> | undefined>
 }
 
-/** The run source of a server, and its address. */
+/** A run source backed by a server, and the server's address. */
 export interface Options {
   readonly source: Source
-  /** The port. 0 selects a free port. Default: 4100. */
+  /** TCP port. 0 selects a free port. Default: 4100. */
   readonly port?: number | undefined
-  /** The loopback address to listen on. Default: 127.0.0.1. */
+  /** Loopback address to listen on. Default: 127.0.0.1. */
   readonly host?: string | undefined
-  /** Called with an unexpected error. The client receives status 500 without the error text. */
+  /** Called with unexpected errors. The client receives status 500 without the error message. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** Handles additional routes under `/v1/`, for example for trainings. Returns `undefined` for an unknown path. */
+  /** Handles additional routes under `/v1/`, e.g. for training runs. Returns `undefined` for an unknown path. */
   readonly route?: ((url: URL) => Promise<unknown>) | undefined
 }
 
@@ -50,7 +53,7 @@ export interface StudioServer {
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[::1\]|::1)(:\d+)?$/i.test(host)
 
-/** The reason why a request is refused; `undefined` if it is answered. */
+/** Returns the reason why a request is rejected, or `undefined` if it is allowed. */
 const refusal = ({ headers }: http.IncomingMessage): string | undefined => {
   const { host = "", origin } = headers
   if (!isLoopback(host)) return "The studio answers only requests to localhost and 127.0.0.1."
@@ -82,16 +85,16 @@ const wholeIn = (url: URL, name: string, otherwise: number): number | undefined 
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-/** The rest of a list that a client reads page by page: its next page begins after the run `after`. */
+/** The remainder of a list that a client reads page by page. The next page starts after the run `after`. */
 interface Rest {
   readonly after: string
   readonly runs: ReadonlyArray<Summary>
 }
 
-/** Rests of lists at most: one for each page that is being opened. */
+/** Maximum number of remainders to store: one for each client that is loading a list. */
 const maxRests = 8
 
-/** Reads pages of a source. The whole list is read once for all pages after the first. */
+/** Creates a paginated reader for a source. The complete list is loaded once, for all pages after the first. */
 const pager = (source: Source) => {
   const rests: Array<Rest> = []
   const restAfter = async (after: string): Promise<ReadonlyArray<Summary>> => {
@@ -212,8 +215,7 @@ const table = Tables.table(
 )
 
 /**
- * Starts a server that listens until it is closed. The promise is rejected if the address is not a loopback address or
- * cannot be used.
+ * Starts a server that listens until it is closed. Rejects if the address is not a loopback address or cannot be used.
  */
 export const listen = async (options: Options): Promise<StudioServer> => {
   Tables.check("StudioServer.listen", options, table)

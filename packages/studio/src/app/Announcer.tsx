@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Says endings and errors to screen readers. */
+/** Announces finished runs and errors to screen readers. */
 import { signal } from "@preact/signals"
 
 const message = signal("")

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** A plan that waits for approval: its price by worker, and the decision. */
+/** A plan that requires approval: its price by worker, and buttons to approve or decline it. */
 import type { RunEvent, Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
@@ -27,7 +27,7 @@ interface Proposal {
   }
 }
 
-/** Reads the arguments of the call by which a plan waits. */
+/** Parses the arguments of the call that requests approval of the plan. */
 const proposalOf = ({ call }: RunEvent.WaitingCall): Proposal => {
   try {
     const value: unknown = JSON.parse(call.arguments)
@@ -37,7 +37,7 @@ const proposalOf = ({ call }: RunEvent.WaitingCall): Proposal => {
   }
 }
 
-/** The sum of the worst prices of each worker's steps; `undefined` if one of them is unknown. */
+/** Returns the worst-case price of each worker's steps, or `undefined` if a price is unknown. */
 const byWorker = (
   round: Transcript.RoundRecord,
   pool: ReadonlyArray<{ readonly id: string }>,
@@ -60,7 +60,7 @@ interface Props {
   readonly onSent: () => void
 }
 
-/** Shows the price, and decides. */
+/** Displays the price and the buttons. */
 export const Approval = ({ call, onSent, round, transcript }: Props) => {
   const { plan = "", price, problem } = proposalOf(call)
   const pane = useSignal<"none" | "refuse" | "edit">("none")

@@ -1,16 +1,19 @@
-/** Data of a page that is read once, from a server or from the data of an exported page. */
+/** Loads data that does not change while it is displayed, from a server or from an exported page. */
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { readData } from "./Source.ts"
 
-/** The data of a path: not yet read, read, or the error. */
+/** The state of a request: loading, loaded, or failed. */
 export interface Loaded<A> {
   readonly value?: A
   readonly error?: Error
   readonly retry: () => void
 }
 
-/** Reads the data of a path whenever the path changes; every `everyMillis` again while the page is seen, if given. */
+/**
+ * Loads the data at a path, and again whenever the path changes. With `everyMillis`, the data is reloaded periodically
+ * while the page is visible.
+ */
 export const useData = <A>(path: string, everyMillis?: number): Loaded<A> => {
   const state = useSignal<{ readonly path: string; readonly value?: A; readonly error?: Error }>({ path })
   const attempt = useSignal(0)
@@ -44,7 +47,10 @@ export const useData = <A>(path: string, everyMillis?: number): Loaded<A> => {
   return state.value.path === path ? { ...state.value, retry } : { retry }
 }
 
-/** Reads the data of several paths whenever they change: those that are read, in their order, and the first error. */
+/**
+ * Loads the data at several paths, and again whenever they change. Returns the loaded values in order, and the first
+ * error.
+ */
 export const useAll = <A>(
   paths: ReadonlyArray<string>
 ): { readonly values: ReadonlyArray<A>; readonly error?: Error } => {

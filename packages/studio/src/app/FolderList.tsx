@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The list of what a folder has of a kind: evaluations, or trainings. */
+/** Lists the evaluations or training runs in a folder. */
 import type { ComponentChildren } from "preact"
 import * as Format from "../run/Format.ts"
 import { useData } from "./Data.ts"
@@ -7,18 +7,18 @@ import { type Column, Failed, Head, Skeleton } from "./Parts.tsx"
 
 interface Props<Line> {
   readonly title: string
-  /** The name of its table. */
+  /** Name of the table. */
   readonly label: string
   readonly path: string
-  /** How often it is read again, in milliseconds. Default: never. */
+  /** Reload interval, in milliseconds. Default: never. */
   readonly everyMillis?: number
   readonly columns: ReadonlyArray<Column>
   readonly row: (line: Line, now: number) => ComponentChildren
-  /** What stands in place of an empty table. */
+  /** Content to show if the table is empty. */
   readonly empty: ComponentChildren
 }
 
-/** Shows the list. */
+/** Renders the list. */
 export const FolderList = <Line,>({ columns, empty, everyMillis, label, path, row, title }: Props<Line>) => {
   const { error, retry, value } = useData<{ readonly data: ReadonlyArray<Line> }>(path, everyMillis)
   const lines = value?.data

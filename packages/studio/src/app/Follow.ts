@@ -1,10 +1,12 @@
-/** Follows a run while it happens: its events, folded by core, over a connection that may break. */
+/**
+ * Follows a run in real time: receives its events over a connection that may be interrupted, and folds them with core.
+ */
 
 import { type RunEvent, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import { ask, isRefusal } from "./Source.ts"
 
-/** The events of a stream of server-sent events: its ids, and the text of its data. */
+/** Parses a stream of server-sent events into ids and data. */
 export async function* eventsIn(
   body: ReadableStream<Uint8Array>
 ): AsyncGenerator<{ readonly id: string | undefined; readonly data: string }> {
@@ -17,7 +19,7 @@ export async function* eventsIn(
     const { done, value } = await reader.read()
     if (done) return
     const text = decoder.decode(value, { stream: true })
-    // A line may arrive in thousands of pieces: they are joined once.
+    // A line may arrive in thousands of chunks, which are joined only once.
     if (!text.includes("\n")) {
       pieces.push(text)
       continue
@@ -35,18 +37,18 @@ export async function* eventsIn(
   }
 }
 
-/** The state of the connection of a run that is followed. */
+/** State of the connection to a run. */
 export type Connection = "connecting" | "live" | "reconnecting" | "ended"
 
-/** How a run is followed. */
+/** Options for following a run. */
 export interface Follower {
-  /** Called at most once for each frame. */
+  /** Called at most once per animation frame. */
   readonly onTranscript: (transcript: Transcript.Transcript) => void
   readonly onConnection: (connection: Connection) => void
   readonly signal: AbortSignal
 }
 
-/** Waits, or less if the signal is aborted. */
+/** Waits for the given time, or until the signal is aborted. */
 export const pause = (millis: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, millis)
@@ -57,8 +59,8 @@ export const pause = (millis: number, signal: AbortSignal): Promise<void> =>
   })
 
 /**
- * Follows a run until it has ended: folds its events with the fold of core, and continues after the last event when the
- * connection breaks.
+ * Follows a run until it ends. Folds its events with core, and continues after the last event if the connection is
+ * interrupted.
  */
 export const followRun = async (id: string, { onConnection, onTranscript, signal }: Follower): Promise<void> => {
   const recorder = Transcripts.recorder()
@@ -73,7 +75,7 @@ export const followRun = async (id: string, { onConnection, onTranscript, signal
   }
   const hear = (event: RunEvent.RunEvent) => {
     recorder.listener(event)
-    // A run that failed and was resumed has events after its first end.
+    // A run that failed and was resumed has events after its first ending.
     if (event.type !== "run-finished") isEnded = false
     else if (event.runId === recorder.transcript()?.runId) isEnded = true
     if (frame === 0) frame = requestAnimationFrame(draw)
@@ -89,7 +91,7 @@ export const followRun = async (id: string, { onConnection, onTranscript, signal
         last = event.id ?? last
         hear(JSON.parse(event.data) as RunEvent.RunEvent)
       }
-      // The stream of a run that has not ended was cut.
+      // The stream was interrupted before the run ended.
       if (!isEnded) failures += 1
     } catch (error) {
       if (signal.aborted) return

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Forks a run from a step, with another answer, worker, instruction, plan or policy. */
+/** A form for forking a run from a step, with a different answer, worker, instruction, plan or policy. */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
@@ -12,14 +12,14 @@ import { type Fork, fork, type Offer, readOffer, workersIn } from "./Steering.ts
 
 const PlanEditor = lazy(() => import("./PlanEditor.tsx"), "PlanEditor")
 
-/** What a fork changes. */
+/** The changes that a fork makes to the run. */
 const changes = { worker: "Run it again", answer: "Give its answer", plan: "Edit the plan" } as const
 
 type Change = keyof typeof changes
 
 interface Props {
   readonly run: string
-  /** The place of the nested run that is shown, as in `0.2/`; empty for the run itself. */
+  /** Path of the nested run that is displayed, such as `0.2/`; empty for the run itself. */
   readonly within: string
   readonly transcript: Transcript.Transcript
   readonly round: number
@@ -33,7 +33,7 @@ const textIn = (data: FormData, name: string): string | undefined => {
   return text === "" ? undefined : text
 }
 
-/** Shows the form. */
+/** Renders the form. */
 export const ForkForm = ({ item, onClose, round, run, step, transcript, within }: Props) => {
   const { error, isBusy, send } = useSending()
   const offer = useSignal<Offer | undefined>(undefined)
@@ -44,7 +44,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
       (found) => {
         offer.value = found
       },
-      // The workers of the run remain.
+      // The run's workers remain available.
       () => {}
     )
     return () => abort.abort()
@@ -52,7 +52,7 @@ export const ForkForm = ({ item, onClose, round, run, step, transcript, within }
   const planned = transcript.rounds[round]?.workflow?.steps[step]
   const record = transcript.rounds[round]?.steps[step]
   const own = (item === undefined ? record : record?.items?.find((one) => one.item === item)) ?? record
-  // The list grows when the offer arrives; the selection remains.
+  // When the server's offer arrives, options are added and the selection is preserved.
   const worker = useSignal(own?.worker ?? "")
   const workers = [
     ...new Set([...transcript.pool.map(({ id }) => id), ...(offer.value === undefined ? [] : workersIn(offer.value))])

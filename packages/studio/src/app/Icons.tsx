@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
-/** The marks of states and the icons of controls, as SVG. */
+/** State indicators and control icons, as SVG. */
 import type { ComponentChildren, JSX } from "preact"
 
-/** A state of a run or a step: its mark and its word. */
+/** The icon and label for a state of a run or step. */
 export interface StateLook {
   readonly word: string
   readonly tone: "answered" | "failed" | "running" | "waiting" | "quiet" | "cached"
@@ -81,14 +81,14 @@ const marks: Readonly<Record<StateLook["mark"], ComponentChildren>> = {
   question: [disc, line("M6.2 6.3a1.9 1.9 0 1 1 2.6 1.8c-.6.3-.8.6-.8 1.2M8 11.6v.1")]
 }
 
-/** The mark of a state, without its word. */
+/** The icon for a state, without its label. */
 export const Mark = ({ state, size = 14 }: { readonly state: string; readonly size?: number }) => (
   <svg class={`mark tone-${lookOf(state).tone}`} width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
     {marks[lookOf(state).mark]}
   </svg>
 )
 
-/** The mark of a state with its word. */
+/** The icon for a state, with its label. */
 export const State = ({ state, word }: { readonly state: string; readonly word?: string }) => (
   <span class={`state tone-${lookOf(state).tone}`}>
     <Mark state={state} />
@@ -117,7 +117,7 @@ const paths: Readonly<Record<string, string>> = {
   key: "M10 2.500a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7zM7.500 8.500l-5 5M4 12l1.500 1.500"
 }
 
-/** An icon of a control. */
+/** An icon for a control. */
 export const Icon = ({ name, size = 16 }: { readonly name: string; readonly size?: number }) => (
   <svg class="icon" width={size} height={size} viewBox="0 0 16 16" aria-hidden="true">
     <path

@@ -1,9 +1,9 @@
-/** Shortcuts of a single key. They do nothing while a text is edited, and can be turned off. */
+/** Single-key shortcuts. They are ignored while text is being edited, and can be disabled. */
 import { signal } from "@preact/signals"
 
 const name = "divisi-shortcuts"
 
-/** Whether shortcuts of a single letter work. */
+/** Whether single-letter shortcuts are enabled. */
 export const areOn = signal(globalThis.localStorage?.getItem(name) !== "off")
 
 export const setOn = (on: boolean): void => {
@@ -18,7 +18,7 @@ const isEditing = (target: EventTarget | null): boolean =>
 const isControl = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("button, a, summary, [role=button], input[type=range]") !== null
 
-/** Listens to keys until the result is called. */
+/** Listens for key presses. Returns a function that removes the listener. */
 export const keys = (actions: Readonly<Record<string, () => void>>): (() => void) => {
   const hear = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return

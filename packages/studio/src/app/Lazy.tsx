@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Components that are loaded when they are first drawn. */
+/** Components whose module is loaded on first render. */
 import { signal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { Failed, Skeleton } from "./Parts.tsx"
@@ -7,7 +7,7 @@ import { Failed, Skeleton } from "./Parts.tsx"
 /** The properties of a component. */
 type PropsOf<A> = A extends ComponentType<infer Props> ? Props : never
 
-/** Returns a component of a module that is loaded when it is first drawn; until then it draws grey lines. */
+/** Creates a component whose module is loaded on first render. Until then, it renders a placeholder. */
 export const lazy = <Module extends object, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name

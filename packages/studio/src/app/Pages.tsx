@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The pages of the studio, in the order of the navigation. A page is added here; each is loaded when it is opened. */
+/** The pages of the studio in navigation order. New pages are registered here; each is loaded on demand. */
 import type { ComponentChildren } from "preact"
 import { lazy } from "./Lazy.tsx"
 import type { Place } from "./Router.ts"
@@ -17,16 +17,16 @@ const EvaluationsPage = lazy(ofFolders, "EvaluationsPage")
 const TrainingsPage = lazy(ofFolders, "TrainingsPage")
 const OperatePage = lazy(() => import("./operate/Operate.tsx"), "OperatePage")
 
-/** A page. */
+/** A page of the studio. */
 export interface Page {
-  /** The first name of its path. */
+  /** The first segment of the page's path. */
   readonly path: string
   readonly name: string
   readonly icon: string
-  /** The letter after G that leads to it. */
+  /** The letter that opens the page when pressed after G. */
   readonly letter: string
   readonly render: (place: Place, retry: () => void) => ComponentChildren
-  /** Pages that need a server are left out of exported pages. */
+  /** Whether the page needs a server. If so, exported pages leave it out. */
   readonly isShown: () => boolean
 }
 
@@ -81,5 +81,5 @@ export const pages: ReadonlyArray<Page> = [
   }
 ]
 
-/** The pages that this studio has. */
+/** The pages available in this studio. */
 export const shownPages = (): ReadonlyArray<Page> => pages.filter(({ isShown }) => isShown())

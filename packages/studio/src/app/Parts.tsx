@@ -1,20 +1,23 @@
 /** @jsxImportSource preact */
-/** Pieces that pages share: numbers, texts of models, empty states. */
+/** Components shared by several pages: numbers, model output, empty states. */
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useErrorBoundary } from "preact/hooks"
 import * as Format from "../run/Format.ts"
 import { Icon } from "./Icons.tsx"
 
-/** A sum of money. */
+/** Displays an amount of money. */
 export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefined; readonly isPlay?: boolean }) => (
   <span class="money">{Format.money(usd, isPlay)}</span>
 )
 
-/** The characters of a long text that are shown at first, and with each further click. */
+/** Number of characters of a long text to show initially, and to add with each click. */
 const pieceLength = 20_000
 
-/** A text of a model: as text, with characters that change its reading order made visible, and in pieces if it is long. */
+/**
+ * Displays model output as plain text. Characters that change the reading order are made visible, and long texts are
+ * truncated.
+ */
 export const Text = ({ text, kind = "text" }: { readonly text: string; readonly kind?: string }) => {
   const shown = useSignal(pieceLength)
   if (text === "") return <p class={`${kind} dim`}>(empty)</p>
@@ -36,10 +39,10 @@ export const Text = ({ text, kind = "text" }: { readonly text: string; readonly 
   )
 }
 
-/** A column: its name, or its name and the classes of its cell. */
+/** A column: a name, or a name and CSS classes. */
 export type Column = string | readonly [name: ComponentChildren, kind?: string]
 
-/** The head of a table. */
+/** Renders the header of a table. */
 export const Head = ({ columns }: { readonly columns: ReadonlyArray<Column> }) => (
   <thead>
     <tr>
@@ -55,7 +58,9 @@ export const Head = ({ columns }: { readonly columns: ReadonlyArray<Column> }) =
   </thead>
 )
 
-/** The legend of bars: calls on the critical path, others, and failed ones where they are told apart. */
+/**
+ * Renders the legend for bars: calls on the critical path, other calls, and failed calls if they are shown separately.
+ */
 export const BarLegend = ({ hasFailed = false }: { readonly hasFailed?: boolean }) => (
   <span class="legend" aria-hidden="true">
     <span>
@@ -75,7 +80,7 @@ export const BarLegend = ({ hasFailed = false }: { readonly hasFailed?: boolean 
   </span>
 )
 
-/** A page or a pane without content: why, and what to do. */
+/** Renders an empty page or pane with the reason and a suggestion. */
 export const Empty = ({
   children,
   icon,
@@ -92,7 +97,7 @@ export const Empty = ({
   </div>
 )
 
-/** A page that failed to load, with a way to try again. */
+/** Renders an error for a page that failed to load, with a retry button. */
 export const Failed = ({
   error,
   retry,
@@ -113,14 +118,14 @@ export const Failed = ({
   </div>
 )
 
-/** A part of the page; an error while it is drawn is shown in its place. */
+/** An error boundary: if rendering its content fails, the error is shown instead. */
 export const Guarded = ({ children }: { readonly children: ComponentChildren }) => {
   const [error, retry] = useErrorBoundary((error: unknown) => console.error(error))
   if (error === undefined) return <>{children}</>
   return <Failed error={error as Error} retry={retry} title="This page could not be displayed" />
 }
 
-/** Grey lines where a list is about to be; they appear after 150 ms. */
+/** Renders a placeholder for a list, after a delay of 150 ms. */
 export const Skeleton = ({ rows = 8 }: { readonly rows?: number }) => (
   <div class="skeletons" role="status" aria-label="Loading">
     {Array.from({ length: rows }, (_, index) => (
@@ -129,7 +134,7 @@ export const Skeleton = ({ rows = 8 }: { readonly rows?: number }) => (
   </div>
 )
 
-/** A number with its name and a note. */
+/** Displays a number with its name and a note. */
 export const Stat = ({
   children,
   name,
@@ -161,7 +166,7 @@ export const Action = ({
   readonly icon?: string
   readonly keyName?: string
   readonly kind?: string
-  /** Whether it is chosen, if it is one of several. */
+  /** Whether the button is selected, if it is part of a group. */
   readonly pressed?: boolean
   readonly onClick?: () => void
   readonly disabled?: boolean

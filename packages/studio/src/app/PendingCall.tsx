@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** A tool call that waits for its caller: its arguments, and a form for its result or its approval. */
+/** A pending tool call: its arguments, and a form for entering its result or approving it. */
 import type { RunEvent } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import { State } from "./Icons.tsx"
@@ -22,7 +22,7 @@ interface Props {
   readonly onSent: () => void
 }
 
-/** Shows a pending call, and answers it. */
+/** Renders a pending call and its form. */
 export const PendingCall = ({ call, onSent, run }: Props) => {
   const { error, isBusy, send } = useSending()
   const isApproval = call.for === "approval"

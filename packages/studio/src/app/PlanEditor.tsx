@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Edits the text of a plan: its lines are numbered, and a problem is shown at its line. */
+/** An editor for the text of a plan, with line numbers and inline error messages. */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect } from "preact/hooks"
@@ -54,15 +54,15 @@ interface Props {
   readonly round: number
   /** What the price of the plan includes. */
   readonly note: string
-  /** The message of a server that has refused the plan. */
+  /** The error message of a server that rejected the plan. */
   readonly refusal: string
 }
 
-/** Shows the plan of a round in a text area called `plan`. Its text is checked as it is edited. */
+/** Renders a plan in a text area named `plan`. The text is validated as it is edited. */
 export const PlanEditor = ({ note, refusal, round, transcript }: Props) => {
   const workflow = transcript.rounds[round]?.workflow ?? { steps: [] }
   const text = useSignal(PlanText.write(workflow))
-  // A refusal is that of the text that was sent.
+  // A rejection applies only to the text that was sent.
   const edited = useSignal(false)
   const problem =
     PlanText.problemOf(text.value, transcript, round) ?? (edited.value ? undefined : PlanText.problemIn(refusal))

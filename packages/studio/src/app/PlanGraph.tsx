@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The plan of a round as a graph: layers from left to right, from core's layout. */
+/** Displays a round's plan as a graph with layers from left to right, using core's layout. */
 import { Topology, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Row } from "../run/Waterfall.ts"
@@ -8,7 +8,7 @@ import { attemptsText, plainMoney, stateOfStep } from "./Steps.ts"
 
 const node = { width: 158, height: 60, gapX: 28, gapY: 18, margin: 14 }
 
-/** A wide plan is scaled down to its pane, and scrolls if its texts would become too small. */
+/** A wide plan is scaled down to fit its pane, and scrolls once its text would become too small. */
 const minScale = 0.8
 
 const shortened = (text: string, most: number): string => {
@@ -16,7 +16,7 @@ const shortened = (text: string, most: number): string => {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
-/** The last line of a node: its time and price, or the reason why it has none. */
+/** The last line of a node: its time and price, or the reason why they are missing. */
 const factOf = ({ calls, record }: Row, access: string): string => {
   const { state } = record
   if (state === "skipped") return record.detail === "budget" ? "over the budget" : "no step reads it"
@@ -29,7 +29,7 @@ const factOf = ({ calls, record }: Row, access: string): string => {
 }
 
 interface Props {
-  /** Tells the plans of a page apart. */
+  /** Distinguishes several plans on the same page. */
   readonly name?: string
   readonly round: Transcript.RoundRecord
   readonly rows: ReadonlyArray<Row>
@@ -42,7 +42,7 @@ const accessOf = (access: "all" | ReadonlyArray<number>, step: number): string =
   return seen.length === 0 ? "" : `${seen.length === 1 ? "step" : "steps"} ${seen.join(", ")}`
 }
 
-/** Draws the plan. */
+/** Renders the plan. */
 export const PlanGraph = ({ name: plan = "", onSelect, round, rows, selected }: Props) => {
   const { workflow } = round
   if (workflow === undefined || workflow.steps.length === 0) return <p class="pane-note">No plan yet.</p>

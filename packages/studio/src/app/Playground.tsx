@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Runs a question on the server that shows the page, with a model, a policy, a budget and tools of choice. */
+/** Runs a question on the server, with a selected model, policy, budget and tools. */
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
@@ -21,7 +21,7 @@ interface Chunk {
   readonly error?: { readonly message?: string }
 }
 
-/** The body of a request of Chat Completions, from the fields of the form. */
+/** Builds the body of a Chat Completions request from the form fields. */
 const bodyOf = (form: FormData) => {
   const text = (name: string) => form.get(name)?.toString().trim() ?? ""
   const [budget, policy, tools] = [text("budget"), text("policy"), text("tools")]
@@ -58,7 +58,7 @@ const Select = ({
   </label>
 )
 
-/** The state of the answer of the current question. */
+/** The state of the answer to the current question. */
 interface Answer {
   readonly run: string
   readonly text: string
@@ -67,7 +67,7 @@ interface Answer {
   readonly costUsd?: number | undefined
 }
 
-/** Shows the form and the answer. */
+/** Renders the form and the answer. */
 export const PlaygroundPage = () => {
   const offer = useSignal<Offer | Error | undefined>(undefined)
   const answer = useSignal<Answer | undefined>(undefined)
@@ -103,7 +103,7 @@ export const PlaygroundPage = () => {
     })
     let now: Answer = { run: response.headers.get("x-divisi-run") ?? "", text: "", notes: "", state: "running" }
     let frame = 0
-    // The page is drawn at most once for each frame, however many pieces arrive.
+    // Renders at most once per animation frame, however many chunks arrive.
     const draw = () => {
       frame = 0
       answer.value = now

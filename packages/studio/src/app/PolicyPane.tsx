@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
-/** The policy's part of a round: the conversation that it was shown, the texts that it wrote, and the plan that was read. */
+/** Displays how a policy planned a round: the conversation sent to it, the text it generated, and the parsed plan. */
 import { Message, type Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import { seenText } from "../run/StepConversation.ts"
 import { State } from "./Icons.tsx"
 import { Money, Text } from "./Parts.tsx"
 
-/** A round before the shown one, with the answers that the policy was shown. */
+/** An earlier round, with the answers shown to the policy. */
 const Earlier = ({ round }: { readonly round: Transcript.RoundRecord }) => (
   <li class="message">
     <div class="from">Round {round.round + 1}</div>
@@ -37,7 +37,7 @@ const Earlier = ({ round }: { readonly round: Transcript.RoundRecord }) => (
   </li>
 )
 
-/** The steps of a plan as a list. */
+/** Renders the steps of a plan as a list. */
 const Plan = ({
   pool,
   workflow
@@ -61,7 +61,7 @@ const Plan = ({
   </ol>
 )
 
-/** Shows how a round was planned. */
+/** Renders how a round was planned. */
 export const PolicyPane = ({
   transcript,
   round

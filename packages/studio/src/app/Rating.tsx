@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Rates the answer of a run: good or bad. */
+/** Buttons for rating a run's answer as good or bad. */
 
 import { useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"

@@ -1,11 +1,11 @@
-/** The address of the page: `#/runs/ID?step=0.2&at=1200`. */
+/** Parses and updates the address of the page: `#/runs/ID?step=0.2&at=1200`. */
 
 import { signal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
 
-/** The place of the page. */
+/** A location within the studio. */
 export interface Place {
-  /** The path without its first slash: `runs/ID`. */
+  /** The path without the leading slash: `runs/ID`. */
   readonly path: ReadonlyArray<string>
   readonly query: URLSearchParams
 }
@@ -18,7 +18,7 @@ const decode = (text: string): string => {
   }
 }
 
-/** Reads the part of an address after `#`. */
+/** Parses the fragment of a URL. */
 export const read = (hash: string): Place => {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2)
   const names = path.split("/").filter((name) => name !== "")
@@ -27,7 +27,7 @@ export const read = (hash: string): Place => {
 
 export const place = signal<Place>(read(globalThis.location?.hash ?? ""))
 
-/** Writes an address. */
+/** Formats a location as a URL fragment. */
 export const href = (path: ReadonlyArray<string>, query: Readonly<Record<string, string | undefined>> = {}): string => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const search = given.length === 0 ? "" : `?${new URLSearchParams(given)}`
@@ -38,7 +38,7 @@ export const go = (address: string): void => {
   globalThis.location.hash = address.slice(1)
 }
 
-/** Changes the query of the current page; `replace` leaves no entry in the history. */
+/** Changes the query of the current page. `replace` replaces the current history entry. */
 export const setQuery = (changes: Readonly<Record<string, string | undefined>>): void => {
   const { path, query } = place.peek()
   const next = Object.fromEntries(query)
@@ -48,7 +48,7 @@ export const setQuery = (changes: Readonly<Record<string, string | undefined>>):
   place.value = read(address)
 }
 
-/** Follows the address. */
+/** Subscribes to changes of the location. */
 export const start = (): void => {
   addEventListener("hashchange", () => {
     place.value = read(location.hash)
