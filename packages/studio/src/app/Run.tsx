@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
-/** One run: its answer and figures, the plan beside the waterfall, a scrubber over its events, and the selected step. */
+/**
+ * The page for a single run: answer and totals, the plan next to the waterfall, a timeline slider, and the selected
+ * step.
+ */
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks"
@@ -27,7 +30,7 @@ import { StepPane } from "./StepPane.tsx"
 import { StepTable } from "./StepTable.tsx"
 import { WaterfallChart } from "./WaterfallChart.tsx"
 
-/** Returns the nested run that a path of steps and items leads to: `0.2,0.1[3]`. */
+/** Resolves a path of steps and items, such as `0.2,0.1[3]`, to a nested run. */
 const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.Transcript =>
   path === ""
     ? transcript
@@ -37,7 +40,7 @@ const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.T
         return (item === undefined ? record : record?.items?.find((one) => one.item === item))?.nested ?? run
       }, transcript)
 
-/** A link to the step that a run was forked from. */
+/** A link to the step from which the run was forked. */
 const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf"]> }) => {
   const places: Array<Transcript.Place> = []
   for (let at: Transcript.Place | undefined = of; at !== undefined; at = at.nested) places.push(at)
@@ -54,20 +57,20 @@ const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf
   )
 }
 
-/** Whether nothing more happens in a run unless it is resumed: it is not followed. */
+/** Whether the run will not change unless it is resumed. If so, it is not followed. */
 const isOver = (state: string): boolean => !["running", "waiting", "suspended", "stopped"].includes(state)
 
-/** The state of a run that has no ending yet: pending calls suspend it once no step is running. */
+/** Returns the state of an unfinished run. Pending calls suspend the run once no step is running. */
 const openState = (transcript: Transcript.Transcript, listed: string): string => {
   const isRunning = transcript.rounds.at(-1)?.steps.some(({ state }) => state === "running") === true
   if (!isRunning && Transcripts.pendingCalls(transcript).length > 0) return "waiting"
   return listed === "stopped" ? listed : "running"
 }
 
-/** The states from which a run can be resumed without a result. */
+/** The states in which a run can be resumed without a tool result. */
 const canBeResumed: ReadonlySet<string> = new Set(["stopped", "failed", "budget"])
 
-/** The step that is selected at first: the first that failed, else the last. */
+/** Returns the step selected by default: the first failed step, or else the last step. */
 const firstChoice = ({ rows }: Waterfalls.Waterfall): Waterfalls.Row | undefined =>
   rows.findLast(({ record }) => record.state === "suspended") ??
   rows.findLast(({ record }) => record.state !== "waiting" && record.state !== "skipped") ??
@@ -84,7 +87,7 @@ const wasteText = (waste: Waterfalls.Waste): string =>
     .flatMap(([count, word]) => (count === 0 ? [] : [`${count} ${word}`]))
     .join(", ")
 
-/** Offers the page of this run alone as one file. */
+/** Offers a single-file export of this run for download. */
 const exportPage = async (id: string) => {
   const response = await ask(`v1/studio/export/${Format.segment(id)}`)
   save(`run-${id}.html`, await response.blob())
@@ -105,7 +108,7 @@ const View = ({
 }: {
   readonly run: Run & { readonly transcript: Transcript.Transcript }
   readonly connection: Connection | undefined
-  /** Reads the run again, after it was steered. */
+  /** Reloads the run after it was steered. */
   readonly reload: () => void
 }) => {
   const { query } = place.value
@@ -438,7 +441,7 @@ const View = ({
   )
 }
 
-/** The answer at the head of the page: its first lines, or all of it. */
+/** The answer at the top of the page, either its first lines or complete. */
 const Answer = ({ text }: { readonly text: string }) => {
   const isOpen = useSignal(false)
   const isLong = text.length > 320 || text.split("\n", 5).length > 4
@@ -454,7 +457,7 @@ const Answer = ({ text }: { readonly text: string }) => {
   )
 }
 
-/** Reads the run of the address, and follows it while it runs. */
+/** Loads the run in the address, and follows it while it is active. */
 export const RunPage = ({ id }: { readonly id: string }) => {
   const run = useSignal<Run | undefined>(undefined)
   const error = useSignal<Error | undefined>(undefined)
@@ -465,7 +468,7 @@ export const RunPage = ({ id }: { readonly id: string }) => {
     const { signal } = abort
     error.value = undefined
     connection.value = undefined
-    /** A run that is shown stays while the server is unreachable. */
+    /** The run remains displayed while the server is unreachable. */
     const read = async (): Promise<Run> => {
       for (;;) {
         try {
@@ -497,7 +500,7 @@ export const RunPage = ({ id }: { readonly id: string }) => {
       }).then(
         () => true,
         (cause: Error) => {
-          // A transcript in a folder has no events to follow.
+          // Transcripts in a folder have no event stream.
           if (!(cause instanceof SourceError && cause.status === 404)) throw cause
           connection.value = undefined
           return false
@@ -525,7 +528,7 @@ export const RunPage = ({ id }: { readonly id: string }) => {
       run={{ ...value, transcript }}
       connection={connection.value}
       reload={() => {
-        // The list has the states of stopped runs.
+        // The states of stopped runs are only available from the list.
         refreshRuns()
           .catch(() => {})
           .finally(() => {

@@ -1,13 +1,13 @@
-/** The list of runs that the pages share: read once, then updated while the page is seen. */
+/** The list of runs shared by several pages. It is loaded once and then refreshed while the page is visible. */
 import { computed, signal, useSignal } from "@preact/signals"
 import { useLayoutEffect } from "preact/hooks"
 import type { Summary } from "../run/Summary.ts"
 import { isExported, listRuns, newestRuns } from "./Source.ts"
 
-/** The runs, the newest first; `undefined` until the first of them are read. */
+/** The runs, newest first; `undefined` until the first page of the list is loaded. */
 export const runs = signal<ReadonlyArray<Summary> | undefined>(undefined)
 
-/** The reason why the list is not up to date. */
+/** The reason why the list is out of date. */
 export const error = signal<Error | undefined>(undefined)
 
 export const isWaiting = ({ state }: Summary): boolean => state === "waiting" || state === "suspended"
@@ -17,7 +17,7 @@ export const isUnanswered = ({ state }: Summary): boolean =>
 
 export const isRunning = ({ state }: Summary): boolean => state === "running"
 
-/** Figures of the whole list; each name in it occurs once. */
+/** Aggregates over the whole list. Each name occurs once. */
 export interface Totals {
   readonly waiting: number
   readonly unanswered: number
@@ -46,7 +46,7 @@ const totalsOf = (list: ReadonlyArray<Summary>): Totals => {
 
 export const totals = computed(() => totalsOf(runs.value ?? []))
 
-/** The list with its newest runs, or the same list if none of them has changed. */
+/** Merges the newest runs into the list. Returns the same list if nothing has changed. */
 const merged = (known: ReadonlyArray<Summary>, newest: ReadonlyArray<Summary>): ReadonlyArray<Summary> => {
   const before = new Map(known.slice(0, 2 * newest.length).map((run) => [run.id, JSON.stringify(run)]))
   const changed = new Map(newest.flatMap((run) => (before.get(run.id) === JSON.stringify(run) ? [] : [[run.id, run]])))
@@ -59,16 +59,16 @@ const merged = (known: ReadonlyArray<Summary>, newest: ReadonlyArray<Summary>): 
   return [...changed.values(), ...rest]
 }
 
-/** Reads the newest runs now, for example after one of them was changed. */
+/** Loads the newest runs immediately, e.g. after one of them was changed. */
 export const refreshRuns = async (signal: AbortSignal = new AbortController().signal): Promise<void> => {
   const newest = await newestRuns(signal)
   runs.value = merged(runs.peek() ?? [], newest)
 }
 
-/** Reads the list, then its newest runs every two seconds while the page is seen. */
+/** Loads the list, and then refreshes the newest runs every two seconds while the page is visible. */
 export const useRuns = (): (() => void) => {
   const attempt = useSignal(0)
-  // Effects wait for the first paint; the request does not.
+  // Effects run only after the first paint, so the request is started earlier.
   useLayoutEffect(() => {
     const abort = new AbortController()
     const fail = (cause: Error) => {
@@ -89,7 +89,7 @@ export const useRuns = (): (() => void) => {
     )
     const timer = setInterval(() => {
       if (document.hidden || state === "reading" || isExported()) return
-      // A list of which only the first pages were read is read again.
+      // A list that was only partially loaded is loaded again.
       if (state === "failed" && runs.peek() !== undefined) {
         attempt.value += 1
         return

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The list of runs: live, searched, filtered and sorted, with a window over its rows. */
+/** The page with the list of runs: updated live, with search, filters, sorting, and virtualized rows. */
 import { computed, signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
@@ -19,7 +19,7 @@ const minMillis = signal(0)
 type Sorted = "started" | "cost" | "time" | "tokens"
 const sorted = signal<Sorted>("started")
 const urgentFirst = signal(false)
-/** The runs that are selected for a comparison: two at most. */
+/** The runs selected for comparison, two at most. */
 const picked = signal<ReadonlyArray<string>>([])
 
 const pick = (id: string): void => {
@@ -182,7 +182,10 @@ const Head = ({
   </span>
 )
 
-/** Whether the runs were read from transcripts, which have tokens and bars. A server lists calls and states instead. */
+/**
+ * Whether the runs were loaded from transcripts, which include tokens and timing bars. A server provides calls and
+ * states instead.
+ */
 const hasTranscripts = computed(() => (runs.value ?? []).some(({ tokens }) => tokens !== undefined))
 
 const List = () => {
@@ -347,10 +350,10 @@ const Chip = ({
   </button>
 )
 
-/** Columns of the activity strip. */
+/** Number of columns in the activity strip. */
 const columns = 56
 
-/** The runs that began in each column, without and with an answer. */
+/** Number of runs started in each column, with and without an answer. */
 const activity = computed(() => {
   const list = runs.value ?? []
   let first = Number.POSITIVE_INFINITY
@@ -409,7 +412,7 @@ const Activity = () => {
 const optionsOf = (values: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
   values.slice(0, 200).map((value) => [value, Format.oneLine(value, 40)])
 
-/** Shows the list. */
+/** Renders the list. */
 export const RunsPage = ({ retry }: { readonly retry: () => void }) => {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => keys({ "/": () => input.current?.focus(), Escape: () => input.current?.blur() }), [])

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** A slider over the time of a run, with a tick for each event, and a replay. */
+/** A slider over the timeline of a run, with a tick for each event and a replay button. */
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import * as Format from "../run/Format.ts"
@@ -7,22 +7,22 @@ import { Icon } from "./Icons.tsx"
 import { keys } from "./Keys.ts"
 
 interface Props {
-  /** In milliseconds since 1970, as are the others. */
+  /** In milliseconds since 1970, like the other times here. */
   readonly moments: ReadonlyArray<number>
   readonly start: number
   readonly end: number
   readonly time: number
-  /** Gets milliseconds from the start; `undefined` for the end. */
+  /** Called with milliseconds since the start, or `undefined` for the end. */
   readonly onTime: (millis: number | undefined) => void
   /** Moves to the next or previous event. */
   readonly onEvent: (by: 1 | -1) => void
   readonly isLive: boolean
 }
 
-/** The longest replay, in milliseconds: longer runs are replayed faster. */
+/** Maximum duration of a replay, in milliseconds. Longer runs are replayed faster. */
 const maxReplay = 12_000
 
-/** The keys that move to another event. */
+/** Keys that move to another event. */
 const eventKeys: Readonly<Record<string, 1 | -1>> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }
 
 export const Scrubber = ({ end, isLive, moments, onEvent, onTime, start, time }: Props) => {

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** A request that a click sends: its progress, and the server's error as it is. */
+/** Sends a request on click, and displays its progress and the server's error message. */
 import { type Signal, useSignal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
 import { announce } from "./Announcer.tsx"
@@ -8,7 +8,7 @@ import { announce } from "./Announcer.tsx"
 export interface Sending {
   readonly isBusy: Signal<boolean>
   readonly error: Signal<string>
-  /** Sends it, unless it is under way. */
+  /** Sends the request, unless it is already in progress. */
   readonly send: (request: () => Promise<void>) => void
 }
 
@@ -31,14 +31,14 @@ export const useSending = (): Sending => {
   return { isBusy, error, send }
 }
 
-/** Whether the plan in a form cannot be read; its editor then gets the focus. */
+/** Whether the plan in a form is invalid. If so, the editor receives the focus. */
 export const isRefused = (form: HTMLFormElement): boolean => {
   const area = form.querySelector<HTMLTextAreaElement>("textarea[aria-invalid=true]")
   area?.focus()
   return area !== null
 }
 
-/** The error of a request. */
+/** Displays the error of a request. */
 export const SendingError = ({ error }: Pick<Sending, "error">) =>
   error.value === "" ? null : (
     <p class="notice bad" role="alert">

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The frame of all pages: navigation, theme, key, shortcuts. */
+/** The frame around all pages: navigation, theme, API key and shortcuts. */
 import { signal, useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { Announcer } from "./Announcer.tsx"
@@ -105,7 +105,7 @@ const KeyBox = () => {
   )
 }
 
-/** Draws the page of the address within its frame. */
+/** Renders the page in the address within the frame. */
 export const Shell = () => {
   const isHelpOpen = useSignal(false)
   const retry = useRuns()

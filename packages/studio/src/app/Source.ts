@@ -1,11 +1,11 @@
-/** The source of the runs of the page: the `/v1/runs` routes of a server, or the data of an exported page. */
+/** Loads the runs for the app, from the `/v1/runs` routes of a server or from the data of an exported page. */
 
 import type { Transcript } from "@divisi/core"
 import { signal } from "@preact/signals"
 import * as Format from "../run/Format.ts"
 import type { Summary } from "../run/Summary.ts"
 
-/** An answer of a server that is not the wanted one. */
+/** An error response from the server. */
 export class SourceError extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -14,11 +14,11 @@ export class SourceError extends Error {
   }
 }
 
-/** Whether the server has answered and will answer the same again. Any other failure may pass. */
+/** Whether the server would return the same error again. All other errors may be temporary. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof SourceError && error.status >= 400 && error.status < 500
 
-/** A run: its line of the list, and its record if content may be read. */
+/** A run: its list entry, and its transcript if content may be read. */
 export interface Run {
   readonly summary: Summary
   readonly transcript: Transcript.Transcript | undefined
@@ -32,7 +32,7 @@ interface Embedded {
 
 interface Exported {
   runs?: ReadonlyArray<Summary>
-  /** Further data by its path below the root of the API. */
+  /** Additional data, keyed by API path. */
   data?: Readonly<Record<string, unknown>>
   transcripts: Record<string, Transcript.Transcript>
 }
@@ -46,7 +46,7 @@ const embedded = (): Embedded | undefined => {
   return data?.runs === undefined ? undefined : { runs: data.runs, transcripts: data.transcripts }
 }
 
-/** Whether the page is an exported one, without a server. */
+/** Whether the app runs as an exported page without a server. */
 export const isExported = (): boolean => embedded() !== undefined
 
 /** The path that an exported page opens with: its only run, evaluation or training, or the first list. */
@@ -66,11 +66,11 @@ export const firstPath = (): ReadonlyArray<string> | undefined => {
 /** Whether there may be runs: not in the exported page of an evaluation or a training. */
 export const mayHaveRuns = (): boolean => embedded()?.runs.length !== 0
 
-/** Whether the server, or the exported page, has the data of a path. */
+/** Whether the server or the exported page provides the data at a path. */
 export const mayHave = (path: string): boolean =>
   isExported() ? Object.hasOwn(globalThis.divisiStudio?.data ?? {}, path) : !isMounted()
 
-/** Reads JSON from a path below the root of the API, or from the data of an exported page. */
+/** Loads JSON from an API path, or from the data of an exported page. */
 export const readData = async (path: string, signal: AbortSignal): Promise<unknown> => {
   if (!isExported()) return (await ask(path, { signal })).json()
   if (!mayHave(path)) throw new SourceError(404, "This page was exported without this data.")
@@ -79,10 +79,10 @@ export const readData = async (path: string, signal: AbortSignal): Promise<unkno
 
 const keyName = "divisi-key"
 
-/** The API key of this tab; it is stored for the tab alone. */
+/** The API key for this browser tab. It is stored for this tab only. */
 export const apiKey = signal(globalThis.sessionStorage?.getItem(keyName) ?? "")
 
-/** Whether a key may list the runs of all keys, until the server refuses it. */
+/** Whether the key may list the runs of all keys. Assumed until the server refuses. */
 let mayListAll = true
 
 export const setApiKey = (key: string): void => {
@@ -92,10 +92,10 @@ export const setApiKey = (key: string): void => {
   else sessionStorage.setItem(keyName, key)
 }
 
-/** Whether the page is part of a server with models, keys and ratings; otherwise a folder is shown. */
+/** Whether the app is served by a server with models, keys and ratings. Otherwise it displays a folder. */
 export const isMounted = (): boolean => /\/studio\/?$/.test(location.pathname)
 
-/** The root of the API: the folder above `studio/`, or the folder of the page. */
+/** The API root: the parent of `studio/`, or the folder of the page. */
 const root = (): string => new URL(isMounted() ? "../" : "./", location.href).href
 
 const headers = (more: Readonly<Record<string, string>> = {}): Record<string, string> =>
@@ -112,7 +112,7 @@ const messageOf = async (response: Response): Promise<string> => {
   return `The server answered ${response.status} ${response.statusText}.`.trim()
 }
 
-/** Asks the server, and fails with its message. */
+/** Sends a request. Throws an error with the server's message if it fails. */
 export const ask = async (path: string, init: RequestInit = {}): Promise<Response> => {
   const given = init.headers as Record<string, string> | undefined
   let response: Response
@@ -125,7 +125,7 @@ export const ask = async (path: string, init: RequestInit = {}): Promise<Respons
   return response
 }
 
-/** Sends JSON and reads JSON. */
+/** Sends and receives JSON. */
 export const post = async (path: string, body: unknown): Promise<unknown> => {
   const response = await ask(path, {
     method: "POST",
@@ -141,10 +141,10 @@ interface Page {
   readonly last_id: string | null
 }
 
-/** The most runs that the list holds. */
+/** Maximum number of runs in the list. */
 export const maxRuns = 10_000
 
-/** Asks for runs: those of all keys with the right `admin`, and the caller's own without it. */
+/** Requests runs: those of all keys if the key has the `admin` right, or the caller's own. */
 const askRuns = async (query: string, signal: AbortSignal): Promise<Page> => {
   if (apiKey.peek() !== "" && mayListAll) {
     try {
@@ -157,7 +157,9 @@ const askRuns = async (query: string, signal: AbortSignal): Promise<Page> => {
   return (await (await ask(`v1/runs?${query}`, { signal })).json()) as Page
 }
 
-/** Reads the list, page by page, and passes on what it has: the first page, then whenever the list has doubled. */
+/**
+ * Loads the list page by page. Reports the runs after the first page, and then each time the list has doubled in size.
+ */
 export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, signal: AbortSignal): Promise<void> => {
   const data = embedded()
   if (data !== undefined) return onPage(data.runs)
@@ -169,7 +171,8 @@ export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, s
     if (signal.aborted) return
     runs.push(...page.data)
     const isLast = !page.has_more || page.last_id === null || runs.length >= maxRuns
-    // Each list is filtered, sorted and counted as a whole: 10,000 rows are passed on 8 times instead of 100.
+    // Each reported list is filtered, sorted and counted as a whole, so 10,000 rows are reported 8 times instead of
+    // 100.
     if (isLast || runs.length >= 2 * passedOn) {
       passedOn = runs.length
       onPage([...runs])
@@ -179,14 +182,14 @@ export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, s
   }
 }
 
-/** Reads the newest runs. */
+/** Loads the newest runs. */
 export const newestRuns = async (signal: AbortSignal): Promise<ReadonlyArray<Summary>> => {
   const data = embedded()
   if (data !== undefined) return data.runs
   return (await askRuns("limit=50", signal)).data
 }
 
-/** Reads a run. */
+/** Loads a run. */
 export const readRun = async (id: string, signal: AbortSignal): Promise<Run> => {
   const data = embedded()
   if (data !== undefined) {

@@ -1,11 +1,11 @@
-/** Requests that steer a run: they need a server, and use the key of the tab. */
+/** Requests that control a run. They need a server and use the tab's API key. */
 import * as Format from "../run/Format.ts"
 import { ask, isExported, isMounted } from "./Source.ts"
 
-/** Whether runs can be steered: a folder of records and an exported page are read only. */
+/** Whether runs can be controlled. Folders and exported pages are read-only. */
 export const canSteer = (): boolean => isMounted() && !isExported()
 
-/** The caller's input for a pending call: its result, or a decision. */
+/** The caller's response to a pending call: a result, or a decision. */
 export type Given =
   | string
   | { readonly approved: boolean; readonly reason?: string }
@@ -20,23 +20,23 @@ const send = (run: string, verb: string, body: unknown): Promise<Response> =>
     body: JSON.stringify(body)
   })
 
-/** Continues a run with the results of pending calls. Returns as soon as the server has started to. */
+/** Continues a run with the results of pending calls. Returns once the server has started the continuation. */
 export const resume = async (run: string, results: Readonly<Record<string, Given>> = {}): Promise<void> => {
   await send(run, "resume", { results, background: true })
 }
 
-/** Stops a run, or ends a suspended one. */
+/** Stops an active run, or ends a suspended one. */
 export const cancel = async (run: string): Promise<void> => {
   await send(run, "cancel", {})
 }
 
-/** The step of a fork, and the differences from there on. */
+/** The step to fork from, and the changes to make. */
 export interface Fork {
   readonly at: string
   readonly answer?: string
   readonly worker?: string
   readonly subtask?: string
-  /** The text of another plan for the round. */
+  /** The text of a new plan for the round. */
   readonly plan?: string
   readonly policy?: string
 }
@@ -65,14 +65,14 @@ export interface PlanPrice {
 export const priceOf = async (run: string, plan: string, round: number): Promise<PlanPrice> =>
   (await send(run, "price", { plan, round })).json()
 
-/** The models, policies and tools that a server offers to the key of the tab. */
+/** The models, policies and tools that the server offers for the tab's API key. */
 export interface Offer {
   readonly models: ReadonlyArray<string>
   readonly policies: ReadonlyArray<string>
   readonly tools: ReadonlyArray<string>
 }
 
-/** Reads what the server offers. */
+/** Loads the server's offer. */
 export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
   const response = await ask("v1/models", { signal })
   const { data, divisi } = (await response.json()) as {
@@ -82,6 +82,6 @@ export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
   return { models: data.map(({ id }) => id), policies: divisi?.policies ?? [], tools: divisi?.tools ?? [] }
 }
 
-/** The worker that a model's name stands for: `openai:gpt-5` for `worker/openai:gpt-5`. */
+/** Returns the worker behind a model name: `openai:gpt-5` for `worker/openai:gpt-5`. */
 export const workersIn = ({ models }: Offer): ReadonlyArray<string> =>
   models.flatMap((name) => (name.startsWith("worker/") ? [name.slice("worker/".length)] : []))

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The selected step: the messages that its worker was sent, its answer, its calls and its tools. */
+/** Details of the selected step: the messages sent to its worker, its answer, its calls and its tools. */
 import { Message, type Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
@@ -109,10 +109,10 @@ const Tools = ({ turns }: { readonly turns: ReadonlyArray<Transcript.TurnRecord>
   )
 }
 
-/** The items that are listed at first, and with each further click. */
+/** Number of items to list initially, and to add with each click. */
 const pageLength = 100
 
-/** The items of a step: a table from which one is opened. */
+/** The items of a step, as a table in which one can be opened. */
 const Items = ({
   isPlay,
   onOpen,
@@ -165,20 +165,20 @@ const Items = ({
 
 interface Props {
   readonly transcript: Transcript.Transcript
-  /** The step, or an item of it. */
+  /** The step, or one of its items. */
   readonly row: Row
   /** Opens an item of the step, or the step itself. */
   readonly onItem: (item: string | undefined) => void
-  /** The cost of the whole run. */
+  /** Cost of the whole run, in USD. */
   readonly runCost: number
   readonly isPlay: boolean
   readonly onOpenNested: (() => void) | undefined
 }
 
-/** The calls that gave no answer. */
+/** The calls that returned no answer. */
 const isWasted: ReadonlySet<string> = new Set(["failed", "interrupted", "unconfirmed"])
 
-/** Shows one step. */
+/** Renders a step. */
 export const StepPane = ({ isPlay, onItem, onOpenNested, row, runCost, transcript }: Props) => {
   const { record, round, step } = row
   const { item } = record

@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
-/** The steps of a run as a table: the same data as the plan and the waterfall, for screen readers and for reading. */
+/**
+ * A table of a run's steps. It contains the same data as the plan and the waterfall, and is available to screen
+ * readers.
+ */
 import type { Transcript } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Waterfall } from "../run/Waterfall.ts"
@@ -14,7 +17,7 @@ interface Props {
   readonly isHidden: boolean
 }
 
-/** Shows the table; hidden tables are still read by screen readers. */
+/** Renders the table. A hidden table is still available to screen readers. */
 export const StepTable = ({ isHidden, onSelect, transcript, waterfall }: Props) => (
   <div class={isHidden ? "unseen" : "table-holder"}>
     <table class="table">

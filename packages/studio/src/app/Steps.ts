@@ -1,9 +1,9 @@
-/** Facts of a step that several pieces of the page show. */
+/** Properties of steps that are displayed in several places. */
 import { type Transcript, Transcript as Transcripts } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Call } from "../run/Waterfall.ts"
 
-/** The state of a step by the words of the page. */
+/** Returns the display name for the state of a step. */
 export const stateOfStep = ({ cached, lost, state }: Transcript.StepRecord): string => {
   if (state === "waiting") return "pending"
   if (state === "answered" && cached === true) return "cached"
@@ -11,7 +11,7 @@ export const stateOfStep = ({ cached, lost, state }: Transcript.StepRecord): str
   return state
 }
 
-/** The whole cost of a step: its answer, its turns, its failed calls and its items; `undefined` if a price is unknown. */
+/** Returns the total cost of a step, including turns, failed calls and items, or `undefined` if a price is unknown. */
 export const costOf = (step: Transcript.StepRecord): number | undefined => {
   const { checkAnswers = [], items = [], lost, nested, turns = [] } = step
   if (nested !== undefined) return (nested.spend ?? Transcripts.spendSoFar(nested)).costUsd
@@ -30,7 +30,7 @@ export const costOf = (step: Transcript.StepRecord): number | undefined => {
   return sum
 }
 
-/** The tokens of a step, in and out. */
+/** Returns the input and output tokens of a step. */
 export const tokensOf = ({
   items = [],
   lost,
@@ -51,7 +51,7 @@ export const tokensOf = ({
   }
 }
 
-/** The outcome of a call as the pages name it. */
+/** Returns the display name for the outcome of a call. */
 export const callWords = {
   answer: "Answered",
   turn: "Next turn",
@@ -65,7 +65,7 @@ export const callWords = {
 /** Formats a number of attempts. */
 export const attemptsText = (count: number): string => `${count} ${count === 1 ? "attempt" : "attempts"}`
 
-/** The cost of a step as text, without the mark of play money. */
+/** Formats the cost of a step, without the play money indicator. */
 export const plainMoney = (step: Transcript.StepRecord): string => {
   const cost = costOf(step)
   if (step.cached === true && cost === 0) return "cached"

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The waterfall of a run: its steps on one time scale. */
+/** The waterfall chart of a run, with all steps on one time scale. */
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import * as Format from "../run/Format.ts"
@@ -9,11 +9,11 @@ import { attemptsText, callWords, plainMoney, stateOfStep } from "./Steps.ts"
 
 const rowHeight = 32
 
-/** Items of a step that have bars of their own. */
+/** Maximum number of a step's items that have separate bars. */
 const maxItemBars = 100
 const top = 28
 
-/** Round values of a time axis: at most `count` of them. */
+/** Returns at most `count` round values for a time axis. */
 export const ticksOf = (millis: number, count: number): ReadonlyArray<number> => {
   const rough = millis / Math.max(1, count)
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)))
@@ -37,14 +37,14 @@ interface Props {
   readonly waterfall: Waterfall
   readonly selected: { readonly round: number; readonly step: number } | undefined
   readonly onSelect: (round: number, step: number) => void
-  /** The start of the run, in milliseconds since 1970. */
+  /** Start of the run, in milliseconds since 1970. */
   readonly start: number
-  /** The time that is shown, in milliseconds from the start. */
+  /** The displayed time, in milliseconds since the start. */
   readonly at: number
   readonly hasRounds: boolean
 }
 
-/** Draws the waterfall as wide as its place. */
+/** Renders the waterfall at the full width of its container. */
 export const WaterfallChart = ({ at, hasRounds, onSelect, selected, start, waterfall }: Props) => {
   const holder = useRef<HTMLDivElement>(null)
   const width = useSignal(560)

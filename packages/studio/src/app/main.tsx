@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The studio in a browser. */
+/** The entry point of the studio in the browser. */
 import { render } from "preact"
 import * as Router from "./Router.ts"
 import { Shell } from "./Shell.tsx"

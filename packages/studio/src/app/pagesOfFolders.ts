@@ -1,3 +1,3 @@
-/** Pages of the folders of evaluations and trainings, which are loaded together: they share the drawing of curves. */
+/** The pages for evaluations and training runs, bundled together because they share the code for charts. */
 export { EvaluationsPage } from "./evaluation/Evaluations.tsx"
 export { TrainingsPage } from "./training/Trainings.tsx"

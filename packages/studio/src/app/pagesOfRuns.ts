@@ -1,4 +1,4 @@
-/** Pages that show or make runs, which are loaded together: they share the fold of core and the drawing of plans. */
+/** The pages that display or start runs, bundled together because they share core's fold and the plan graph. */
 export { ComparePage } from "./compare/Compare.tsx"
 export { PlaygroundPage } from "./Playground.tsx"
 export { RunPage } from "./Run.tsx"

@@ -1,23 +1,28 @@
-/** The text form of plans, which is loaded with the first editor: how it is written for people, and checked. */
+/** Formats and validates the text of plans. Loaded together with the first editor. */
 import { type Transcript, Transcript as Transcripts, type Workflow, WorkflowText } from "@divisi/core"
 import * as Result from "effect/Result"
 
-/** The problem of a plan, and the line that has it, from 1. */
+/** A problem in a plan, with its line number starting at 1. */
 export interface Problem {
   readonly message: string
   readonly line: number
 }
 
-/** The problem of a plan that a server reports; `undefined` for a message without a line, which is about another thing. */
+/**
+ * Parses the problem that a server reports for a plan. Returns `undefined` for a message without a line number, which
+ * concerns something else.
+ */
 export const problemIn = (message: string): Problem | undefined => {
   const line = /\bLine (\d+), column \d+: /.exec(message)?.[1]
   return line === undefined ? undefined : { message, line: Number(line) }
 }
 
-/** Writes a plan with one element per line. */
+/** Formats a plan with one element per line. */
 export const write = (workflow: Workflow.Workflow): string => WorkflowText.write(workflow, { isSpread: true })
 
-/** Reads a plan as the server does, with what the page knows of the run: the server may still refuse it. */
+/**
+ * Validates a plan like the server, based on what the page knows about the run. The server may still reject the plan.
+ */
 export const problemOf = (text: string, transcript: Transcript.Transcript, round: number): Problem | undefined => {
   const rules = Transcripts.planRules(transcript, round)
   const reading = WorkflowText.read(text, { ...rules, mode: "strict", how: true })

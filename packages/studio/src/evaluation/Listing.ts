@@ -8,7 +8,7 @@ export interface Cell extends EvaluationTables.Cell {
   readonly strata?: ReadonlyArray<{ readonly stratum: string; readonly mean: number | null }> | undefined
 }
 
-/** The report of an evaluation: `results.json`. */
+/** The report in `results.json`. */
 export interface Report extends EvaluationTables.Evaluation {
   readonly config: Omit<EvaluationTables.Evaluation["config"], "policies"> & {
     readonly policies: ReadonlyArray<{ readonly name: string; readonly isBaseline?: boolean | undefined }>
@@ -16,7 +16,7 @@ export interface Report extends EvaluationTables.Evaluation {
   readonly cells: ReadonlyArray<Cell>
 }
 
-/** One answer of one policy to one task: a line of `samples.jsonl`. */
+/** A line of `samples.jsonl`: one answer of a policy to a task. */
 export interface Sample {
   readonly benchmark: string
   readonly task: string
@@ -39,11 +39,11 @@ export interface Sample {
   readonly millis: number
 }
 
-/** An evaluation in a list. */
+/** An evaluation as listed. */
 export interface Line {
   readonly id: string
   readonly title: string
-  /** Why it cannot be read. If present, the entry has no figures. */
+  /** The reason why the evaluation cannot be read. If set, the entry has no figures. */
   readonly damaged?: string
   readonly policies: number
   readonly samples: number
@@ -52,14 +52,11 @@ export interface Line {
   readonly best: { readonly policy: string; readonly mean: number } | null
   readonly cost_usd: number
   readonly is_play: boolean
-  /** The time of the last change, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   readonly changed_at: number
 }
 
-/**
- * The outcomes of a question: for each policy of the configuration, the scores of its answers (`null` for a missing
- * one).
- */
+/** The outcomes of a question: the scores of each policy's answers, with `null` for missing ones. */
 export interface Question {
   readonly benchmark: string
   readonly task: string
@@ -91,7 +88,7 @@ export interface Profile {
   readonly costUsd: number | null
 }
 
-/** An opened evaluation. */
+/** An evaluation with its outcomes. */
 export interface Opened {
   readonly id: string
   readonly report: Report
@@ -115,7 +112,7 @@ export interface Answers {
   readonly samples: ReadonlyArray<Sample & { readonly run: string | null }>
 }
 
-/** The path of the list below the root of the API. */
+/** API path of the list. */
 export const path = "v1/evaluations"
 
 /** Returns the path of an evaluation. */
@@ -125,7 +122,7 @@ export const pathOf = (id: string): string => `${path}/${Format.segment(id)}`
 export const answersPath = (id: string, { benchmark, task }: Pick<Question, "benchmark" | "task">): string =>
   `${pathOf(id)}/questions/${Format.segment(benchmark)}/${Format.segment(task)}`
 
-/** Whether all prices of the pool are play money. */
+/** Whether all prices in the pool are in play money. */
 export const isPlay = ({ pool }: Pick<Report, "pool">): boolean =>
   pool.length > 0 && pool.every(({ pricing }) => pricing?.isPlay === true)
 
@@ -154,7 +151,7 @@ export const lineOf = (id: string, report: Report, changedAt: number): Line => {
   }
 }
 
-/** Returns the outcomes of each question, in the order of the samples. */
+/** Returns the outcomes of each question, in sample order. */
 export const questionsOf = (
   { config }: Pick<Report, "config">,
   samples: ReadonlyArray<Sample>
@@ -173,7 +170,7 @@ export const questionsOf = (
   return [...questions.values()]
 }
 
-/** A policy's mean score for a question; `undefined` if none is known. */
+/** Returns a policy's mean score for a question, or `undefined` if no score is known. */
 export const meanOf = (scores: ReadonlyArray<number | null> = []): number | undefined => {
   const known = scores.filter((score) => typeof score === "number")
   return known.length === 0 ? undefined : known.reduce((sum, score) => sum + score, 0) / known.length
@@ -192,7 +189,7 @@ export interface Point {
   readonly costUsd: number
 }
 
-/** Returns the points that no other point beats in both accuracy and cost, the cheapest first. */
+/** Returns the Pareto front of accuracy and cost, cheapest first. */
 export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => {
   let best = Number.NEGATIVE_INFINITY
   return [...points]
@@ -204,7 +201,7 @@ export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => 
     })
 }
 
-/** The result of a benchmark as a sentence: the first policy compared with the best of the others. */
+/** The main result for a benchmark as a sentence: the first policy compared with the best of the others. */
 export interface Finding {
   readonly title: string
   readonly detail: string

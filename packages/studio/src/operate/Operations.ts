@@ -1,8 +1,8 @@
-/** The state of a server as the page for operators shows it: metrics by name, and cost by day, worker and key. */
+/** Prepares a server's state for display to operators: metrics by name, and cost by day, worker and key. */
 import type { Transcript } from "@divisi/core"
 import type { Summary } from "../run/Summary.ts"
 
-/** The answer of `GET /v1/operations`. */
+/** The response of `GET /v1/operations`. */
 export interface Operations {
   readonly status: "ok" | "draining"
   readonly running: number
@@ -38,7 +38,7 @@ export interface Key {
   readonly spent: { readonly day_usd: number; readonly month_usd: number; readonly total_usd: number }
 }
 
-/** A line of metrics. */
+/** A single metric value with its labels. */
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ export interface Sample {
 
 const unescaped: Readonly<Record<string, string>> = { n: "\n", '"': '"', "\\": "\\" }
 
-/** Reads the text form of Prometheus metrics; lines that are not metrics are left out. */
+/** Parses Prometheus metrics in text format. Other lines are skipped. */
 export const parseMetrics = (text: string): ReadonlyArray<Sample> =>
   text.split("\n").flatMap((line) => {
     const [, name, labels = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? []
@@ -58,7 +58,7 @@ export const parseMetrics = (text: string): ReadonlyArray<Sample> =>
     return [{ name, labels: Object.fromEntries(pairs), value: Number(value) }]
   })
 
-/** Sums up the values of a metric, for each value of a label. */
+/** Adds up the values of a metric for each value of a label. */
 export const sumBy = (samples: ReadonlyArray<Sample>, name: string, label: string): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>()
   for (const sample of samples) {
@@ -73,7 +73,7 @@ export const sumBy = (samples: ReadonlyArray<Sample>, name: string, label: strin
 export const sumOf = (samples: ReadonlyArray<Sample>, name: string): number =>
   samples.reduce((sum, sample) => (sample.name === name ? sum + sample.value : sum), 0)
 
-/** A group of runs with its cost. */
+/** A group of runs with its total cost. */
 export interface Cost {
   readonly name: string
   readonly runs: number
@@ -94,11 +94,11 @@ const costsBy = (runs: ReadonlyArray<Summary>, names: (run: Summary) => Readonly
 const byCost = (costs: ReadonlyArray<Cost>): ReadonlyArray<Cost> =>
   [...costs].sort((one, other) => other.costUsd - one.costUsd || other.runs - one.runs)
 
-/** Returns the cost of each key; runs without one belong to the command line. */
+/** Returns the cost by key. Runs without a key were started from the command line. */
 export const byKey = (runs: ReadonlyArray<Summary>): ReadonlyArray<Cost> =>
   byCost(costsBy(runs, ({ owner }) => [owner ?? "command line"]))
 
-/** A call of a worker with its price, if that is known. */
+/** A call to a worker, with its price if known. */
 interface Call {
   readonly worker: string
   readonly costUsd?: number | undefined
@@ -116,7 +116,7 @@ const callsOf = (step: Transcript.StepRecord): ReadonlyArray<Call> => {
   ]
 }
 
-/** Returns the cost of the calls of each worker, with the number of runs in which it was called. */
+/** Returns the cost by worker, with the number of runs in which each worker was called. */
 export const byWorker = (transcripts: ReadonlyArray<Transcript.Transcript>): ReadonlyArray<Cost> => {
   const costs = new Map<string, Cost>()
   for (const { rounds } of transcripts) {
@@ -136,7 +136,7 @@ export const byWorker = (transcripts: ReadonlyArray<Transcript.Transcript>): Rea
 
 const dayMillis = 86_400_000
 
-/** Returns the cost of each of the last days (UTC), days without a run included, the oldest first. */
+/** Returns the cost for each of the last days (UTC), oldest first, including days without runs. */
 export const byDay = (runs: ReadonlyArray<Summary>, now: number, days = 30): ReadonlyArray<Cost> => {
   const nameOf = (at: number) => new Date(at).toISOString().slice(0, 10)
   const costs = new Map(costsBy(runs, ({ started_at }) => [nameOf(started_at)]).map((cost) => [cost.name, cost]))

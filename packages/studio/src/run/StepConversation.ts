@@ -1,18 +1,18 @@
 /**
- * Rebuilds the messages that were sent to the worker of a step, from a transcript.
+ * Reconstructs the messages sent to a step's worker from a transcript.
  *
- * It uses the functions of core that build the request, so a page shows exactly the messages that the worker received.
+ * It uses the same functions as core, so the displayed messages are exactly those that the worker received.
  */
 import { type Message, Prompt, StepViews, type Transcript } from "@divisi/core"
 
-/** A message with its origin. */
+/** A message and its source. */
 export interface SentMessage {
   readonly message: Message.Message
-  /** The origin for display: `Question`, `Step 2`, `Tool search`. */
+  /** The source for display: `Question`, `Step 2`, `Tool search`. */
   readonly from: string
 }
 
-/** Describes what a step sees, and which of the steps failed. */
+/** Returns the answers that a step can access, and which of those steps failed. */
 export const seenText = (access: "all" | ReadonlyArray<number>, failed: ReadonlyArray<number> = []): string => {
   if (access === "all") return "sees all steps before it"
   return access.length === 0
@@ -20,7 +20,7 @@ export const seenText = (access: "all" | ReadonlyArray<number>, failed: Readonly
     : `sees ${access.length === 1 ? "step" : "steps"} ${access.map((step) => (failed.includes(step) ? `${step} (failed)` : step)).join(", ")}`
 }
 
-/** The rounds before a round, as its steps see them. */
+/** Returns the earlier rounds as seen by the steps of a round. */
 const previousOf = ({ rounds }: Transcript.Transcript, round: number): Prompt.WorkerView["previous"] => {
   const before = rounds.slice(0, round).map((past) => ({ past, answers: StepViews.fromRecord(past).answers }))
   const last = before.at(-1)
@@ -38,7 +38,7 @@ const isFromCheck = ({ checks = [] }: Transcript.StepRecord, { error }: Transcri
 const resultOf = ({ content = "", isError }: Transcript.ToolRecord) =>
   isError === true ? { content, isError } : { content }
 
-/** The messages that a turn added before the next request of its step. */
+/** Returns the messages that a turn added before the step's next request. */
 const addedBy = (step: Transcript.StepRecord, turn: Transcript.TurnRecord): ReadonlyArray<SentMessage> => {
   const { echo, error, text, tools } = turn
   if (tools.length > 0) {
@@ -60,7 +60,7 @@ const addedBy = (step: Transcript.StepRecord, turn: Transcript.TurnRecord): Read
 const sameMessage = (left: Message.Message | undefined, right: Message.Message | undefined): boolean =>
   JSON.stringify(left) === JSON.stringify(right)
 
-/** The sources of the first messages: the conversation, then two for each step that is seen, then the question. */
+/** Returns the sources of the initial messages: the conversation, two for each accessible step, and the question. */
 const labelsOf = (
   { task }: Transcript.Transcript,
   messages: ReadonlyArray<Message.Message>,
@@ -73,7 +73,7 @@ const labelsOf = (
   return [...before, ...labels, "Question", ...task.messages.slice(at + 1).map(() => "Conversation")]
 }
 
-/** The names of the sources of a step, in the order in which its messages have them. */
+/** Returns the source names for a step, in message order. */
 const seenBy = (
   round: Transcript.RoundRecord,
   step: number,

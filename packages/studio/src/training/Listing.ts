@@ -1,4 +1,4 @@
-/** Trainings in the page's format: list entries, metrics, and the rollouts of an iteration. */
+/** Training runs in the format used by the studio: list entries, metrics, and the rollouts of an iteration. */
 
 import type { Message, Workflow } from "@divisi/core"
 import * as Format from "../run/Format.ts"
@@ -61,24 +61,24 @@ export interface GrpoMetrics extends Base {
   readonly shapes?: { readonly entropy: number; readonly most: string; readonly share: number } | undefined
 }
 
-/** The metrics of an iteration: a line of `metrics.jsonl`. */
+/** A line of `metrics.jsonl`: the metrics of an iteration. */
 export type Metrics = WarmStartMetrics | GrpoMetrics
 
-/** A training in a list. */
+/** A training run as listed. */
 export interface Line {
   readonly id: string
   readonly name: string
-  /** Why it cannot be read. If present, the entry has no figures. */
+  /** The reason why the training run cannot be read. If set, the entry has no figures. */
   readonly damaged?: string
   readonly engine: string
   readonly iterations: number
   readonly planned: number
-  /** The mean reward of the last iteration of reinforcement learning. */
+  /** Mean reward in the last iteration of reinforcement learning. */
   readonly reward: number | null
   readonly correct: number | null
   readonly cost_usd: number
   readonly is_play: boolean
-  /** The time of the last change, in milliseconds since 1970. */
+  /** Time of the last change, in milliseconds since 1970. */
   readonly changed_at: number
 }
 
@@ -97,29 +97,29 @@ export interface Config {
   readonly phases?: ReadonlyArray<{ readonly type: string; readonly iterations?: number }>
 }
 
-/** An opened training. */
+/** A training run with its metrics. */
 export interface Opened {
   readonly id: string
   readonly config: Config
   readonly metrics: ReadonlyArray<Metrics>
-  /** The iterations whose rollouts are stored, in order. */
+  /** The iterations with stored rollouts, in order. */
   readonly rollouts: ReadonlyArray<number>
   /** Whether only a question of each kind, with some of its completions, is stored for each iteration. */
   readonly isExcerpt?: boolean
 }
 
-/** A question of an iteration with its completions. */
+/** A question of an iteration, with its completions. */
 export interface Group {
   readonly group: number
   readonly kind: string
   readonly messages: ReadonlyArray<Message.Message>
   readonly reference?: string
-  /** Whether all rewards were equal, so that the group has no training signal. */
+  /** Whether all rewards were equal, in which case the group provides no training signal. */
   readonly isFlat: boolean
   readonly completions: ReadonlyArray<Completion>
 }
 
-/** A completion of a rollout. */
+/** A rollout's completion. */
 export interface Completion {
   readonly rollout: number
   readonly round: number
@@ -134,18 +134,18 @@ export interface Completion {
   readonly costUsd: number
 }
 
-/** The path of the list below the root of the API. */
+/** API path of the list. */
 export const path = "v1/trainings"
 
-/** Returns the path of a training. */
+/** Returns the API path of a training run. */
 export const pathOf = (id: string): string => `${path}/${Format.segment(id)}`
 
-/** Returns the path of the rollouts of an iteration. */
+/** Returns the API path of an iteration's rollouts. */
 export const rolloutsPath = (id: string, iteration: number): string => `${pathOf(id)}/rollouts/${iteration}`
 
 const planned = ({ phases = [] }: Config): number => phases.reduce((sum, { iterations = 0 }) => sum + iterations, 0)
 
-/** Returns the list entry of a training. */
+/** Returns the list entry for a training run. */
 export const lineOf = (id: string, config: Config, metrics: ReadonlyArray<Metrics>, changedAt: number): Line => {
   const last = metrics.findLast((one) => one.type === "grpo")
   return {
@@ -162,13 +162,13 @@ export const lineOf = (id: string, config: Config, metrics: ReadonlyArray<Metric
   }
 }
 
-/** The records that a line of rollouts may be; unknown fields are not passed on. */
+/** Schemas for the lines of a rollout file. Unknown fields are dropped. */
 type RolloutRecord = {
   readonly type: "group" | "completion"
   readonly group: number
 } & Partial<Omit<Group, "group" | "completions" | "isFlat"> & Completion & { readonly zeroVariance: boolean }>
 
-/** Returns the groups of an iteration from the lines of its rollouts. */
+/** Parses the groups of an iteration from the lines of its rollout file. */
 export const groupsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Group> => {
   const groups = new Map<number, Group & { readonly completions: Array<Completion> }>()
   for (const record of records as ReadonlyArray<RolloutRecord>) {
@@ -199,8 +199,7 @@ export const groupsOf = (records: ReadonlyArray<unknown>): ReadonlyArray<Group> 
 }
 
 /**
- * Returns the exponential moving average of values, in which a new value has the weight `1 - weight`. Gaps are
- * preserved.
+ * Returns the exponential moving average of a series. Each new value has the weight `1 - weight`. Gaps are preserved.
  */
 export const smooth = (
   values: ReadonlyArray<number | undefined>,

@@ -1,13 +1,13 @@
-/** The curves of a training as pure data: one value for each iteration; an iteration without a value is a gap. */
+/** Computes the chart data for a training run, with one value per iteration. An iteration without a value is a gap. */
 import type { Metrics } from "./Listing.ts"
 
-/** A curve; all values of a chart belong to the same iterations. */
+/** A curve. All curves of a chart cover the same iterations. */
 export interface Series {
   readonly name: string
   readonly points: ReadonlyArray<Point>
 }
 
-/** A value at an iteration, with the ends of its band if it has one. */
+/** A value at an iteration, with the limits of its band if there is a band. */
 export interface Point {
   readonly x: number
   readonly y: number
@@ -15,17 +15,17 @@ export interface Point {
   readonly high?: number
 }
 
-/** A chart of one training; `main` is the curve that stands for it next to other trainings. */
+/** A chart for one training run. `main` is the curve to show in comparisons with other runs. */
 export interface Chart {
   readonly title: string
   readonly note: string
   readonly unit: "share" | "usd" | "number"
   readonly series: ReadonlyArray<Series>
-  /** The top of the scale, at least. */
+  /** Minimum upper end of the scale. */
   readonly top?: number
-  /** Whether it is drawn without smoothing. */
+  /** Whether the curves are drawn without smoothing. */
   readonly isExact?: boolean
-  /** Whether it is one of those that are looked at first. */
+  /** Whether the chart is one of the most important ones. */
   readonly isMain?: boolean
 }
 
@@ -48,10 +48,10 @@ const grpo =
   (one: Metrics): number | undefined =>
     one.type === "grpo" ? value(one) : undefined
 
-/** The most kinds of tasks that have a curve. */
+/** Maximum number of task kinds with a separate curve. */
 const maxKinds = 6
 
-/** The kinds with the most rollouts, in the order of their names. */
+/** Returns the kinds with the most rollouts, sorted by name. */
 const kindsOf = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<string> => {
   const rollouts = new Map<string, number>()
   for (const one of metrics) {
@@ -66,7 +66,10 @@ const kindsOf = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<string> => {
     .sort()
 }
 
-/** Returns the charts of a training; those without a value are left out. With `isOverlay`, each has its first curve. */
+/**
+ * Returns the charts for a training run. Charts without values are left out. With `isOverlay`, each chart contains only
+ * its main curve.
+ */
 export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): ReadonlyArray<Chart> => {
   const one = (name: string, value: (one: Metrics) => number | undefined): Series => ({
     name,
@@ -285,16 +288,16 @@ export const chartsOf = (metrics: ReadonlyArray<Metrics>, isOverlay = false): Re
   })
 }
 
-/** Iterations in which one shape of plan was the most frequent. */
+/** A range of iterations in which one topology was the most frequent. */
 export interface ShapeSpan {
   readonly from: number
   readonly to: number
   readonly shape: string
-  /** Its mean share of the plans. */
+  /** Mean share of this topology among all plans. */
   readonly share: number
 }
 
-/** Returns the most frequent shapes over time, neighbouring iterations with the same shape together. */
+/** Returns the most frequent topology over time. Adjacent iterations with the same topology are merged. */
 export const shapeSpans = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<ShapeSpan> => {
   const spans: Array<ShapeSpan & { readonly count: number }> = []
   for (const one of metrics) {
@@ -315,16 +318,16 @@ export const shapeSpans = (metrics: ReadonlyArray<Metrics>): ReadonlyArray<Shape
   return spans
 }
 
-/** The share of each worker in the steps of an iteration. */
+/** Each worker's share of the steps in an iteration. */
 export interface WorkerShares {
   readonly workers: ReadonlyArray<string>
   readonly columns: ReadonlyArray<{ readonly x: number; readonly shares: ReadonlyArray<number> }>
 }
 
-/** The workers with a colour of their own; the others are added up. */
+/** The workers with a separate color. All others are combined. */
 const maxWorkers = 5
 
-/** Returns the shares of the workers over the iterations. */
+/** Returns each worker's share over the iterations. */
 export const workerShares = (metrics: ReadonlyArray<Metrics>): WorkerShares => {
   const steps = metrics.flatMap((one) => {
     if (one.type !== "grpo") return []
@@ -377,7 +380,7 @@ export const workersByKind = (
   ]
 }
 
-/** The finding of a training: its reward at the beginning and at the end. */
+/** The main result of a training run: the reward at the beginning and at the end. */
 export interface Finding {
   readonly title: string
   readonly detail: string
@@ -386,7 +389,7 @@ export interface Finding {
 const meanOf = (values: ReadonlyArray<number>): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
 
-/** Returns the first and the last tenth of the iterations of reinforcement learning. */
+/** Returns the first and last tenth of the reinforcement learning iterations. */
 export const ends = (
   metrics: ReadonlyArray<Metrics>
 ): { readonly early: ReadonlyArray<Grpo>; readonly late: ReadonlyArray<Grpo> } => {
@@ -395,7 +398,7 @@ export const ends = (
   return { early: learned.slice(0, size), late: learned.slice(-size) }
 }
 
-/** States what a training led to. */
+/** Describes the main result in a sentence. */
 export const findingOf = (metrics: ReadonlyArray<Metrics>): Finding => {
   const learned = metrics.filter((one): one is Grpo => one.type === "grpo")
   const { early, late } = ends(metrics)

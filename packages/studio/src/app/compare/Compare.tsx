@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
-/** Two runs of one task side by side, one task under several policies, and the choice of runs. */
+/**
+ * Compares two runs of the same task side by side, or one task under several policies, and lets the user choose the
+ * runs.
+ */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
@@ -15,10 +18,10 @@ import { runs } from "../RunList.ts"
 import { readRun, SourceError } from "../Source.ts"
 import { WaterfallChart } from "../WaterfallChart.tsx"
 
-/** The most runs of a question that are read. */
+/** Maximum number of runs to load per question. */
 const maxRuns = 24
 
-/** Reads the transcripts of runs, in their order. */
+/** Loads the transcripts of runs, preserving their order. */
 const useTranscripts = (ids: ReadonlyArray<string>) => {
   const state = useSignal<{ readonly found?: ReadonlyArray<Transcript.Transcript>; readonly error?: Error }>({})
   useEffect(() => {
@@ -195,7 +198,7 @@ const Side = ({
 }: {
   readonly letter: string
   readonly transcript: Transcript.Transcript
-  /** The end of the common scale. */
+  /** End of the shared time scale. */
   readonly millis: number
 }) => {
   const waterfall = Waterfalls.make(transcript)
@@ -389,7 +392,7 @@ const Several = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   )
 }
 
-/** The questions that several runs have, the newest first. */
+/** Returns the questions with several runs, newest first. */
 const questionsOf = (list: ReadonlyArray<Summary>): ReadonlyArray<ReadonlyArray<Summary>> => {
   const groups = new Map<string, Array<Summary>>()
   for (const run of list) {
@@ -401,7 +404,7 @@ const questionsOf = (list: ReadonlyArray<Summary>): ReadonlyArray<ReadonlyArray<
   return [...groups.values()].filter(({ length }) => length > 1)
 }
 
-/** The most questions that are offered. */
+/** Maximum number of questions to offer. */
 const maxQuestions = 200
 
 const Choice = () => {
@@ -455,7 +458,7 @@ const QuestionRuns = ({ id }: { readonly id: string }) => {
   return <Several ids={group.slice(0, maxRuns).map(({ id }) => id)} />
 }
 
-/** Shows two runs, the runs of a question, or the questions that have several. */
+/** Renders two runs, the runs of a question, or the questions that have several runs. */
 export const ComparePage = () => {
   const { query } = place.value
   const [a, b, question] = ["a", "b", "question"].map((name) => query.get(name))

@@ -1,18 +1,18 @@
 /** @jsxImportSource preact */
-/** Cost against accuracy, with the policies that no other beats in both. */
+/** A scatter plot of cost against accuracy that highlights the Pareto front. */
 import type { Cell, Point, Report } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
 
 const height = 270
 
-/** The most labels that are not of the frontier. */
+/** Maximum number of labels for points outside the front. */
 const maxLabels = 6
 
-/** A width, in pixels, for which labels are placed; on a narrower chart fewer have room. */
+/** The width for which labels are laid out, in pixels. On narrower charts, fewer labels fit. */
 const nominalWidth = 430
 
-/** A point at shares of the chart across and down. */
+/** A point, in fractions of the chart's width and height. */
 interface Placed extends Point {
   readonly x: number
   readonly y: number
@@ -26,7 +26,7 @@ interface Box {
 
 type Side = "start" | "end"
 
-/** Places labels to the right or left of their points, where neither a point nor another label is. */
+/** Places labels to the right or left of their points, where they overlap neither points nor other labels. */
 const labelled = (
   points: ReadonlyArray<Placed>,
   front: ReadonlySet<string>,
@@ -63,7 +63,7 @@ const labelled = (
   return chosen
 }
 
-/** Draws the chart as wide as its place: all positions across are shares. */
+/** Renders the chart at the full width of its container. Horizontal positions are fractions. */
 export const CostChart = ({
   cells,
   isPlay,

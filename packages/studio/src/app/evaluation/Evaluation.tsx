@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
-/** One evaluation: its finding, accuracy with intervals, cost, differences, verdicts, kinds of questions, and its samples. */
+/**
+ * The page for an evaluation: main result, accuracy with intervals, cost, differences, verdicts, kinds of questions,
+ * and samples.
+ */
 import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import type { Cell, Opened, Report } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
@@ -174,7 +177,7 @@ const View = ({ opened }: { readonly opened: Opened }) => {
   )
 }
 
-/** Shows an evaluation. */
+/** Renders an evaluation. */
 export const EvaluationPage = ({ id }: { readonly id: string }) => {
   const { error, retry, value } = useData<Opened>(Listing.pathOf(id))
   if (value !== undefined) return <View opened={value} />

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The list of evaluations of a folder. */
+/** The list of evaluations in a folder. */
 import type { Line } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
@@ -41,7 +41,7 @@ const Row = ({ line, now }: { readonly line: Line; readonly now: number }) => (
   </tr>
 )
 
-/** Shows the list. */
+/** Renders the list. */
 const List = () => (
   <FolderList<Line>
     title="Evaluations"
@@ -67,6 +67,6 @@ const List = () => (
   />
 )
 
-/** Shows the list, or one evaluation. */
+/** Renders the list, or a single evaluation. */
 export const EvaluationsPage = ({ id }: { readonly id: string | undefined }) =>
   id === undefined ? <List /> : <EvaluationPage key={id} id={id} />

@@ -1,5 +1,7 @@
 /** @jsxImportSource preact */
-/** Tables whose rows have an interval on one scale: accuracy, and differences from the first policy. */
+/**
+ * Forest plots as tables, with one interval per row on a common scale: accuracy, and differences from the first policy.
+ */
 import type { Cell, Report } from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
 import { Money } from "../Parts.tsx"
@@ -28,7 +30,7 @@ const Scale = ({ labels }: { readonly labels: ReadonlyArray<readonly [number, st
 
 const quarters = [0, 0.25, 0.5, 0.75, 1]
 
-/** The accuracy of each policy, the highest first. */
+/** Renders the accuracy of each policy, highest first. */
 export const Accuracy = ({
   cells,
   isPlay,
@@ -142,7 +144,7 @@ const pText = (p: number | null | undefined): string =>
 const signed = (difference: number): string =>
   `${difference < 0 ? "\u2212" : difference > 0 ? "+" : ""}${Math.abs(100 * difference).toFixed(1)}`
 
-/** The first policy minus each other policy, on the same questions. */
+/** Renders the difference between the first policy and each other policy, on the same questions. */
 export const Differences = ({ benchmark, report }: { readonly report: Report; readonly benchmark: string }) => {
   const rows = report.comparisons.filter((one) => one.benchmark === benchmark)
   const [reference] = report.config.policies

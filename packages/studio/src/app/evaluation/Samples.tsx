@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
-/** The questions of an evaluation with the outcomes of two policies, filtered, and the answers of one question. */
+/**
+ * The questions of an evaluation with the outcomes of two policies, with filters, and the answers to a selected
+ * question.
+ */
 import { useSignal } from "@preact/signals"
 import type { Answers, Opened, Question, Sample } from "../../evaluation/Listing.ts"
 import * as Listing from "../../evaluation/Listing.ts"
@@ -9,7 +12,7 @@ import { Icon, Mark } from "../Icons.tsx"
 import { Failed, Head, Money, Skeleton, Text } from "../Parts.tsx"
 import { href, place, setQuery } from "../Router.ts"
 
-/** Rows that are shown at first, and with each further click. */
+/** Number of rows to show initially, and to add with each click. */
 const pageSize = 100
 
 const stateOf = (mean: number | undefined): string =>
@@ -94,7 +97,7 @@ const AnswersPane = ({
   readonly id: string
   readonly question: Question
   readonly isPlay: boolean
-  /** The policies whose answers come first. */
+  /** The policies whose answers are listed first. */
   readonly first: ReadonlyArray<string>
 }) => {
   const { error, retry, value } = useData<Answers>(Listing.answersPath(id, question))
@@ -172,7 +175,7 @@ const Pick = ({
 
 type Filter = "all" | "differ" | "wrong" | "missing"
 
-/** Shows the questions. */
+/** Renders the questions. */
 export const Samples = ({
   benchmark,
   isPlay,

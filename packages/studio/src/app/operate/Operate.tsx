@@ -1,5 +1,7 @@
 /** @jsxImportSource preact */
-/** The state of a server: load, vendors, cost by day, key and worker, keys with their budgets, and machines. */
+/**
+ * The page for a server's operators: load, vendors, cost by day, key and worker, keys with their budgets, and machines.
+ */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
@@ -26,10 +28,13 @@ const readAll = async (signal: AbortSignal): Promise<Read> => {
 
 const everyMillis = 5_000
 
-/** The newest runs whose calls are added up by worker: the list of runs does not name the worker of each call. */
+/**
+ * Number of recent runs whose calls are added up by worker, because the list of runs does not include the worker of
+ * each call.
+ */
 const maxTranscripts = 30
 
-/** Reads the state every five seconds while the page is seen, and the runs once. */
+/** Refreshes the server's state every five seconds while the page is visible, and loads the runs once. */
 const useOperations = () => {
   const state = useSignal<{ readonly read?: Read; readonly error?: Error }>({})
   const runs = useSignal<ReadonlyArray<Summary> | undefined>(undefined)
@@ -180,7 +185,7 @@ const Costs = ({
   )
 }
 
-/** A bar for a share; one at its end is marked. */
+/** Renders a fraction as a bar. A full bar is highlighted. */
 const Meter = ({ isFull = false, share }: { readonly share: number; readonly isFull?: boolean }) => (
   <svg class="meter" width="100%" height="8" aria-hidden="true">
     <rect class="meter-ground" width="100%" height="8" rx="4" />
@@ -434,14 +439,14 @@ const View = ({
   )
 }
 
-/** Replaces the ids of keys by their names. */
+/** Replaces key ids with key names. */
 const named = (costs: ReadonlyArray<Cost>, keys: ReadonlyArray<Key>): ReadonlyArray<Cost> =>
   costs.map((cost) => {
     const key = keys.find(({ id }) => id === cost.name)
     return key === undefined ? cost : { ...cost, name: `${key.name} (${key.id})` }
   })
 
-/** Shows the page. */
+/** Renders the page. */
 export const OperatePage = () => {
   const { error, read, retry, runs, transcripts } = useOperations()
   return (

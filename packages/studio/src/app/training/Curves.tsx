@@ -1,5 +1,8 @@
 /** @jsxImportSource preact */
-/** Curves over iterations: a raw and a smoothed line, a band, labels at the ends, and one cursor for all charts. */
+/**
+ * Line charts over iterations, with raw and smoothed lines, bands, labels at the line ends, and a cursor shared by all
+ * charts.
+ */
 import { type Signal, useSignal } from "@preact/signals"
 import * as Format from "../../run/Format.ts"
 import * as Listing from "../../training/Listing.ts"
@@ -7,10 +10,10 @@ import type { Chart, Series, WorkerShares } from "../../training/Series.ts"
 
 const height = 150
 
-/** The resolution of paths within a chart, which is stretched to the width of its place. */
+/** Horizontal resolution of SVG paths. Charts are stretched to the width of their container. */
 const units = 1_000
 
-/** Formats a value of a chart. */
+/** Formats a value for display. */
 const valueText = (value: number, unit: Chart["unit"]): string => {
   if (unit === "share") return Format.share(value)
   if (unit === "usd") return Format.money(value)
@@ -19,7 +22,7 @@ const valueText = (value: number, unit: Chart["unit"]): string => {
   return value.toFixed(size >= 100 ? 0 : 2)
 }
 
-/** Round values for an axis: at most five. */
+/** Returns at most five round values for an axis. */
 const ticksTo = (top: number): ReadonlyArray<number> => {
   const rough = top / 4
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -66,7 +69,7 @@ const smoothed = ({ points }: Series, weight: number): ReadonlyArray<readonly [n
   return points.map(({ x, y }, index) => [x, values[index] ?? y] as const)
 }
 
-/** Places of the labels at the ends of lines, moved apart. */
+/** Computes label positions at the line ends, without overlaps. */
 const labelPlaces = (ends: ReadonlyArray<number>): ReadonlyArray<number> => {
   const order = ends.map((at, index) => ({ at, index })).sort((one, other) => one.at - other.at)
   let last = Number.NEGATIVE_INFINITY
@@ -81,7 +84,7 @@ const labelPlaces = (ends: ReadonlyArray<number>): ReadonlyArray<number> => {
 
 interface Props {
   readonly chart: Chart
-  /** The iterations of the axis, the same for all charts. */
+  /** The iterations on the axis, the same for all charts. */
   readonly from: number
   readonly to: number
   readonly weight: number
@@ -132,11 +135,11 @@ const Axes = ({
   )
 }
 
-/** Draws a chart. */
+/** Renders a chart. */
 export const Curves = ({ chart, cursor, from, onPick, to, weight }: Props) => {
   const { note, series, title, unit } = chart
   const seen = series.flatMap(({ points }) => points.filter(({ x }) => x >= from && x <= to))
-  // A band may reach a little above the scale that a chart has, not more.
+  // A band may exceed the scale of its chart only slightly.
   const most = chart.top === undefined ? Number.POSITIVE_INFINITY : chart.top * 1.15
   const highest = Math.max(chart.top ?? 0, ...seen.map(({ high, y }) => Math.max(y, Math.min(high ?? y, most))))
   const scale = { from, to, top: highest === 0 ? 1 : highest === chart.top ? highest : highest * 1.04 }
@@ -196,7 +199,7 @@ export const Curves = ({ chart, cursor, from, onPick, to, weight }: Props) => {
   )
 }
 
-/** Draws the shares of the workers, one above the other. */
+/** Renders the shares of the workers as stacked areas. */
 export const Shares = ({
   cursor,
   from,
@@ -262,7 +265,7 @@ export const Shares = ({
 /** The most rows of the table of values: of more iterations, every so many have one. */
 const maxRows = 300
 
-/** The values of charts as a table. */
+/** Renders the values of charts as a table. */
 export const ValueTable = ({ charts }: { readonly charts: ReadonlyArray<Chart> }) => {
   const isOpen = useSignal(false)
   const columns = charts.flatMap(({ series, title, unit }) =>

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The rollouts of an iteration, by group, with a slider over the iterations. */
+/** The rollouts of an iteration by group, with a slider for selecting the iteration. */
 import { Message } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
@@ -86,7 +86,7 @@ const GroupCard = ({ group, isPlay }: { readonly group: Group; readonly isPlay: 
   )
 }
 
-/** Shows the rollouts of an iteration. */
+/** Renders the rollouts of an iteration. */
 export const Rollouts = ({
   isPlay,
   iteration,
@@ -99,7 +99,7 @@ export const Rollouts = ({
   readonly onIteration: (iteration: number) => void
 }) => {
   const { error, retry, value: read } = useData<ReadonlyArray<Group>>(Listing.rolloutsPath(id, iteration))
-  // The groups of the iteration before are shown until the next are read, so that the page does not jump.
+  // The previous iteration's groups stay visible until the next ones are loaded, so that the layout does not jump.
   const last = useRef(read)
   last.current = read ?? last.current
   const value = error === undefined ? last.current : undefined

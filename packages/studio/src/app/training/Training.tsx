@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** One training: its finding, curves, other trainings over them, the shapes of its plans, and its rollouts. */
+/** The page for a training run: main result, charts, comparison with other runs, plan topologies, and rollouts. */
 import { useSignal } from "@preact/signals"
 import * as Format from "../../run/Format.ts"
 import type { Line, Opened } from "../../training/Listing.ts"
@@ -13,10 +13,10 @@ import { Curves, Shares, ValueTable } from "./Curves.tsx"
 import { Settings, WorkersByKind } from "./Details.tsx"
 import { Rollouts } from "./Rollouts.tsx"
 
-/** The most trainings that are shown over each other. */
+/** Maximum number of training runs shown in the same charts. */
 const maxOverlay = 6
 
-/** Joins the charts of several trainings: one curve for each that has the value. */
+/** Merges the charts of several training runs, with one curve per run. */
 const overlaid = (trainings: ReadonlyArray<Opened>): ReadonlyArray<Training.Chart> => {
   const all = trainings.map(({ id, metrics }) => ({ id, charts: Training.chartsOf(metrics, true) }))
   const titles = [...new Set(all.flatMap(({ charts }) => charts.map(({ title }) => title)))]
@@ -96,7 +96,7 @@ const Shapes = ({ spans }: { readonly spans: ReadonlyArray<Training.ShapeSpan> }
   </section>
 )
 
-/** The most rows of the table of shapes. */
+/** Maximum number of rows in the table of topologies. */
 const maxSpans = 12
 
 const View = ({ opened }: { readonly opened: Opened }) => {
@@ -245,7 +245,7 @@ const View = ({ opened }: { readonly opened: Opened }) => {
   )
 }
 
-/** Shows a training. */
+/** Renders a training run. */
 export const TrainingPage = ({ id }: { readonly id: string }) => {
   const { error, retry, value } = useData<Opened>(Listing.pathOf(id), 5_000)
   if (value !== undefined) return <View opened={value} />

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The list of trainings of a folder. */
+/** The list of training runs in a folder. */
 import * as Format from "../../run/Format.ts"
 import type { Line } from "../../training/Listing.ts"
 import * as Listing from "../../training/Listing.ts"
@@ -66,6 +66,6 @@ const List = () => (
   />
 )
 
-/** Shows the list, or one training. */
+/** Renders the list, or a single training run. */
 export const TrainingsPage = ({ id }: { readonly id: string | undefined }) =>
   id === undefined ? <List /> : <TrainingPage key={id} id={id} />
