@@ -51,11 +51,16 @@ const maxOutputTokens = 96
 const planOf = (name: string): string =>
   WorkflowText.write({ steps: [{ worker: workers.indexOf(name), subtask: "", access: [] }] }).trimEnd()
 
-/** Every fifth question and the one before it is held out. */
-const isHeldOut = ({ id, kind }: Question): boolean => !Questions.isSeen(kind) || Number(id.split("/").at(-1)) % 5 >= 3
+const placeOf = ({ id }: Question): number => Number(id.split("/").at(-1))
+
+/** Of each five seen questions two are held out, and all unseen ones. */
+const isHeldOut = (question: Question): boolean => !Questions.isSeen(question.kind) || placeOf(question) % 5 >= 3
+
+/** The questions that are used: ten of each seen kind, and four of each unseen one. */
+const isUsed = (question: Question): boolean => placeOf(question) < (Questions.isSeen(question.kind) ? 10 : 4)
 
 const byQuestion = answersOf(Records.read())
-const asked = Questions.read().filter(({ id }) => byQuestion.has(id))
+const asked = Questions.read().filter((question) => byQuestion.has(question.id) && isUsed(question))
 const pool = described.map(({ description, worker: id }) => worker({ id, description, answer: () => "42" }))
 
 /** The cheapest worker that is right. */
@@ -132,21 +137,23 @@ const evaluate = async (name: string, file: string, grammar: boolean, adapter: s
     ...(adapter === undefined ? {} : { adapters: [{ path: adapter }] })
   })
   const policy = LanguagePolicy.make({ model, prompt, maxOutputTokens, resamples: 0 })
-  const found = { questions: 0, readable: 0, steps: 0, recorded: 0, right: 0, best: 0 }
-  for (const question of asked.filter(isHeldOut)) {
+  const found = { questions: 0, readable: 0, steps: 0, recorded: 0, right: 0, solvable: 0, usd: 0 }
+  const plan = async (question: Question) => {
     const answers = byQuestion.get(question.id)!
     const { transcript } = await conduct({ question: question.text, pool, policy })
     const steps = transcript.rounds[0]?.workflow?.steps
     found.questions++
-    if (steps === undefined || steps.length === 0) continue
+    if (steps === undefined || steps.length === 0) return
     found.readable++
     found.steps += steps.length
     const record = answers.get(pool[steps.at(-1)!.worker]!.id)
-    if (record === undefined) continue
+    if (record === undefined) return
     found.recorded++
     found.right += Number(record.correct)
-    found.best += Number(targetOf(answers) !== undefined)
+    found.solvable += Number(targetOf(answers) !== undefined)
+    found.usd += usdOf(record)
   }
+  await Promise.all(asked.filter(isHeldOut).map(plan))
   process.stdout.write(`${JSON.stringify({ name, grammar, ...found })}\n`)
 }
 
@@ -155,8 +162,8 @@ else {
   const adapter = path.join(folder, "conductor.gguf")
   await Effect.runPromise(LoraAdapter.convert({ folder: path.join(folder, "peft"), base: file, path: adapter }))
   for (const grammar of [false, true]) {
-    await evaluate("untrained", file, grammar, undefined)
     await evaluate("trained", file, grammar, adapter)
+    await evaluate("untrained", file, grammar, undefined)
   }
 }
 process.exit(0)
