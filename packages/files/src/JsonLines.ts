@@ -1,5 +1,5 @@
 /**
- * JSON Lines files: lines are appended atomically and read one at a time.
+ * Reads and writes JSON Lines files. Lines are appended atomically and read one at a time.
  *
  * A process may be killed, or a disk may become full, in the middle of a line. Text after the last line feed is
  * therefore ignored when a file is read, and removed when the file is opened for appending.
@@ -22,17 +22,17 @@ import * as Sealed from "./Sealed.ts"
 export interface ReadOptions {
   /**
    * Whether the file was written by another program and is complete. If so, the last line may lack a line feed, a byte
-   * order mark is removed, and a file that is not UTF-8 is rejected. Default: `false`, as for files that {@link open}
-   * writes.
+   * order mark is removed, and a file that is not valid UTF-8 is rejected. Default: `false`, as for files written with
+   * {@link open}.
    */
   readonly isComplete?: boolean | undefined
   /**
-   * Whether each line must be an object that matches its checksum (see `Sealed`), or must match only if it has one. By
+   * Whether each line must be an object with a matching checksum (see `Sealed`), or must match only if it has one. By
    * default, checksums are ignored.
    */
   readonly seal?: "required" | "optional" | undefined
   /**
-   * Called with the error of each unreadable line, which is then skipped. Without it, the stream fails at the first
+   * Called with an error for each unreadable line, which is then skipped. If omitted, the stream fails at the first
    * such line.
    */
   readonly onDamaged?: ((error: LineError) => void) | undefined
@@ -40,31 +40,31 @@ export interface ReadOptions {
 
 /** Options for appending to a file. */
 export interface WriteOptions {
-  /** Whether each line gets a checksum (see `Sealed`). Lines must then be objects. Default: `false`. */
+  /** Whether to add a checksum to each line (see `Sealed`). Lines must then be objects. Default: `false`. */
   readonly isSealed?: boolean | undefined
   /**
-   * The number of lines after which they are flushed to disk. With `Infinity`, only {@link Writer.flush} does it.
-   * Default: 1.
+   * Number of lines after which data is flushed to disk. With `Infinity`, only {@link Writer.flush} does so. Default:
+   * 1.
    */
   readonly syncLines?: number | undefined
-  /** The maximum time before a line is flushed to disk, in milliseconds. Default: unlimited. */
+  /** Maximum time before a line is flushed to disk, in milliseconds. Default: unlimited. */
   readonly syncMillis?: number | undefined
 }
 
-/** A file that is appended to. Its functions throw a `FileError`; {@link attempt} converts them to effects. */
+/** A file opened for appending. Its functions throw a `FileError`; {@link attempt} converts them to effects. */
 export interface Writer {
-  /** Appends a value as a line: completely, or not at all if it fails. */
+  /** Appends a value as a line. If this fails, nothing is appended. */
   readonly append: (value: unknown) => void
-  /** Waits until all lines are on the disk. */
+  /** Waits until all lines are on disk. */
   readonly flush: () => void
   /** Returns the size of the file, in bytes. */
   readonly bytes: () => number
 }
 
-/** A line that is not JSON, has an unexpected shape, or is too long. */
+/** Raised for a line that is not JSON, has an unexpected structure, or is too long. */
 export class LineError extends Data.TaggedError("LineError")<{
   readonly file: string
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number
   /** The problem of the line, as the rest of a sentence: `is not JSON (…)`. */
   readonly problem: string
@@ -74,7 +74,7 @@ export class LineError extends Data.TaggedError("LineError")<{
   }
 }
 
-/** Why lines cannot be read. */
+/** The reason why lines cannot be read. */
 export type ReadError = FileError | LineError
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -84,15 +84,15 @@ export type ReadError = FileError | LineError
 const isPacked = (file: string) => file.endsWith(".gz")
 
 /**
- * The maximum length of a line, 64 Mi characters, because a compressed file of a few kilobytes can expand to a line
- * that exceeds the memory.
+ * Maximum length of a line: 64 Mi characters. A compressed file of a few kilobytes can expand to a line that exceeds
+ * the available memory.
  */
 export const longestLine = 2 ** 26
 
-/** Yields the lines of a text that arrives in pieces, and whether each is complete. */
+/** Splits text that arrives in chunks into lines, and reports whether each line is complete. */
 async function* linesOf(file: string, pieces: AsyncIterable<string>) {
   let line = 1
-  // Joined when the line ends: a text that grew with each piece would be copied with each piece.
+  // Chunks are joined once at the end of the line, which avoids copying the line for every chunk.
   let begun: Array<string> = []
   let length = 0
   const add = (part: string) => {
@@ -161,7 +161,7 @@ async function* valuesOf(file: string, options: ReadOptions): AsyncGenerator<unk
   }
 }
 
-/** Returns the value of a line, or its problem. */
+/** Parses a line, and returns its value or the problem. */
 const parse = (text: string, seal: ReadOptions["seal"]): { readonly json?: unknown; readonly problem?: string } => {
   try {
     const json: unknown = JSON.parse(text)
@@ -216,7 +216,7 @@ export const read = (file: string, options: ReadOptions = {}): Stream.Stream<unk
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the offset after the last complete line, by reading the file backwards in pieces. */
+/** Returns the offset after the last complete line, reading the file backwards in chunks. */
 const endOfLines = (descriptor: number, size: number): number => {
   const piece = Buffer.alloc(65_536)
   for (let end = size; end > 0; ) {
@@ -261,7 +261,7 @@ const writerOf = (file: string, descriptor: number, start: number, options: Writ
       waiting += 1
       if (waiting >= syncLines || now - since >= syncMillis) flush()
     } catch (cause) {
-      // The next line would be appended to the part that was written.
+      // Without truncation, the next line would be appended to the partial one.
       waiting = before
       fs.ftruncateSync(descriptor, bytes)
       throw cause
@@ -310,7 +310,7 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
         try {
           writer.flush()
         } catch {
-          // Callers that must know whether all data is on disk flush before.
+          // Callers that need to know whether all data is on disk call `flush` first.
         } finally {
           fs.closeSync(descriptor)
         }
@@ -324,6 +324,6 @@ export const open = (file: string, options: WriteOptions = {}): Effect.Effect<Wr
 export const checkPlain = (file: string): Effect.Effect<void, FileError> =>
   Effect.try({ try: () => checkPlainNow(file), catch: fromUnknown(file, "written") })
 
-/** Runs functions of a writer as an effect. */
+/** Runs a writer's function as an effect. */
 export const attempt = <A>(run: () => A): Effect.Effect<A, FileError> =>
   Effect.try({ try: run, catch: (error) => error as FileError })

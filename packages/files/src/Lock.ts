@@ -1,5 +1,5 @@
 /**
- * A lock between processes that the operating system releases when its holder ends for any reason.
+ * An inter-process lock that the operating system releases when its holder ends for any reason.
  *
  * It is an exclusive transaction on an empty SQLite database: SQLite takes the system's own lock on the file, on Linux,
  * macOS and Windows, and the kernel releases it with the process. If the lock were only the existence of a file or
@@ -23,17 +23,17 @@ import * as WholeFile from "./WholeFile.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The holder of a lock. */
+/** The process that holds a lock. */
 export interface Holder {
   readonly pid: number
   readonly host: string
-  /** The time at which it was acquired, in ISO 8601. */
+  /** Time at which the lock was acquired, in ISO 8601 format. */
   readonly since: string
 }
 
 /** Options for acquiring a lock. */
 export interface Options {
-  /** Whether to wait for the current holder. Default: `false`. */
+  /** Whether to wait until the lock is released. Default: `false`. */
   readonly wait?: boolean | undefined
 }
 
@@ -41,14 +41,14 @@ export interface Options {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a lock cannot be acquired. */
+/** The reason why a lock cannot be acquired. */
 export type LockErrorReason =
-  /** The lock is held. `holder` is absent while the lock is being acquired. */
+  /** The lock is held. `holder` is omitted while the lock is being acquired. */
   | { readonly _tag: "Held"; readonly holder?: Holder | undefined }
-  /** The file cannot be opened, or this runtime has no `node:sqlite`. */
+  /** The file cannot be opened, or the runtime does not provide `node:sqlite`. */
   | { readonly _tag: "Unusable"; readonly detail: string }
 
-/** A lock cannot be acquired. */
+/** Raised when a lock cannot be acquired. */
 export class LockError extends Data.TaggedError("LockError")<{
   readonly file: string
   readonly reason: LockErrorReason
@@ -61,7 +61,7 @@ export class LockError extends Data.TaggedError("LockError")<{
   }
 }
 
-/** Describes a holder, such as `process 4711 since 2026-11-23T09:00:00.000Z`. */
+/** Formats the holder of a lock, e.g. `process 4711 since 2026-11-23T09:00:00.000Z`. */
 export const nameOf = (holder: Holder | undefined): string => {
   if (holder === undefined) return "another process"
   const where = holder.host === os.hostname() ? "" : ` on ${holder.host}`
@@ -86,13 +86,13 @@ const readHolder = (file: string): Holder | undefined => {
   }
 }
 
-/** Distinguishes a file from a later one of the same name. */
+/** Identifies a file, to distinguish it from a later one with the same name. */
 const identityOf = (file: string): string | undefined => {
   const found = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
   return found === undefined ? undefined : `${found.dev} ${found.ino} ${found.birthtimeNs}`
 }
 
-/** The databases whose locks are held: without a reference, garbage collection would close one and free its lock. */
+/** Open databases of held locks. Without a reference, garbage collection would close them and release the locks. */
 const held = new Set<DatabaseSync>()
 
 const lockOn = (Database: typeof DatabaseSync, file: string) => {
@@ -110,7 +110,7 @@ const lockOn = (Database: typeof DatabaseSync, file: string) => {
 const isStill = (file: string, before: string | undefined): boolean =>
   before !== undefined && before === identityOf(file)
 
-/** The file is rarely removed at that moment; so many failures in a row are a problem of the disk. */
+/** Files are rarely removed at this moment, so repeated failures indicate a disk problem. */
 const mostRemovals = 100
 
 const take = (file: string): DatabaseSync => {
@@ -126,25 +126,25 @@ const take = (file: string): DatabaseSync => {
         held.add(database)
         return database
       }
-      // The file was just created, or its holder has removed it between our opening and locking it: other processes may
-      // lock another file.
+      // The file was just created, or its holder removed it after this process opened it. Other processes may lock a
+      // different file.
       database.close()
     } catch (error) {
       removals += 1
-      // SQLite also fails in this way if the holder has removed the file.
+      // SQLite reports the same error if the holder has removed the file.
       const isRemoved = Sqlite.codeOf(error) === Sqlite.codes.inputOutput && !isStill(file, before)
       if (!isRemoved || removals > mostRemovals) throw error
     }
   }
 }
 
-/** Removes the file before it frees the lock, so that a process that has opened it by then can detect the removal. */
+/** Removes the file before releasing the lock, so that a process that has already opened it can detect the removal. */
 const free = (file: string, database: DatabaseSync) => {
   try {
     fs.rmSync(holderFile(file), { force: true })
     fs.rmSync(file, { force: true })
   } catch {
-    // Windows removes no file that is open. It stays, empty.
+    // Windows cannot remove open files, so an empty file remains.
   }
   held.delete(database)
   database.close()

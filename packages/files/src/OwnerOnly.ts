@@ -1,7 +1,6 @@
 /**
- * Files that only their owner can read. Everything that Divisi writes has the mode 0600, and its folders have 0700:
- * questions, answers, keys and their costs are private to the user. Source code that Divisi generates for a person
- * follows the umask instead.
+ * Restricts files to their owner. Everything that Divisi writes has mode 0600 (folders: 0700), since questions,
+ * answers, keys and costs are private to the user. Generated source code follows the umask instead.
  *
  * Older files may have wider permissions. In this user's own folders (`UserFolders`), their permissions are restricted
  * on next use; for any other file, a warning contains the command to do so.
@@ -12,19 +11,19 @@ import * as Effect from "effect/Effect"
 import { Report } from "./FileError.ts"
 import * as UserFolders from "./UserFolders.ts"
 
-/** The mode of new files. */
+/** File mode of new files. */
 export const fileMode = 0o600
 
-/** The mode of new folders. */
+/** File mode of new folders. */
 export const folderMode = 0o700
 
-/** The permission bits of other users. */
+/** Permission bits for other users. */
 const ofOthers = 0o077
 
-/** The readers of a written file: its owner, or those that the umask allows. */
+/** Access to a new file: only its owner, or as determined by the umask. */
 export type Access = "owner" | "umask"
 
-/** Windows does not have such modes: a user's folder is closed to other users there. */
+/** Windows does not support file modes. User folders are not accessible to other users there. */
 const hasModes = process.platform !== "win32"
 
 const isOpen = (mode: number): boolean => hasModes && (mode & ofOthers) !== 0
@@ -56,7 +55,7 @@ export const closeNow = (file: string, mode: number = fileMode): boolean => {
 
 const isBelow = (folder: string, name: string): boolean => name === folder || name.startsWith(folder + path.sep)
 
-/** So many entries of a folder are closed at most: a first use must not take long. */
+/** Maximum number of entries to restrict in a folder, so that the first use remains fast. */
 const mostEntries = 20_000
 
 const closeAll = (root: string): void => {
@@ -91,7 +90,7 @@ export const closeOwnFolderOf = (name: string): void => {
   closeNow(root, found.mode)
 }
 
-/** The files that were reported: once is enough. */
+/** Files that were already reported, so that each is reported only once. */
 const reported = new Set<string>()
 
 const quoted = (file: string): string => (/^[\w@%+=:,./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`)

@@ -1,5 +1,5 @@
 /**
- * Starts programs as leaders of process groups, so that they end together with everything that they started.
+ * Starts programs as leaders of process groups, so that they and all of their child processes can be stopped together.
  *
  * A group ends as a whole: if it is stopped, if its leader ends, or if this process ends, even by `kill -9`. On
  * Windows, which has no process groups, `taskkill /T` ends the tree of processes.
@@ -23,13 +23,15 @@ const headOptions = { detached: !isWindows, windowsHide: true } as const
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const defaultGraceMillis = 2_000
 
-/** Time that the output may stay open once the head has ended: a program may have left its group. */
+/**
+ * How long output may stay open after the leader has ended, in milliseconds. A child process may have left the group.
+ */
 const outputMillis = 1_000
 
-/** The groups that may have members. */
+/** Process groups that may have members. */
 const running = new Set<ChildProcess>()
 
-/** The groups that have received SIGTERM, and whose members have time to end. */
+/** Groups that received SIGTERM and whose members have time to exit. */
 const stopping = new WeakSet<ChildProcess>()
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -53,7 +55,7 @@ for id in $g; do kill -KILL -$id; done
 
 let guard: ChildProcess | undefined
 
-/** One process for all groups. Nothing waits for it, and it outlives this process by the grace time at most. */
+/** One guard process for all groups. It outlives this process by at most the grace period. */
 const startGuard = (): ChildProcess => {
   const child = spawn("/bin/sh", ["-c", guardScript], { detached: true, stdio: ["pipe", "ignore", "ignore"], cwd: "/" })
   child.on("error", () => {})
@@ -94,7 +96,7 @@ const threeOf = (stdio: StdioOptions = "pipe"): Extract<StdioOptions, ReadonlyAr
  */
 const registerThenRun = (fd: number) => `(echo "+ $$" >&${fd}) 2>/dev/null; exec "$0" "$@" ${fd}>&-`
 
-/** Starts the head of a group. A program that cannot be started is left to `spawn`, for its error. */
+/** Starts the leader of a group. A program that cannot be started is passed to `spawn`, which reports the error. */
 const spawnHead = (file: string, args: ReadonlyArray<string>, options: SpawnOptions): ChildProcess => {
   const stdio = threeOf(options.stdio)
   const fd = stdio.length
@@ -148,7 +150,7 @@ const forget = (child: ChildProcess): void => {
   tellGuard("-", child)
 }
 
-/** Sends a signal to all members; returns whether there are any. */
+/** Sends a signal to all members. Returns whether there are any. */
 const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
   if (isWindows) {
     if (signal !== 0) spawnSync("taskkill", ["/pid", `${pid}`, "/T", "/F"], { stdio: "ignore" })
@@ -157,7 +159,7 @@ const send = ({ pid }: ChildProcess, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(-pid!, signal)
   } catch (error) {
-    // Members that belong to another user cannot be signalled, and are there.
+    // Members that belong to another user cannot be signalled, but they exist.
     return (error as NodeJS.ErrnoException).code === "EPERM"
   }
 }
@@ -172,7 +174,7 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 
 const wait = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))
 
-/** Waits until a process has ended, up to a time limit. Returns whether it has ended. */
+/** Waits until a process has exited, up to a time limit. Returns whether it has exited. */
 export const ended = (child: ChildProcess, millis: number): Promise<boolean> =>
   new Promise((resolve) => {
     if (child.pid === undefined || hasEnded(child)) return resolve(true)
@@ -204,25 +206,25 @@ export const stop = async (child: ChildProcess, graceMillis: number = defaultGra
 
 /** Options for running a command. */
 export interface CommandOptions {
-  /** The standard input. Default: empty. */
+  /** Text to write to standard input. Default: empty. */
   readonly input?: string | undefined
   readonly cwd?: string | undefined
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** Stops the command when it is aborted. The promise is then rejected with the reason. */
+  /** Stops the command when the signal is aborted. The promise is then rejected with the abort reason. */
   readonly signal?: AbortSignal | undefined
-  /** The time limit in milliseconds. Default: unlimited. */
+  /** Timeout in milliseconds. Default: unlimited. */
   readonly timeoutMillis?: number | undefined
-  /** The number of characters at the end of its output that are retained. Default: 16,000. */
+  /** Number of characters to retain from the end of the output. Default: 16,000. */
   readonly maxCharacters?: number | undefined
 }
 
-/** A command that has ended. */
+/** The result of a command. */
 export interface Ended {
-  /** `null` if a signal ended it. */
+  /** The exit code; `null` if the command was ended by a signal. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly isTimedOut: boolean
-  /** The end of its output on both streams, in order of arrival. */
+  /** The end of the combined output of both streams, in order of arrival. */
   readonly output: string
 }
 
@@ -273,7 +275,7 @@ export const run = (command: string, options: CommandOptions = {}): Promise<Ende
         done()
       })
     })
-    // A command need not read its input.
+    // The command may exit without reading its input.
     child.stdin.on("error", () => {})
     child.stdin.end(input)
   })

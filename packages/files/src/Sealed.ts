@@ -1,5 +1,5 @@
 /**
- * JSON with an embedded checksum, so that readers detect changes by a disk, a network or a person.
+ * JSON with an embedded checksum, which allows readers to detect corruption and manual changes.
  *
  * The last key of the object, `sha256`, is the SHA-256 of the object without it, as JSON without whitespace. A text
  * that was only reformatted therefore still matches, and readers that do not know the key see an ordinary object.
@@ -7,14 +7,14 @@
 import { createHash } from "node:crypto"
 import * as Data from "effect/Data"
 
-/** The text differs from what was written. */
+/** Raised if the content does not match its checksum. */
 export class DamageError extends Data.TaggedError("DamageError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** Options for reading a text. */
+/** Options for verifying an object. */
 export interface ReadOptions {
   /** Whether to accept an object without a checksum. Default: `false`. */
   readonly isOptional?: boolean | undefined
@@ -23,7 +23,7 @@ export interface ReadOptions {
 const sumOf = (text: string): string => createHash("sha256").update(text).digest("hex")
 
 /**
- * Returns an object as JSON with its checksum, on one line or indented by the given number of spaces.
+ * Serializes an object with its checksum, on one line or indented by the given number of spaces.
  *
  * **Example**
  *
@@ -41,7 +41,7 @@ export const stringify = (value: object, indent = 0): string => {
   return text === "{}" ? `{"sha256":"${sha256}"}` : `${text.slice(0, -1)},"sha256":"${sha256}"}`
 }
 
-/** Verifies and returns a sealed object from its parsed JSON. Throws a `DamageError` if it was changed. */
+/** Verifies a parsed object and returns it. Throws a `DamageError` if it was changed. */
 export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): object => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new DamageError({ detail: "it is not an object" })
@@ -53,7 +53,7 @@ export const open = (value: unknown, { isOptional = false }: ReadOptions = {}): 
   throw new DamageError({ detail: "its checksum does not match, so it is corrupt or was edited" })
 }
 
-/** Parses, verifies and returns a sealed object from its text. Throws a `DamageError` if it was changed. */
+/** Parses and verifies an object. Throws a `DamageError` if it was changed. */
 export const parse = (text: string, options?: ReadOptions): object => {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-/** Node's own SQLite, loaded on first use without a warning, and its error codes. */
+/** Node's built-in SQLite, loaded on first use without a warning. */
 import type * as sqlite from "node:sqlite"
 
 /** SQLite's primary result codes. */
@@ -14,7 +14,7 @@ export const codes = {
   notADatabase: 26
 } as const
 
-/** Returns the code of an error from SQLite; `undefined` for any other error. */
+/** Returns the result code of a SQLite error, or `undefined` for any other error. */
 export const codeOf = (error: unknown): number | undefined => {
   const code = (error as { readonly errcode?: unknown } | null)?.errcode
   return typeof code === "number" ? code & 0xff : undefined

@@ -8,30 +8,30 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as DiskJournal from "./DiskJournal.ts"
 
-/** The payments for a run that an earlier process left unfinished. */
+/** Payments for a run that an earlier process left unfinished. */
 export interface Left {
-  /** The cost in USD, with unconfirmed calls at their worst case. */
+  /** Cost in USD, with unconfirmed calls at their worst-case cost. */
   readonly costUsd: number
-  /** The worst cases of the unconfirmed calls, without free calls. */
+  /** Worst-case costs of the unconfirmed calls, excluding free calls. */
   readonly inDoubt: ReadonlyArray<number>
 }
 
-/** Runs in a file. */
+/** The unfinished runs in a file. */
 export interface UnendedRuns {
-  /** The payments of earlier processes for the runs that they left unfinished, by the names of the runs. */
+  /** Payments by earlier processes for their unfinished runs, keyed by run name. */
   readonly left: ReadonlyMap<string, Left>
-  /** The names of all runs in the file when it was opened. */
+  /** Names of all runs in the file when it was opened. */
   readonly names: ReadonlyArray<string>
   /**
    * Returns the journal that stores a run, optionally under a separate name. This journal does not report that the run
    * has ended: its result is not stored, so the run is executed to its end again, from its answers.
    */
   readonly journalOf: (run: string, name?: string) => Journal.Journal
-  /** Removes runs by name. Their results must be on disk. */
+  /** Removes runs by name. Their results must already be on disk. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, Journal.JournalError>
 }
 
-/** Returns the unconfirmed calls of a run. A call whose answer can be requested again is not one of them. */
+/** Returns the unconfirmed calls of a run, excluding calls whose answer can be requested again. */
 const doubtsIn = (entries: ReadonlyArray<Journal.Entry>): ReadonlyArray<number> => {
   const open = new Map<string, number>()
   for (const entry of entries) {

@@ -11,7 +11,7 @@ import * as UserDirectories from "effect/persistence/UserDirectories"
 
 const directories = UserDirectories.make()
 
-/** Services and containers may run without `HOME`; the system knows the folder nevertheless. */
+/** Services and containers may run without `HOME`, so the operating system is asked. */
 const withHome = () => {
   const home = os.homedir()
   return ConfigProvider.fromEnvRecord({ HOME: home, USERPROFILE: home })
@@ -42,7 +42,7 @@ export const ownFoldersNow = (): ReadonlyArray<string> => {
   return known.folders
 }
 
-/** Returns the path in an environment variable, or else a path in one of the folders of this user. */
+/** Returns the path in an environment variable, or a path in one of the user's folders. */
 const place = (folder: "cache" | "data", name: string, variable: string): Effect.Effect<string> =>
   Effect.gen(function* () {
     const named = yield* Effect.orDie(Config.String(variable).pipe(Config.withDefault("")))

@@ -16,23 +16,23 @@ import * as OwnerOnly from "./OwnerOnly.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Text, bytes, or chunks of either. */
+/** Text, binary data, or chunks of either. */
 export type Content = string | Uint8Array | Iterable<string | Uint8Array>
 
 /** Options for writing a file. */
 export interface Options {
   /**
-   * Whether to wait until the content is on the disk. Default: `true`. Without it, a file survives a killed process,
-   * but perhaps not a power failure; call {@link sync} later to ensure that.
+   * Whether to wait until the content is on disk. If `false`, the file survives a killed process, but possibly not a
+   * power failure; call {@link sync} later to ensure that. Default: `true`.
    */
   readonly isDurable?: boolean | undefined
-  /** The permitted readers of a new file. Default: only its owner. Generated source code follows the umask. */
+  /** Access to a new file. By default, only its owner; generated source code follows the umask. */
   readonly access?: OwnerOnly.Access | undefined
 }
 
-/** Receives the content of a file in order. */
+/** Receives the content of a file, in order. */
 export interface Sink {
-  /** Writes a chunk. Its buffer can be reused after the promise has resolved. */
+  /** Writes a chunk. Its buffer can be reused once the promise has resolved. */
   readonly write: (piece: string | Uint8Array) => Promise<void>
   /** Returns the number of bytes written so far. */
   readonly position: () => number
@@ -69,10 +69,10 @@ export const syncFolder = (folder: string): Effect.Effect<void, FileError> =>
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Small pieces are buffered up to this number of bytes. */
+/** Small chunks are buffered up to this number of bytes. */
 const bufferSize = 1 << 20
 
-/** A nearly full disk accepts a part of the data, and reports the error only for the rest. */
+/** A nearly full disk accepts part of the data and reports an error only for the rest. */
 const writeAll = async (file: fs.FileHandle, bytes: Uint8Array) => {
   for (let written = 0; written < bytes.length; ) written += (await file.write(bytes, written)).bytesWritten
 }
@@ -99,7 +99,7 @@ const sinkOf = (file: fs.FileHandle, signal: AbortSignal) => {
   return { sink, flush }
 }
 
-/** Returns the real location of a file, behind links, and the kind of the existing entry. */
+/** Resolves symbolic links, and returns the type of the existing entry. */
 const placeOf = async (file: string) => {
   const target = await fs.realpath(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return file
@@ -108,23 +108,23 @@ const placeOf = async (file: string) => {
   return { target, before: await fs.stat(target).catch(() => undefined) }
 }
 
-/** Returns the name of a file that is being written, which a killed process leaves behind. */
+/** Returns the temporary name of a file being written. A killed process leaves such a file behind. */
 const partialOf = (target: string) => `${target}.${randomUUID()}.partial`
 
 const partialPattern = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.partial$/
 
-/** The folders that this process has looked into: once is enough. */
+/** Folders that this process has already cleaned up. */
 const swept = new Set<string>()
 
 const sweepOnce = (folder: string) =>
   Effect.promise(async () => {
     if (swept.has(folder)) return
     swept.add(folder)
-    // Leftovers that cannot be removed do no harm.
+    // Leftover files that cannot be removed are harmless.
     await sweepNow(folder, deadMillis).catch(() => undefined)
   })
 
-/** A writer that has not written for this long has ended. */
+/** A writer that has not written for this long, in milliseconds, is considered dead. */
 const deadMillis = 3_600_000
 
 const sweepNow = async (folder: string, olderThanMillis: number, names?: ReadonlyArray<string>) => {
@@ -156,7 +156,7 @@ const fill = (file: string, handle: fs.FileHandle, body: Body, isDurable: boolea
 
 const close = (handle: fs.FileHandle) => Effect.promise(() => handle.close())
 
-/** Devices and pipes are written in place: a rename would replace them. */
+/** Devices and pipes are written directly, because a rename would replace them. */
 const writeInPlace = (target: string, body: Body) =>
   Effect.acquireUseRelease(
     attempt(target, () => fs.open(target, "w")),
@@ -164,7 +164,7 @@ const writeInPlace = (target: string, body: Body) =>
     close
   )
 
-/** A failed removal must not hide the error that led to it. */
+/** A failed cleanup must not hide the original error. */
 const remove = (file: string) => Effect.promise(() => fs.rm(file, { force: true }).catch(() => undefined))
 
 /**
@@ -259,14 +259,14 @@ export const makeFolderNow = (folder: string, access: OwnerOnly.Access = "owner"
     try {
       mkdirSync(one, { mode: access === "umask" ? 0o777 : OwnerOnly.folderMode })
     } catch (error) {
-      // Another process may have created it since.
+      // Another process may have created the folder in the meantime.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
       if (!isFolder(one)) throw new Error(`${one} is not a folder`)
     }
   }
 }
 
-/** Creates a folder and its parents, if they do not exist. */
+/** Creates a folder and its parents if they do not exist. */
 export const makeFolder = (folder: string, access?: OwnerOnly.Access | undefined): Effect.Effect<void, FileError> =>
   Effect.try({ try: () => makeFolderNow(folder, access), catch: fromUnknown(folder, "written") })
 

@@ -1,4 +1,4 @@
-/** The common parts of this package's SQLite files: ownership, errors, and waiting for other processes. */
+/** Code shared by this package's SQLite files: ownership, errors, and waiting for other processes. */
 import fs from "node:fs"
 import path from "node:path"
 import type { DatabaseSync } from "node:sqlite"
@@ -13,13 +13,13 @@ import * as WholeFile from "../WholeFile.ts"
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a file that was opened cannot be used. */
+/** The reason why an open file cannot be used. */
 export type Failure =
-  /** It, or its folder, cannot be opened or written. */
+  /** The file or its folder cannot be opened or written. */
   | { readonly _tag: "Unwritable"; readonly detail: string }
-  /** Its disk has no room left. */
+  /** The disk is full. */
   | { readonly _tag: "Full" }
-  /** It is a file of another program. */
+  /** The file belongs to another program. */
   | { readonly _tag: "Foreign" }
   | { readonly _tag: "Damaged"; readonly detail: string }
 
@@ -32,7 +32,7 @@ const unwritable: ReadonlySet<number | undefined> = new Set([
   Sqlite.codes.readOnly,
   Sqlite.codes.inputOutput,
   Sqlite.codes.cannotOpen,
-  // The system's own error.
+  // The operating system's error.
   undefined
 ])
 
@@ -49,21 +49,21 @@ export const failureOf = (error: unknown): Failure => {
 // Waiting for other processes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** SQLite waits in place, and nothing else of this process runs meanwhile; so it waits briefly, and then we do. */
+/** SQLite's busy timeout blocks the whole process, so it is short, and retries are done here. */
 const busyMillis = 20
 
 export const napMillis = 10
 
-/** How often a piece of work is tried again while another process holds the file: for some ten seconds. */
+/** Maximum number of attempts while another process holds the file, for about ten seconds in total. */
 export const mostNaps = 300
 
-/** Whether another process holds the file just now. */
+/** Whether another process currently holds the file. */
 export const isBusy = (error: unknown): boolean => {
   const code = Sqlite.codeOf(error)
   return code === Sqlite.codes.busy || code === Sqlite.codes.locked
 }
 
-/** Runs a piece of work on the file, again while another process holds it. */
+/** Runs work on the file, and retries it while another process holds the file. */
 export const patiently = <A>(work: () => A, naps = mostNaps): Effect.Effect<A, unknown> =>
   Effect.suspend(() => {
     try {
@@ -79,11 +79,11 @@ export const patiently = <A>(work: () => A, naps = mostNaps): Effect.Effect<A, u
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The value of a pragma that is a number. */
+/** Returns the value of a numeric pragma. */
 export const pragma = (database: DatabaseSync, name: string): number =>
   Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0])
 
-/** Runs in a transaction that may write, and rolls it back on an exception. */
+/** Runs work in a write transaction, which is rolled back on an exception. */
 export const transact = <A>(database: DatabaseSync, work: () => A): A => {
   database.exec("BEGIN IMMEDIATE")
   try {
@@ -113,12 +113,12 @@ const identify = (database: DatabaseSync, { applicationId, schemaVersion }: Mark
   return pragma(database, "user_version") > schemaVersion ? "Newer" : "ours"
 }
 
-/** Why a file cannot be opened. */
+/** The reason why a file cannot be opened. */
 export type Unopened =
   | Failure
-  /** This runtime has no `node:sqlite`. */
+  /** The runtime does not provide `node:sqlite`. */
   | { readonly _tag: "Unsupported" }
-  /** A newer version of this package wrote it. */
+  /** The file was written by a newer version of this package. */
   | { readonly _tag: "Newer" }
 
 /** Describes the problem of a file, to follow its name, and the remedy. `cure` is for a damaged file. */
@@ -139,13 +139,13 @@ export const explain = (reason: Unopened, cure: string): string => {
   }
 }
 
-/** A kind of file: its mark, and its preparation. */
+/** A kind of file: its application id, and how to prepare it. */
 export interface Kind extends Mark {
   /** Prepares a file for several processes, and writes the schema if it is missing. */
   readonly prepare: (database: DatabaseSync) => void
 }
 
-/** Opens a file of a kind until the scope closes. */
+/** Opens a file of the given kind until the scope closes. */
 export const open = <E>(
   file: string,
   kind: Kind,

@@ -1,17 +1,17 @@
-/** How content leaves a SQLite file: deleted rows are overwritten, free pages go back to the system, the log is emptied. */
+/** Removes content from SQLite files: deleted rows are overwritten, free pages are released, and the log is emptied. */
 import fs from "node:fs"
 import type { DatabaseSync } from "node:sqlite"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isBusy, napMillis, patiently, pragma } from "./database.ts"
 
-/** The entries that were removed, or would be. */
+/** Number and size of the entries deleted, or to be deleted. */
 export interface Erased {
   readonly entries: number
   readonly bytes: number
 }
 
-/** Rows, or pages, that one step removes. Other work of the process runs between steps. */
+/** Maximum number of rows or pages removed in one step. Other work of the process runs between steps. */
 const atOnce = 256
 
 /** How often the log is tried again while another process reads it: for some two seconds. */
@@ -48,7 +48,7 @@ export interface Aged {
   readonly column: string
 }
 
-/** Removes the rows of a table that are from before a time, a few at once. */
+/** Deletes rows older than the given time, a few at a time. */
 export const olderThan = (
   database: DatabaseSync,
   { column, table }: Aged,
@@ -72,7 +72,7 @@ export const olderThan = (
     return { entries: Number(entries), bytes: Number(bytes) }
   })
 
-/** {@link olderThan} in a file, which is opened for it. Nothing if there is no file. */
+/** Runs {@link olderThan} on a file. Does nothing if the file does not exist. */
 export const inFile = <E>(
   file: string,
   open: Effect.Effect<DatabaseSync, E, Scope.Scope>,

@@ -1,5 +1,5 @@
 /**
- * The single writer of a SQLite file: pending writes share one transaction, and their callers are notified after the
+ * Serializes writes to a SQLite file. Pending writes share one transaction, and their callers are notified after the
  * commit.
  */
 import type { DatabaseSync } from "node:sqlite"
@@ -15,17 +15,17 @@ interface Task {
   readonly resume: (done: Effect.Effect<unknown, unknown>) => void
 }
 
-/** Writes to one file. */
+/** Queues writes to one file. */
 export interface Writer {
-  /** Does a piece of work in the next transaction. */
+  /** Runs work in the next transaction. */
   readonly write: <A>(work: () => A, isDurable: boolean) => Effect.Effect<A, unknown>
-  /** Like `write`, if no caller waits for the result. */
+  /** Like `write`, but without waiting for the result. */
   readonly later: (work: () => unknown) => void
-  /** Writes the pending work now. */
+  /** Writes all pending work immediately. */
   readonly close: () => void
 }
 
-/** Makes the writer of an open file. */
+/** Creates the writer for an open file. */
 export const make = (database: DatabaseSync): Writer => {
   const begin = database.prepare("BEGIN IMMEDIATE")
   const commit = database.prepare("COMMIT")

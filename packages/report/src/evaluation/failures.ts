@@ -8,7 +8,7 @@ import type { Cell, Evaluation } from "./Evaluation.ts"
 const sum = ({ cells }: Evaluation, of: (cell: Cell) => number): number =>
   cells.reduce((total, cell) => total + of(cell), 0)
 
-/** Why samples are missing: `Network 3, Timeout 1`. */
+/** Formats the reasons for missing samples: `Network 3, Timeout 1`. */
 const reasons = ({ cells }: Evaluation): string => {
   const all = cells.flatMap(({ score }) => Object.entries(score.missingBy ?? {}))
   return [...Map.groupBy(all, ([reason]) => reason)]
@@ -49,7 +49,7 @@ export const failures = (evaluation: Evaluation, remedy = ""): ReadonlyArray<str
 // Baselines
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Single workers that have a row each; of more, the best so many, and the others share one. */
+/** Maximum number of single-worker policies that have a separate row. All others share one row. */
 const mostSingles = 3
 
 /** Whether a policy is a single-worker baseline. */

@@ -1,11 +1,14 @@
-/** Timeline of workers for a run: one span for each call that can be placed, and one while tools were run or waited for. */
+/**
+ * Builds a run's timeline: one span for each call with known times, and one for each period in which tools were running
+ * or pending.
+ */
 import type { Transcript } from "@divisi/core"
 
-/** A length of time, in milliseconds since 1970. */
+/** A period of time, in milliseconds since 1970. */
 export interface Span {
   readonly from: number
   readonly to: number
-  /** The worker that was called; absent while a tool was running or pending. */
+  /** The worker that was called. Omitted for tools. */
   readonly worker?: string | undefined
 }
 
@@ -19,7 +22,7 @@ const ofTurn = (turn: Transcript.TurnRecord): ReadonlyArray<Span> => {
   return end > endedAt ? [asked, { from: endedAt, to: end }] : [asked]
 }
 
-/** The last call of a step begins where the tools before it have ended: what was before is in its turns. */
+/** The last call of a step starts after its last tools have ended; earlier calls are recorded in its turns. */
 const ofAnswer = (step: Transcript.StepRecord): ReadonlyArray<Span> => {
   const { endedAt, startedAt, turns = [], worker } = step
   if (step.nested !== undefined || endedAt === undefined || startedAt === undefined) return []
@@ -32,17 +35,17 @@ const ofStep = (step: Transcript.StepRecord): ReadonlyArray<Span> => [
   ...(step.nested === undefined ? [] : of(step.nested))
 ]
 
-/** A completion begins where the one before it has ended. */
+/** A completion starts when the previous one has ended. */
 const ofPlans = ({ completions, startedAt }: Transcript.RoundRecord, policy: string): ReadonlyArray<Span> => {
   const ends = completions.flatMap(({ endedAt }) => endedAt ?? [])
   return ends.map((to, index) => ({ from: ends[index - 1] ?? startedAt, to, worker: policy }))
 }
 
-/** The spans of a run, those of runs within it included. */
+/** Returns the spans of a run, including nested runs. */
 export const of = ({ policy, rounds }: Transcript.Transcript): ReadonlyArray<Span> =>
   rounds.flatMap((round) => [...ofPlans(round, policy), ...round.steps.flatMap(ofStep)])
 
-/** How long at least one of the spans lasts, in milliseconds. */
+/** Returns the time covered by at least one span, in milliseconds. */
 export const length = (spans: ReadonlyArray<Span>): number => {
   let end = Number.NEGATIVE_INFINITY
   let sum = 0
@@ -53,7 +56,7 @@ export const length = (spans: ReadonlyArray<Span>): number => {
   return sum
 }
 
-/** Spans in lanes, so that none covers another. */
+/** Assigns spans to lanes so that they do not overlap. */
 export const lanes = (spans: ReadonlyArray<Span>): ReadonlyArray<ReadonlyArray<Span>> => {
   const made: Array<Array<Span>> = []
   for (const span of spans.toSorted((left, right) => left.from - right.from)) {

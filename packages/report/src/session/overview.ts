@@ -1,4 +1,4 @@
-/** The head of a session's page: what it came to in a few figures. */
+/** The header of a session report, with its key figures. */
 import { type Html, html } from "../page/Html.ts"
 import { count, counted, duration, percent, unknown, usd } from "../page/Numbers.ts"
 import { note, tiles } from "../page/Page.ts"
@@ -8,7 +8,7 @@ const timeOf = (at: number): string => `${new Date(at).toISOString().slice(0, 16
 
 const shareOf = (share: number | undefined): string => (share === undefined ? unknown : percent(share))
 
-/** How runs ended: `12 answered, 1 failed`. */
+/** Formats the number of runs by ending: `12 answered, 1 failed`. */
 export const endings = ({ endings }: Pick<Totals, "endings">): string =>
   Object.entries(endings)
     .map(([name, number]) => `${count(number)} ${name}`)
@@ -22,7 +22,7 @@ const priced = ({ isPlay, spend: { calls, unpricedCalls } }: Figures): string =>
     ...(isPlay ? ["play money"] : [])
   ].join(", ")
 
-/** The results of the session. */
+/** Renders the key figures of the session. */
 export const overview = (title: string, figures: Figures): Html => {
   const { from, orchestration, spend, to, toolMillis, workedMillis } = figures
   const { inputTokens, outputTokens } = spend.usage

@@ -1,4 +1,4 @@
-/** The runs of a session: when who worked on each, and what it came to. */
+/** A timeline of the runs in a session, and a table with their costs. */
 
 import { Transcript } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -14,19 +14,19 @@ import { table } from "../page/Table.ts"
 import type { Figures } from "./Session.ts"
 import * as Spans from "./Spans.ts"
 
-/** So many runs are drawn and listed. */
+/** Maximum number of runs to draw and list. */
 const most = 100
 
-/** Less than this cannot be seen. */
+/** Minimum visible width of a span, as a fraction of the timeline. */
 const leastWidth = 0.003
 
 /** A tag that clients put before the user's text. */
 const added = /^\s*<([a-z][\w-]*)>[\s\S]*?<\/\1>/i
 
-/** The length within which a question's text is searched for: it may be followed by many files. */
+/** Maximum length of a question to process, in characters. It may be followed by many files. */
 const mostRead = 100_000
 
-/** The first words of a question. */
+/** Returns the first words of a question. */
 const wordsOf = ({ task }: Transcript.Transcript): string => {
   let text = Task.question(task).slice(0, mostRead)
   for (let next = text.replace(added, ""); next !== text; next = text.replace(added, "")) text = next
@@ -62,14 +62,14 @@ const ticksOf = (from: number, to: number, at: (time: number) => number): Readon
   return seconds.ticks(5).map((second) => ({ at: at(from + 1000 * second), label: duration(1000 * second) }))
 }
 
-/** Those that cost most, in the order in which they began. */
+/** Returns the most expensive runs, in order of their start. */
 const drawn = (runs: ReadonlyArray<Transcript.Transcript>): ReadonlyArray<Transcript.Transcript> =>
   runs
     .toSorted((left, right) => Transcript.spendSoFar(right).costUsd - Transcript.spendSoFar(left).costUsd)
     .slice(0, most)
     .toSorted((left, right) => left.startedAt - right.startedAt)
 
-/** When who worked, and the runs one by one. */
+/** Renders the timeline and the table of runs. */
 export const runsSection = (runs: ReadonlyArray<Transcript.Transcript>, { from, to, workers }: Figures): Html => {
   const shown = drawn(runs)
   const colours = new Map(workers.map(({ id }, place) => [id, colourOf(place)]))
