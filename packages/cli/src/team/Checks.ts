@@ -12,15 +12,15 @@ import type { Config } from "../config.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 import * as OfflineGym from "./OfflineGym.ts"
 
-/** A command may run for so long. */
+/** Timeout for a check command, in milliseconds. */
 const timeoutMillis = 60_000
 
-/** The last characters of its output, which are shown. */
+/** Number of characters to show from the end of a command's output. */
 const maxShown = 2_000
 
 /**
- * A check by a command of the user's shell: the answer is its standard input, the question `DIVISI_QUESTION`. It passes
- * with the exit code 0; what it prints says what is wrong.
+ * Creates a check that runs a shell command. The answer is passed on standard input, and the question in
+ * `DIVISI_QUESTION`. Exit code 0 means that the answer passes; otherwise, the output is the objection.
  */
 const byCommand =
   (command: string): Check.Check =>
@@ -84,16 +84,19 @@ export const named = (
   )
 }
 
-/** A plan writes names after `: next`, and numbers mean workers. */
+/** Plans write check names after `: next`, where numbers refer to workers. */
 const namePattern = /^\p{L}[\p{L}\p{N} _.-]{0,63}$/u
 
-/** The name and the text of a check, as `--check` has them. */
+/** Splits a `--check` value into the name and the definition of the check. */
 const parted = (flag: string): readonly [string, string] => {
   const at = flag.indexOf("=")
   return at < 0 ? [flag, ""] : [flag.slice(0, at).trim(), flag.slice(at + 1).trim()]
 }
 
-/** The checks that plans may use by name: those of the config, and those of `--check`, which win. */
+/**
+ * Returns the named checks available to plans: those in the config, and those set with `--check`, which take
+ * precedence.
+ */
 export const resolve = Effect.fnUntraced(function* (
   config: Pick<Config, "checks">,
   flags: ReadonlyArray<string>,

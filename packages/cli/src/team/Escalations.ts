@@ -1,4 +1,4 @@
-/** The policies that ask a second worker on evidence, by name: `checked:a+b+command:npm test` and `agreed:a+b+c`. */
+/** Policies that escalate to another worker, by name: `checked:a+b+command:npm test` and `agreed:a+b+c`. */
 import { Escalation } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import * as Checks from "./Checks.ts"
 
-/** How each is written. */
+/** The syntax of each policy name. */
 const forms = { checked: "checked:<first>+<then>+<check>", agreed: "agreed:<a>+<b>+<otherwise>" } as const
 
 /** Returns the policy for a name; `value` is the text after its colon. A command may contain a plus. */

@@ -1,4 +1,4 @@
-/** The gym in the command line: its pool as the default, its tasks, and its best worker. */
+/** Makes the gym available on the command line: its default pool, its tasks, and its best worker. */
 
 import { Baselines, type Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -14,7 +14,7 @@ import * as Result from "effect/Result"
 import type { Config } from "../config.ts"
 import { type Failure, failed, messageOf, usage } from "../invocation/Failure.ts"
 
-/** The families that `--family` knows. */
+/** The families accepted by `--family`. */
 export const families: ReadonlyArray<string> = [...Family.names, ...Family.toolNames, "composite"]
 
 /** Returns the family named by `--family`; fails if it does not exist. */
@@ -25,28 +25,31 @@ export const familyOf = (named: Option.Option<string>): Effect.Effect<string | u
     : Effect.fail(usage(`The gym does not have the family "${family}". It has: ${families.join(", ")}.`))
 }
 
-/** The family of a name, if its questions need a tool. */
+/** Returns the family with the given name, if its questions need a tool. */
 const toolFamily = (family: string | undefined) => Family.toolNames.find((name) => name === family)
 
-/** Whether the questions of a family need a tool. */
+/** Whether the questions in a family need a tool. */
 export const needsTool = (family: string | undefined): boolean => toolFamily(family) !== undefined
 
-/** The settings of runs whose questions need a tool: who cannot call tools works without. */
+/** Settings for runs whose questions need a tool. Workers that cannot call tools run without it. */
 const withTools = ({ tools = [], unsupported = "omit" }: Pick<RunSettings, "tools" | "unsupported">) => ({
   unsupported,
   tools: [...GymTools.all, ...tools]
 })
 
-/** The pool to watch at work: its workers take their time, and make no mistakes. */
+/** The pool for demonstrations: its workers simulate delays and make no mistakes. */
 export const pool = (): WorkerPool.WorkerPool => GymPool.make({ mistakes: false })
 
-/** The oracle, which knows the tasks of the gym and its workers. */
+/** The oracle policy, which has access to the gym's answers and the properties of its workers. */
 export const oracle = OraclePolicy.make()
 
-/** The same pool for measuring: its workers answer at once. The storekeeper is there for tasks that need a tool. */
+/**
+ * The same pool for evaluations: its workers respond immediately. The storekeeper is included for tasks that need a
+ * tool.
+ */
 export const fastPool = (storekeeper = false): WorkerPool.WorkerPool => GymPool.make({ latencyMillis: 0, storekeeper })
 
-/** A config for tasks of a family, with the tool that they may need. */
+/** Returns a config for the tasks of a family, including the tool they may need. */
 export const configFor = (config: Config, family: string | undefined): Config =>
   needsTool(family) ? { ...config, ...withTools(config) } : config
 
@@ -64,7 +67,7 @@ export const configOf = (config: Config, question: string): Config =>
       }
     : config
 
-/** Which tasks to make. */
+/** Selects the tasks to generate. */
 export interface TaskOptions {
   readonly split: Gym.Split
   readonly count: number
@@ -95,7 +98,7 @@ export const { grader } = GymGrader
 /** Retries without waiting: an overloaded worker of the gym has recovered by the next call. */
 export const atOnce: Resilience.Retry = { baseDelayMillis: 0, jitter: false }
 
-/** How many of the tasks a worker gets right alone. */
+/** Returns the number of tasks that a worker answers correctly alone. */
 const scoreOf = (pool: WorkerPool.WorkerPool, run: RunSettings, worker: string, trials: ReadonlyArray<Task>) => {
   const conductor = Conductor.make({
     ...run,
@@ -113,13 +116,13 @@ const scoreOf = (pool: WorkerPool.WorkerPool, run: RunSettings, worker: string, 
   return Effect.map(Effect.forEach(trials, isCorrect), (verdicts) => verdicts.filter((correct) => correct).length)
 }
 
-/** The `count` workers with the highest scores. */
+/** Returns the `count` workers with the highest scores. */
 const top = (scores: ReadonlyMap<string, number>, count: number): ReadonlyArray<string> =>
   [...scores.keys()].sort((left, right) => scores.get(right)! - scores.get(left)!).slice(0, count)
 
 const findBest = (ids: ReadonlyArray<string>): Effect.Effect<string | undefined, Failure> =>
   Effect.gen(function* () {
-    // The storekeeper is only in teams for tasks that need a tool.
+    // The storekeeper is included only in pools for tasks that need a tool.
     const isEquipped = ids.includes("storekeeper")
     const pool = WorkerPool.subset(fastPool(isEquipped), ids)
     if (Result.isFailure(pool)) return undefined

@@ -1,6 +1,6 @@
 /**
- * A policy or a grader of the user's own, named on the command line by the path of its module: `--policy ./mine.ts`,
- * `--grader ./mine.ts`. The module's default export is the object, or the one function that it needs.
+ * Loads a user's policy or grader from a module given on the command line: `--policy ./mine.ts`, `--grader ./mine.ts`.
+ * The module's default export is the object, or the one function that it requires.
  *
  * Errors that the module throws are the user's: they are shown with its file and line, without a stack.
  */
@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 import * as ConfigModule from "../config/ConfigModule.ts"
 import { type Failure, messageOf, usage } from "../invocation/Failure.ts"
 
-/** Whether a name on the command line is the path of a module. */
+/** Whether a command line argument is the path of a module. */
 export const isPath = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) || /^\.{0,2}[/\\]/.test(name)
 
 const forms = {
@@ -35,13 +35,13 @@ const read = (kind: keyof typeof forms, given: string): Effect.Effect<unknown, F
     return ConfigModule.read(file, { wanted: forms[kind] })
   })
 
-/** A digest of the module's text: the same name with another text is another policy or grader. */
+/** Returns a digest of the module's source, because a changed module is a different policy or grader. */
 export const digestOf = (given: string): string =>
   createHash("sha256").update(readFileSync(given)).digest("hex").slice(0, 12)
 
 const pathIn = (text: string): string => (text.startsWith("file:") ? fileURLToPath(text) : text)
 
-/** The place in the file, or in a file of the same folder, that an error was thrown at. */
+/** Returns the location at which an error was thrown, in the module or in a file next to it. */
 const placeOf = (error: unknown, file: string): string => {
   const folder = path.dirname(path.resolve(file)) + path.sep
   for (const line of error instanceof Error ? (error.stack ?? "").split("\n") : []) {
@@ -74,7 +74,7 @@ const withPlace =
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** The object that a module exports, or one around its function, with a name. */
+/** Returns the exported object, or wraps an exported function in a named object. */
 const made = (kind: keyof typeof forms, method: "propose" | "grade", given: string) =>
   Effect.flatMap(read(kind, given), (exported): Effect.Effect<Readonly<Record<string, unknown>>, Failure> => {
     const whole = typeof exported === "function" ? { [method]: exported } : exported
@@ -86,18 +86,18 @@ const made = (kind: keyof typeof forms, method: "propose" | "grade", given: stri
     if (typeof name !== "string" || name.trim() === "") {
       return Effect.fail(usage(`The ${kind} of ${shown} has a name that is not a text.`))
     }
-    // A class keeps its methods on its prototype.
+    // Class instances have their methods on the prototype.
     const call = whole[method] as (...parameters: ReadonlyArray<unknown>) => unknown
     return Effect.succeed({ ...whole, name, [method]: withPlace(given, call.bind(whole)) })
   })
 
-/** A plan may be given bare, `{ steps }`, as to `policy` of `@divisi/core/promise`. */
+/** A plan may be returned directly as `{ steps }`, as for `policy` in `@divisi/core/promise`. */
 const proposalOf = (given: Proposal): Proposal =>
   isRecord(given) && "steps" in given && !("workflow" in given)
     ? { workflow: given as unknown as Workflow.Workflow }
     : given
 
-/** The policy of a module. */
+/** Loads a policy from a module. */
 export const policy = (given: string): Effect.Effect<Policy, Failure> =>
   Effect.map(made("policy", "propose", given), (own): Policy => {
     const policy = own as unknown as Policy
@@ -111,7 +111,7 @@ export const policy = (given: string): Effect.Effect<Policy, Failure> =>
     }
   })
 
-/** The verdict that a grader of one's own means: true or false, a score from 0 to 1, or a whole verdict. */
+/** Converts the result of a user's grader to a verdict: a boolean, a score from 0 to 1, or a complete verdict. */
 const verdictOf = (given: unknown, name: string): Verdict.Verdict | string => {
   if (typeof given === "boolean") return { correct: given, score: given ? 1 : 0, rung: name }
   if (typeof given === "number" && given >= 0 && given <= 1) return { correct: given === 1, score: given, rung: name }
@@ -130,7 +130,7 @@ const verdictOf = (given: unknown, name: string): Verdict.Verdict | string => {
   }
 }
 
-/** The grader of a module. */
+/** Loads a grader from a module. */
 export const grader = (given: string): Effect.Effect<Verdict.AnswerGrader, Failure> =>
   Effect.map(made("grader", "grade", given), (own): Verdict.AnswerGrader => {
     const grader = own as unknown as { readonly name: string; readonly grade: Grader.Grader["grade"] }

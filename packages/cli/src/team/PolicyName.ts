@@ -1,4 +1,4 @@
-/** The policies that the command line knows by name. */
+/** Resolves the policy names supported by the command line. */
 
 import { Baselines, LanguagePolicy, Nearest } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
@@ -16,17 +16,17 @@ import type { Profiles } from "./Profiles.ts"
 
 /** Options for creating policies. */
 export interface Options {
-  /** The profiles that policies with the suffix `+profiles` receive. */
+  /** Worker profiles for policies with the suffix `+profiles`. */
   readonly profiles?: Profiles | undefined
   /** Prices of planning models that are not in the pool. */
   readonly prices?: Prices.Prices | undefined
-  /** The limit of cost that such a model is held to, if there is one: its price has to be known then. */
+  /** The cost limit that applies to such a model, if any. Its price must then be known. */
   readonly limitUsd?: number | undefined
-  /** Whether a view shows the notes of plans, so that they are not printed on the error output. */
+  /** Whether a view displays the notes of plans. If not, they are printed to standard error. */
   readonly areNotesShown?: boolean | undefined
 }
 
-/** The names, as help and errors show them. */
+/** Policy names as shown in help and errors. */
 export const known = [
   "conductor",
   "tiny",
@@ -74,7 +74,7 @@ const countOf = (name: string, value: string | undefined): Effect.Effect<number 
     : Effect.fail(usage(`The policy ${name} takes a whole number of at least 1, as in ${name}:3; got "${value}".`))
 }
 
-/** The worker of `single:<id>`, by its id or its ordinal. */
+/** Returns the worker for `single:<id>`, given by id or ordinal. */
 const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
   const ids = WorkerPool.ids(pool)
   if (value !== undefined && ids.includes(value)) return Effect.succeed(Baselines.single(value))
@@ -85,24 +85,24 @@ const singleOf = (pool: WorkerPool.WorkerPool, value: string | undefined): Effec
   return Effect.fail(usage(`The policy single ${problem}. Write single:<id> with one of: ${ids.join(", ")}.`))
 }
 
-/** The best single worker of a pool of the gym's workers, and of no other. */
+/** Returns the best single worker. Supported only for pools of the gym's workers. */
 const bestSingle = (pool: WorkerPool.WorkerPool): Effect.Effect<string | undefined, Failure> =>
   Effect.flatMap(
     Effect.promise(() => import("./OfflineGym.ts")),
     (OfflineGym) => OfflineGym.bestSingle(pool)
   )
 
-/** The worker of the policies that need one: a judge, or the one to ask again and again. */
+/** Returns the worker for policies that require one: a judge, or the worker to sample repeatedly. */
 const lead = (pool: WorkerPool.WorkerPool): Effect.Effect<Baselines.WorkerReference, Failure> =>
   Effect.map(bestSingle(pool), (best) => best ?? 0)
 
 /**
- * The output of one completion of a chat model that plans, reasoning included: the paper's 1024 tokens are for a model
- * that was trained to write plans.
+ * Output limit for planning completions of chat models, including reasoning. The paper's limit of 1024 tokens is meant
+ * for a model trained to write plans.
  */
 const completionTokens = 8_192
 
-/** The paper's own limit, for models that run here: they think little, and every token takes its time. */
+/** The paper's limit, used for local models: they reason little, and every token takes time. */
 const localTokens = 1_024
 
 /**
@@ -146,7 +146,7 @@ const trained = (
 const workerOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Worker | undefined =>
   pool.workers.find((worker) => worker.id === id)
 
-/** A worker of the pool as the planner. */
+/** Uses a worker in the pool as the planner. */
 const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Effect<Policy.Policy, Failure> => {
   const worker = workerOf(pool, id)
   const ids = WorkerPool.ids(pool).join(", ")
@@ -155,7 +155,7 @@ const modelOf = (pool: WorkerPool.WorkerPool, id: string | undefined): Effect.Ef
     : Effect.succeed(prompted(worker))
 }
 
-/** A model that plans and is not of the pool. */
+/** Uses a model outside the pool as the planner. */
 const planner = (name: string, { limitUsd, prices = {} }: Options): Effect.Effect<Worker, Failure> =>
   Effect.gen(function* () {
     const WorkerName = yield* Effect.promise(() => import("../vendors/WorkerName.ts"))
@@ -166,7 +166,7 @@ const planner = (name: string, { limitUsd, prices = {} }: Options): Effect.Effec
     return model
   })
 
-/** A model of a vendor as the planner: that of the pool where it is in it. */
+/** Uses a vendor's model as the planner, or the worker in the pool with the same name. */
 const vendorModel = (
   pool: WorkerPool.WorkerPool,
   name: string,
@@ -177,7 +177,7 @@ const vendorModel = (
     return (yield* trained(model, name, pool)) ?? prompted(model)
   })
 
-/** The policies that take a count behind a colon. */
+/** Policies that accept a count after a colon. */
 const counted = {
   "best-of": (judge: Baselines.WorkerReference, n?: number) => Baselines.bestOf({ judge, n }),
   "self-consistency": (worker: Baselines.WorkerReference, n?: number) => Baselines.selfConsistency({ worker, n }),
@@ -215,14 +215,14 @@ const routed = (
     }
   )
 
-/** The policy of a head: the one that `divisi learn --head` stored, or that of a file. */
+/** Returns the policy for a routing head: the one stored by `divisi learn --head`, or one in a file. */
 const headOf = (pool: WorkerPool.WorkerPool, file?: string): Effect.Effect<Policy.Policy, Failure, Scope.Scope> =>
   Effect.flatMap(
     Effect.promise(() => import("../stores/OwnOutcomes.ts")),
     (OwnOutcomes) => OwnOutcomes.head(pool, file)
   )
 
-/** The policies in code that a colon may follow. */
+/** Built-in policies that accept a suffix after a colon. */
 const isFixed = (kind: string): boolean =>
   kind === "single" || isRouter(kind) || isEscalation(kind) || isCounted(kind) || isUncounted(kind)
 
@@ -269,7 +269,7 @@ const uncounted = (
 /** Suffix of a policy that receives profiles instead of workers' descriptions. */
 export const shownSuffix = "+profiles"
 
-/** Whether a policy reads all descriptions of workers; the tiny one knows only the gym's. */
+/** Whether a policy reads descriptions of all workers. The tiny Conductor supports only the gym's. */
 const readsDescriptions = (name: string): boolean => {
   const [kind = ""] = name.split(":")
   return name === "lexical" || name === "conductor" || kind === "model" || (name.includes(":") && !isFixed(kind))

@@ -10,7 +10,7 @@ import { type Failure, failed, usage } from "../invocation/Failure.ts"
 import * as TranscriptFile from "../stores/TranscriptFile.ts"
 import * as OfflineGym from "./OfflineGym.ts"
 
-/** How a policy is made one that is shown profiles. */
+/** Wraps a policy so that it receives worker profiles. */
 export interface Profiles {
   /** Six digits of what is shown: policies that are shown other profiles are others. */
   readonly digest: string

@@ -1,4 +1,4 @@
-/** The options of a run: the pool, the policy and the limits, from its flags, the config and the defaults. */
+/** Determines the options of a run (pool, policy and limits) from flags, config and defaults. */
 
 import { DefaultPolicy, Nearest } from "@divisi/core"
 import type * as Conductor from "@divisi/core/Conductor"
@@ -20,7 +20,7 @@ import * as Checks from "./Checks.ts"
 import * as PolicyName from "./PolicyName.ts"
 import * as Tools from "./Tools.ts"
 
-/** The flags that choose a team; they win over the config. */
+/** Flags that select a team. They take precedence over the config. */
 export interface Flags {
   readonly pool: Option.Option<string>
   readonly policy: Option.Option<string>
@@ -40,16 +40,14 @@ export interface Flags {
   readonly approvePlans?: boolean | undefined
 }
 
-/** The names in a text with commas between them. */
+/** Splits a comma-separated list of names. */
 export const listOf = (names: string): ReadonlyArray<string> =>
   names
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "")
 
-/**
- * The workers that `--pool` names: `a,b` are these two in this order, `-a,-b` all but these two.
- */
+/** Returns the workers selected by `--pool`: `a,b` selects these two in this order, `-a,-b` all except these two. */
 export const choose = (pool: WorkerPool.WorkerPool, names: string): Result.Result<WorkerPool.WorkerPool, string> => {
   const listed = listOf(names)
   const excluded = listed.filter((name) => name.startsWith("-")).map((name) => name.slice(1))
@@ -74,7 +72,7 @@ const problemOf = ({ message, reason }: WorkerPool.WorkerPoolError): string => {
 
 const isPool = (pool: NonNullable<Config["pool"]>): pool is WorkerPool.WorkerPool => "workers" in pool
 
-/** The pool of the config, or else that of the gym. */
+/** Returns the config's pool, or the gym's by default. */
 export const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, Failure> => {
   const { pool } = config
   if (pool === undefined) {
@@ -83,13 +81,13 @@ export const basePool = (config: Config): Effect.Effect<WorkerPool.WorkerPool, F
       (OfflineGym) => OfflineGym.pool()
     )
   }
-  // A pool from elsewhere is validated again, since it may be written by hand.
+  // Validates a pool again, since it may be hand-written.
   return Effect.mapError(Effect.fromResult(WorkerPool.make(isPool(pool) ? pool.workers : pool)), (error) =>
     usage(`The pool of the config: ${error.message}`)
   )
 }
 
-/** The names that mean models of vendors: all with a colon that are not those of the config's own workers. */
+/** Returns the names that refer to vendor models: those with a colon that are not in the config's pool. */
 const references = (config: Config, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const { pool = [] } = config
   const own = new Set((isPool(pool) ? pool.workers : pool).map((worker) => worker.id))
@@ -123,16 +121,16 @@ const unpricedPool = (config: Config, flags: Pick<Flags, "pool">): Effect.Effect
   return models.length === 0 || isExclusion ? chosen(config, flags.pool.value) : named(config, names, models)
 }
 
-/** The flags that determine a team. */
+/** Flags that determine a team. */
 type TeamFlags = Pick<Flags, "pool" | "price" | "threads"> & Partial<Pick<Flags, "policy">>
 
-/** Makes the local models of an effect with the threads that the flags set. */
+/** Sets the number of threads for local models created by an effect. */
 const withThreads = <A, E, R>({ threads }: Pick<Flags, "threads">, effect: Effect.Effect<A, E, R>) =>
   Effect.provideService(effect, Threads, Option.getOrUndefined(threads ?? Option.none()))
 
 /**
- * The pool that the flags name: models of vendors, or what they leave of the config's. Fails where a worker's price is
- * unknown and there is a limit of cost.
+ * Resolves the pool from the flags: vendor models, or a selection from the config's pool. Fails if a worker's price is
+ * unknown and a cost limit is set.
  */
 export const resolvePool = Effect.fnUntraced(function* (
   config: Config,
@@ -147,7 +145,7 @@ export const resolvePool = Effect.fnUntraced(function* (
   return pool
 })
 
-/** Whether the workers are the gym's, the default. */
+/** Whether the default pool, i.e. the gym's workers, is used. */
 export const isGym = (config: Config, flags: Pick<Flags, "pool">): boolean =>
   config.pool === undefined && (Option.isNone(flags.pool) || references(config, listOf(flags.pool.value)).length === 0)
 
@@ -163,7 +161,7 @@ const learnedFor = Effect.fnUntraced(function* (
   return (yield* OwnOutcomes.knows(pool)) ? yield* PolicyName.resolve("router", pool, options) : undefined
 })
 
-/** The policy of a pool when none is named: core's default, with what the user has learned. */
+/** Returns the default policy for a pool: core's default, combined with what was learned from the user's outcomes. */
 const defaultPolicy = Effect.fnUntraced(function* (
   config: Config,
   flags: Pick<Flags, "pool">,
@@ -182,7 +180,7 @@ const defaultPolicy = Effect.fnUntraced(function* (
   )
 })
 
-/** The policy of a run: that of the flag, of the config, or the default. Its reason says which. */
+/** Returns the policy for a run, from the flag, the config or the default, with the reason for the choice. */
 const policyOf = Effect.fnUntraced(function* (
   config: Config,
   flags: Pick<Flags, "pool" | "policy">,
@@ -196,10 +194,10 @@ const policyOf = Effect.fnUntraced(function* (
   return { ...policy, reason: ofFlag === undefined ? "The config names it." : "--policy names it." }
 })
 
-/** The policy measured by default: it needs no additional package. */
+/** The default policy for evaluations, which requires no additional package. */
 export const measuredPolicy = "lexical"
 
-/** The settings of a run, its checks aside: those of the flags, or else of the config. */
+/** Returns the settings of a run except its checks. Flags take precedence over the config. */
 export const settings = (config: Config, flags: Flags): RunSettings => {
   const {
     cache: _cache,
@@ -237,13 +235,16 @@ export const settings = (config: Config, flags: Flags): RunSettings => {
   }
 }
 
-/** The settings of a run that is measured: a comparison must not measure another worker than the one that was asked. */
+/**
+ * Returns the settings for a measured run. Reassignment is disabled, so that each result belongs to the worker that was
+ * asked.
+ */
 export const measuredSettings = (config: Config, flags: Flags): RunSettings => ({
   ...settings(config, flags),
   reassign: "never"
 })
 
-/** The options of a run. MCP servers whose tools it may use are started, and end with the scope. */
+/** Returns the options for a run. MCP servers are started and stopped with the scope. */
 export const resolve = (
   config: Config,
   flags: Flags & Tools.Flags,

@@ -1,4 +1,4 @@
-/** The tools of a run: those of the config, and those of MCP servers, which are started for it. */
+/** Provides the tools for a run: those in the config, and those of MCP servers, which are started for the run. */
 import { Nearest, type Tool } from "@divisi/core"
 import type { RunSettings, ToolAccess } from "@divisi/core/RunSettings"
 import * as Effect from "effect/Effect"
@@ -8,7 +8,7 @@ import type { Config, McpServer } from "../config.ts"
 import { type Failure, usage } from "../invocation/Failure.ts"
 import { explain } from "../invocation/OptionalPackage.ts"
 
-/** The flags that say which tools may be used; they win over the config. */
+/** Flags that select tools. They take precedence over the config. */
 export interface Flags {
   readonly tool: Option.Option<string>
   readonly noTools: boolean
@@ -23,7 +23,7 @@ type Servers = Readonly<Record<string, McpServer>>
 // Names
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The names of a flag; `undefined` for all. */
+/** Parses the names in a flag. `undefined` stands for all. */
 const namesIn = (flag: Option.Option<string>): ReadonlyArray<string> | undefined => {
   const names = Option.getOrElse(flag, () => "all")
     .split(",")
@@ -31,16 +31,19 @@ const namesIn = (flag: Option.Option<string>): ReadonlyArray<string> | undefined
   return names.includes("all") ? undefined : names
 }
 
-/** The server that a tool is of; `undefined` for one of the config's own. */
+/** Returns the server that provides a tool, or `undefined` if the tool is defined in the config. */
 const serverOf = (tool: string): string | undefined => {
   const at = tool.indexOf("__")
   return at < 1 ? undefined : tool.slice(0, at)
 }
 
-/** Whether a name is that of the tool, or of its server. */
+/** Whether a name refers to a tool or to its server. */
 const means = (name: string, tool: string): boolean => name === tool || name === serverOf(tool)
 
-/** The tools of that names, all for `undefined`. A name that means none is refused, with those that there are. */
+/**
+ * Returns the tools with the given names, or all tools for `undefined`. Fails if a name is unknown, and lists the
+ * available names.
+ */
 const named = (
   flag: string,
   names: ReadonlyArray<string> | undefined,
@@ -61,7 +64,7 @@ const named = (
 // Servers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The words of a command line; quotes hold words together. */
+/** Splits a command line into words. Quotes group words. */
 const wordsOf = (line: string): ReadonlyArray<string> =>
   [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) => word.replace(/"([^"]*)"|'([^']*)'/g, "$1$2"))
 
@@ -103,7 +106,7 @@ const started = Effect.fnUntraced(function* (
   return tools
 })
 
-/** The servers whose tools may be wanted. */
+/** Returns the servers that may provide a requested tool. */
 const wantedOf = (servers: Servers, names: ReadonlyArray<string> | undefined): Servers =>
   Object.fromEntries(
     Object.entries(servers).filter(([server]) => names?.some((name) => [name, serverOf(name)].includes(server)) ?? true)
@@ -113,7 +116,7 @@ const wantedOf = (servers: Servers, names: ReadonlyArray<string> | undefined): S
 // The tools of a run
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a run that are about tools. Servers started for it are stopped when the scope closes. */
+/** Returns the tool settings for a run. MCP servers are stopped when the scope closes. */
 export const resolve = Effect.fnUntraced(function* (
   config: Config,
   flags: Flags
@@ -126,7 +129,7 @@ export const resolve = Effect.fnUntraced(function* (
   const all = [...(config.tools ?? []), ...(yield* started(servers))]
   const tools = yield* named("--tool", names, all)
   if (Option.isNone(flags.approve)) return { tools, toolAccess }
-  // A server that did not start was already reported.
+  // The failed start of a server was already reported.
   const approvable = namesIn(flags.approve)?.filter(
     (name) => !Object.hasOwn(servers, name) || tools.some((tool) => means(name, tool.name))
   )

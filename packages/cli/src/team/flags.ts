@@ -1,10 +1,10 @@
-/** The flags that choose who answers: pool, prices, tools and what plans. */
+/** Flags that select the team: pool, prices, tools and policy. */
 import * as Flag from "effect/cli/Flag"
 import * as Option from "effect/Option"
 import { config, text, toggle, whole } from "../invocation/flags.ts"
 import * as Prices from "../vendors/Prices.ts"
 
-/** The flags that choose who answers; `divisi gym solve` has them, too. */
+/** Flags that select the workers. Also used by `divisi gym solve`. */
 export const conductorFlags = {
   pool: text(
     "pool",
@@ -51,7 +51,7 @@ export const profiles = text(
 
 const named = (name: string, description: string) => text(name, "<names>", description)
 
-/** The flags that say which tools workers may use. */
+/** Flags that select the tools that workers may use. */
 export const toolFlags = {
   tool: named(
     "tool",

@@ -72,7 +72,7 @@ interface Announced {
   readonly iterations?: number | undefined
 }
 
-/** The stores of the machines that make the rollouts; `undefined` on one machine. */
+/** Returns the stores shared with the machines that generate rollouts, or `undefined` on a single machine. */
 const machinesOf = Effect.fnUntraced(function* ({ folder, on, recipe }: Setting) {
   if (Option.isNone(on)) return undefined
   const { announce, open } = yield* Effect.promise(() => import("./TrainMachines.ts"))
@@ -119,7 +119,7 @@ const askedOf = (input: TrainInput, config: Config): Effect.Effect<RecipeFile.As
   })
 }
 
-/** Makes rollouts for the training of another machine until it ends. */
+/** Generates rollouts for a training run on another machine until it ends. */
 const joined = (input: TrainInput, name: string): Effect.Effect<void, Failure> =>
   Effect.scoped(
     Effect.gen(function* () {

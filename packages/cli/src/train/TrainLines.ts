@@ -1,6 +1,4 @@
-/**
- * A training run as lines of a terminal: a block that is drawn again and again, and plain lines for everywhere else.
- */
+/** Formats a training run for the terminal, as a block that is redrawn, or as plain lines. */
 import type { Metrics, TrainingEvent } from "@divisi/trainer"
 import * as Format from "../view/Format.ts"
 import { blank, clean, fit, type Line, line, span } from "../view/Line.ts"
@@ -197,7 +195,7 @@ const advice = (view: TrainView): ReadonlyArray<string> => {
       ]
 }
 
-/** How a run ended, and what can be done next. */
+/** Describes how a run ended and what to do next. */
 export const ending = (view: TrainView): ReadonlyArray<string> => {
   const { folder, iteration, iterations, ending, unlearned } = view
   const done = `${Format.count(iteration, "iteration")}, ${Format.cost(view.costUsd, isPlay(view))}`

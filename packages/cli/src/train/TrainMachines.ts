@@ -1,4 +1,4 @@
-/** The stores of `divisi train --on`: several machines make the rollouts of one training together. */
+/** The stores for `divisi train --on`, through which several machines generate the rollouts of one training run. */
 import { Machines } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-/** The three ways in which training is shown: redrawn on a terminal, in plain lines, and as events for programs. */
+/** Displays a training run: redrawn on a terminal, as plain lines, or as events for programs. */
 import type { TrainingEvent } from "@divisi/trainer"
 import * as Effect from "effect/Effect"
 import { drawing, stdout } from "../invocation/Output.ts"

@@ -10,7 +10,7 @@ export interface PhaseView {
   readonly done: number
 }
 
-/** A run. */
+/** The displayed state of a training run. */
 export interface TrainView {
   readonly config: TrainingConfig
   readonly folder: string
@@ -21,9 +21,9 @@ export interface TrainView {
   /** Groups of the active iteration. */
   readonly groups: { readonly done: number; readonly total: number } | undefined
   readonly last: Metrics.Metrics | undefined
-  /** The rewards of the iterations that this process has made, the last ones. */
+  /** Rewards of the most recent iterations executed by this process. */
   readonly rewards: ReadonlyArray<number>
-  /** How long the last iterations of this phase took. */
+  /** Durations of the most recent iterations in this phase. */
   readonly seconds: ReadonlyArray<number>
   readonly costs: ReadonlyArray<number>
   readonly costUsd: number
@@ -122,7 +122,7 @@ export const left = ({ costs, phase, seconds }: TrainView) => {
   return time === undefined ? undefined : { millis: 1000 * time * iterations, costUsd: (mean(costs) ?? 0) * iterations }
 }
 
-/** The shares of the workers in the steps of an iteration, the largest first. */
+/** Returns each worker's share of the steps in an iteration, largest first. */
 export const shares = ({
   kinds
 }: Metrics.GrpoMetrics): ReadonlyArray<{ readonly worker: string; readonly share: number }> => {

@@ -1,23 +1,23 @@
-/** The models that vendors list, with their prices: what comes with those of their packages that are installed. */
+/** Lists vendor models with their prices, based on the installed provider packages. */
 import type { Pricing } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import * as KnownModels from "./KnownModels.ts"
 
 /** A model of a vendor. */
 export interface Listed {
-  /** As `--pool` names it. */
+  /** The model's name as accepted by `--pool`. */
   readonly name: string
   readonly description: string | undefined
   /** USD per million tokens. */
   readonly inputPerMillion: number
   readonly outputPerMillion: number
-  /** The day on which the price was read (ISO date). */
+  /** The date on which the price was recorded (ISO format). */
   readonly date: string | undefined
 }
 
 type Row = Pricing & { readonly model: string }
 
-/** The packages that know prices. */
+/** The packages that include prices. */
 const sources: ReadonlyArray<{ readonly vendor: string; readonly rows: () => Promise<ReadonlyArray<Row>> }> = [
   { vendor: "openai", rows: async () => (await import("@divisi/providers-openai")).prices },
   { vendor: "anthropic", rows: async () => (await import("@divisi/providers-anthropic")).prices },
@@ -34,7 +34,7 @@ const sources: ReadonlyArray<{ readonly vendor: string; readonly rows: () => Pro
   }
 ]
 
-/** All of them; a package that is not installed lists nothing. */
+/** Returns all models. Packages that are not installed are skipped. */
 export const models: Effect.Effect<ReadonlyArray<Listed>> = Effect.promise(async () => {
   const lists = sources.map(async ({ rows, vendor }) =>
     (await rows().catch(() => [])).map(
@@ -50,7 +50,7 @@ export const models: Effect.Effect<ReadonlyArray<Listed>> = Effect.promise(async
   return (await Promise.all(lists)).flat()
 })
 
-/** The list price of a model by its name; `undefined` of one that no package lists. */
+/** Returns the list price of a model, or `undefined` if no package lists it. */
 export const pricingOf = (name: string): Effect.Effect<Pricing | undefined> =>
   Effect.promise(async () => {
     const [vendor, ...model] = name.split(":")

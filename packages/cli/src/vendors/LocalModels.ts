@@ -1,6 +1,4 @@
-/**
- * The package that runs local models. It brings llama.cpp, so it is installed by those who want that, and no one else.
- */
+/** Loads the optional package for local models, which includes llama.cpp. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { type Failure, failed, messageOf } from "../invocation/Failure.ts"
@@ -25,7 +23,7 @@ export const loaded: Effect.Effect<Package, Failure> = Effect.tryPromise({
   catch: (error) => failed(messageOf(error))
 })
 
-/** The threads of local models, as `--threads` sets them; absent, `DIVISI_THREADS` or the default of the model. */
+/** Number of threads for local models, from `--threads`. Defaults to `DIVISI_THREADS`, or the model's default. */
 export const Threads = Context.Reference<number | undefined>("divisi/Threads", { defaultValue: () => undefined })
 
 const threadsIn = (text: string, where: string): number => {
@@ -43,7 +41,7 @@ export const named = (name: string): { readonly model: string; readonly threads?
   return { model, threads: threadsIn(threads, `${name}: threads`) }
 }
 
-/** The options of a download: its progress is drawn on a terminal. */
+/** Returns options for a download that show its progress on a terminal. */
 export const downloading = () => ({ onProgress: DownloadProgress.make(drawing(process.stderr), Date.now) })
 
 /** Loading of local models by the command line: downloads and notices are printed on the error output. */

@@ -11,11 +11,11 @@ export const servers = [
   { vendor: "lm-studio", variable: "LM_STUDIO_BASE_URL", baseURL: "http://localhost:1234/v1" }
 ] as const
 
-/** One that answers. */
+/** A server that responded. */
 export interface Answering {
   readonly vendor: string
   readonly baseURL: string
-  /** Those that write text. */
+  /** Returns the models that generate text. */
   readonly models: ReadonlyArray<string>
 }
 
@@ -25,7 +25,7 @@ const patienceMillis = 3_000
 /** The same lists contain models that write no text. */
 const isChat = (model: string): boolean => !/embed|rerank|whisper|tts|clip|bge-|minilm/i.test(model)
 
-/** The models of a server; `undefined` where none answers. */
+/** Returns the models of a server, or `undefined` if it does not respond. */
 const modelsOf = async (baseURL: string): Promise<ReadonlyArray<string> | undefined> => {
   try {
     const response = await fetch(`${baseURL}/models`, {

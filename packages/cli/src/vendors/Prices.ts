@@ -12,7 +12,7 @@ import { type Failure, usage } from "../invocation/Failure.ts"
 /** Prices by the id of a worker; under `"*"` that of all others whose price is unknown. */
 export type Prices = Readonly<Record<string, Pricing>>
 
-/** The name of all workers whose price is unknown. */
+/** Key for all workers whose price is unknown. */
 const others = "*"
 
 const amount = String.raw`\d+(?:\.\d+)?`
@@ -42,7 +42,7 @@ export const parse = (text: string): Prices | undefined => {
 const ofConfig = ({ prices = {} }: Config): Prices =>
   Object.fromEntries(Object.entries(prices).map(([id, price]) => [id, price === 0 ? free : price]))
 
-/** The prices of the config, and those of the flag, which win. */
+/** Returns the prices in the config and the flag. The flag takes precedence. */
 export const of = (config: Config, flags: { readonly price?: Option.Option<Prices> | undefined }): Prices => ({
   ...ofConfig(config),
   ...(flags.price === undefined ? {} : Option.getOrElse(flags.price, () => ({})))

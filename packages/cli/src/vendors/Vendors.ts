@@ -1,4 +1,4 @@
-/** The vendors that the command line knows by name: those of the recipes, and llama.cpp in this process. */
+/** The vendors supported by the command line: those used by recipes, and llama.cpp in this process. */
 import * as Vendor from "@divisi/recipes/Vendor"
 import * as Effect from "effect/Effect"
 

@@ -1,6 +1,6 @@
 /**
- * The view of a run for a terminal: a function of a transcript, a width and a time. The live view fits the screen and
- * omits the rest; the final view contains everything.
+ * Renders a run for a terminal, based on its transcript, the width and the time. The live view is limited to the
+ * screen; the final view is complete.
  */
 
 import type { Transcript, Workflow } from "@divisi/core"
@@ -15,7 +15,7 @@ import * as Totals from "./Totals.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The screen at one moment. */
+/** The parameters of a view. */
 export interface Screen {
   /** The number of columns. */
   readonly width: number
@@ -129,7 +129,7 @@ const toolLine = (step: Transcript.StepRecord, tool: Transcript.ToolRecord, widt
   ]
 }
 
-/** How many tools are shown; the last are. */
+/** Maximum number of tools to show. The most recent ones are shown. */
 const mostTools = { 0: 0, 1: 1, 2: 3, 3: Number.POSITIVE_INFINITY } as const
 
 const tools = (step: Transcript.StepRecord, width: number, detail: Detail): ReadonlyArray<Line> => {

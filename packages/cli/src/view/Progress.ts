@@ -1,8 +1,10 @@
-/** How far a long command is: a line that is drawn again and again on a terminal, and elsewhere a line now and then. */
+/**
+ * Displays the progress of long commands: a line that is redrawn on a terminal, or a line from time to time elsewhere.
+ */
 import { cut, oneLine } from "./Line.ts"
 import type { Output } from "./View.ts"
 
-/** How far it is. */
+/** The progress of a command. */
 export interface State {
   readonly done: number
   /** `undefined` if unknown. */

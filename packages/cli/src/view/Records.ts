@@ -6,17 +6,17 @@ import type { Paid } from "@divisi/core/Usage"
 import * as Format from "./Format.ts"
 import { cut, oneLine, widthOf } from "./Line.ts"
 
-/** Whether a step's call was stopped in the middle, and no other began. */
+/** Whether a step's call was interrupted and not repeated. */
 export const isStopped = ({ lost, state }: Transcript.StepRecord): boolean => {
   const last = lost.at(-1)
   return state === "running" && last !== undefined && last.reason === undefined && last.isInDoubt !== true
 }
 
-/** Whether what a worker of a run costs is play money. */
+/** Whether a worker's price is in play money. */
 export const isPlay = ({ pool }: Pick<Transcript.Transcript, "pool">, worker: string): boolean =>
   pool.find(({ id }) => id === worker)?.isPlay === true
 
-/** Whether all that a run costs is play money. */
+/** Whether all costs of a run are in play money. */
 export const isAllPlay = ({ pool }: Pick<Transcript.Transcript, "pool">): boolean =>
   pool.length > 0 && pool.every(({ isPlay }) => isPlay === true)
 
@@ -38,10 +38,10 @@ const skipReasons: Readonly<Record<string, string>> = {
   late: "enough others have answered"
 }
 
-/** Why a step was skipped. */
+/** Returns the reason why a step was skipped. */
 export const skipReason = ({ detail = "" }: Transcript.StepRecord): string => skipReasons[detail] ?? detail
 
-/** How far a step is with its items, in a few words: `12 of 40, 1 failed`; empty if it runs once. */
+/** Formats the progress of a step over its items, e.g. `12 of 40, 1 failed`. Empty if the step has no items. */
 export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string => {
   if (unfolded === undefined) return ""
   const count = (...states: ReadonlyArray<Transcript.StepRecord["state"]>) =>
@@ -51,7 +51,7 @@ export const itemsOf = ({ items = [], unfolded }: Transcript.StepRecord): string
   return failed === 0 ? done : `${done}, ${failed} failed`
 }
 
-/** Why a step that runs is tried again, and by whom. */
+/** Describes why a running step is retried, and by which worker. */
 export const setback = ({ lost, reassigned, worker }: Transcript.StepRecord): string => {
   const call = lost.findLast(({ message }) => message !== undefined)
   const before = reassigned.at(-1)?.from
@@ -62,11 +62,11 @@ export const setback = ({ lost, reassigned, worker }: Transcript.StepRecord): st
 export const written = ({ reasoning, text }: Transcript.StepRecord | Transcript.CompletionRecord): string =>
   text === "" ? reasoning : text
 
-/** Why the plan is written once more. */
+/** Describes why the plan is being rewritten. */
 export const unreadable = ({ completions, lost }: Transcript.RoundRecord): string | undefined =>
   completions.findLast(({ error }) => error !== undefined)?.error ?? lost.at(-1)?.message
 
-/** The verdict of a critic, where there is one. */
+/** Formats a critic's verdict, if there is one. */
 export const verdict = ({ grade }: Transcript.RoundRecord): string | undefined =>
   grade === undefined ? undefined : `${grade.critic} scores ${Number(grade.grade.score.toFixed(3))}`
 
@@ -81,7 +81,7 @@ export const revised = ({ answer, decision }: Transcript.RevisionRecord): string
   return `stops: the answer of step ${answer?.step} ${answer === undefined ? "" : `of round ${answer.round + 1} `}is accepted`
 }
 
-/** The worker that a step was planned for. */
+/** Returns the worker that was originally assigned to a step. */
 export const planned = ({ reassigned, worker }: Transcript.StepRecord): string => reassigned[0]?.from ?? worker
 
 /** Texts of tools may be megabytes; so much of one is looked at. */
@@ -89,11 +89,11 @@ const mostLookedAt = 1_000
 
 const glance = (text: string, width: number): string => cut(oneLine(text.slice(0, mostLookedAt)), width)
 
-/** A tool that is asked for, with its arguments, shortened: `weather({"city":"Ulm"})`. */
+/** Formats a tool call with its arguments, shortened: `weather({"city":"Ulm"})`. */
 export const toolCall = ({ call }: Pick<Transcript.ToolRecord, "call">, width = 80): string =>
   `${oneLine(call.name)}(${glance(call.arguments, width)})`
 
-/** How far a tool is, in a few words: `3 of 10, reading a.md`; empty if it has not reported that. */
+/** Formats the progress of a tool, e.g. `3 of 10, reading a.md`. Empty if the tool has reported no progress. */
 export const toolProgress = ({ progress: reported }: Pick<Transcript.ToolRecord, "progress">): string => {
   if (reported === undefined) return ""
   const { message, progress, total } = reported
@@ -146,7 +146,7 @@ export const ownAnswer = "answers directly, without a plan"
 export const partialOf = ({ step, worker }: Transcript.PartialAnswer): string =>
   step === undefined ? "The policy's draft" : `Partial answer from step ${step} by ${oneLine(worker ?? "")}`
 
-/** A plan in a few words: `3 steps, best-of-n, 2 at once`. */
+/** Summarizes a plan: `3 steps, best-of-n, 2 at once`. */
 export const shapeOf = (workflow: Workflow.Workflow): string => {
   if (workflow.steps.length === 0) return "no steps: the answer is accepted"
   const topology = Topology.make(workflow)

@@ -1,4 +1,4 @@
-/** The last lines of a run: how it ended, what it took and what it cost. */
+/** Formats the last lines of a run: how it ended, how long it took, and what it cost. */
 import { StepFailure, Transcript } from "@divisi/core"
 import * as Format from "./Format.ts"
 import { oneLine, type Style } from "./Line.ts"
@@ -31,7 +31,9 @@ const misreported = (run: Transcript.Transcript): ReadonlyArray<string> => {
   return [`impossible usage was reported (${oneLine(usage.misreported)}); an estimate is used instead`]
 }
 
-/** How many steps failed or were reassigned, and why: `1 step failed (openai:gpt-5: credentials refused)`. */
+/**
+ * Formats the number of failed or reassigned steps, with reasons: `1 step failed (openai:gpt-5: credentials refused)`.
+ */
 export const failed = (run: Transcript.Transcript): ReadonlyArray<string> => {
   const summary = StepFailure.summaryOf(StepFailure.failuresOf(run))
   return summary === undefined ? [] : [oneLine(summary)]

@@ -1,4 +1,4 @@
-/** The ways in which a run is shown: redrawn on a terminal, in plain lines, as its answer alone, and as events for programs. */
+/** Displays a run: redrawn on a terminal, as plain lines, as the answer only, or as events for programs. */
 import { RunEvent, type Transcript } from "@divisi/core"
 import { type Environment, read } from "@divisi/recipes/Environment"
 import type * as Effect from "effect/Effect"
@@ -94,7 +94,10 @@ export const plain = (
   }
 }
 
-/** The answer alone. A run without one is shown in plain lines on the other output, and questions are asked there. */
+/**
+ * Prints only the answer. A run without an answer is shown as plain lines on the other stream, which is also used for
+ * prompts.
+ */
 export const quiet = (output: Output, run: Source, answers: Output): View => ({
   show: () => {},
   hold: (lines) => void output.write(lines.join("\n")),
@@ -111,7 +114,7 @@ export const quiet = (output: Output, run: Source, answers: Output): View => ({
 export const live = (output: Output, run: Source, now: () => number): View => {
   let before: ReadonlyArray<Line> = []
   let isClosed = false
-  // A window that does not know its size says 0.
+  // Some terminals report a size of 0.
   const size = () => ({ columns: output.columns || 80, rows: output.rows || 24 })
   const draw = () => {
     const transcript = run()

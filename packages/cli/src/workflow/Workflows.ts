@@ -9,7 +9,7 @@ import * as StandardInput from "../invocation/StandardInput.ts"
 import * as Completion from "./Completion.ts"
 import type { Format, Reading } from "./flags.ts"
 
-/** The whole text of a file, or of standard input where that is `-`. */
+/** Reads a whole file, or standard input for `-`. */
 const readText = (file: string): Effect.Effect<string, Failure> =>
   file === "-"
     ? Effect.map(StandardInput.read(), (text) => text ?? "")
