@@ -114,9 +114,11 @@ const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe
 /** The violations that axe finds in a page, and whether a text was run as a script. */
 const problemsOf = async (page: Page, where: string): Promise<ReadonlyArray<string>> => {
   const broken = await page.evaluate(() => "broken" in globalThis)
+  const turned = await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent))
   const { violations } = (await page.evaluate(`${axe}\naxe.run()`)) as Awaited<ReturnType<Axe["run"]>>
   return [
     ...(broken ? [`${where}: a text was run as a script.`] : []),
+    ...(turned ? [`${where}: a text turns the direction of the page.`] : []),
     ...violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes[0]?.html.slice(0, 200)}`)
   ]
 }

@@ -227,9 +227,13 @@ export const listen = async (options: Options): Promise<StudioServer> => {
   const page = pager(options.source)
   const server = http.createServer((request, response) => {
     answer(options, page, request, response).catch((error: unknown) => {
+      if (response.headersSent) return void response.destroy()
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+        const gone = "The folder of this studio does not exist. Restore it, or open another with: divisi studio FOLDER"
+        return send(response, 503, errorBody("server_error", gone))
+      }
       onError?.(error)
-      if (response.headersSent) response.destroy()
-      else send(response, error instanceof URIError ? 400 : 500, errorBody("server_error", "The request failed."))
+      send(response, error instanceof URIError ? 400 : 500, errorBody("server_error", "The request failed."))
     })
   })
   await new Promise<void>((resolve, reject) => {

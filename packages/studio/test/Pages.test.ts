@@ -84,6 +84,19 @@ describe("the server of a folder", () => {
     await close()
   })
 
+  it("reports a folder that was deleted", async () => {
+    const { source: one } = await source()
+    const errors: Array<unknown> = []
+    const list = () => Promise.reject(Object.assign(new Error("gone"), { code: "ENOENT" }))
+    const onError = (error: unknown) => void errors.push(error)
+    const { close, url } = await StudioServer.listen({ source: { ...one, list }, port: 0, onError })
+    const { body, status } = await ask(`${url}v1/runs`)
+    expect(status).toBe(503)
+    expect(JSON.parse(body).error.message).toContain("The folder of this studio does not exist.")
+    expect(errors).toEqual([])
+    await close()
+  })
+
   it("sends each part of the page, and no other file", async () => {
     const script = (await ask(`${server.url}studio.js`)).body
     const parts = [...script.matchAll(/\.\/(page-\w+\.js)/g)].map(([, name]) => name!)
@@ -152,7 +165,8 @@ describe("figures", () => {
     [0, "$0"],
     [0.0142, "$0.014"],
     [0.00006, "$0.000060"],
-    [22.98, "$22.98"]
+    [22.98, "$22.98"],
+    [1_234_567.891, "$1,234,567.89"]
   ])("writes %d USD as %s", (usd, text) => {
     expect(Format.money(usd)).toBe(text)
   })

@@ -41,6 +41,7 @@ describe("the finding", () => {
   it.each([
     [[0.2, 0.5, 0.9], "Reward rose from 0.20 to 0.90 in 3 iterations"],
     [[0.9, 0.5, 0.2], "Reward fell from 0.90 to 0.20 in 3 iterations"],
+    [[0.2], "Reward 0.20 in the first iteration"],
     [[0.5, 0.5, 0.51], "Reward did not change clearly: from 0.50 to 0.51 in 3 iterations"]
   ])("of the rewards %o", (rewards, title) => {
     expect(Series.findingOf(many(rewards)).title).toBe(title)

@@ -349,7 +349,7 @@ const View = ({
             </button>
           </header>
           <div class="canvas dotted" role="group" aria-label="Plan, scrollable" tabIndex={0}>
-            {transcript.rounds.length === 0 && <p class="pane-note">The policy has not been asked yet.</p>}
+            {transcript.rounds.length === 0 && <p class="pane-note">There is no plan.</p>}
             {transcript.rounds.map((one) => (
               <div key={one.round} class="round">
                 {transcript.rounds.length > 1 && (
@@ -412,7 +412,7 @@ const View = ({
         <PolicyPane transcript={transcript} round={round} />
       ) : row === undefined || openRow === undefined ? (
         <p class="pane-note">
-          <Mark state={state} /> No step yet.
+          <Mark state={state} /> No step has started.
         </p>
       ) : (
         <StepPane

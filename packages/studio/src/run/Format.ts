@@ -2,7 +2,7 @@
 
 const significant = (usd: number): string => {
   if (usd === 0) return "0"
-  if (usd >= 1) return usd.toFixed(2)
+  if (usd >= 1) return usd.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })
   const digits = Math.min(12, Math.max(2, 1 - Math.floor(Math.log10(usd))))
   return usd.toFixed(digits)
 }

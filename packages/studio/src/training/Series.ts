@@ -423,8 +423,12 @@ export const findingOf = (metrics: ReadonlyArray<Metrics>): Finding => {
   const verb = !isClear ? "did not change clearly" : to > from ? "rose" : "fell"
   const flat = learned.findLastIndex(({ groups, zeroVariance }) => zeroVariance * 2 <= groups) + 1
   const since = learned[flat]?.iteration
+  const title = `Reward ${to.toFixed(2)} in the first iteration`
   return {
-    title: `Reward ${verb}${isClear ? "" : ":"} from ${from.toFixed(2)} to ${to.toFixed(2)} in ${learned.length} iterations`,
+    title:
+      learned.length === 1
+        ? title
+        : `Reward ${verb}${isClear ? "" : ":"} from ${from.toFixed(2)} to ${to.toFixed(2)} in ${learned.length} iterations`,
     detail:
       since === undefined
         ? "Most groups have different rewards in the last iteration, so it is still learning."

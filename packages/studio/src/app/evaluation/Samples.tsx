@@ -111,7 +111,7 @@ const AnswersPane = ({
       {value.question !== null && <Text text={value.question} kind="question-text" />}
       {value.reference !== undefined && (
         <div class="expected">
-          <h4>Expected</h4>
+          <h3>Expected</h3>
           <Text text={value.reference} kind="sample-text" />
         </div>
       )}
