@@ -1,6 +1,6 @@
 /**
- * Vendors' protocols as data and pure functions: finish reasons, the location of errors and usage, and the folding of a
- * stream into one answer. For providers, and for servers that implement these protocols.
+ * Vendor protocols as data and pure functions: finish reasons, where errors and usage are found, and parsers that fold
+ * a stream into one answer. Shared by providers and by servers that implement these protocols.
  */
 
 export * as ChatEcho from "./chat/echo.ts"

@@ -1,4 +1,4 @@
-/** The arguments of a call of a tool: JSON of an object in a text, in the forms in which servers and models write it. */
+/** Parses the arguments of tool calls: a JSON object in a string, in the variants that servers and models produce. */
 import * as Json from "../VendorJson.ts"
 
 const parsed = (text: string): unknown => {
@@ -9,13 +9,16 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Whether a text is the JSON of an object. */
+/** Whether a string is a JSON object. */
 export const isObject = (text: string): boolean => {
   const value = parsed(text)
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** Arguments, or a piece of them, as a text. Some servers give the object itself, in PHP an empty one as a list. */
+/**
+ * Converts arguments, or a piece of them, to a string. Some servers send the object itself; PHP servers send an empty
+ * object as a list.
+ */
 export const textOf = (value: unknown): string => {
   if (Array.isArray(value) && value.length === 0) return "{}"
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -23,16 +26,18 @@ export const textOf = (value: unknown): string => {
     : Json.said(value, "a call's arguments")
 }
 
-/** How models and servers say that a tool is called with nothing. */
+/** Strings that models and servers send for a tool call without arguments. */
 const nothing: ReadonlySet<string> = new Set(["", "null", "None", '""', "[]"])
 
-/** The text within a fence of Markdown. */
+/** Text within a Markdown code fence. */
 const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/i
 
-/** Longer texts are not taken apart. */
+/** Maximum length in characters; longer strings are not split. */
 const longest = 1_000_000
 
-/** Returns the objects that follow one another in a text, each once; empty if the text has anything else. */
+/**
+ * Returns the distinct JSON objects concatenated in a string, or an empty array if the string contains anything else.
+ */
 export const several = (text: string): ReadonlyArray<string> => {
   if (text.length > longest || !/\}\s{0,8}\{/.test(text)) return []
   const objects = new Set<string>()
@@ -58,9 +63,10 @@ export const several = (text: string): ReadonlyArray<string> => {
 const onlyOf = (texts: ReadonlyArray<string>): string | undefined => (texts.length === 1 ? texts[0] : undefined)
 
 /**
- * The whole arguments of a call, as the JSON of an object where they can be read as one, else as they came. Servers send an
- * empty object before or after the real one, all that has come so far in each piece, all once more at the end, all of it
- * several times, JSON within the JSON of a text, or a fence of Markdown around it. `last` is the last piece.
+ * Returns the complete arguments of a call: a JSON object if one can be recovered, otherwise the unchanged string. Some
+ * servers send an empty object before or after the real one, repeat everything received so far in each piece, send all
+ * of it once more at the end, duplicate it, nest JSON in a JSON string, or wrap it in a Markdown fence. `last` is the
+ * last piece received.
  */
 export const whole = (text: string, last = ""): string => {
   const trimmed = text.trim()
@@ -77,6 +83,6 @@ export const whole = (text: string, last = ""): string => {
   return candidates.find((one): one is string => typeof one === "string" && isObject(one)) ?? text
 }
 
-/** The id of a call; some servers give a number. */
+/** Returns the id of a call as a string; some servers send a number. */
 export const idOf = (value: unknown): string =>
   typeof value === "number" ? String(value) : Json.said(value, "a call's id")

@@ -1,21 +1,22 @@
 /**
- * The values that a server takes in a field, as its refusals say it: a range, one value alone, or a list of words. So that
- * a value that is taken is sent the next time, and one that is not is replaced by the nearest.
+ * Parses the values that a server accepts in a field from its error message: a range, a single value, or a list of
+ * strings. Accepted values are then sent in later requests, and rejected ones are replaced by the nearest accepted
+ * value.
  */
 import { type Effort, nearest } from "./reasoning.ts"
 
-/** The values that a server takes. */
+/** The values that a server accepts in a field. */
 export interface Bound {
   readonly least?: number | undefined
   readonly most?: number | undefined
-  /** Whether the least, or the most, is itself not taken. */
+  /** Whether the minimum (or maximum) itself is excluded. */
   readonly isAboveLeast?: boolean | undefined
   readonly isBelowMost?: boolean | undefined
-  /** The only value: it is the default, so that the field is left out for any other. */
+  /** The only accepted value. It is the default, so the field is omitted if the request has any other value. */
   readonly only?: number | undefined
-  /** The words that are taken. */
+  /** The accepted strings. */
   readonly words?: ReadonlyArray<string> | undefined
-  /** Whether numbers are whole ones. */
+  /** Whether only integers are accepted. */
   readonly isWhole?: boolean | undefined
 }
 
@@ -25,7 +26,7 @@ export interface Bound {
 
 const n = "([-+]?\\d{1,12}(?:\\.\\d{1,6})?)"
 
-/** The text between a phrase and its number: quotes, and words such as "the". */
+/** Matches the characters between a phrase and its number: quotes, and words such as "the". */
 const gap = "[\\s'\"`(:=]{0,4}"
 
 interface Phrase {
@@ -42,10 +43,10 @@ const phrase = (pattern: string, source: string, bound: Phrase["bound"]): Phrase
 
 const only = (value: number): Bound => ({ only: value })
 
-/** A value, and not the beginning of a range or of another condition. */
+/** Ensures that a number is a complete value, not the start of a range or of another condition. */
 const alone = "(?![\\d.]|\\s{0,2}(?:or|and|to|,|\\(disable|\\.\\.|-\\s?\\d))"
 
-/** The first phrase that is found counts. */
+/** Phrases in order of precedence; the first match is used. */
 const phrases: ReadonlyArray<Phrase> = [
   phrase(`only${gap}(?:the default${gap})?${n}\\)?(?: value)? (?:is|are) (?:allowed|supported)`, "Kimi, OpenAI", only),
   phrase(
@@ -97,7 +98,7 @@ const phrases: ReadonlyArray<Phrase> = [
 /** Maximum length of the text read about a field. */
 const longest = 240
 
-/** Returns the range, or the only value, that a text states. */
+/** Returns the range, or the only accepted value, stated in an error message. */
 export const numbersIn = (text: string): Bound | undefined => {
   const near = text.slice(0, longest)
   for (const { bound, pattern } of phrases) {
@@ -110,7 +111,7 @@ export const numbersIn = (text: string): Bound | undefined => {
 const list =
   /(?:one of|supported values are|supported values|valid (?:values|options)(?: are)?|allowed values(?: are)?|must be|choose from|expected)[\s:'"`([]{0,4}([\w'"`, |/-]{2,160})/i
 
-/** The words that a text lists. */
+/** Returns the accepted strings listed in an error message. */
 export const wordsIn = (text: string): Bound | undefined => {
   const [, listed = ""] = list.exec(text.slice(0, 600)) ?? []
   const words = listed
@@ -126,7 +127,7 @@ export const wordsIn = (text: string): Bound | undefined => {
 // Fitting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the intersection of two refusals. */
+/** Returns the intersection of two bounds. */
 export const both = (left: Bound | undefined, right: Bound): Bound => {
   if (left === undefined) return right
   const isHigher = right.least !== undefined && right.least >= (left.least ?? Number.NEGATIVE_INFINITY)
@@ -142,11 +143,14 @@ export const both = (left: Bound | undefined, right: Bound): Bound => {
   }
 }
 
-/** Next to a bound that is itself not taken. */
+/** Returns the accepted number closest to an excluded bound. */
 const beside = (bound: number, sign: 1 | -1, isWhole: boolean): number =>
   isWhole ? bound + sign : Math.round((bound + sign * 0.01) * 100) / 100
 
-/** A value within a bound: itself, the nearest one, or `undefined` if the field must be left out. */
+/**
+ * Fits a value to a bound: returns the value itself, the nearest accepted value, or `undefined` if the field must be
+ * omitted.
+ */
 export const fit = (bound: Bound, value: unknown): unknown => {
   if (typeof value === "string") return bound.words === undefined ? value : fitWord(bound.words, value)
   if (typeof value !== "number") return value
@@ -161,7 +165,7 @@ export const fit = (bound: Bound, value: unknown): unknown => {
 
 const efforts: ReadonlySet<string> = new Set(["minimal", "low", "medium", "high"])
 
-/** An effort becomes the nearest one; of other words none stands for another. */
+/** Maps an effort to the nearest accepted one. Other strings have no replacement. */
 const fitWord = (words: ReadonlyArray<string>, value: string): string | undefined => {
   if (words.includes(value.toLowerCase())) return value
   if (!efforts.has(value.toLowerCase())) return undefined

@@ -1,13 +1,13 @@
 /**
- * Finish reasons: the complete table of successful ones and their synonyms. Any other word counts as a failure of the
- * vendor.
+ * Finish reasons: a table of all known successful values with their synonyms. Any other value counts as a vendor
+ * failure.
  *
- * Vendors and proxies use each other's words in every protocol, so all protocols share one table.
+ * All protocols share one table, because vendors and proxies use each other's values in every protocol.
  */
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../VendorJson.ts"
 
-/** The meaning of a word at the end of an answer. */
+/** The meaning of a finish reason. */
 export interface Row {
   readonly word: string
   readonly means: FinishReason
@@ -18,7 +18,7 @@ export interface Row {
 const rows = (means: FinishReason, words: Readonly<Record<string, string>>): ReadonlyArray<Row> =>
   Object.entries(words).map(([word, source]) => ({ word, means, source }))
 
-/** The successful finish reasons, in lower case and with `_` for punctuation. */
+/** The successful finish reasons, in lower case with `_` for punctuation. */
 export const endings: ReadonlyArray<Row> = [
   ...rows("stop", {
     stop: "OpenAI, Google",
@@ -101,7 +101,7 @@ const table: Readonly<Record<string, FinishReason>> = Object.fromEntries(
   endings.map(({ means, word }) => [word, means])
 )
 
-/** Endings that say what kind of failure it was. */
+/** Finish reasons that identify the kind of failure. */
 const failures: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   network_error: "Network",
   connection_error: "Network",
@@ -110,33 +110,38 @@ const failures: Readonly<Record<string, WorkerErrorReason["_tag"]>> = {
   rate_limit: "RateLimited"
 }
 
-/** Words of a server that gave up. Every other word may be of an answer that cannot be read. */
+/**
+ * Matches finish reasons for which the server gave up. Any other unknown value may come with an answer that cannot be
+ * read.
+ */
 const gaveUp = /error|fail|abort|cancel|overload|unavailable|busy|resource|interrupt/
 
-/** The meaning of a finish reason: success, or a failure of the vendor. */
+/** The interpretation of a finish reason: success, or a vendor failure. */
 export type Ending =
   | { readonly type: "ended"; readonly reason: FinishReason }
   | { readonly type: "failed"; readonly failure: WorkerErrorReason }
 
-/** The names of enumerations, which some servers write before their words: `FINISH_REASON_STOP`, `FinishReason.STOP`. */
+/** Enumeration names that some servers prepend to their values: `FINISH_REASON_STOP`, `FinishReason.STOP`. */
 const enumeration = /^(?:finish_?reason|stop_?reason|reason)[._]/
 
 const plain = (word: string): string =>
   word
     .trim()
-    // `MaxTokens`, `toolCalls`: the names of enumerations.
+    // Splits names in camel case: `MaxTokens`, `toolCalls`.
     .replaceAll(/(?<=[a-z])(?=[A-Z])/g, "_")
     .toLowerCase()
     .replaceAll(/[\s-]+/g, "_")
     .replace(enumeration, "")
 
-/** Words that say that the answer has not ended: `null` and `None` as texts, and what enumerations say for it. */
+/**
+ * Values for an answer that has not finished: `null` and `None` as strings, and the enumeration values for unspecified.
+ */
 const nothing: ReadonlySet<string> = new Set(["", "null", "none", "not_finished", "unspecified"])
 
-/** Whether a word means that the answer has not ended yet. */
+/** Whether a finish reason means that the answer has not finished. */
 export const isOpen = (word: string): boolean => nothing.has(plain(word))
 
-/** Returns the word of a finish reason: a string, the type of an object, or the first item of a list. */
+/** Returns a finish reason as a string: the string itself, the type of an object, or the first item of a list. */
 export const wordIn = (value: unknown, field: string): string => {
   const [first = value] = Json.items(value)
   const { reason, type } = Json.fields(first)
@@ -144,13 +149,13 @@ export const wordIn = (value: unknown, field: string): string => {
 }
 
 const meaningOf = (word: string): FinishReason | undefined =>
-  // Gemini's endpoint of Chat Completions writes its own word after the other one: `content_filter: SAFETY`.
+  // Gemini's Chat Completions endpoint appends its native value: `content_filter: SAFETY`.
   Json.meaning(table, plain(word)) ?? Json.meaning(table, plain(word.split(":", 1)[0] ?? ""))
 
-/** Whether a word is a successful finish reason. */
+/** Whether a finish reason is a successful one. */
 export const isGood = (word: string): boolean => meaningOf(word) !== undefined
 
-/** Returns the meaning of a word at the end of an answer; `field` is where it was found. */
+/** Interprets a finish reason; `field` is the name of the field that contained it. */
 export const ending = (word: string, field: string): Ending => {
   const reason = meaningOf(word)
   if (reason !== undefined) return { type: "ended", reason }
@@ -162,10 +167,10 @@ export const ending = (word: string, field: string): Ending => {
 // The way back
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The finish reason that a server reports. Only Messages has a separate word for `stop-sequence`. */
+/** A finish reason that a server reports. Only Messages has a separate value for `stop-sequence`. */
 export type Ended = Exclude<FinishReason, "other"> | "stop-sequence"
 
-/** The words that each protocol uses for it. */
+/** The value that each protocol uses for a finish reason. */
 export const wordOf = {
   chat: {
     stop: "stop",
@@ -183,8 +188,8 @@ export const wordOf = {
   }
 } as const satisfies Readonly<Record<"chat" | "messages", { readonly [E in Ended]: string }>>
 
-/** The legacy finish reason of Chat Completions for a function call, from before tools. */
+/** The legacy Chat Completions finish reason for a function call, from before the API had tools. */
 export const legacyCall = "function_call"
 
-/** The words for incomplete responses. */
+/** The reasons that Responses reports for incomplete responses. */
 export const incompleteWord = { length: "max_output_tokens", refusal: "content_filter" } as const

@@ -1,10 +1,10 @@
 /**
- * Reads errors in any location and format: the body of an error response with any content type, a stream event, a field
- * of a choice. Formats: OpenAI's, Anthropic's and Google's objects, FastAPI's `detail`, flat and nested objects, lists,
- * numeric codes, JSON within a text, pages of proxies, empty bodies.
+ * Reads errors in any location and format: an error response with any content type, a stream event, or a field of a
+ * choice. Supported formats: the error objects of OpenAI, Anthropic and Google, FastAPI's `detail`, flat and nested
+ * objects, lists, numeric codes, JSON within a string, HTML pages from proxies, and empty bodies.
  *
- * The class is derived from the innermost error, which is the most specific, and the message contains all of the
- * vendor's texts.
+ * The error class is derived from the innermost error, which is the most specific. The message combines the texts of
+ * all levels.
  */
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
@@ -16,28 +16,28 @@ import * as Json from "../VendorJson.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The readable parts of an error. */
+/** The parts of an error that could be read. */
 export interface Told {
-  /** Its texts, outermost first, without duplicates. */
+  /** Its messages, outermost first, without duplicates. */
   readonly words: ReadonlyArray<string>
   /** Its codes, types and status names, innermost first. */
   readonly codes: ReadonlyArray<string>
-  /** Its innermost HTTP status. */
+  /** The innermost HTTP status. */
   readonly status?: number | undefined
-  /** The parameter that the error is about. */
+  /** The request parameter that the error refers to. */
   readonly param?: string | undefined
-  /** The retry delay that the error states. */
+  /** The retry delay stated by the error, in milliseconds. */
   readonly retryAfterMillis?: number | undefined
 }
 
-/** State collected during reading. */
+/** State accumulated while reading an error. */
 interface Reading {
   readonly words: Array<string>
   readonly codes: Array<string>
   status?: number
   param?: string
   retryAfterMillis?: number
-  /** How many values have been looked at. */
+  /** Number of values visited. */
   seen: number
 }
 
@@ -45,7 +45,7 @@ interface Reading {
 // Rows
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fields that hold a message, in the order in which they are read. */
+/** Fields that may contain a message, in the order in which they are read. */
 const messageFields = [
   "message",
   "msg",
@@ -68,7 +68,7 @@ const messageFields = [
   "messages"
 ] as const
 
-/** Fields that hold a code in words, or a status as a number. */
+/** Fields that may contain a code as a string or a status as a number. */
 const codeFields = [
   "code",
   "type",
@@ -87,7 +87,7 @@ const codeFields = [
   "Code"
 ] as const
 
-/** Fields that hold a further error: outer ones first. */
+/** Fields that may contain a nested error, outermost first. */
 const innerFields = [
   "error",
   "errors",
@@ -112,7 +112,7 @@ const innerFields = [
 ] as const
 
 /**
- * Meanings of codes that are missing in core's table. Sources: the schema ResponseErrorCode of
+ * Codes that are missing from core's table, with their equivalents. Sources: the schema ResponseErrorCode of
  * https://github.com/openai/openai-openapi, https://platform.minimax.io/docs/api-reference/errorcode,
  * https://docs.bigmodel.cn/cn/faq/api-code, https://help.aliyun.com/zh/model-studio/error-code.
  */
@@ -146,11 +146,11 @@ const meanings: Readonly<Record<string, string>> = {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Deeper, and more, than any error is. */
+/** Maximum nesting depth that is read. */
 const deepest = 8
 const most = 200
 
-/** Longer texts are not parsed: an error repeats requests at times. */
+/** Maximum length of a text that is parsed as JSON; some errors include the whole request. */
 const longestJson = 64 * 1024
 
 const isStatus = (value: number): boolean => Number.isInteger(value) && value >= 400 && value <= 599
@@ -164,7 +164,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The JSON of an error that its text holds, alone or behind words of a proxy: `OpenAIException - {"error": …}`. */
+/** Extracts the JSON of an error from a text, alone or after a proxy's prefix: `OpenAIException - {"error": …}`. */
 const within = (text: string): { readonly before: string; readonly value: unknown } | undefined => {
   const start = text.search(/[{[]/)
   if (start === -1) return undefined
@@ -182,7 +182,7 @@ const readText = (reading: Reading, text: string, depth: number): void => {
   const inner = within(text)
   const before = reading.words.length
   if (inner !== undefined) readValue(reading, inner.value, depth + 1)
-  // A text without JSON, or with some that says nothing, is shown as it is.
+  // A text without informative JSON is used unchanged.
   if (inner === undefined || reading.words.length === before) {
     sayWords(reading, text)
     return
@@ -203,12 +203,15 @@ const readCode = (reading: Reading, value: unknown): void => {
   reading.codes.unshift(...(meaning === undefined ? [code] : [meaning, code]))
 }
 
-/** Fields that say when to retry, and how many milliseconds their unit has. */
+/** Fields with a retry delay, and their unit in milliseconds. */
 const delayFields = { retry_after_ms: 1, retry_after: 1000, retryAfter: 1000, estimated_time: 1000 } as const
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** "Please try again in 1m2.5s", "Please retry after 7 seconds": OpenAI's and Azure's words, which outlive their headers. */
+/**
+ * Parses "Please try again in 1m2.5s" and "Please retry after 7 seconds". OpenAI and Azure include this text even if
+ * their headers are lost.
+ */
 const delayInWords = (text: string): number | undefined => {
   const words =
     /(?:try again|retry(?:ing)?|wait)(?: in| after| for)?:? {1,3}((?:\d{1,6}(?:\.\d{1,6})? ?[a-z]{1,12}\b ?|\d{1,6}(?:\.\d{1,6})?[hms]{1,2}){1,3})/i.exec(
@@ -222,13 +225,13 @@ const delayInWords = (text: string): number | undefined => {
   return millis > 0 ? Math.ceil(millis) : undefined
 }
 
-/** `34.5s`, as Google's `RetryInfo` has it. */
+/** Reads a delay such as `34.5s`, the format of Google's `RetryInfo`. */
 const readDelay = (reading: Reading, value: unknown): void => {
   const millis = Math.ceil(Number.parseFloat(Json.text(value) ?? "") * 1000)
   if (Number.isSafeInteger(millis) && millis >= 0) reading.retryAfterMillis = millis
 }
 
-/** FastAPI's: where, and what is wrong there. */
+/** Reads FastAPI's validation errors: a location and a message. */
 const readPlace = (reading: Reading, { loc, msg }: Json.Fields): boolean => {
   if (!Array.isArray(loc) || typeof msg !== "string") return false
   const place = loc.filter((one) => one !== "body").join(".")
@@ -237,7 +240,7 @@ const readPlace = (reading: Reading, { loc, msg }: Json.Fields): boolean => {
   return true
 }
 
-/** ASP.NET's: the messages of each field, under its name. */
+/** Reads ASP.NET's validation errors: messages keyed by field name. */
 const readNamed = (reading: Reading, errors: unknown): void => {
   if (typeof errors !== "object" || errors === null || Array.isArray(errors)) return
   for (const [name, messages] of Object.entries(errors).slice(0, most)) {
@@ -273,12 +276,12 @@ const readValue = (reading: Reading, value: unknown, depth: number): void => {
   else if (typeof value === "object" && value !== null) readFields(reading, value as Json.Fields, depth)
 }
 
-/** Returns the title of a proxy's page, which is more specific than its text. */
+/** Returns the title of a proxy's HTML page, which is more specific than its text. */
 const titleOf = (page: string): string | undefined => /<title[^>]*>([^<]{1,300})<\/title>/i.exec(page)?.[1]?.trim()
 
 const isPage = (text: string): boolean => /^\s*<(?:!doctype|html|head|body)/i.test(text.slice(0, 200))
 
-/** Reads an error from a JSON value or text. */
+/** Reads an error from a JSON value or a string. */
 export const read = (error: unknown): Told => {
   const reading: Reading = { words: [], codes: [], seen: 0 }
   if (typeof error === "string" && isPage(error)) {
@@ -290,19 +293,19 @@ export const read = (error: unknown): Told => {
   return defined({ words, codes, param, retryAfterMillis, status })
 }
 
-/** Codes that say that all is well, and texts for nothing. */
+/** Codes for success, and strings that represent no value. */
 const wells: ReadonlySet<unknown> = new Set([false, "", 0, "0", 200, "200", "null", "None", "ok", "OK", "success"])
 
 /**
- * Whether a value contains information. Servers whose types have no absent fields send an empty error with each chunk:
- * `{}`, `[]`, empty texts, a code of 0.
+ * Whether a value contains information. Servers written in languages without optional fields send an empty error with
+ * each chunk: `{}`, `[]`, empty strings, or the code 0.
  */
 export const isSaid = (value: unknown, depth = 0): boolean => {
   if (value === undefined || value === null || wells.has(value)) return false
   return typeof value !== "object" || (depth < deepest && Object.values(value).some((one) => isSaid(one, depth + 1)))
 }
 
-/** An event that is nothing but an error: FastAPI's, a flat one, a proxy's. */
+/** Whether an event consists only of an error: FastAPI's format, a flat error, or a proxy's error. */
 const isError = (event: Json.Fields): boolean => {
   if (event.type === "error" || event.object === "error" || event.event === "error") return true
   if (isSaid(event.errors) || isSaid(event.detail) || event.success === false) return true
@@ -313,7 +316,7 @@ const isError = (event: Json.Fields): boolean => {
   )
 }
 
-/** Returns the error within an event, or within its choice; `undefined` if there is no error. */
+/** Returns the error in an event or in its choice; `undefined` if there is no error. */
 export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown => {
   if (isSaid(event.error)) return event.error
   if (isSaid(choice.error)) return choice.error
@@ -324,10 +327,10 @@ export const errorIn = (event: Json.Fields, choice: Json.Fields = {}): unknown =
   return Json.items(event.choices).length === 0 && isError(event) ? event : undefined
 }
 
-/** Words that say nothing but that there was an error. */
+/** Matches messages that state only that an error occurred. */
 const hollow = /^(?:provider returned error|bad request|error|unknown error|an error occurred|request failed)\.?$/i
 
-/** Returns all texts of an error as one. Texts without information are omitted if there are others. */
+/** Joins all messages of an error. Messages that carry no information are dropped if others remain. */
 export const messageOf = ({ codes, words }: Told): string => {
   const telling = words.filter((text) => !hollow.test(text))
   const said = (telling.length === 0 ? words : telling).filter(
@@ -340,13 +343,13 @@ export const messageOf = ({ codes, words }: Told): string => {
 // Reasons
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Adds the name of the rejected parameter if the message does not contain it. */
+/** Appends the name of the rejected parameter unless the message contains it. */
 const withParam = (message: string, { param }: Told): string =>
   param === undefined || message.includes(param.split(".")[0]!)
     ? message
     : `${message} (parameter: ${param.slice(0, 100)})`
 
-/** OpenRouter refuses a flagged text with the status of a forbidden key. */
+/** OpenRouter rejects flagged content with the same status as a key without permission. */
 const isFlagged = (status: number | undefined, message: string): boolean =>
   status === 403 && /\b(?:flagged|moderation)\b/i.test(message)
 
@@ -377,7 +380,7 @@ const reasonOf = (
   )
 }
 
-/** The status that says most: of a gateway's own failure, the one that it passes on. */
+/** Returns the most specific status. If a gateway forwards an error, this is the status of the original error. */
 const statusOf = (status: number, told: Told): number =>
   told.status !== undefined && (status < 300 || status === 500 || status === 502) ? told.status : status
 

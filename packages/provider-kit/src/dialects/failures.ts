@@ -1,12 +1,12 @@
 /**
- * How servers report errors in the vendors' protocols, by kind: type and code in OpenAI's format, type in Anthropic's.
+ * The formats in which servers report each kind of error: type and code in OpenAI's protocols, type in Anthropic's.
  * `Errors` is the inverse: it reads these formats and those of all other servers.
  *
- * Sources: https://developers.openai.com/api/docs/guides/error-codes and https://platform.claude.com/docs/en/api/errors,
- * read in November 2026.
+ * Sources: https://developers.openai.com/api/docs/guides/error-codes and
+ * https://platform.claude.com/docs/en/api/errors, read in November 2026.
  */
 
-/** Kinds of errors. */
+/** Kinds of errors that a server reports. */
 export type Kind =
   | "invalid-request"
   | "context-too-long"
@@ -21,22 +21,22 @@ export type Kind =
   | "quota"
   /** A bug or a misconfiguration of the server. */
   | "server"
-  /** A worker failed, or its answer was cut off. A retry can help. */
+  /** A worker failed, or its answer was truncated. A retry may succeed. */
   | "upstream"
-  /** A provider rejected the server's key, account or model. Only the operator can fix it. */
+  /** A provider rejected the server's key, account or model. Only the operator can fix this. */
   | "upstream-account"
   /** A provider's filter rejected the content of the request. */
   | "content-filtered"
-  /** No worker is available now. A retry can help. */
+  /** No worker is currently available. A retry may succeed. */
   | "overloaded"
   | "timeout"
 
-/** The format of an error kind. */
+/** How an error kind is reported in each protocol. */
 export interface Form {
   readonly status: number
-  /** `error.type` and `error.code` of OpenAI's protocols. */
+  /** `error.type` and `error.code` in OpenAI's protocols. */
   readonly openai: readonly [type: string, code: string | null]
-  /** `error.type` of Messages. */
+  /** `error.type` in the Messages API. */
   readonly messages: string
 }
 
@@ -46,7 +46,7 @@ const form = (status: number, type: string, code: string | null, messages: strin
   messages
 })
 
-/** The format of each kind. */
+/** The reported format of each error kind. */
 export const forms: { readonly [K in Kind]: Form } = {
   "invalid-request": form(400, "invalid_request_error", null, "invalid_request_error"),
   "context-too-long": form(400, "invalid_request_error", "context_length_exceeded", "invalid_request_error"),
@@ -66,5 +66,7 @@ export const forms: { readonly [K in Kind]: Form } = {
   timeout: form(504, "server_error", "timeout", "timeout_error")
 }
 
-/** The message by which Anthropic's clients recognize a conversation that is too long; they then shorten it. */
+/**
+ * The message that Anthropic's clients recognize as a conversation exceeding the context window; they then shorten it.
+ */
 export const tooLong = "prompt is too long"

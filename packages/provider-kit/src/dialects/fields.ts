@@ -1,7 +1,8 @@
 /**
  * The request fields of each vendor API, classified as preferences (how to answer) or demands (what the answer must
- * satisfy). A preference is mapped or omitted with a notice; a demand is met or rejected. For providers, whose servers
- * may reject fields, and for servers, whose clients may send one vendor's fields through another vendor's protocol.
+ * satisfy). An unsupported preference is mapped or omitted with a notice; an unsupported demand fails the request. Used
+ * by providers, whose servers may reject fields, and by servers, whose clients may send one vendor's fields through
+ * another vendor's protocol.
  *
  * Sources: https://developers.openai.com/api/reference/resources/chat,
  * https://developers.openai.com/api/reference/resources/responses, https://platform.claude.com/docs/en/api/messages,
@@ -9,23 +10,23 @@
  * https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md, read in November 2026.
  */
 
-/** A vendor API. Chat Completions and Responses count as one, because most of their fields have the same names. */
+/** A vendor API. Chat Completions and Responses are combined, because most of their fields have the same names. */
 export type Api = "openai" | "messages" | "generateContent"
 
-/** A field of a request. */
+/** A request field. */
 export interface Field {
   /** Its location in the body: a name, or a path such as `generationConfig.seed`. */
   readonly name: string
   readonly kind: "preference" | "demand"
-  /** The APIs that have it. */
+  /** The APIs that support the field. */
   readonly apis: ReadonlyArray<Api>
   /** Values that are equivalent to the default, such as 1 for `top_p`. */
   readonly neutral?: ReadonlyArray<unknown> | undefined
-  /** The names that errors use for it. Default: its own name. */
+  /** The names that error messages use for the field. Default: its own name. */
   readonly names?: ReadonlyArray<string> | undefined
-  /** Whether its names are common words that errors may use with another meaning. */
+  /** Whether its names are common words that error messages may use with another meaning. */
   readonly isWord?: boolean | undefined
-  /** Whether its names belong to the enclosing object. They count only if that object has no other member. */
+  /** Whether its names refer to the enclosing object. They are matched only if that object has no other member. */
   readonly isContainer?: boolean | undefined
 }
 
@@ -36,14 +37,14 @@ const both = ["openai", "messages"] as const
 const thinks = ["support thinking", "support reasoning", "think value", "thinking is not enabled"]
 const streams = ["to stream", "streaming", "'stream'", '"stream"', "parameter: stream"]
 
-/** The caching hints on blocks of a prompt. They can be in several places of a Messages body. */
+/** Cache hints on prompt blocks. They may occur at several positions in a Messages body. */
 export const cacheHints = "cache_control" as const
 
 /** The fields of Chat Completions, Responses and Messages. */
 export const fields = [
-  // An error names it with its block: "messages.0.content.0.cache_control".
+  // An error names this field together with its block: "messages.0.content.0.cache_control".
   { name: cacheHints, kind: "preference", apis: messages },
-  // How to sample.
+  // Sampling
   { name: "temperature", kind: "preference", apis: both },
   { name: "top_p", kind: "preference", apis: both, neutral: [1] },
   { name: "top_k", kind: "preference", apis: both, neutral: [0, -1] },
@@ -54,7 +55,7 @@ export const fields = [
   { name: "repetition_penalty", kind: "preference", apis: openai, neutral: [1] },
   { name: "logit_bias", kind: "preference", apis: openai },
   { name: "seed", kind: "preference", apis: openai, isWord: true },
-  // How much to think and to say.
+  // Reasoning and verbosity
   { name: "reasoning_effort", kind: "preference", apis: openai },
   { name: "reasoning", kind: "preference", apis: openai, isWord: true },
   { name: "thinking", kind: "preference", apis: messages, names: ["budget_tokens"] },
@@ -66,12 +67,12 @@ export const fields = [
   { name: "output_config.effort", kind: "preference", apis: messages, names: ["output_config"], isContainer: true },
   { name: "output_config.effort", kind: "preference", apis: messages, names: ["effort"], isWord: true },
   { name: "verbosity", kind: "preference", apis: openai, neutral: ["medium"] },
-  // Ollama names no field: "tiny" does not support thinking.
+  // Ollama does not name the field: "tiny" does not support thinking.
   { name: "reasoning_effort", kind: "preference", apis: openai, names: thinks },
   { name: "reasoning", kind: "preference", apis: openai, names: thinks },
   { name: "enable_thinking", kind: "preference", apis: openai, names: thinks },
   { name: "thinking", kind: "preference", apis: openai, names: thinks },
-  // How to serve it.
+  // Serving
   { name: "service_tier", kind: "preference", apis: both, neutral: ["auto", "default", "standard_only"] },
   { name: "parallel_tool_calls", kind: "preference", apis: openai },
   { name: "max_tool_calls", kind: "preference", apis: openai },
@@ -81,7 +82,7 @@ export const fields = [
   { name: "web_search_options", kind: "preference", apis: openai },
   { name: "mcp_servers", kind: "preference", apis: messages },
   { name: "container", kind: "preference", apis: messages, isWord: true },
-  // Without it, an answer comes whole. OpenAI streams some models to verified organizations alone.
+  // Without `stream`, the answer arrives complete. OpenAI streams some models only to verified organizations.
   { name: "stream", kind: "preference", apis: openai, names: streams },
   { name: "stream_options", kind: "preference", apis: openai },
   { name: "safety_identifier", kind: "preference", apis: openai },
@@ -93,13 +94,13 @@ export const fields = [
   { name: "include", kind: "preference", apis: openai, isWord: true },
   { name: "options", kind: "preference", apis: openai, isWord: true },
   { name: "usage", kind: "preference", apis: openai, isWord: true },
-  // The limit of the answer's length.
+  // Output limits
   { name: "max_tokens", kind: "demand", apis: both },
   { name: "max_completion_tokens", kind: "demand", apis: openai },
   { name: "max_output_tokens", kind: "demand", apis: openai },
   { name: "stop", kind: "demand", apis: openai, isWord: true },
   { name: "stop_sequences", kind: "demand", apis: messages },
-  // Tools and shapes.
+  // Tools and output formats
   { name: "tools", kind: "demand", apis: both, isWord: true },
   { name: "tool_choice", kind: "demand", apis: both },
   { name: "response_format", kind: "demand", apis: openai },
@@ -115,7 +116,7 @@ export const fields = [
   { name: "grammar", kind: "demand", apis: openai, isWord: true },
   { name: "regex", kind: "demand", apis: openai, isWord: true },
   { name: "ebnf", kind: "demand", apis: openai },
-  // More than one text.
+  // Multiple outputs
   { name: "n", kind: "demand", apis: openai, neutral: [1, "1"], isWord: true },
   { name: "best_of", kind: "demand", apis: openai, neutral: [1] },
   { name: "logprobs", kind: "demand", apis: openai, neutral: [false, 0] },
@@ -123,19 +124,19 @@ export const fields = [
   { name: "audio", kind: "demand", apis: openai, isWord: true },
   { name: "modalities", kind: "demand", apis: openai },
   { name: "prompt", kind: "demand", apis: openai, isWord: true },
-  // The conversation.
+  // The conversation
   { name: "messages", kind: "demand", apis: both, isWord: true },
   { name: "input", kind: "demand", apis: openai, isWord: true },
   { name: "instructions", kind: "demand", apis: openai, isWord: true },
   { name: "system", kind: "demand", apis: messages, isWord: true }
 ] as const satisfies ReadonlyArray<Field>
 
-/** The name of a field of Chat Completions, Responses or Messages. */
+/** The name of a request field in Chat Completions, Responses or Messages. */
 export type Name = (typeof fields)[number]["name"]
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Google's errors spell names in either case. */
+/** Returns names in both cases, because Google's errors use either. */
 const spelled = (names: ReadonlyArray<string>): ReadonlyArray<string> => [
   ...new Set(names.flatMap((name) => [name, snake(name)]))
 ]
@@ -148,7 +149,7 @@ const google = (kind: Field["kind"], path: string, more: ReadonlyArray<string> =
   isWord
 })
 
-/** The fields of `generateContent`. */
+/** The request fields of `generateContent`. */
 const generationFields: ReadonlyArray<Field> = [
   google("preference", "generationConfig.thinkingConfig", ["thinkingBudget", "thinkingLevel", "includeThoughts"]),
   google("preference", "generationConfig.temperature"),
@@ -170,7 +171,7 @@ const generationFields: ReadonlyArray<Field> = [
   google("demand", "contents", [], true)
 ]
 
-/** Returns the fields of an API of a given kind. */
+/** Returns an API's fields of one kind. */
 export const fieldsOf = (api: Api, kind: Field["kind"]): ReadonlyArray<Field> =>
   [...fields, ...generationFields].filter((field: Field) => field.kind === kind && field.apis.includes(api))
 
@@ -178,22 +179,24 @@ export const fieldsOf = (api: Api, kind: Field["kind"]): ReadonlyArray<Field> =>
 // Fields with values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A field for which a server may accept only some values. */
+/** A field for which some servers accept only certain values. */
 export interface Valued {
-  /** Its location in the body. */
+  /** Its path in the body. */
   readonly path: string
-  /** Matches its name in errors. */
+  /** Matches the field's name in error messages. */
   readonly pattern: RegExp
-  /** Whether its values are whole numbers. */
+  /** Whether its values are integers. */
   readonly isWhole?: boolean | undefined
-  /** Whether it is a demand. A demand is omitted only if its value is the server's only accepted one. */
+  /** Whether the field is a demand. A demand is omitted only if it has the single value that the server accepts. */
   readonly isDemand?: boolean | undefined
 }
 
-/** The name of a field as errors write it: `top_p`, `topP`, "top p", quoted, or at the end of a path. */
+/**
+ * Returns a pattern for a field's name in error messages: `top_p`, `topP`, "top p", quoted, or at the end of a path.
+ */
 const inErrors = (path: string): RegExp => {
   const name = snake(path.slice(path.lastIndexOf(".") + 1)).replaceAll("_", "[_ -]?")
-  // Short names have other meanings as well: they count with quotes, or before a statement about a field.
+  // Short names have other meanings too, so they are matched only in quotes or before a statement about a field.
   return name.length < 5
     ? new RegExp(
         `['"\`]${name}['"\`]|(?:^|[\\s:(.])${name}:? (?:must|should|may|can|is|has|only)\\b|(?:^|[\\s:])${name}:`,
@@ -228,5 +231,5 @@ const allValued = [
   )
 ]
 
-/** Returns the fields of an API for which a server may accept only some values. */
+/** Returns the fields of an API for which some servers accept only certain values. */
 export const valuedOf = (api: Api): ReadonlyArray<Valued> => allValued.filter(({ apis }) => apis.includes(api))

@@ -1,7 +1,7 @@
 /**
- * The tools that an answer of Chat Completions asks for, from its pieces. Servers differ: some number calls and some do
- * not, some name them in each piece, some give all calls the same number, some give them no id, and some give each piece
- * an id of its own.
+ * Assembles the tool calls of a Chat Completions answer from its pieces. Servers differ: some number the calls and some
+ * do not, some repeat the name in each piece, some give all calls the same number, some omit ids, and some give each
+ * piece a different id.
  */
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -9,25 +9,25 @@ import * as Json from "../../VendorJson.ts"
 import * as Arguments from "../arguments.ts"
 
 interface Call {
-  /** The number that the server gives it. */
+  /** The index sent by the server. */
   readonly index: unknown
   /** As sent by the server; empty if it sent none. */
   readonly givenId: string
   readonly id: string
   readonly name: string
   readonly arguments: string
-  /** Pieces that came before the name. */
+  /** Argument pieces received before the name. */
   readonly unnamed: string
-  /** The last piece of the arguments: some servers send all that has come so far in each. */
+  /** The last piece of the arguments. Some servers repeat everything received so far in each piece. */
   readonly last: string
-  /** Data that the server expects back with the call, e.g. Gemini's signature of a thought. */
+  /** Data that the server expects back with the call, such as Gemini's thought signature. */
   readonly extra?: Json.Fields | undefined
 }
 
-/** The calls so far, in order. */
+/** The calls received so far, in order. */
 export type Calls = ReadonlyArray<Call>
 
-/** More calls than this no answer has. */
+/** Maximum number of calls per answer. */
 const most = 1024
 
 interface Taken {
@@ -44,8 +44,8 @@ interface Piece {
 }
 
 /**
- * A server's additions to a call that it expects back: `extra_content` of Gemini's own endpoint, and LiteLLM's form of
- * it. https://ai.google.dev/gemini-api/docs/thought-signatures, read in November 2026.
+ * Fields that a server adds to a call and expects back: `extra_content` on Gemini's own endpoint, and LiteLLM's
+ * equivalent. https://ai.google.dev/gemini-api/docs/thought-signatures, read in November 2026.
  */
 const extraFields = ["extra_content", "provider_specific_fields"] as const
 
@@ -73,7 +73,7 @@ const pieceOf = (value: unknown): Piece => {
   }
 }
 
-/** Whether a piece repeats what has come of a call, alone or with more. */
+/** Whether a piece repeats the received arguments of a call, with or without additional characters. */
 const repeats = (call: Call, piece: Piece): boolean =>
   piece.id !== "" &&
   piece.id === call.givenId &&
@@ -82,22 +82,28 @@ const repeats = (call: Call, piece: Piece): boolean =>
 const isPieceOfName = (call: Call, piece: Piece): boolean =>
   piece.id === "" && piece.index !== undefined && call.index === piece.index && call.arguments + piece.arguments === ""
 
-/** Whether a piece may be of a call: one that names a tool again begins another where the call before it is whole. */
+/** Whether a piece may belong to a call. A piece that repeats the name of a complete call starts a new one. */
 const continues = (call: Call, piece: Piece): boolean => {
   if (piece.name === "" || call.name === "") return true
-  // A name in pieces comes before the arguments, under the number of its call.
+  // A name sent in pieces precedes the arguments and has its call's index.
   if (piece.name !== call.name) return isPieceOfName(call, piece)
   if (piece.arguments === "" || call.arguments === "" || repeats(call, piece)) return true
   return !/^\s*\{/.test(piece.arguments) && !Arguments.isObject(call.arguments)
 }
 
-/** The call with the id of a piece. Calls may share an id and have numbers of their own. */
+/**
+ * Returns the position of the call with the id of a piece. Several calls may share an id and differ only in their
+ * index.
+ */
 const placeOfId = (calls: Calls, { id, index, name }: Piece): number =>
   id === ""
     ? -1
     : calls.findLastIndex((call) => call.givenId === id && (index === undefined || call.index === index || name === ""))
 
-/** The call at the number of a piece. A piece that says nothing else belongs to a call that is not whole as yet. */
+/**
+ * Returns the position of the call with the index of a piece. A piece without an id and a name belongs to a call that
+ * is still incomplete.
+ */
 const placeOfIndex = (calls: Calls, { id, index, name }: Piece): number => {
   if (index === undefined) return calls.length - 1
   const place = calls.findLastIndex((call) => call.index === index)
@@ -106,7 +112,10 @@ const placeOfIndex = (calls: Calls, { id, index, name }: Piece): number => {
   return place === -1 && id === "" && name === "" && isOpen ? calls.length - 1 : place
 }
 
-/** Which call a piece is of: -1 for a new one. `isFirst` says whether it is the first piece of its chunk. */
+/**
+ * Returns the position of the call that a piece belongs to, or -1 for a new call. `isFirst` is whether the piece is the
+ * first one in its chunk.
+ */
 const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
   const { id, index, name } = piece
   const known = placeOfId(calls, piece)
@@ -114,9 +123,9 @@ const placeOf = (calls: Calls, piece: Piece, isFirst: boolean): number => {
   const call = calls[place]
   if (call === undefined || !continues(call, piece)) return -1
   if (known !== -1 || name === "") return place
-  // A chunk lists each call once.
+  // A chunk lists each call only once.
   if (id === "" && index === undefined) return isFirst || call.name === "" ? place : -1
-  // Another id for the same number: another call, unless it is in the middle of its arguments.
+  // A different id for the same index is another call, unless this call's arguments are incomplete.
   const isOther = id !== "" && call.givenId !== "" && (call.arguments === "" || piece.arguments === "")
   return isOther ? -1 : place
 }
@@ -128,7 +137,7 @@ const extended = (call: Call | undefined, piece: Piece): Call => {
   return {
     index: call?.index ?? piece.index,
     givenId: given,
-    // An id that was given in a part stays.
+    // An id that has already been emitted does not change.
     id:
       call !== undefined && name !== "" ? call.id : given === "" ? (call?.id ?? `call_${crypto.randomUUID()}`) : given,
     name: known,
@@ -143,7 +152,7 @@ const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
   if (value === null) return { calls, parts }
   const piece = pieceOf(value)
   const isEmpty = piece.name === "" && piece.id === "" && piece.arguments === ""
-  // Gemini's endpoint sends a signature in a piece of its own.
+  // Gemini's endpoint sends a signature in a separate piece.
   if (isEmpty && calls.length === 0) return { calls, parts }
   const place = placeOf(calls, piece, at === 0)
   const before = calls[place]
@@ -157,14 +166,16 @@ const take = ({ calls, parts }: Taken, value: unknown, at: number): Taken => {
   }
 }
 
-/** The pieces of a list. Some servers give one call alone, or an empty object or text for none. */
+/**
+ * Returns the pieces as a list. Some servers send a single call, or an empty object or string if there are no calls.
+ */
 const listOf = (pieces: unknown): ReadonlyArray<unknown> => {
   if (pieces === "" || pieces === null) return []
   if (typeof pieces !== "object" || Array.isArray(pieces)) return Json.array(pieces, "calls of tools")
   return Object.keys(pieces).length === 0 ? [] : [pieces]
 }
 
-/** Adds the pieces of a delta; returns the same calls if there are no pieces. */
+/** Adds the tool call pieces of a delta. Returns the same calls if there are no pieces. */
 export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
   const list = listOf(pieces)
   let taken: Taken = { calls, parts: [] }
@@ -172,15 +183,15 @@ export const takeCalls = (calls: Calls, pieces: unknown): Taken => {
   return taken
 }
 
-/** Takes the call of one function, as it was before there were tools. */
+/** Adds the legacy `function_call` of a delta, from before the API had tools. */
 export const takeFunction = (calls: Calls, piece: unknown): Taken =>
   piece === undefined || piece === null
     ? { calls, parts: [] }
     : take({ calls, parts: [] }, { index: "function_call", function: piece }, 0)
 
 /**
- * Returns the calls of a final object, which take precedence over the assembled ones; the latter's
- * ids are used if the object lacks them.
+ * Returns the calls in a final object, which take precedence over the assembled ones. If the final object has no ids,
+ * those of the assembled calls are used.
  */
 export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Calls; readonly isOther: boolean } => {
   const list = listOf(pieces).filter((piece) => piece !== null)
@@ -194,19 +205,19 @@ export const finalCalls = (before: Calls, pieces: unknown): { readonly calls: Ca
   return { calls, isOther: before.length > 0 && said(before) !== said(calls) }
 }
 
-/** Returns the data that the server expects back with each call, in order; absent if it added nothing. */
+/** Returns the data that the server expects back with each call, in order; `undefined` if the server added none. */
 export const extrasOf = (calls: Calls): ReadonlyArray<Json.Fields | null> | undefined =>
   calls.some(({ extra }) => extra !== undefined) ? calls.map(({ extra = null }) => extra) : undefined
 
-/** The whole calls of an answer that has ended. A tool without arguments is called with an empty object. */
+/** Returns the complete calls of a finished answer. A call without arguments gets an empty object. */
 export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
   const ids = new Set<string>()
   return calls.flatMap((call) => {
-    // Some servers end a list of calls with an empty one.
+    // Some servers end a list of calls with an empty call.
     if (call.name === "" && call.arguments === "" && calls.length > 1) return []
     if (call.name === "") throw unreadable("a tool call has no name")
     const text = Arguments.whole(call.arguments, call.last)
-    // Two calls of one tool that were merged into one.
+    // Two calls to one tool were merged into one.
     const texts = Arguments.isObject(text) ? [] : Arguments.several(text)
     return (texts.length === 0 ? [text] : texts).map((text) => {
       const id = ids.has(call.id) ? `call_${crypto.randomUUID()}` : call.id
@@ -216,7 +227,7 @@ export const wholeCalls = (calls: Calls): ReadonlyArray<WorkerPart> => {
   })
 }
 
-/** Whether all calls are whole: named, and with the JSON of an object as arguments. */
+/** Whether all calls are complete: they have a name, and their arguments are a JSON object. */
 export const areWhole = (calls: Calls): boolean =>
   calls.length > 0 &&
   calls.every(({ arguments: text, last, name }) => name !== "" && Arguments.isObject(Arguments.whole(text, last)))

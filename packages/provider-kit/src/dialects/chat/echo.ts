@@ -1,15 +1,18 @@
-/** Data that a server expects back with a turn that called tools: its reasoning, and its additions to the calls. */
+/**
+ * Data that a server expects back with a turn that called tools: its reasoning and the fields that it added to the
+ * calls.
+ */
 import { defined } from "@divisi/core/Fields"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
-/** The field in which a server expects its reasoning back. */
+/** The message field in which a server expects its reasoning back. */
 export type Field = "reasoning_content" | "reasoning_details"
 
-/** The reasoning, as text or as details. */
+/** Reasoning to send back, as a string or as a list of details. */
 export type Echo = string | ReadonlyArray<Json.Fields>
 
-/** More details than this no answer has, as the pieces of one are joined. */
+/** Maximum number of reasoning details per answer, after pieces of the same detail are joined. */
 const most = 1024
 
 const texts = ["text", "summary"] as const
@@ -17,7 +20,10 @@ const texts = ["text", "summary"] as const
 const isPiece = (before: Json.Fields, { index, type }: Json.Fields): boolean =>
   before.index === index && before.type === type && texts.some((name) => typeof before[name] === "string")
 
-/** Joins texts; for all other values, such as the signature in the last piece, the last one applies. */
+/**
+ * Joins the strings of two pieces of a reasoning detail. For other fields, such as the signature in the last piece, the
+ * later value is used.
+ */
 const joined = (before: Json.Fields, piece: Json.Fields): Json.Fields => {
   const said = Object.fromEntries(Object.entries(piece).filter(([, value]) => value !== null))
   const whole = texts.filter((name) => typeof piece[name] === "string" && typeof before[name] === "string")
@@ -32,7 +38,7 @@ const withDetail = (details: ReadonlyArray<Json.Fields>, value: unknown): Readon
   return [...details, detail]
 }
 
-/** Adds the reasoning in a delta. */
+/** Adds the reasoning of a delta. */
 export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Field | undefined): Echo | undefined => {
   const value = field === undefined ? undefined : (delta[field] ?? undefined)
   if (field === undefined || value === undefined) return echo
@@ -43,7 +49,7 @@ export const takeEcho = (echo: Echo | undefined, delta: Json.Fields, field: Fiel
 const isOf = (field: Field, value: unknown): boolean =>
   field === "reasoning_content" ? typeof value === "string" : Array.isArray(value)
 
-/** Returns the field of a turn with the vendor's additions; empty if they come from another vendor. */
+/** Returns the message field with the reasoning to send back; empty if the reasoning comes from another vendor. */
 export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => {
   const value = field === undefined ? undefined : Json.fields(echo)[field]
   return field !== undefined && isOf(field, value) ? { [field]: value } : {}
@@ -54,17 +60,17 @@ export const echoed = (echo: unknown, field: Field | undefined): Json.Fields => 
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A server's additions to a message and its calls, such as Gemini's signatures. They are valid for the model that
- * issued them.
+ * Fields that a server added to a message and its calls, such as Gemini's signatures. They are valid only for the model
+ * that issued them.
  */
 export interface Extras {
-  /** `extra_content` of the message. */
+  /** `extra_content` from the message. */
   readonly message?: Json.Fields | undefined
-  /** The fields that were added to each call. */
+  /** The added fields of each call. */
   readonly calls?: ReadonlyArray<Json.Fields | null> | undefined
 }
 
-/** Returns extras as a part of an echo; empty if there are no extras. */
+/** Wraps extras for an echo; returns an empty object if there are no extras. */
 export const extrasEcho = ({ calls, message }: Extras, model: string | undefined): Json.Fields =>
   model === undefined || (message === undefined && calls === undefined)
     ? {}
@@ -73,7 +79,7 @@ export const extrasEcho = ({ calls, message }: Extras, model: string | undefined
 const isFields = (value: unknown): value is Json.Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Returns the extras in the echo of a turn with the given number of calls; empty if they come from another model. */
+/** Reads the extras from the echo of a turn with the given number of calls; empty if another model issued them. */
 export const extrasIn = (echo: unknown, model: string, calls: number): Extras => {
   const extras = Json.fields(Json.fields(echo).extras)
   if (extras.model !== model) return {}

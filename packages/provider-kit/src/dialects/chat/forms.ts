@@ -1,33 +1,33 @@
 /**
- * Answers and events in the forms of other vendors, as chunks of Chat Completions: proxies pass them on, and base URLs lead
- * to a vendor's own API. They are read only where a chunk has no choices.
+ * Converts answers and events in other vendors' formats to Chat Completions chunks. Proxies forward such formats, and a
+ * base URL may point to a vendor's native API. They are read only if a chunk has no choices.
  */
 import { defined } from "@divisi/core/Fields"
 import * as Json from "../../VendorJson.ts"
 
-/** A form: returns a chunk with choices, or nothing for an event in another form. */
+/** A parser for one format: returns a chunk with choices, or `undefined` if the event has another format. */
 interface Form {
   readonly source: string
   readonly read: (event: Json.Fields) => Json.Fields | undefined
 }
 
-/** A chunk with one choice. Usage stays where it is: the event is searched for it. */
+/** Creates a chunk with one choice. Usage is not moved, because the whole event is searched for it. */
 const chunk = (event: Json.Fields, name: "delta" | "message", message: unknown, finish: unknown): Json.Fields => ({
   ...event,
   choices: [{ index: 0, [name]: message, finish_reason: finish }]
 })
 
-/** A piece of an answer; with an ending, all of it. */
+/** Creates a chunk for a piece of an answer, or for a complete answer if it has a finish reason. */
 const answer = (event: Json.Fields, message: unknown, finish: unknown): Json.Fields =>
   chunk(event, finish === undefined || finish === null ? "delta" : "message", message, finish)
 
-/** Whether a value is a message of the assistant, with a text, a list of parts or calls. */
+/** Whether a value is an assistant message with a text, a list of parts, or calls. */
 const isMessage = (value: unknown): boolean => {
   const { content, role = "assistant", tool_calls } = Json.fields(value)
   return role === "assistant" && (content !== undefined || tool_calls !== undefined)
 }
 
-/** An answer of one message. */
+/** Converts an answer that consists of one message. */
 const ofMessage = (event: Json.Fields): Json.Fields | undefined => {
   const message = isMessage(event.message) ? event.message : Json.fields(event.output).message
   if (!isMessage(message)) return undefined
@@ -36,7 +36,7 @@ const ofMessage = (event: Json.Fields): Json.Fields | undefined => {
   return chunk(event, isPiece ? "delta" : "message", message, finish ?? (event.done === true ? "stop" : undefined))
 }
 
-/** A text next to its ending. */
+/** Converts a text with an adjacent finish reason. */
 const ofText =
   (name: string, ending: string) =>
   (event: Json.Fields): Json.Fields | undefined =>
@@ -44,7 +44,7 @@ const ofText =
       ? answer(event, { content: event[name] }, event[ending])
       : undefined
 
-/** Pieces of Cohere: a message within the delta, with calls and contents that are numbered by the event. */
+/** Converts Cohere's events: a message within the delta, whose calls and contents are numbered by the event. */
 const cohereEvent = ({ delta, index, type }: Json.Fields): Json.Fields | undefined => {
   if (typeof type !== "string" || !/^(?:message|content|tool-call|tool-plan)-/.test(type)) return undefined
   const { finish_reason, message, usage } = Json.fields(delta)
@@ -58,7 +58,7 @@ const cohereEvent = ({ delta, index, type }: Json.Fields): Json.Fields | undefin
   return chunk({ usage }, "delta", piece, finish_reason)
 }
 
-/** The events of Bedrock's stream, each under its name or flat. */
+/** Converts the events of Bedrock streams, nested under their name or flat. */
 const bedrockEvent = (event: Json.Fields): Json.Fields | undefined => {
   const { contentBlockDelta, contentBlockStart, messageStop, metadata } = event
   if (messageStop) return chunk(event, "delta", {}, Json.fields(messageStop).stopReason)
@@ -83,7 +83,7 @@ const bedrockEvent = (event: Json.Fields): Json.Fields | undefined => {
   )
 }
 
-/** Cloudflare's own answer: a text, and calls next to it. */
+/** Converts Cloudflare's native response: a text with adjacent calls. */
 const response = (event: Json.Fields): Json.Fields | undefined => {
   const { done, done_reason, response: text, tool_calls } = event
   if (typeof text !== "string" && (text !== null || tool_calls === undefined)) return undefined
@@ -108,7 +108,7 @@ const generated = (event: Json.Fields): Json.Fields | undefined => {
     : undefined
 }
 
-/** The events of Cohere's first API. The last one repeats the answer. */
+/** Converts the events of Cohere's v1 API. The last event repeats the answer. */
 const cohereFirst = (event: Json.Fields): Json.Fields | undefined => {
   const { event_type: type, finish_reason, response: last, text } = event
   if (type === "text-generation") return chunk(event, "delta", { content: text }, undefined)
@@ -153,7 +153,7 @@ const forms: ReadonlyArray<Form> = [
   }
 ]
 
-/** Fields in which gateways put an answer. Usage may be outside of it (DashScope). */
+/** Fields in which gateways nest an answer. Usage may be outside of them (DashScope). */
 const wrappers = ["output", "data", "result", "response", "results"] as const
 
 const formed = (event: Json.Fields): Json.Fields | undefined => {
@@ -165,10 +165,10 @@ const formed = (event: Json.Fields): Json.Fields | undefined => {
   return undefined
 }
 
-/** The first of a list, or the value itself. */
+/** Returns the first item of a list, or the value itself. */
 const firstOf = (value: unknown): Json.Fields => Json.fields(Array.isArray(value) ? value[0] : value)
 
-/** An event as a chunk of Chat Completions; the event itself if its form is not known. */
+/** Converts an event to a Chat Completions chunk; returns the event unchanged if its format is unknown. */
 export const chunkOf = (event: Json.Fields): Json.Fields => {
   const own = formed(event)
   if (own !== undefined) return own
@@ -179,6 +179,8 @@ export const chunkOf = (event: Json.Fields): Json.Fields => {
   return event
 }
 
-/** Whether an answer in the form of this event has no ending of its own: `[DONE]`, or the end of its JSON, is one. */
+/**
+ * Whether answers in the format of this event have no finish reason, so that `[DONE]` or the end of the JSON ends them.
+ */
 export const endsWithDone = (event: Json.Fields): boolean =>
   event.choices === undefined && response(Json.fields(event.result ?? event)) !== undefined && event.done === undefined

@@ -1,6 +1,6 @@
 /**
- * Folds the chunks of Chat Completions, or a complete response, into one answer. Content may arrive in deltas, at the
- * end, or only in a final message, which takes precedence.
+ * Folds Chat Completions chunks, or a complete response, into one answer. Content may arrive in deltas, at the end, or
+ * only in a final message, which takes precedence.
  */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -21,52 +21,57 @@ import * as Forms from "./forms.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Facts about a server that its answers do not state. */
+/** Facts about a server that cannot be read from its answers. */
 export interface Options {
   /**
-   * The requested model. Additions of the server to its calls are sent back only to this model. If absent, they are not
-   * sent back.
+   * The requested model. Fields that the server adds to tool calls are sent back only to this model. If omitted, they
+   * are never sent back.
    */
   readonly model?: string | undefined
-  /** Whether its usage reports are used. Default: `true`. */
+  /** Whether the server's usage reports are used. Default: `true`. */
   readonly readsUsage?: boolean | undefined
-  /** The field of a delta with the reasoning, if there are several. Default: the first one that is not empty. */
+  /**
+   * The delta field that contains the reasoning, for servers that send several. Default: the first field that is not
+   * empty.
+   */
   readonly reasoningField?: string | undefined
-  /** The field in which the server expects its reasoning back. If absent, reasoning is not sent back. */
+  /** The field in which the server expects its reasoning back. If omitted, reasoning is not sent back. */
   readonly reasoningEcho?: Field | undefined
-  /** Whether reasoning between tags is removed from the text. Default: `false`. */
+  /** Whether reasoning between tags is extracted from the text. Default: `false`. */
   readonly thinkTags?: boolean | undefined
-  /** Whether an answer may end with `[DONE]` and without a finish reason. Default: `false`. */
+  /** Whether an answer may end with `[DONE]` without a finish reason. Default: `false`. */
   readonly endsWithDone?: boolean | undefined
 }
 
-/** The state of an answer so far. */
+/** The accumulated state of an answer. */
 export interface State {
   readonly isRefused: boolean
-  /** The text so far. */
+  /** The text received so far. */
   readonly text: string
-  /** The complete text, if a final message differs from the streamed text. */
+  /** The complete text, if the final message differs from the streamed text. */
   readonly final: string | undefined
   readonly thinking: Thinking.Thinking
   readonly calls: Calls
-  /** The data that the server expects back: its reasoning so far. */
+  /** The reasoning received so far that the server expects back. */
   readonly echo: Echo | undefined
-  /** `extra_content` of the message: other data that the server expects back. */
+  /** `extra_content` from the message, which the server also expects back. */
   readonly extra: Json.Fields | undefined
-  /** The last reported finish reason. */
+  /** The most recent finish reason. */
   readonly finish: FinishReason | undefined
   readonly failure: WorkerErrorReason | undefined
-  /** Whether data in the format of this API has arrived. */
+  /** Whether any data in the format of this API has arrived. */
   readonly hasBegun: boolean
-  /** Whether the format has no end marker other than `[DONE]`. */
+  /** Whether the format has no end marker except `[DONE]`. */
   readonly endsWithDone: boolean
   /** Whether `[DONE]` has arrived. */
   readonly isDone: boolean
-  /** The model name in the response. */
+  /** The model name reported in the response. */
   readonly model: string | undefined
-  /** The usage of a chunk, unchanged. */
+  /** The usage object of a chunk, unchanged. */
   readonly usage: unknown
-  /** The last event with text that is not a chunk. It is the reason if the answer has no end marker. */
+  /**
+   * The last event that contains text and is not a chunk. Used as the error message if the answer has no end marker.
+   */
   readonly foreign: Json.Fields | undefined
 }
 
@@ -95,8 +100,8 @@ const nothing: ReadonlyArray<WorkerPart> = []
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The fields of a delta that hold reasoning. Servers send the same in several, so one of them counts. `reasoning_text` is
- * GitHub Copilot's.
+ * Delta fields that may contain reasoning. Servers send the same reasoning in several fields, so only one is read.
+ * `reasoning_text` is used by GitHub Copilot.
  */
 const reasoningFields = [
   "reasoning_content",
@@ -107,7 +112,7 @@ const reasoningFields = [
   "thoughts",
   "reasoning_text",
   "thinking_blocks",
-  // Cohere's plan of its calls.
+  // Cohere's plan for its tool calls.
   "tool_plan"
 ] as const
 
@@ -134,10 +139,13 @@ interface Said {
 
 const none: ReadonlyArray<never> = []
 
-/** Gemini's endpoint of Chat Completions marks the content of a delta as thought, and writes it between tags. */
+/**
+ * Whether a delta's content is a thought. Gemini's Chat Completions endpoint marks thoughts and also writes them
+ * between tags.
+ */
 const isThought = (delta: Json.Fields): boolean => Json.fields(Json.fields(delta.extra_content).google).thought === true
 
-/** Fields of a delta with contents that are no text. */
+/** Delta fields with content other than text. */
 const mediaFields = {
   images: "pictures",
   audio: "audio",
@@ -147,7 +155,7 @@ const mediaFields = {
   grounding_metadata: "citations"
 } as const
 
-/** Fields of a chunk with sources: Perplexity's, xAI's, and those of proxies in front of Gemini. */
+/** Chunk fields that list sources, as used by Perplexity, xAI, and proxies in front of Gemini. */
 const sourceFields = {
   citations: "citations",
   search_results: "citations",
@@ -163,7 +171,7 @@ const omittedIn = (chunk: Json.Fields, choice: Json.Fields, delta: Json.Fields, 
   return all.length === 0 ? undefined : all
 }
 
-/** The words of spoken audio. */
+/** Returns the transcript of spoken audio. */
 const transcriptOf = ({ audio }: Json.Fields): string => Json.text(Json.fields(audio).transcript) ?? ""
 
 const saidBy = (delta: Json.Fields, options: Options): Said => {
@@ -180,7 +188,7 @@ const saidBy = (delta: Json.Fields, options: Options): Said => {
   return { reasoning: reasoning || said.reasoning, text, skipped: said.skipped }
 }
 
-/** The words of a refusal: some servers write an empty object or false for none. */
+/** Returns the text of a refusal. Some servers send an empty object or `false` if there is none. */
 const refusalOf = (value: unknown): string => {
   const isEmpty = !value || (typeof value === "object" && Object.keys(value).length === 0)
   return isEmpty ? "" : content(value, "refusal").text
@@ -196,7 +204,7 @@ const partsOf = (reasoning: string, text: string): ReadonlyArray<WorkerPart> => 
       ]
 }
 
-/** Adds text, and separates reasoning between tags. */
+/** Adds text, separating reasoning between tags from it. */
 const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options): Step<State> => {
   if (thinkTags !== true || text === "") {
     const parts = partsOf(reasoning, text)
@@ -205,7 +213,7 @@ const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options
   const { pieces, thinking, wasThought } = Thinking.take(state.thinking, text)
   const outside = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("")
   const parts = [...partsOf(reasoning, ""), ...pieces]
-  // Text before the closing tag of an unopened thought has already been emitted: the whole text replaces it.
+  // Text before the closing tag of an unopened thought has already been emitted, so the complete text replaces it.
   if (wasThought) {
     const before: ReadonlyArray<WorkerPart> = state.text === "" ? [] : [{ type: "reasoning", text: state.text }]
     return {
@@ -220,7 +228,7 @@ const written = (state: State, { reasoning, text }: Said, { thinkTags }: Options
 // Final messages
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A message as it is whole: its text and its calls win over what was pieced together. */
+/** Applies a complete message, whose text and calls take precedence over the assembled ones. */
 const finished = (state: State, message: Json.Fields, options: Options): Step<State> => {
   const said = saidBy(message, options)
   const { calls, isOther } = finalCalls(state.calls, callsIn(message))
@@ -239,7 +247,7 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
   if (state.text === "" || (said.text.startsWith(state.text) && options.thinkTags !== true)) {
     return { ...written(next, { ...fresh, text: said.text.slice(state.text.length) }, options), warning }
   }
-  // Text without its reasoning is compared with no message that has it.
+  // Text with the reasoning removed cannot be compared with a message that includes it.
   if (options.thinkTags === true) return { state: next, parts: nothing, warning }
   return {
     state: { ...next, final: said.text },
@@ -248,7 +256,7 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
   }
 }
 
-/** Reads a message instead of a delta: a piece, or the whole text so far. */
+/** Reads a message sent instead of a delta: a piece, or the entire text so far. */
 const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
   const text = message.content
   return typeof text === "string" && state.text !== "" && text.startsWith(state.text)
@@ -260,7 +268,7 @@ const messagePiece = (state: State, message: Json.Fields): Json.Fields => {
 // Endings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads endings in non-standard fields, which count if they are known words. */
+/** Reads finish reasons from non-standard fields; only known values are used. */
 const otherFinish = (choice: Json.Fields): string => {
   const word =
     choice.finishReason ??
@@ -271,18 +279,27 @@ const otherFinish = (choice: Json.Fields): string => {
   return typeof word === "string" && isGood(word) ? word : ""
 }
 
-/** Whether a choice is of a whole answer: it has a message, and its chunk is whole or has the usage of the whole answer. */
+/**
+ * Whether a choice contains the complete answer: it has a message, and the chunk is complete or reports the usage of
+ * the complete answer.
+ */
 const isWhole = ({ object, usage }: Json.Fields, { delta, message }: Json.Fields): boolean =>
   Boolean(message) && !delta && (object === "chat.completion" || usageOf(usage) !== undefined)
 
-/** Returns the word of an ending; empty if the answer continues. A whole answer has ended even if it has no word. */
+/**
+ * Returns the finish reason of a choice, or an empty string if the answer continues. A complete answer is finished even
+ * without a reason.
+ */
 const finishOf = (chunk: Json.Fields, choice: Json.Fields): string => {
   const word = wordIn(choice.finish_reason, "finish_reason")
   if (word !== "" && !isOpen(word)) return word
   return otherFinish(choice) || (isWhole(chunk, choice) ? "stop" : "")
 }
 
-/** The last ending counts: some servers end each of several calls. Of good endings and failures, a failure does. */
+/**
+ * Applies a finish reason. The last one is used, because some servers send one per call, but a failure takes precedence
+ * over a success.
+ */
 const ended = (state: State, word: string): State => {
   if (word === "") return state
   const end = ending(word, "finish_reason")
@@ -290,14 +307,17 @@ const ended = (state: State, word: string): State => {
   return { ...state, finish: end.reason }
 }
 
-/** An answer that ends in its middle, or that a filter has cut off, calls no tools. */
+/** Whether the calls of the answer may be run: not if it was truncated or stopped by a filter. */
 const hasWholeCalls = ({ finish }: State): boolean => finish !== "length" && finish !== "refusal"
 
-/** With the choice of one tool, and on many servers always, an answer that calls a tool ends by itself. */
+/**
+ * Returns the finish reason. If a single tool was forced, and on many servers always, an answer that calls a tool ends
+ * with `stop`.
+ */
 const finishReason = (state: State, { endsWithDone }: Options): FinishReason | undefined => {
   const { calls, failure, finish, isDone, isRefused } = state
   if (failure !== undefined) return undefined
-  // Some servers give no reason for an answer that calls tools (earendil-works/pi#6225).
+  // Some servers send no finish reason for an answer with tool calls (earendil-works/pi#6225).
   const isOver =
     isDone &&
     (areWhole(calls) || ((endsWithDone === true || state.endsWithDone) && (state.text !== "" || calls.length > 0)))
@@ -308,7 +328,7 @@ const finishReason = (state: State, { endsWithDone }: Options): FinishReason | u
 }
 
 const last = (state: State, { thinkTags }: Options): ReadonlyArray<WorkerPart> => {
-  // With a text, the word alone is wrong.
+  // The finish reason is wrong, but the text is usable.
   if (state.finish === "tool-calls" && state.calls.length === 0 && state.text === "") {
     throw unreadable("the response ends with a request for tools but contains no tool call")
   }
@@ -332,14 +352,16 @@ const incomplete = ({ foreign, hasBegun, isDone }: State): WorkerErrorReason => 
 // The protocol
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Calls as blocks of the content, which proxies pass on from Anthropic and from the AI SDK. */
+/** Returns tool calls sent as content blocks, which proxies forward from Anthropic and the AI SDK. */
 const blocksOf = (content: unknown): ReadonlyArray<unknown> =>
   partsIn(content).flatMap((value) => {
     const call = callOfPart(Json.fields(value))
     return call === undefined ? [] : [call]
   })
 
-/** The calls of a delta or of a message: in the field of the API, by other names, or as blocks of the content. */
+/**
+ * Returns the tool calls of a delta or message: from the standard field, a field with another name, or content blocks.
+ */
 const callsIn = (message: Json.Fields): unknown => {
   const listed = message.tool_calls || message.toolCalls || message.function_calls
   if (listed) return listed
@@ -347,13 +369,16 @@ const callsIn = (message: Json.Fields): unknown => {
   return blocks.length === 0 ? undefined : blocks
 }
 
-/** `extra_content` of a message that is more than a mark of a thought. */
+/** Merges a message's `extra_content`, unless it only marks a thought. */
 const extraOf = (before: Json.Fields | undefined, { extra_content: extra }: Json.Fields): Json.Fields | undefined =>
   typeof extra === "object" && extra !== null && Json.fields(Json.fields(extra).google).thought !== true
     ? Json.fields(extra)
     : before
 
-/** Takes what is rare: calls of tools, refusals, why an answer ends, what it used, and what the server wants back. */
+/**
+ * Reads the less frequent fields: tool calls, refusals, the finish reason, usage, and data that the server expects
+ * back.
+ */
 const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, options: Options): Step<State> => {
   const called = takeCalls(state.calls, callsIn(delta))
   const { calls, parts } = takeFunction(called.calls, delta.function_call)
@@ -368,20 +393,20 @@ const rest = (state: State, delta: Json.Fields, word: string, usage: unknown, op
   return { state: ended(next, word), parts: called.parts.length === 0 ? parts : [...called.parts, ...parts] }
 }
 
-/** Each chunk names the model; the first that does is enough. */
+/** Stores the model name. Every chunk repeats it, so the first one is used. */
 const named = (before: State, { choices, model, usage }: Json.Fields, given: Json.Fields): State => {
   const isFirst = !before.hasBegun && (choices !== undefined || usage !== undefined)
   const state = isFirst ? { ...before, hasBegun: true, endsWithDone: Forms.endsWithDone(given) } : before
   return state.model !== undefined || typeof model !== "string" || model === "" ? state : { ...state, model }
 }
 
-/** A delta or a message: fields, or a text alone. PHP writes an empty object as a list. */
+/** Returns a delta or message as fields; a string becomes its content. PHP servers send an empty object as a list. */
 const piecesOf = (value: unknown, name: string): Json.Fields => {
   if (typeof value === "string") return { content: value }
   return Array.isArray(value) && value.length === 0 ? {} : Json.object(value ?? undefined, name)
 }
 
-/** A choice of legacy completions has its text outside of a message. */
+/** Returns the delta of a choice. Legacy completions have their text directly in the choice. */
 const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fields => {
   const delta = piecesOf(choice.delta, "delta")
   if (isFinal || (choice.delta && !(choice.message && Object.keys(delta).length === 0))) return delta
@@ -389,7 +414,7 @@ const deltaOf = (state: State, choice: Json.Fields, isFinal: boolean): Json.Fiel
   return typeof choice.text === "string" ? { content: choice.text } : delta
 }
 
-/** A chunk whose choices are a list. Some servers give one alone, or an object with the numbers of choices as its names. */
+/** Returns a chunk whose choices are a list. Some servers send a single choice, or an object keyed by index. */
 const listed = (chunk: Json.Fields): Json.Fields => {
   const { choices } = chunk
   if (choices === undefined || choices === null || Array.isArray(choices)) return chunk
@@ -398,22 +423,22 @@ const listed = (chunk: Json.Fields): Json.Fields => {
   return { ...chunk, choices: isNumbered ? Object.values(one) : [one] }
 }
 
-/** The calls of another choice than the first, with numbers of their own: each choice numbers its calls from 0. */
+/** Returns the calls of a choice other than the first, renumbered, because each choice numbers its calls from 0. */
 const callsOfOther = (choice: Json.Fields, name: string, at: number): ReadonlyArray<unknown> =>
   Json.items(Json.fields(choice[name]).tool_calls).map((value) => {
     const call = Json.fields(value)
     return { ...call, index: `choice ${choice.index ?? at}: ${call.index ?? ""}` }
   })
 
-/** Whether two calls are of one tool with the same arguments, as a second answer to the question repeats them. */
+/** Whether two calls have the same tool and arguments, as when a second answer to the question repeats them. */
 const isSameCall = (left: unknown, right: unknown): boolean => {
   const [one, other] = [Json.fields(Json.fields(left).function), Json.fields(Json.fields(right).function)]
   return Boolean(one.name) && one.name === other.name && one.arguments === other.arguments
 }
 
 /**
- * The choice of a chunk. One answer is asked for: where a server spreads it over several choices, as GitHub Copilot gives
- * text in one and each call of a tool in another, the first is read with the calls of the others.
+ * Returns the choice of a chunk. Only one answer is requested, but some servers split it across choices: GitHub Copilot
+ * sends the text in one and each tool call in another. Their calls are then added to the first choice.
  */
 const choiceOf = (chunk: Json.Fields): Json.Fields => {
   const choices = Json.items(chunk.choices)
@@ -427,13 +452,13 @@ const choiceOf = (chunk: Json.Fields): Json.Fields => {
   return others.length === 0 ? choice : { ...choice, [name]: { ...own, tool_calls: [...ownCalls, ...others] } }
 }
 
-/** Reads an event without choices and usage: the reason for a missing answer, or nothing. */
+/** Reads an event without choices and usage, which may contain the reason for a missing answer. */
 const foreign = (state: State, event: Json.Fields): Step<State> => {
   const hasWords = Errors.read(event).words.length > 0
   return { state: hasWords ? { ...state, foreign: event } : state, parts: nothing }
 }
 
-/** Folds a list of chunks that came as one. */
+/** Folds a list of chunks that arrived together. */
 const nextOf = (before: State, events: ReadonlyArray<unknown>, options: Options): Step<State> => {
   let step: Step<State> = { state: before, parts: nothing }
   for (const event of events) {
@@ -450,7 +475,7 @@ const nextOf = (before: State, events: ReadonlyArray<unknown>, options: Options)
   return step
 }
 
-/** The fields of a chunk that say nothing about the answer, and where its text is. */
+/** Chunk fields that carry no content, and the fields that contain the text. */
 const plainFields = {
   chunk: new Set(["id", "object", "created", "model", "choices", "system_fingerprint", "service_tier", "usage"]),
   choice: new Set(["index", "delta", "finish_reason", "logprobs"]),
@@ -462,7 +487,7 @@ const hasOnly = (fields: Json.Fields, names: ReadonlySet<string>): boolean => {
   return true
 }
 
-/** The text of a chunk that brings nothing else, as most do; `undefined` for every other chunk. */
+/** Returns the text of a chunk that contains nothing else, which is the common case; otherwise `undefined`. */
 const plainText = (chunk: Json.Fields): string | undefined => {
   const { choices, usage } = chunk
   if (!Array.isArray(choices) || choices.length !== 1 || (usage ?? undefined) !== undefined) return undefined
