@@ -1,60 +1,61 @@
 /**
- * Selects the outcomes that still count. Vendors change models under the same name, so old outcomes become outdated.
+ * Selects the outcomes that are still valid evidence. Vendors update models under the same name, which makes old
+ * outcomes unreliable.
  *
- * Evidence decays: of outcomes that are one half-life old, every second one counts, of those that are two half-lives
- * old, every fourth one, always the same ones. The selected outcomes are unchanged, so errors computed from them are
- * correct. If the scores of a worker for a kind of question have changed abruptly, older outcomes do not count. The
- * threshold is lower if the vendor's responses name another model from then on.
+ * Outcomes decay with age: after one half-life every second outcome is kept, after two every fourth, and the selection
+ * is deterministic. Selected outcomes are not reweighted, so error estimates computed from them stay valid. If a
+ * worker's scores on a kind of question changed abruptly, all earlier outcomes are dropped. The detection threshold is
+ * lower where the vendor's responses start to name a different model.
  */
 import { type Outcome, Seed, Options as Tables } from "@divisi/core"
 
-/** A worker whose scores for a kind of question have changed. */
+/** A detected change in a worker's scores on a kind of question. */
 export interface Change {
   readonly worker: string
-  /** Absent for outcomes without a kind. */
+  /** The kind of question. Undefined if the outcomes have no kind. */
   readonly kind?: string | undefined
-  /** The vendor's name for the current model, if it changed at that time. */
+  /** The vendor's name for the new model, if it changed at the same time. */
   readonly model?: string | undefined
-  /** The time at which the first answer after the change was scored, in milliseconds since 1970. */
+  /** When the first answer after the change was scored, in milliseconds since 1970. */
   readonly at: number
   readonly before: { readonly mean: number; readonly count: number }
   readonly since: { readonly mean: number; readonly count: number }
 }
 
-/** The outcomes that still count, and the detected changes. */
+/** The selected outcomes and the detected changes. */
 export interface Recent {
   readonly outcomes: ReadonlyArray<Outcome.Outcome>
   readonly changes: ReadonlyArray<Change>
 }
 
-/** The settings for the decay of evidence. */
+/** Options for selecting recent outcomes. */
 export interface Options {
   /** The current time in milliseconds since 1970. */
   readonly now: number
-  /** The half-life in days. `Infinity` disables the decay. Default: 180. */
+  /** The half-life of evidence, in days. `Infinity` disables decay. Default: 180. */
   readonly halfLifeDays?: number | undefined
 }
 
 const day = 86_400_000
 
-/** A change has so many answers on either side; fewer do where the vendor names another model from there on. */
+/**
+ * Minimum number of answers required on each side of a change. Fewer are required if the vendor names a new model at
+ * that point.
+ */
 const leastAnswers = 12
 const leastOfNamed = 6
 
 /**
- * A difference of means of so many standard errors is a change. All places are looked at, so it has to be more than
- * two: of 1,000 rows of a worker that does not change, of 50 to 1,000 answers, 2 to 35 were taken for one that does.
+ * Minimum difference of means for a change, in standard errors. Every position is tested, so it must be well above two:
+ * of 1,000 simulated series with no change (50 to 1,000 answers each), 2 to 35 were flagged.
  */
 const threshold = 3.5
-/**
- * If the vendor names another model from some point on, only that point is tested, and there is a prior reason for a
- * change.
- */
+/** Threshold where the vendor names a new model. Only that position is tested, and a change is likely beforehand. */
 const thresholdOfNamed = 2
 
 const meanOf = (total: number, count: number) => ({ mean: total / count, count })
 
-/** The places of a row from which on the vendor names a model that it has not named before. */
+/** Returns the positions in a series at which the vendor first names a new model. */
 const namedAt = (row: ReadonlyArray<Outcome.Outcome>): ReadonlySet<number> => {
   const known = new Set<string>()
   const places = new Set<number>()
@@ -66,9 +67,7 @@ const namedAt = (row: ReadonlyArray<Outcome.Outcome>): ReadonlySet<number> => {
   return places
 }
 
-/**
- * Returns the position in a time series of scores with the largest difference, if it passes the threshold for a change.
- */
+/** Returns the most significant change point in a series of scores, or `undefined` if none passes the threshold. */
 const changeIn = (row: ReadonlyArray<Outcome.Outcome>, named: ReadonlySet<number>): number | undefined => {
   const total = row.reduce((sum, { score }) => sum + score, 0)
   const squares = row.reduce((sum, { score }) => sum + score * score, 0)
@@ -79,7 +78,7 @@ const changeIn = (row: ReadonlyArray<Outcome.Outcome>, named: ReadonlySet<number
     const [least, needed] = named.has(at) ? [leastOfNamed, thresholdOfNamed] : [leastAnswers, threshold]
     if (at < least || left < least) continue
     const difference = before / at - (total - before) / left
-    // The spread within the two parts: that between them is what is asked for.
+    // Pool only the variance within the two parts: the variance between them is the effect under test.
     const within = squares - before ** 2 / at - (total - before) ** 2 / left
     const variance = Math.max(within / (row.length - 2), 0.01)
     const distance = Math.abs(difference) / Math.sqrt(variance / at + variance / left) / needed
@@ -88,7 +87,7 @@ const changeIn = (row: ReadonlyArray<Outcome.Outcome>, named: ReadonlySet<number
   return found
 }
 
-/** The part of a row after its last change. */
+/** Returns the outcomes after the last change in a series, and all changes that were detected. */
 const sinceChange = (row: ReadonlyArray<Outcome.Outcome>): Recent => {
   const named = namedAt(row)
   const at = changeIn(row, named)
@@ -122,7 +121,7 @@ const table = Tables.table(
   { required: ["now"] }
 )
 
-/** Returns the outcomes that still count, in chronological order. */
+/** Returns the outcomes that are still valid evidence, in chronological order, and the detected changes. */
 export const recent = (outcomes: ReadonlyArray<Outcome.Outcome>, options: Options): Recent => {
   Tables.check("Drift.recent", options, table)
   const { halfLifeDays = 180, now } = options

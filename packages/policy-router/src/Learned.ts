@@ -1,6 +1,6 @@
 /**
- * The results of learning from the user's outcomes: the active table and its predecessors, in one file that is replaced
- * atomically.
+ * Stores router tables learned from the user's outcomes. The active table and its predecessors are in one file, which
+ * is replaced atomically.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -15,24 +15,24 @@ import * as Table from "./Table.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the file. */
+/** The version of the file format. */
 export const version = 1
 
-/** A table, with the time and reason of its promotion. */
+/** A table with the time and the reason of its promotion. */
 export interface Promoted {
-  /** The time in milliseconds since 1970. */
+  /** When the table was promoted, in milliseconds since 1970. */
   readonly at: number
   readonly why: string
   readonly table: Table.Table
 }
 
-/** The tables. The last one is active. */
+/** The stored tables, oldest first. The last table is active. */
 export type Learned = ReadonlyArray<Promoted>
 
-/** The number of tables that are retained for a rollback. */
+/** Maximum number of tables retained for rollback. */
 export const mostKept = 5
 
-/** The file cannot be used. */
+/** Fails when the file cannot be read, parsed or written. */
 export class LearnedError extends Data.TaggedError("LearnedError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -43,7 +43,7 @@ export class LearnedError extends Data.TaggedError("LearnedError")<{ readonly de
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: the path in `DIVISI_ROUTER`, otherwise `router.json` in the user's data folder. */
+/** The path in `DIVISI_ROUTER`, or `router.json` in the user's data folder if the variable is not set. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("router.json", "DIVISI_ROUTER")
 
 const fail = (file: string, problem: string) => new LearnedError({ detail: `${file} ${problem}` })
@@ -62,7 +62,7 @@ const parse = (text: string): Learned => {
   return value.tables.map(promotedOf)
 }
 
-/** Reads the tables of a file; empty if the file does not exist. */
+/** Reads the stored tables. Returns an empty list if the file does not exist. */
 export const read = (file: string): Effect.Effect<Learned, LearnedError> =>
   Effect.try({
     try: () => (fs.existsSync(file) ? parse(fs.readFileSync(file, "utf8")) : []),
@@ -75,16 +75,16 @@ const write = (file: string, tables: Learned): Effect.Effect<void, LearnedError>
     yield* WholeFile.write(file, `${Sealed.stringify({ version, tables: tables.slice(-mostKept) })}\n`)
   }).pipe(Effect.mapError(({ message }) => new LearnedError({ detail: message })))
 
-/** Returns the active table, if there is one. */
+/** Returns the active table, or `undefined` if there is none. */
 export const current = (learned: Learned): Promoted | undefined => learned.at(-1)
 
-/** Makes a table the active one. */
+/** Appends a table to the file and makes it the active one. */
 export const promote = (file: string, promoted: Promoted): Effect.Effect<void, LearnedError> =>
   Effect.flatMap(read(file), (tables) => write(file, [...tables, promoted]))
 
 /**
- * Reverts the active table to its predecessor, or to no table if it was the first. Returns the reverted table, or
- * `undefined` if no table was active.
+ * Rolls back to the previous table, or to no table if there was only one. Returns the removed table, or `undefined` if
+ * no table was active.
  */
 export const revert = (file: string): Effect.Effect<Promoted | undefined, LearnedError> =>
   Effect.gen(function* () {

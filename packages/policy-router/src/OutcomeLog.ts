@@ -1,9 +1,9 @@
 /**
- * The log of the user's outcomes: which worker answered in which run, and the ratings by people, checks and graders.
+ * A log of the user's outcomes: which workers answered in each run, and how people, checks and graders rated them.
  *
- * The log is an append-only file of lines. A run is recorded when it ends, and can be rated at any later time, even
- * from another process; {@link outcomes} joins the two. An appended entry is on disk when the effect ends. Truncated
- * and modified lines are ignored. The text of a question is not stored, only its embedding.
+ * The log is an append-only file with one JSON entry per line. A run is recorded when it finishes and can be rated
+ * later, even from another process; {@link outcomes} joins runs with their ratings. An entry is on disk when the effect
+ * succeeds. Truncated and modified lines are ignored. The log stores the embedding of each question, not its text.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -22,29 +22,29 @@ import { placeOf } from "./Outcomes.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of lines on disk. */
+/** The version of the line format. */
 export const version = 1
 
 const optional = Schema.optionalKey
 
 const Answer = Schema.Struct({
-  /** The round of the step, if the answer is a step's; absent if it is the whole run's. */
+  /** The round of the step, if the answer belongs to a step. Omitted for the answer of the whole run. */
   round: optional(Schema.Int),
   step: optional(Schema.Int),
-  /** The worker, or the team: `policy:<name>`. */
+  /** The worker's id, or `policy:<name>` for a team. */
   worker: Schema.NonEmptyString,
-  /** The vendor's name of the model that answered. */
+  /** The vendor's name for the model that answered. */
   model: optional(Schema.String),
   costUsd: optional(Schema.Finite),
   millis: optional(Schema.Finite),
-  /** The probability with which this worker was called. */
+  /** The probability with which the policy chose this worker. */
   probability: optional(Schema.Finite)
 })
 
 const Run = Schema.Struct({
   type: Schema.Literal("run"),
   version: Schema.Literal(version),
-  /** When it ended, in milliseconds since 1970. */
+  /** When the run finished, in milliseconds since 1970. */
   at: Schema.Finite,
   run: Schema.NonEmptyString,
   policy: Schema.String,
@@ -52,8 +52,8 @@ const Run = Schema.Struct({
   kind: optional(Schema.String),
   place: Schema.Struct({ embedder: Schema.String, point: Schema.String }),
   /**
-   * The answers that may be rated: first that of the whole run, unless an outage has cut it short, then those of its
-   * steps.
+   * The answers that can be rated: the answer of the whole run first (left out if an outage cut the run short), then
+   * the answers of its steps.
    */
   answers: Schema.Array(Answer).check(Schema.isMinLength(1))
 })
@@ -63,25 +63,25 @@ const Rating = Schema.Struct({
   version: Schema.Literal(version),
   at: Schema.Finite,
   run: Schema.NonEmptyString,
-  /** The step that is rated; absent for the whole run. */
+  /** The round of the rated step. Omitted if the rating applies to the whole run. */
   round: optional(Schema.Int),
   step: optional(Schema.Int),
   score: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
   source: Schema.Literals(Outcome.sources),
-  /** The key of a server that rated; absent for ratings on this machine. */
+  /** The server key that submitted the rating. Omitted for ratings submitted on this machine. */
   rater: optional(Schema.String),
-  /** A comment by the rater, for people. */
+  /** An optional comment from the rater. */
   note: optional(Schema.String)
 })
 
-/** A recorded run. */
+/** An entry that records a finished run. */
 export type Run = typeof Run.Type
-/** The rating of a run or one of its steps. */
+/** An entry that rates a run or one of its steps. */
 export type Rating = typeof Rating.Type
-/** A line of the log. */
+/** An entry in the log. */
 export type Entry = Run | Rating
 
-/** The log cannot be read or written. */
+/** Fails when the log cannot be read or written. */
 export class OutcomeLogError extends Data.TaggedError("OutcomeLogError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -92,12 +92,12 @@ export class OutcomeLogError extends Data.TaggedError("OutcomeLogError")<{ reado
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default log: the path in `DIVISI_OUTCOMES`, otherwise `outcomes.jsonl` in the user's data folder. */
+/** The path in `DIVISI_OUTCOMES`, or `outcomes.jsonl` in the user's data folder if the variable is not set. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("outcomes.jsonl", "DIVISI_OUTCOMES")
 
 const toError = ({ message }: { readonly message: string }) => new OutcomeLogError({ detail: message })
 
-/** Appends entries. Other processes may append to the same file. */
+/** Appends entries to a log. Safe to call while other processes append to the same file. */
 export const append = (file: string, ...entries: ReadonlyArray<Entry>): Effect.Effect<void, OutcomeLogError> =>
   Effect.gen(function* () {
     yield* WholeFile.makeFolder(path.dirname(file))
@@ -106,21 +106,21 @@ export const append = (file: string, ...entries: ReadonlyArray<Entry>): Effect.E
     for (const entry of entries) yield* JsonLines.attempt(() => writer.append(entry))
   }).pipe(Effect.scoped, Effect.mapError(toError))
 
-/** The time of a line, of any version. */
+/** Returns the time of a line, whatever its version. */
 const atOf = (line: unknown): number => {
   const at = (line as { readonly at?: unknown } | null)?.at
   return typeof at === "number" ? at : 0
 }
 
-/** The entries that a purge has removed, or would remove. */
+/** The number of entries that were removed, or would be removed in a dry run. */
 export interface Purged {
   readonly entries: number
   readonly bytes: number
 }
 
 /**
- * Removes the entries from before a time, in milliseconds since 1970, and damaged lines; with `isDryRun`, they are only
- * counted. The log is rewritten as a whole, and other processes cannot append meanwhile.
+ * Removes damaged lines and all entries older than a time in milliseconds since 1970. With `isDryRun`, entries are
+ * counted but not removed. The whole log is rewritten, and other processes cannot append in the meantime.
  */
 export const purge = (
   file: string,
@@ -144,7 +144,7 @@ export const purge = (
 
 const decode = Schema.decodeUnknownResult(Schema.Union([Run, Rating]))
 
-/** Encodes entries as text, for stores other than files. */
+/** Encodes entries as a string, for stores that are not files. */
 export const encode = (entries: ReadonlyArray<Entry>): string => JSON.stringify(entries)
 
 const parsed = (text: string): unknown => {
@@ -155,7 +155,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Returns the entries in a text, without damaged ones and those of another version. */
+/** Decodes entries from a string. Damaged entries and entries of another version are skipped. */
 export const decodeText = (text: string): ReadonlyArray<Entry> => {
   const entries = parsed(text)
   return (Array.isArray(entries) ? entries : []).flatMap((entry) => {
@@ -164,13 +164,13 @@ export const decodeText = (text: string): ReadonlyArray<Entry> => {
   })
 }
 
-/** Options for reading a log. */
+/** Options for {@link read}. */
 export interface ReadOptions {
-  /** Called with a sentence for each line that is damaged or of another version. Such lines are skipped. */
+  /** Called with a description of each line that is damaged or has another version. Such lines are skipped. */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
-/** Reads the entries of a log, oldest first; empty if the file does not exist. */
+/** Reads all entries of a log, oldest first. Returns an empty list if the file does not exist. */
 export const read = (
   file: string,
   { onUnusable = () => {} }: ReadOptions = {}
@@ -192,7 +192,7 @@ export const read = (
 // Entries
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the entry for a run, or `undefined` if no worker answered. */
+/** Creates the log entry for a run. Returns `undefined` if no worker answered. */
 export const runOf = (
   transcript: Transcript.Transcript,
   options: { readonly at: number; readonly embedder?: Embedder.Embedder | undefined }
@@ -229,7 +229,7 @@ const answerOf = (
   place?: { readonly round: number; readonly step: number }
 ): typeof Answer.Type => defined({ ...place, worker, model, costUsd, millis, probability })
 
-/** Returns the runs of a log, newest first. */
+/** Returns the recorded runs, newest first. */
 export const runs = (entries: ReadonlyArray<Entry>): ReadonlyArray<Run> =>
   entries.filter((entry) => entry.type === "run").reverse()
 
@@ -246,24 +246,25 @@ export const rated = (
 
 const trust = ({ source }: Rating): number => Outcome.sources.indexOf(source)
 
-/** Ratings without those that the same key has replaced. */
+/** Drops each rating that was replaced by a later rating from the same server key. */
 const current = (ratings: ReadonlyArray<Rating>): ReadonlyArray<Rating> => {
   const last = new Map(ratings.map((rating) => [rating.rater, rating]))
   return ratings.filter((rating) => rating.rater === undefined || last.get(rating.rater) === rating)
 }
 
-/** The one of several ratings that counts: the newest from the most trustworthy source. */
+/** Returns the decisive rating: the newest rating from the most trusted source. */
 const counting = (ratings: ReadonlyArray<Rating>): Rating =>
   current(ratings).reduce((best, one) => (trust(one) <= trust(best) ? one : best))
 
-/** Returns the key of an entry. An entry replaces earlier ones with the same key. */
+/** Returns the key of an entry. A new entry replaces earlier entries with the same key. */
 export const nameOf = (entry: Entry): string =>
   entry.type === "run"
     ? `run/${entry.run}`
     : `rating/${entry.run}/${entry.round ?? ""}.${entry.step ?? ""}/${entry.rater ?? `${entry.source}/${entry.at}`}`
 
 /**
- * Returns runs with their ratings as outcomes, in the order of the runs. Omits ratings of runs that are not in the log.
+ * Joins runs with their ratings and returns them as outcomes, in the order of the runs. Ratings are dropped if their
+ * run is not in the log.
  */
 export const outcomes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Outcome.Outcome> => {
   const ratings = Map.groupBy(

@@ -1,8 +1,8 @@
 /**
- * Files of outcomes, and their conversion to graded questions, from which routers learn.
+ * Reads files of outcomes and converts them to graded questions, the training data of routers.
  *
- * A line is either a question with the scores of several workers, as in recorded benchmarks, or one `Outcome`, as the
- * command line appends for every rated answer. A file may contain both, and may be gzipped (`.gz`).
+ * Each line is either a question with the scores of several workers, as in recorded benchmarks, or a single `Outcome`,
+ * as the command line appends for each rated answer. A file may mix both kinds of line and may be gzipped (`.gz`).
  */
 import { Callback, Embedder, Outcome } from "@divisi/core"
 import { JsonLines } from "@divisi/files"
@@ -22,26 +22,26 @@ export interface GradedQuestion {
   readonly id: string
   readonly kind?: string | undefined
   readonly text?: string | undefined
-  /** The question's position in the embedding space, if it is known without the text. */
+  /** The embedding of the question, if it was recorded with the outcome. */
   readonly place?: Outcome.Place | undefined
-  /** The scores from 0 to 1, by worker id; the mean if a worker answered several times. */
+  /** Scores from 0 to 1, keyed by worker id. If a worker answered several times, this is its mean score. */
   readonly scores: ReadonlyMap<string, number>
-  /** The cost of one answer in USD, by worker id, if known. */
+  /** Cost per answer in USD, keyed by worker id. Workers with unknown cost are left out. */
   readonly costUsd: ReadonlyMap<string, number>
-  /** The answers by the worker's id, if they were recorded. */
+  /** Recorded answers, keyed by worker id. */
   readonly answers: ReadonlyMap<string, string>
-  /** The probability with which each worker was called, by its id; absent if the choice was not random. */
+  /** The probability with which each worker was chosen, keyed by worker id. Undefined if the choice was not random. */
   readonly probabilities?: ReadonlyMap<string, number> | undefined
-  /** The time of its first score, in milliseconds since 1970; 0 if unknown. */
+  /** When the question was first scored, in milliseconds since 1970. 0 if unknown. */
   readonly at: number
 }
 
-/** A graded question with its embedding. */
+/** A graded question with its embedding, ready for training. */
 export interface Example extends GradedQuestion {
   readonly point: Float32Array
 }
 
-/** The file does not contain outcomes, or is invalid. */
+/** Fails when a file does not contain outcomes or cannot be parsed. */
 export class OutcomesError extends Data.TaggedError("OutcomesError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -59,7 +59,7 @@ const Score = Schema.Union([
 
 const Name = Schema.Union([Schema.String, Schema.Finite])
 
-// Costs and answers are not needed to learn from a question: those of another form count as unknown.
+// Costs and answers are optional for learning, so values of an unexpected type are treated as unknown.
 const Row = Schema.Struct({
   id: Schema.optionalKey(Schema.NullOr(Name)),
   kind: Schema.optionalKey(Schema.NullOr(Name)),
@@ -118,7 +118,7 @@ const fromOutcome = (one: Outcome.Outcome): GradedQuestion => ({
 
 const isRow = (line: unknown): boolean => typeof line === "object" && line !== null && "scores" in line
 
-/** Parses a line of a file. The failure describes the problem. */
+/** Parses one line of a file. The failure describes the problem. */
 export const parse = (line: unknown): Result.Result<GradedQuestion, string> =>
   isRow(line)
     ? Result.mapBoth(decodeRow(line), { onSuccess: fromRow, onFailure: ({ message }) => message })
@@ -137,11 +137,11 @@ const meanBy = (maps: ReadonlyArray<ReadonlyMap<string, number>>): ReadonlyMap<s
   return new Map([...sums].map(([key, { count, sum }]) => [key, sum / count]))
 }
 
-/** Converts outcomes to graded questions, without duplicates. */
+/** Converts outcomes to graded questions and merges duplicates. */
 export const fromOutcomes = (outcomes: ReadonlyArray<Outcome.Outcome>): ReadonlyArray<GradedQuestion> =>
   merged(outcomes.map(fromOutcome))
 
-/** Merges several lines about one question. If a worker answered it several times, the mean score counts. */
+/** Merges lines about the same question. If a worker answered it several times, its scores are averaged. */
 export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<GradedQuestion> =>
   [...Map.groupBy(questions, ({ id, text }) => (text === undefined ? id : Outcome.nameOf(text))).values()].map(
     (group) =>
@@ -160,13 +160,16 @@ export const merged = (questions: ReadonlyArray<GradedQuestion>): ReadonlyArray<
           }
   )
 
-/** Options for reading a file. */
+/** Options for {@link read}. */
 export interface ReadOptions {
-  /** Called with a sentence for each unusable line, which is then skipped. Without it, such a line is an error. */
+  /**
+   * Called with a description of each unusable line, which is then skipped. If omitted, an unusable line fails the
+   * read.
+   */
   readonly onUnusable?: ((problem: string) => void) | undefined
 }
 
-/** Reads the questions of a file in order, without duplicates. */
+/** Reads the graded questions of a file, in order and without duplicates. */
 export const read = (
   file: string,
   { onUnusable }: ReadOptions = {}
@@ -195,7 +198,7 @@ export const read = (
     return merged(questions)
   }).pipe(Effect.mapError((error) => new OutcomesError({ detail: typeof error === "string" ? error : error.message })))
 
-/** Returns a question's embedding in the format of outcomes. */
+/** Encodes the embedding of a question in the format that outcomes use. */
 export const placeOf = (
   question: string,
   embedder: Embedder.Embedder = Embedder.hashed()
@@ -203,8 +206,8 @@ export const placeOf = (
   Effect.map(Embedder.ask(embedder, [question]), ([point]) => ({ embedder: embedder.name, point: textOf(point!) }))
 
 /**
- * Returns graded questions with their embeddings. Omits questions with neither a text nor an embedding by this
- * embedder, because nothing can be learned from them.
+ * Embeds graded questions for training. A question is dropped if it has neither a text nor an embedding from this
+ * embedder.
  */
 export const examples = (
   questions: ReadonlyArray<GradedQuestion>,

@@ -1,11 +1,11 @@
 /**
- * Judges a table by recorded outcomes before it is used.
+ * Evaluates a new table on recorded outcomes before it is promoted.
  *
- * For most questions, only the answer of the worker that was called is known. The score of another worker is a
- * prediction from a table learned on other questions. If its answer is known, the prediction is corrected by its error
- * ("doubly robust"), weighted by the logged probability of the choice, or else by its frequency. A new table is
- * promoted only if it is not worse by the lower bound of that estimate, and better on the unseen last fifth of the
- * questions in time.
+ * For most questions, only the answer of the called worker was recorded. The scores of other workers are predicted by a
+ * table that was trained on different questions. Where an answer was recorded, the prediction is corrected by its
+ * error, weighted by the logged probability of the choice or, if unknown, by its observed frequency ("doubly robust").
+ * A new table is promoted only if the lower bound of that estimate is not worse and it also wins on the most recent
+ * fifth of the questions, which it has not seen.
  */
 import { Seed, Options as Tables } from "@divisi/core"
 import * as Result from "effect/Result"
@@ -17,44 +17,46 @@ import * as Table from "./Table.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The difference between the new and the old table, in score per question. */
+/** The estimated difference between the new and the old table, as score per question. */
 export interface Estimate {
   readonly questions: number
   readonly difference: number
-  /** `null` for fewer than two questions. */
+  /** The standard error of the mean. `null` if there are fewer than two questions. */
   readonly standardError: number | null
-  /** The number of questions that the two send to different workers. */
+  /** Number of questions that the two tables route to different workers. */
   readonly differing: number
   /**
-   * The number of these questions that were asked after the newly chosen worker had been added. For earlier ones, its
-   * answer cannot be known.
+   * Number of those questions that were asked after the newly chosen worker had joined the pool. Earlier questions
+   * cannot have an answer from it.
    */
   readonly knowable: number
-  /** The number of these with a recorded answer of the worker that the new or the old table chooses. */
+  /** Number of those questions with a recorded answer from either table's worker. */
   readonly known: number
 }
 
-/** Whether a table is promoted, and why. */
+/** Whether to promote a table, with the reason and the estimates behind it. */
 export interface Verdict {
   readonly isPromoted: boolean
-  /** The reason, as a sentence for display. */
+  /** A human-readable reason. */
   readonly why: string
-  /** The estimate over all questions, each judged by a table that was learned without it. */
+  /**
+   * The estimate over all questions, cross-validated: each question is judged by a table that was trained without it.
+   */
   readonly all: Estimate
   /**
-   * The estimate over the last fifth of the questions, by a table that was learned from the earlier ones; the same as
-   * `all` if a worker appeared only then.
+   * The estimate over the most recent fifth of the questions, by a table trained on the earlier ones. Equal to `all` if
+   * a worker first appeared within that fifth.
    */
   readonly last: Estimate
 }
 
-/** The minimum number of graded questions for a promotion. */
+/** Minimum number of graded questions for a promotion. */
 export const leastQuestions = 30
-/** The minimum share of questions that would go to another worker and have a recorded answer from it. */
+/** Minimum share of rerouted questions with a recorded answer from either worker. */
 const leastKnown = 0.2
-/** The lower bound: so many standard errors below the mean. */
+/** Distance between the mean and the lower bound, in standard errors. */
 const errors = 1.64
-/** The amount by which the lower bound may be negative, in score. */
+/** Maximum loss in score that the lower bound may show. */
 const tolerance = 0.005
 const folds = 5
 
@@ -62,18 +64,21 @@ const folds = 5
 // Estimating
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A correction counts so often at most, however rarely a worker was asked at a kind. */
+/** Upper limit on the weight of a correction, for workers that were rarely called on a kind. */
 const mostWeight = 20
-/** How many questions the mean over all kinds weighs as much as, in what is predicted at one. */
+/** Weight of the overall mean in the prediction for one kind, in questions. */
 const priorQuestions = 10
 
-/** The statistics of a worker over some questions. */
+/** Running statistics of a worker's scores. */
 interface Seen {
   count: number
   sum: number
 }
 
-/** Predicts answers, and how often each worker's answer was recorded, by kind; learned from other questions. */
+/**
+ * Returns a doubly robust score estimator: the predicted score of a worker on a question, corrected where its answer
+ * was recorded.
+ */
 const modelOf = (table: Table.Table, training: ReadonlyArray<Example>) => {
   const decide = Router.decider(table)
   const cellOf = ({ point }: Example) => decide(point).kind ?? ""
@@ -112,14 +117,14 @@ interface Judged {
   readonly difference: number
   readonly isDiffering: boolean
   /**
-   * Whether an answer of the newly chosen worker could have been recorded, i.e. whether it had answered any question by
-   * then.
+   * Whether the newly chosen worker had already answered some question by then, so that its answer could have been
+   * recorded.
    */
   readonly isKnowable: boolean
   readonly isKnown: boolean
 }
 
-/** When each worker answered first. */
+/** Returns the time of each worker's first answer. */
 const arrivals = (examples: ReadonlyArray<Example>): ReadonlyMap<string, number> => {
   const first = new Map<string, number>()
   for (const { at, scores } of examples) {
@@ -128,7 +133,7 @@ const arrivals = (examples: ReadonlyArray<Example>): ReadonlyMap<string, number>
   return first
 }
 
-/** Estimates the result on some questions if a table learned on others replaces an old one. */
+/** Judges, on the test questions, a table trained on the training questions against the old table. */
 const judge = (
   training: ReadonlyArray<Example>,
   test: ReadonlyArray<Example>,
@@ -177,13 +182,13 @@ const estimate = (judged: ReadonlyArray<Judged>): Estimate => {
 // Judging
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options for judging a table. */
+/** Options for {@link compare}. */
 export interface Options {
-  /** The name of the embedder of the questions. Default: that of `Embedder.hashed()`. */
+  /** Name of the embedder that produced the examples' embeddings. Default: the name of `Embedder.hashed()`. */
   readonly embedder?: string | undefined
   /**
-   * Another way to learn the choice of a worker from questions. It is judged instead of a new table, against the active
-   * one, or if there is no active table, against the table learned from the same questions.
+   * An alternative learning method to judge: trains on questions and returns a function that chooses a worker. It is
+   * compared with the active table, or with a table trained on the same questions if there is no active table.
    */
   readonly learner?: ((training: ReadonlyArray<Example>) => (example: Example) => string) | undefined
 }
@@ -194,7 +199,7 @@ const points = (value: number): string => `${value < 0 ? "" : "+"}${(100 * value
 
 const same = "it would choose the same workers"
 
-/** Whether what is learned from all questions asks the workers that the table in force does, question by question. */
+/** Whether the table trained on all questions chooses the same worker as the active table for every question. */
 const asksAlike = (examples: ReadonlyArray<Example>, old: Table.Table | undefined, options: Options): boolean => {
   const fitted = Result.getOrUndefined(Table.fit(examples, options))
   if (fitted === undefined || old === undefined || options.learner !== undefined) return false
@@ -202,7 +207,7 @@ const asksAlike = (examples: ReadonlyArray<Example>, old: Table.Table | undefine
   return examples.every(({ point }) => next(point).worker === last(point).worker)
 }
 
-/** Returns the objection to a promotion, or `undefined` if there is no objection. */
+/** Returns the reason not to promote a table, or `undefined` if it may be promoted. */
 const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: boolean): string | undefined => {
   if (count < leastQuestions) return `it needs ${leastQuestions} rated questions, but has only ${count}`
   if (all.differing === 0) return isFirst ? undefined : same
@@ -220,8 +225,8 @@ const objectionTo = (all: Estimate, last: Estimate, count: number, isFirst: bool
 }
 
 /**
- * Compares a table learned from these questions with the active table, or, without one, with always calling the worker
- * that is best on the training questions. With `learner`, another learning method is judged.
+ * Compares a table trained on these questions with the active table. If there is no active table, the baseline always
+ * calls the worker with the best results on the training questions. With `learner`, judges that method instead.
  */
 export const compare = (
   examples: ReadonlyArray<Example>,
@@ -229,8 +234,7 @@ export const compare = (
   options: Options = {}
 ): Verdict => {
   Tables.check("Replay.compare", options, table)
-  // Questions without dates, or with the same date, are in random order, because those of a kind are often adjacent in
-  // a file.
+  // Questions without distinct dates are shuffled, because files often group questions by kind.
   const inTime = Seed.shuffled(Seed.draw(0), examples).toSorted((left, right) => left.at - right.at)
   const isIn = (index: number, fold: number) => index % folds === fold
   const arrived = arrivals(inTime)
@@ -251,14 +255,16 @@ export const compare = (
     (worker) => answered(worker, inTime.slice(end)) > answered(worker, inTime.slice(0, end))
   )
   const isNew = ({ next }: Judged) => newcomers.includes(next)
-  // Of who came only then, little was to be learned before: the last fifth is judged by what the other folds have learned.
+  // If a worker first appeared in the last fifth, the earlier questions contain nothing to learn about it. Use its
+  // cross-validated results instead.
   const last = estimate(
     byFold.flat().some(isNew)
       ? byFold.flatMap((judged, fold) => judged.filter((_, index) => index * folds + fold >= end))
       : judge(inTime.slice(0, end), inTime.slice(end), old, options, arrived)
   )
   const objection = objectionTo(all, last, examples.length, old === undefined && options.learner === undefined)
-  // Learned from all questions it may ask alike, where each part of them alone would not.
+  // The table trained on all questions may make the same choices as the active one even if the tables of the folds do
+  // not.
   const isAlike = objection !== undefined && examples.length >= leastQuestions && asksAlike(examples, old, options)
   const gain = `${points(all.difference)} points by replay, ${points(last.difference)} on the last fifth`
   return {

@@ -1,4 +1,4 @@
-/** The default policy for a pool of several workers. */
+/** The default policy for pools with several workers. */
 
 import { Embedder, Strongest, Options as Tables } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -7,13 +7,15 @@ import * as Learned from "./Learned.ts"
 import * as Router from "./Router.ts"
 import * as Table from "./Table.ts"
 
-/** Options for choosing a worker. */
+/** Options for {@link routed}. */
 export interface Options extends Pick<Router.Options, "name" | "dial" | "embedder" | "explore"> {
-  /** The file in which `divisi learn` stores its results. Default: `Learned.defaultFile`. */
+  /** The file in which `divisi learn` stores learned tables. Default: `Learned.defaultFile`. */
   readonly file?: string | undefined
 }
 
-/** Returns the active table, or the reason why it cannot be used; empty if nothing was learned. */
+/**
+ * Returns the active table, or a note that explains why it cannot be used. Returns neither if nothing has been learned.
+ */
 const inForce = (file: string | undefined): Effect.Effect<{ readonly table?: Table.Table; readonly note?: string }> =>
   Effect.flatMap(file === undefined ? Learned.defaultFile : Effect.succeed(file), (place) =>
     Effect.match(Learned.read(place), {
@@ -34,13 +36,14 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * A policy that calls one worker of a pool, the default of `divisi run`. It uses the results of `divisi learn` if they
- * know two workers of the pool, and otherwise the strongest worker by public records and prices.
+ * Creates the default policy of `divisi run`, which calls one worker per question. It uses the table learned by `divisi
+ * learn` if that table covers at least two workers of the pool. Otherwise it calls the strongest worker according to
+ * public records and prices.
  *
  * **Details**
  *
- * The learned results are read at the first question and used for the lifetime of the policy. An unusable file does not
- * stop a run, but adds a note. Learned teams are not called; use `Router.make` for them.
+ * The learned table is read on the first question and cached for the lifetime of the policy. An unusable file adds a
+ * note and does not fail the run. Learned teams are not called; use `Router.make` to route to them.
  *
  * **Example**
  *

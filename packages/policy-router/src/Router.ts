@@ -1,8 +1,9 @@
 /**
- * The router: a policy that calls one worker, chosen by the kind of question from a table of the workers' strengths.
+ * A router: a policy that calls one worker per question, chosen from a table of the workers' strengths by kind of
+ * question.
  *
- * The policy calls the best overall worker, unless the question is similar to graded questions of a kind for which
- * another worker is reliably better. Its notes give the assumed kind and the reason for its choice.
+ * The policy calls the best overall worker, unless the question resembles graded questions of a kind on which another
+ * worker is reliably better. The run's notes name the assumed kind and the reason for the choice.
  */
 
 import { Embedder, OneWorker, Seed, Options as Tables } from "@divisi/core"
@@ -18,38 +19,38 @@ import { argmax, dot, pointOf } from "./vectors.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options of a router. */
+/** Options for {@link make}. */
 export interface Options {
   readonly name?: string | undefined
   /** The tradeoff between quality and cost. Default: `"best"`. */
   readonly dial?: Dial | undefined
-  /** The embedder that the table was learned with. Default: `Embedder.hashed()`. */
+  /** The embedder to use. Must be the one that the table was trained with. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
   /**
-   * The share of questions that are sent to another worker of equal or unknown quality and at most the same price, so
-   * that new data about it is collected. Default: 0. The probability of each choice is in the transcript.
+   * Share of questions, from 0 to 1, that are routed to another worker to collect new data. Such a worker has equal or
+   * unknown quality and costs no more. Default: 0. The transcript records the probability of each choice.
    */
   readonly explore?: number | undefined
-  /** The policies of teams, by their ids in the table (`policy:<name>`). Other teams are not used. */
+  /** Policies for the teams in the table, keyed by id (`policy:<name>`). Teams without an entry are not used. */
   readonly teams?: ReadonlyMap<string, Policy.Policy> | undefined
 }
 
-/** The chosen worker, with the reason. */
+/** A routing decision and the reason for it. */
 export interface Decision {
   readonly worker: string
-  /** The kind with the nearest center; absent if the table has no kinds. */
+  /** The kind whose center is nearest to the question. Undefined if the table has no kinds. */
   readonly kind?: string | undefined
-  /** The question's similarity to that center, from -1 to 1. */
+  /** Cosine similarity between the question and that center, from -1 to 1. */
   readonly likeness: number
-  /** Whether the similarity is high enough to count as a question of that kind. */
+  /** Whether the similarity is high enough to treat the question as one of that kind. */
   readonly isNear: boolean
-  /** Other workers that were nearly as good or better for this kind, at no higher cost. */
+  /** Ids of workers with similar or better results on this kind, at no higher cost. Candidates for exploration. */
   readonly alike: ReadonlyArray<string>
-  /** The reason, as a sentence for display. */
+  /** A human-readable reason. */
   readonly why: string
 }
 
-/** Chooses a worker for a question by its embedding. */
+/** Chooses a worker for a question, given its embedding. */
 export type Decide = (point: Float32Array) => Decision
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ const reasonOf = (kind: Kind, standing: Standing | undefined, best: string): str
   return `at this kind, ${worker} scores ${points(advantage)}${error} points relative to ${best}, on ${questions} of ${kind.questions} questions`
 }
 
-/** The maximum amount by which a worker that is tried instead of another may be worse. */
+/** Maximum expected loss in score for a worker that is explored instead of the chosen one. */
 const tolerance = 0.02
 
 const alikeAt = ({ workers }: Pick<Kind, "workers">, choice: string, isThere: (worker: string) => boolean) => {
@@ -80,7 +81,10 @@ const alikeAt = ({ workers }: Pick<Kind, "workers">, choice: string, isThere: (w
   return workers.filter(isAlike).map(({ worker }) => worker)
 }
 
-/** Makes a decision function from a table. Only workers in `among` are chosen. Default: all workers of the table. */
+/**
+ * Creates a decision function from a table. Chooses only from the workers in `among`. Default: all workers in the
+ * table.
+ */
 export const decider = (
   table: Table,
   {
@@ -91,7 +95,7 @@ export const decider = (
   const space: Space.Space = { mean: pointOf(table.space.mean), scale: pointOf(table.space.scale) }
   const centres = table.kinds.map(({ centre }) => pointOf(centre))
   const isThere = (worker: string) => among === undefined || among.includes(worker)
-  // The table's workers are in order, the best first.
+  // The overall choice: the first of these that is available. The table lists workers best first.
   const stand = [table.choices[dial], table.best, ...table.workers.map(({ worker }) => worker)].find(
     (worker) => isWorker(worker) && isThere(worker)
   )
@@ -132,14 +136,14 @@ export const decider = (
 
 const isKnown = (table: Table, worker: string): boolean => table.workers.some((one) => one.worker === worker)
 
-/** Workers that nothing is known of, at no higher list price than the one that was chosen. */
+/** Returns workers that are not in the table and whose list price is at most that of the chosen worker. */
 const strangers = (table: Table, chosen: string, workers: ReadonlyArray<Worker>): ReadonlyArray<string> => {
   const priceOf = (pricing: Worker["pricing"]) => pricing?.outputPerMillion ?? Number.NaN
   const most = priceOf(workers.find(({ id }) => id === chosen)?.pricing)
   return workers.flatMap(({ id, pricing }) => (!isKnown(table, id) && priceOf(pricing) <= most ? [id] : []))
 }
 
-/** Now and then another worker, the same one for the same question and seed. */
+/** Occasionally replaces the choice with another worker. The result is deterministic for a question and seed. */
 const explored = (share: number, { worker, why }: Decision, others: ReadonlyArray<string>, seed: number) => {
   if (others.length === 0) return { worker, why, probability: 1 }
   const draw = Seed.draw(seed)
@@ -157,17 +161,19 @@ const optionsTable = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a policy that calls the worker that a table chooses.
+ * Creates a policy that calls the worker chosen by a table.
  *
  * **Details**
  *
- * The policy sends the worker the question unchanged. It knows the workers of a pool whose ids are in the table; the
- * others are called only for exploration. If it knows no worker of the pool, it fails with a `PolicyError`, so that a
- * fallback can plan. If a team is chosen, the team's policy plans. In a recursive round, the previous answer is
- * accepted. If it is missing, or a critic rejected it, the best remaining worker is called.
+ * The question is sent to the worker unchanged. Only workers whose ids are in the table are chosen; other workers of
+ * the pool are called only for exploration. If the table contains no worker of the pool, the policy fails with a
+ * `PolicyError`, so that a fallback policy can plan. If the table chooses a team, the policy of the team plans the run.
+ * In a recursive round, the previous answer is accepted. If it is missing or a critic rejected it, the best remaining
+ * worker is called.
  *
- * If the run has exactly one named check (`checks`), a worker's answer must pass it. If it fails, the best of the other
- * workers is called, as long as `revisions` allows. If no worker remains, the first choice's answer is used.
+ * If the run has exactly one named check (`checks`), the worker's answer must pass it. If the check fails, the best
+ * remaining worker is called, up to the limit of `revisions`. If no worker remains, the answer of the first choice is
+ * used.
  */
 export const make = (table: Table, options: Options = {}): Policy.Policy => {
   Tables.check("Router.make", options, optionsTable)
@@ -189,7 +195,7 @@ export const make = (table: Table, options: Options = {}): Policy.Policy => {
   const most = (values: ReadonlyArray<number | undefined>) =>
     Math.max(0, ...values.map((value = 0) => value)) || undefined
   const planners = [...teams.values()]
-  /** The workers that may be asked, of whom the table knows, and where the question lies. */
+  /** Returns the eligible workers that are in the table, and the embedding of the question. */
   const look = Effect.fnUntraced(function* (context: Policy.Context) {
     if (table.embedder !== embedder.name) {
       return yield* fail(`its table was trained with the embedder ${table.embedder}, not ${embedder.name}.`)

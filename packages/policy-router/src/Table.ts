@@ -1,15 +1,15 @@
 /**
- * The learned state of a router: the workers' results by kind of question, the amount of evidence, and the resulting
- * choices.
+ * The learned state of a router: the workers' results by kind of question, the amount of evidence, and the choices that
+ * follow from it.
  *
- * A table is plain JSON that includes its evidence, so it can be inspected, compared and reverted. Equal outcomes give
- * equal tables.
+ * A table is plain JSON that includes its evidence, so it can be inspected, compared and rolled back. Learning is
+ * deterministic: equal outcomes produce equal tables.
  *
- * A table deviates from the best overall worker only under three conditions. First, another worker was better on the
- * questions assigned to a kind, by more than one standard error. Second, it would still be expected to be better if one
- * question in ten were assigned wrongly, or more if unknown kinds would cause it. Third, it was not worse on questions
- * of other kinds that are assigned to this kind when their own kind is removed. The last two conditions prevent losses
- * on kinds without graded questions.
+ * A table departs from the best overall worker only if three conditions hold. First, another worker was better on the
+ * questions assigned to a kind, by more than one standard error. Second, it is still expected to be better if one
+ * question in ten was assigned to the wrong kind, or more if unknown kinds would cause it. Third, it was not worse on
+ * questions of other kinds that fall into this kind when their own kind is removed. The last two conditions prevent
+ * losses on kinds that have no graded questions.
  */
 import { Embedder, Outcome, Strongest } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -28,29 +28,31 @@ import { textOf } from "./vectors.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of tables on disk. */
+/** The version of the table format. */
 export const version = 1
 
-/** The tradeoffs between quality and cost, as in `@divisi/core`. */
+/** The supported tradeoffs between quality and cost. The same as in `@divisi/core`. */
 export const dials = Strongest.dials
 
-/** One of {@link dials}. */
+/** A tradeoff between quality and cost. See {@link dials}. */
 export type Dial = Strongest.Dial
 
 const Figure = Schema.NullOr(Schema.Finite)
 
 const Standing = Schema.Struct({
   worker: Schema.String,
-  /** Graded questions that it answered. */
+  /** Number of graded questions that the worker answered. */
   questions: Schema.Finite,
-  /** Its mean score on them; `null` without any. */
+  /** Mean score on those questions. `null` if the worker answered none. */
   mean: Figure,
-  /** By how much it is better than the best worker of all, on the questions that both answered. */
+  /** Mean score advantage over the best overall worker, on the questions that both answered. */
   advantage: Figure,
   standardError: Figure,
-  /** The expected advantage: shrunk towards that over all questions, and discounted for uncertainty about the kind. */
+  /**
+   * Expected advantage: `advantage` shrunk towards the overall advantage and reduced for uncertainty about the kind.
+   */
   expected: Figure,
-  /** Mean USD for one answer; `null` where unknown. */
+  /** Mean cost per answer in USD. `null` if unknown. */
   costUsd: Figure
 })
 
@@ -58,13 +60,13 @@ const Choices = Schema.Struct({ best: Schema.String, "within-2": Schema.String, 
 
 const Kind = Schema.Struct({
   name: Schema.String,
-  /** Graded questions of this name. */
+  /** Number of graded questions of this kind. */
   questions: Schema.Finite,
-  /** The centre of its questions, of length 1, in base64. */
+  /** The center of the questions of this kind: a base64-encoded unit vector. */
   centre: Schema.String,
-  /** The minimum likeness to the centre for the choices to apply: from -1 to 1. */
+  /** Minimum similarity between a question and the center for `choices` to apply, from -1 to 1. */
   leastLikeness: Schema.Struct({ best: Schema.Finite, "within-2": Schema.Finite, half: Schema.Finite }),
-  /** The chosen workers. */
+  /** The worker chosen for each dial. */
   choices: Choices,
   workers: Schema.Array(Standing)
 })
@@ -72,29 +74,29 @@ const Kind = Schema.Struct({
 const Table = Schema.Struct({
   version: Schema.Literal(version),
   embedder: Schema.String,
-  /** Graded questions that it was learned from. */
+  /** Number of graded questions that the table was learned from. */
   questions: Schema.Finite,
-  /** The best worker of all: who is asked wherever nothing speaks for another. */
+  /** The best overall worker. Called unless the evidence clearly favors another worker. */
   best: Schema.String,
-  /** The chosen workers for questions far from all graded ones. */
+  /** The workers chosen for questions that are far from all graded questions. */
   choices: Choices,
-  /** Over all questions, the best first. */
+  /** Results over all questions, best worker first. */
   workers: Schema.Array(Standing),
   kinds: Schema.Array(Kind),
-  /** The shift and scale of the embedder's points, in base64. */
+  /** Offset and scale of the embedding space, encoded in base64. */
   space: Schema.Struct({ mean: Schema.String, scale: Schema.String })
 })
 
-/** The results of a worker on some questions. */
+/** A worker's results on a set of questions. */
 export type Standing = typeof Standing.Type
-/** The chosen worker for each {@link Dial}. */
+/** The worker chosen for each {@link Dial}. */
 export type Choices = typeof Choices.Type
-/** The learned data about a kind of question. */
+/** Learned data about one kind of question. */
 export type Kind = typeof Kind.Type
 /** The learned state of a router. */
 export type Table = typeof Table.Type
 
-/** Nothing can be learned, or a file does not contain a table. */
+/** Fails when there is nothing to learn from, or a value is not a valid table. */
 export class TableError extends Data.TaggedError("TableError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -117,7 +119,7 @@ const standingOf = ({ workers }: Scores.Scores, one: Choice.Estimate): Standing 
   costUsd: figure(one.cost)
 })
 
-/** A kind with its estimates and choices. */
+/** A kind with the estimates and choices for its questions. */
 interface Weighed extends Choice.Weighed {
   readonly cell: Landings.Cell
   readonly least: number
@@ -149,10 +151,10 @@ const kindOf = ({ reference, scores }: Choice.Evidence, price: number, weighed: 
 
 const byMean = (left: Standing, right: Standing) => (right.mean ?? -1) - (left.mean ?? -1)
 
-/** Whether an id belongs to a worker rather than a team. */
+/** Whether an id refers to a worker, as opposed to a team. */
 export const isWorker = (id: string): boolean => !id.startsWith(Outcome.teamPrefix)
 
-/** Whether a table knows at least two workers of a pool, so that there is a choice. */
+/** Whether a table contains at least two workers of a pool, so that it has a choice to make. */
 export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean => {
   const ids = new Set(WorkerPool.ids(pool))
   return workers.filter(({ worker }) => ids.has(worker)).length >= 2
@@ -163,10 +165,10 @@ export const knows = ({ workers }: Table, pool: WorkerPool.WorkerPool): boolean 
  *
  * **Details**
  *
- * Workers need not have answered every question: two workers are compared on the questions that both answered, or, if
- * there are too few, by their means. Teams (`policy:<name>`) are compared like workers and can be chosen for a kind,
- * but not as the overall choice. Questions without a kind are clustered by their wording. All examples must be embedded
- * by the same embedder.
+ * Workers do not need to have answered every question. Two workers are compared on the questions that both answered or,
+ * if there are too few, by their means. Teams (`policy:<name>`) are compared like workers and can be chosen for a kind,
+ * but never as the best overall worker. Questions without a kind are clustered by the similarity of their texts. All
+ * examples must be embedded by the same embedder.
  */
 export const fit = (
   examples: ReadonlyArray<Example>,
@@ -211,6 +213,6 @@ export const fit = (
 
 const decode = Schema.decodeUnknownResult(Table)
 
-/** Reads a table from parsed JSON. */
+/** Parses a table from a JSON value. */
 export const read = (value: unknown): Result.Result<Table, TableError> =>
   Result.mapError(decode(value), ({ message }) => new TableError({ detail: `This is not a router table: ${message}` }))

@@ -1,4 +1,4 @@
-/** Chooses the worker for a kind, from the estimates of all workers there. */
+/** Chooses the worker for a kind of question from the estimates of all workers on it. */
 import type { Cell } from "./landings.ts"
 import * as Scores from "./scores.ts"
 
@@ -6,41 +6,44 @@ import * as Scores from "./scores.ts"
 // How careful it is
 // -------------------------------------------------------------------------------------------------------------------
 
-/** If fewer questions land at a kind, only the best overall worker is called there. */
+/** Minimum number of questions that must land in a kind. With fewer, the best overall worker is called. */
 const leastLanded = 8
-/** By so many standard errors a worker has to be better. */
+/** Minimum advantage of a worker over the reference, in standard errors. */
 const leastErrors = 1.5
-/** The share of a kind's own questions that are less like it than is asked for. */
+/** Quantile of a kind's own similarities that becomes its minimum similarity: the most dissimilar 10 % are cut off. */
 const strangest = 0.1
-/** How many questions the advantage over all questions weighs as much as, in what is expected at a kind. */
+/** Weight of the overall advantage in the expected advantage on one kind, in questions. */
 const priorQuestions = 20
-/** The share of questions that are expected to land where they do not belong, at least. */
+/** Minimum assumed share of questions that land in a kind without belonging to it. */
 const leastDoubt = 0.1
-/** If a smaller share of a kind's own questions is left, the kind is ignored. */
+/**
+ * Minimum share of a kind's own questions that must remain above the similarity threshold. Below it, the kind is
+ * ignored.
+ */
 const leastShare = 0.3
-/** By how much a cheaper choice may be worse. */
+/** Maximum loss in score when a cheaper worker is chosen. */
 const tolerance = 0.02
 
 // -------------------------------------------------------------------------------------------------------------------
 // Estimates
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The estimate of a worker over some questions; `NaN` if there is no data. */
+/** The estimated performance of a worker on a set of questions. Values are `NaN` if there is no data. */
 export interface Estimate {
   readonly worker: number
-  /** Questions that the advantage rests on. */
+  /** Number of questions behind the advantage. */
   readonly questions: number
-  /** Over the reference, the best worker of all. */
+  /** Mean score advantage over the reference, which is the best overall worker. */
   readonly advantage: number
   readonly standardError: number
-  /** The expected advantage for the next question that lands there. */
+  /** Expected advantage on the next question that lands there. */
   readonly expected: number
   readonly cost: number
   readonly mean: number
   readonly answered: number
 }
 
-/** The evidence shared by all kinds. */
+/** Evidence shared by all kinds. */
 export interface Evidence {
   readonly scores: Scores.Scores
   readonly reference: number
@@ -58,7 +61,7 @@ const meanCost = ({ cost }: Scores.Scores, worker: number, indices?: ReadonlyArr
   return few.count > 0 ? few.mean : Scores.sum(cost[worker]!).mean
 }
 
-/** At most 0: a good result elsewhere is not a reason to call a worker here. */
+/** Caps a value at 0: good results on other kinds are no reason to call a worker for this kind. */
 const atMostNothing = (value: number): number => (Number.isNaN(value) ? 0 : Math.min(0, value))
 
 const expectedOf = (
@@ -74,7 +77,8 @@ const expectedOf = (
 }
 
 /**
- * Estimates every worker over some questions, or over all. `doubt` is the share of questions that may not belong there.
+ * Estimates every worker on the questions at `indices`, or on all questions if omitted. `doubt` is the share of
+ * questions that may not belong to the kind.
  */
 export const estimates = (
   from: Evidence,
@@ -98,7 +102,7 @@ export const estimates = (
     }
   })
 
-/** Estimates in which some have to have answered enough to count, and others do not count at all. */
+/** Returns the estimates with excluded workers marked as having no data. */
 export const counting = (
   estimates: ReadonlyArray<Estimate>,
   isOut: (estimate: Estimate, leastAnswered: number) => boolean
@@ -109,12 +113,12 @@ export const counting = (
 // Choices
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the minimum likeness for a question to count as one of a kind. */
+/** Returns the minimum similarity for a question to count as one of a kind. */
 export const leastLikeness = ({ own }: Cell): number => own[Math.floor(strangest * own.length)] ?? 1
 
 /**
- * Returns the share of questions that may land at a kind, near enough to count, without belonging there. It is
- * estimated by removing the kinds of all other questions, and counting those that then land here.
+ * Returns the share of questions close enough to a kind that may not belong to it. To estimate it, the kind of each
+ * question is removed in turn, and the questions that then land in this kind are counted.
  */
 export const doubtAt = ({ landed, strangers }: Cell, least: number): number => {
   const near = (landings: Cell["landed"]) => landings.filter(({ likeness }) => likeness >= least).length
@@ -122,15 +126,15 @@ export const doubtAt = ({ landed, strangers }: Cell, least: number): number => {
   return Math.max(leastDoubt, others / Math.max(1, own + others))
 }
 
-/** A choice, and how like the kind a question must be for it. */
+/** A choice and the minimum similarity at which it is safe. */
 export interface Safe {
   readonly worker: number
   readonly least: number
 }
 
 /**
- * Returns the likeness to the kind from which a worker does no harm to unrelated questions: the lowest one down to
- * which, in total, it was not worse on them than the best worker.
+ * Returns the similarity above which a worker does no harm to unrelated questions: the lowest threshold at which its
+ * total score on them is not below that of the best overall worker.
  */
 const safeLikeness = ({ strangers }: Cell, least: number, gainOf: (index: number) => number): number => {
   const near = strangers.filter(({ likeness }) => likeness >= least)
@@ -144,7 +148,7 @@ const safeLikeness = ({ strangers }: Cell, least: number, gainOf: (index: number
   return harmless === near.length ? least : near[harmless]!.likeness + 1e-6
 }
 
-/** Returns the chosen worker at a kind, regardless of price. */
+/** Returns the best choice for a kind, regardless of price. */
 export const bestAt = (
   { differences, reference }: Evidence,
   cell: Cell,
@@ -165,7 +169,10 @@ export const bestAt = (
   return { worker: reference, least }
 }
 
-/** The cheapest worker that is surely within the tolerance of a choice. */
+/**
+ * Returns the cheapest worker whose advantage, less one standard error, is within the tolerance of the choice. Returns
+ * the choice itself if there is none.
+ */
 export const cheapestWithin = (estimates: ReadonlyArray<Estimate>, choice: number): number => {
   const { advantage: wanted, cost: most } = estimates[choice]!
   const [cheapest] = estimates
@@ -177,7 +184,7 @@ export const cheapestWithin = (estimates: ReadonlyArray<Estimate>, choice: numbe
   return cheapest?.worker ?? choice
 }
 
-/** The best worker overall of those that cost at most half of what the reference does; the reference without any. */
+/** Returns the best worker that costs at most half as much as the reference, or the reference if there is none. */
 export const bestWithinHalf = (estimates: ReadonlyArray<Estimate>, reference: number): number => {
   const most = estimates[reference]!.cost / 2
   const [best] = estimates
@@ -187,8 +194,8 @@ export const bestWithinHalf = (estimates: ReadonlyArray<Estimate>, reference: nu
 }
 
 /**
- * The worker whose answers are worth most, less what they cost at a price of a dollar; the reference where none is
- * known.
+ * Returns the worker with the highest expected score minus cost, at `price` score points per USD. Returns the reference
+ * if no worker has data.
  */
 export const bestFor = (estimates: ReadonlyArray<Estimate>, price: number, reference: number): number => {
   const worth = ({ cost, expected }: Estimate) => expected - (price === 0 || Number.isNaN(cost) ? 0 : price * cost)
@@ -196,14 +203,15 @@ export const bestFor = (estimates: ReadonlyArray<Estimate>, price: number, refer
   return known.length === 0 ? reference : known.reduce((best, one) => (worth(one) > worth(best) ? one : best)).worker
 }
 
-/** A kind with how many questions land there. */
+/** A kind's estimates, weighted by the number of questions that land in it. */
 export interface Weighed {
   readonly estimates: ReadonlyArray<Estimate>
   readonly questions: number
 }
 
 /**
- * How much score a dollar has to be worth for all questions to cost half of what they cost with the reference alone.
+ * Returns the lowest price, in score per USD, at which all questions together cost at most half as much as with the
+ * reference alone.
  */
 export const halfPrice = (kinds: ReadonlyArray<Weighed>, reference: number): number => {
   const asked = kinds.filter(({ questions }) => questions > 0)

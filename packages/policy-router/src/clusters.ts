@@ -1,15 +1,15 @@
-/** Kinds for unlabelled questions: clusters of their positions. */
+/** Assigns kinds to unlabeled questions by clustering their embeddings. */
 import { addScaled, argmax, dot, unit } from "./vectors.ts"
 
-/** How many questions a cluster has on average. */
+/** Target average number of questions per cluster. */
 const perCluster = 60
 const mostClusters = 30
 const rounds = 12
 
-/** The first words of what clusters are called. */
+/** Prefix of cluster names. */
 const prefix = "cluster"
 
-/** Spherical k-means from centres far apart: the cluster of each place. The same places give the same clusters. */
+/** Assigns each point to a cluster with spherical k-means, starting from centers that are far apart. Deterministic. */
 const clustersOf = (places: ReadonlyArray<Float32Array>, count: number): ReadonlyArray<number> => {
   let centres = [places[0]!]
   const likeness = places.map((place) => dot(place, centres[0]!))
@@ -28,7 +28,7 @@ const clustersOf = (places: ReadonlyArray<Float32Array>, count: number): Readonl
   return assigned
 }
 
-/** Returns the kinds of questions, with clusters for those that have no kind. */
+/** Returns the kind of each question. Questions without a kind are assigned to clusters. */
 export const clustered = (
   places: ReadonlyArray<Float32Array>,
   kinds: ReadonlyArray<string | undefined>

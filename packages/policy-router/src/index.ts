@@ -1,4 +1,4 @@
-/** Policies that ask one worker, chosen by past accuracy on similar questions. */
+/** Policies that call one worker, chosen by past accuracy on similar questions. */
 export * as Drift from "./Drift.ts"
 export * as Evolution from "./head/Evolution.ts"
 export * as Head from "./head/Head.ts"

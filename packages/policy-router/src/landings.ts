@@ -1,32 +1,32 @@
 /**
- * The landing of questions: at the kind with the nearest centre. The value of a kind is estimated from the graded
- * questions that land there, regardless of their label, because the next question will get there in the same way.
+ * Assigns questions to kinds: each question lands in the kind with the nearest center. The value of a kind is estimated
+ * from the graded questions that land in it, whatever their label, because new questions are assigned in the same way.
  *
- * Two more things are measured, each with the question left out of the centre that it is compared with. One is the
- * likeness of a kind's questions to their own centre. The other is the landing of questions whose own kind is removed,
- * as for a question of a kind without graded questions.
+ * Two further statistics are computed, and a question is always removed from a center before the two are compared. The
+ * first is the similarity of a kind's own questions to its center. The second is where questions land if their own kind
+ * is removed, which simulates questions of a kind without graded examples.
  */
 import { addScaled, dot, unit } from "./vectors.ts"
 
-/** A question, by its index, and how like the centre it is. */
+/** A question's index and its similarity to the center. */
 export interface Landing {
   readonly index: number
   readonly likeness: number
 }
 
-/** The statistics of a kind. */
+/** A kind with the questions that land in it. */
 export interface Cell {
   readonly kind: string
   readonly centre: Float32Array
-  /** The questions that land here. */
+  /** Questions that land in this kind. */
   readonly landed: ReadonlyArray<Landing>
-  /** How like the centre the questions of this kind are, ascending. */
+  /** Similarities of this kind's own questions to its center, ascending. */
   readonly own: ReadonlyArray<number>
-  /** Questions of other kinds that land here when their own kind is taken away, the most like first. */
+  /** Questions of other kinds that would land here if their own kind were removed, most similar first. */
   readonly strangers: ReadonlyArray<Landing>
 }
 
-/** A kind needs at least this many questions: the centre of one question is that question. */
+/** Minimum number of questions per kind. With a single question, the center would be the question itself. */
 const leastQuestions = 2
 
 interface Growing {
@@ -44,14 +44,16 @@ const growing = (kind: string, indices: ReadonlyArray<number>, places: ReadonlyA
   return { kind, sum, square: dot(sum, sum), landed: [], own: [], strangers: [] }
 }
 
-/** The likeness of a place of length 1 to the centre of a sum, which it is first taken out of where it is in it. */
+/**
+ * Returns the similarity of a unit vector to a center. If the vector is part of the sum (`isIn`), it is removed first.
+ */
 const likenessOf = (place: Float32Array, { square, sum }: Growing, isIn: boolean): number => {
   const product = dot(place, sum)
   const length = Math.sqrt(Math.max(1e-9, isIn ? square - 2 * product + 1 : square))
   return (isIn ? product - 1 : product) / length
 }
 
-/** The kinds of questions at these places, each with what lands there. `kinds` has the kind of each question. */
+/** Groups questions by kind and computes the landings in each. `kinds` has the kind of each question. */
 export const cells = (
   places: ReadonlyArray<Float32Array>,
   kinds: ReadonlyArray<string | undefined>

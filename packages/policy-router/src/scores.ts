@@ -1,37 +1,37 @@
-/** Scores of workers over questions, and how one worker differs from another on some of them. */
+/** Scores of workers over questions, and the differences between workers. */
 import type { Example } from "./Outcomes.ts"
 import { argmax } from "./vectors.ts"
 
-/** Scores and costs by worker and question; `NaN` if there is no value. */
+/** Scores and costs, indexed by worker and question. `NaN` marks missing values. */
 export interface Scores {
   readonly workers: ReadonlyArray<string>
   readonly score: ReadonlyArray<Float64Array>
   readonly cost: ReadonlyArray<Float64Array>
 }
 
-/** How one worker differs from another on some questions. */
+/** The mean difference between two workers on a set of questions. */
 export interface Difference {
-  /** Questions that the difference rests on. */
+  /** Number of questions behind the difference. */
   readonly questions: number
   readonly mean: number
   readonly standardError: number
 }
 
-/** The scores of examples. */
+/** Collects the scores and costs of examples by worker. */
 export const of = (examples: ReadonlyArray<Example>, workers: ReadonlyArray<string>): Scores => ({
   workers,
   score: workers.map((worker) => Float64Array.from(examples, ({ scores }) => scores.get(worker) ?? Number.NaN)),
   cost: workers.map((worker) => Float64Array.from(examples, ({ costUsd }) => costUsd.get(worker) ?? Number.NaN))
 })
 
-/** A sum over the values that are numbers. */
+/** Count, mean and sum of squares of values. `NaN` values are skipped. */
 export interface Sum {
   readonly count: number
   readonly mean: number
   readonly squares: number
 }
 
-/** Over the values at some indices, or all. */
+/** Sums the values at `indices`, or all values if omitted. */
 export const sum = (values: Float64Array, indices?: ReadonlyArray<number>): Sum => {
   let [count, total, squares] = [0, 0, 0]
   const add = (value: number) => {
@@ -46,14 +46,11 @@ export const sum = (values: Float64Array, indices?: ReadonlyArray<number>): Sum 
 }
 
 /**
- * The weight of the mean of all workers in the mean of one, so that one lucky answer does not make a worker the best.
+ * Weight of the overall mean in a worker's mean, in answers. It keeps one lucky answer from making a worker the best.
  */
 const priorAnswers = 4
 
-/**
- * The index of the best of those that count, by their means drawn a little towards the mean of all; the cheaper of
- * equals.
- */
+/** Returns the index of the best eligible worker by shrunken mean. Ties go to the cheaper worker. */
 export const best = ({ cost, score, workers }: Scores, counts: (worker: string) => boolean): number => {
   const sums = score.map((values) => sum(values))
   const answers = sums.reduce((total, { count }) => total + count, 0)
@@ -72,20 +69,20 @@ const finiteCost = (values: Float64Array): number => {
   return count === 0 ? Number.MAX_VALUE : mean
 }
 
-/** With fewer questions that both answered, means are compared of whatever each answered. */
+/** Minimum number of questions answered by both workers. With fewer, their means over all answers are compared. */
 const leastPairs = 5
 
-/** How many questions the variance over all questions weighs as much as, where a variance is estimated from few. */
+/** Weight of the overall variance in a variance that is estimated from few questions, in questions. */
 const priorQuestions = 10
 
 const variance = ({ count, mean, squares }: Sum): number =>
   count < 2 ? Number.NaN : Math.max(0, (squares - count * mean * mean) / (count - 1))
 
-/** Variance of few values, drawn towards that of many. */
+/** Returns the variance of few values, shrunk towards a prior variance. */
 const drawnVariance = (few: Sum, prior: number): number =>
   (few.squares - few.count * few.mean * few.mean + priorQuestions * prior) / Math.max(1, few.count - 1 + priorQuestions)
 
-/** How workers differ from one of them, the reference, over any questions. */
+/** Returns functions that compare each worker with the reference on any set of questions. */
 export const differences = ({ score }: Scores, reference: number) => {
   const base = score[reference]!
   const pairs = score.map((values) => values.map((value, at) => value - base[at]!))
@@ -109,7 +106,7 @@ export const differences = ({ score }: Scores, reference: number) => {
     const standardError = Math.sqrt(drawnVariance(few, priors[worker]!) / few.count)
     return { questions: few.count, mean: few.mean, standardError }
   }
-  /** The mean difference over all questions but these. */
+  /** Returns the mean difference over all questions except those at `indices`. */
   const elsewhere = (worker: number, indices: ReadonlyArray<number>): number => {
     const [all, few] = [overall[worker]!, sum(pairs[worker]!, indices)]
     const rest = all.count - few.count

@@ -1,19 +1,19 @@
 /**
- * The space in which questions are compared: an embedder's points, minus their mean, each dimension divided by its
- * spread among the graded questions. So common features do not count, and distinctive ones count equally.
+ * The space in which questions are compared. Embeddings are centered, and each dimension is divided by its spread among
+ * the graded questions. Features that all questions share cancel out, and distinctive features have equal weight.
  */
 import { addScaled, unit } from "./vectors.ts"
 
-/** How points of an embedder are moved and scaled. */
+/** The offset and scale of an embedding space. */
 export interface Space {
   readonly mean: Float32Array
   readonly scale: Float32Array
 }
 
-/** Of the variance of a dimension, what it has at least: 2 % of what it would have if all had the same. */
+/** Amount added to the variance of every dimension, as a share of the mean square over all dimensions. */
 const leastShare = 0.02
 
-/** The space of some points, of which there is at least one. */
+/** Computes the space of a set of embeddings. At least one is required. */
 export const of = (points: ReadonlyArray<Float32Array>): Space => {
   const dimensions = points[0]!.length
   const mean = new Float32Array(dimensions)
@@ -28,6 +28,6 @@ export const of = (points: ReadonlyArray<Float32Array>): Space => {
 
 const squares = (point: Float32Array): number => point.reduce((sum, value) => sum + value * value, 0)
 
-/** A point in the space, of length 1. */
+/** Projects an embedding into the space. The result is a unit vector. */
 export const place = ({ mean, scale }: Space, point: Float32Array): Float32Array =>
   unit(point.map((value, at) => (value - mean[at]!) * scale[at]!))

@@ -1,13 +1,13 @@
 /**
- * Trains a head further on whole runs with sep-CMA-ES, so that it can learn any use of the roles that improves runs.
+ * Trains a head on whole runs with sep-CMA-ES, so that it can learn any use of the roles that improves runs.
  *
- * The fitness of a head is the mean score of its policy's runs, minus a price on their cost. A few tasks are sampled
- * for each generation; all its heads get the same ones. Runs are ordinary runs of a `Conductor`, on one account. At the
- * end, the evolved head and the initial one answer the same validation tasks. The evolved head is returned only if it
- * is better by more than one standard error.
+ * The fitness of a head is the mean score of the runs that its policy plans, minus a price on their cost. Each
+ * generation samples a few tasks, which all its heads share. Runs are ordinary `Conductor` runs on a single account. At
+ * the end, the evolved head and the initial head answer the same validation tasks, and the evolved head is returned
+ * only if it is better by more than one standard error.
  *
- * After each generation, the search is written to the file, if one is given. A later call with the same settings
- * resumes from there and gives the same result.
+ * If a file is given, the state of the search is saved after each generation. A later call with the same settings
+ * resumes from it and produces the same result.
  */
 import { createHash } from "node:crypto"
 import fs from "node:fs"
@@ -28,74 +28,77 @@ import * as SepCmaEs from "./SepCmaEs.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The result of a generation. */
+/** Progress report for one generation. */
 export interface Generation {
-  /** The number of the generation, from 1. */
+  /** The generation number, starting at 1. */
   readonly generation: number
-  /** The mean fitness of its heads, and the highest fitness. */
+  /** Mean and highest fitness among the heads of this generation. */
   readonly fitness: number
   readonly fittest: number
-  /** The number of runs so far, and their cost in USD. */
+  /** Total number of runs up to this generation, and their total cost in USD. */
   readonly runs: number
   readonly costUsd: number
 }
 
-/** Options for evolving a head. */
+/** Options for {@link evolve}. */
 export interface Options {
-  /** The initial head, from `Head.fit`. */
+  /** The head to start from, as returned by `Head.fit`. */
   readonly head: Head.Head
   readonly pool: WorkerPool
   readonly grader: Grader.Grader
-  /** The training tasks, at least one. */
+  /** Training tasks. At least one is required. */
   readonly tasks: ReadonlyArray<Task.Task>
-  /** The validation tasks, at least two; they must not overlap with the training tasks. */
+  /** Validation tasks. At least two are required, and they must not overlap with the training tasks. */
   readonly validation: ReadonlyArray<Task.Task>
-  /** The embedder that the head was learned with. Each question is embedded once. Default: `Embedder.hashed()`. */
+  /**
+   * The embedder to use. Must be the one that the head was trained with. Each question is embedded once. Default:
+   * `Embedder.hashed()`.
+   */
   readonly embedder?: Embedder.Embedder | undefined
-  /** The score that a USD is worth. Default: 0, so that only the score counts. */
+  /** How much score one USD is worth. Default: 0, which ignores cost. */
   readonly scorePerUsd?: number | undefined
   /**
-   * The weights to evolve: all of them, as in the paper, or only those of situations (the default). The latter decide
-   * which worker gets which role during a run, regardless of the question. There are a hundred times fewer of them, so
-   * the search is correspondingly smaller.
+   * The weights to evolve: `"all"`, as in the paper, or only the `"situations"` (default). The situation weights decide
+   * which worker gets which role during a run, regardless of the question. There are about a hundred times fewer of
+   * them, which makes the search correspondingly smaller.
    */
   readonly weights?: "all" | "situations" | undefined
-  /** The number of generations. Default: 40; the paper uses 3 to 78. */
+  /** Number of generations. Default: 40. The paper uses 3 to 78. */
   readonly generations?: number | undefined
-  /** The number of heads per generation. Default: `4 + 3 ln(weights)`, rounded up. */
+  /** Number of heads per generation. Default: `4 + 3 ln(weights)`, rounded up. */
   readonly population?: number | undefined
-  /** The number of runs per head and generation. Default: 16, as in the paper. */
+  /** Number of runs per head and generation. Default: 16, as in the paper. */
   readonly runs?: number | undefined
-  /** The standard deviation of the first heads' weights around the initial head. Default: 0.05. */
+  /** Standard deviation of the weights of the first generation around the initial head. Default: 0.05. */
   readonly sigma?: number | undefined
-  /** The seed. Default: 0. */
+  /** Seed for sampling. Default: 0. */
   readonly seed?: number | undefined
-  /** The number of concurrent runs. Default: 4. */
+  /** Maximum number of concurrent runs. Default: 4. */
   readonly concurrency?: number | undefined
-  /** The maximum total cost of all runs in USD, including validation. */
+  /** Maximum total cost of all runs in USD, including validation. */
   readonly maxCostUsd?: number | undefined
-  /** The settings of all runs; the seed and the budget are the evolution's own. */
+  /** Settings for every run. The seed and the budget are set by the evolution. */
   readonly run?: Omit<RunSettings, "seed" | "budget"> | undefined
-  /** The file that stores the search between generations. Default: not stored. */
+  /** File in which to save the search after each generation. Not saved if omitted. */
   readonly file?: string | undefined
   readonly onGeneration?: ((generation: Generation) => void) | undefined
 }
 
 /** The result of an evolution. */
 export interface Evolved {
-  /** The evolved head if it is better, otherwise the initial one. */
+  /** The evolved head if it is better, otherwise the initial head. */
   readonly head: Head.Head
   readonly isBetter: boolean
-  /** The mean score of the initial head on the validation tasks that both heads answered without an outage. */
+  /** Mean score of the initial head on the validation tasks that both heads completed without an outage. */
   readonly before: number
   readonly after: number
-  /** The paired difference in fitness, which decides, and its standard error. */
+  /** Mean paired difference in fitness, with its standard error. It decides which head is returned. */
   readonly difference: number
   readonly standardError: number
-  /** The mean cost of a validation run in USD. */
+  /** Mean cost of a validation run of the initial head, in USD. */
   readonly costBefore: number
   readonly costAfter: number
-  /** The number of generations that were run; fewer than requested if the budget was exhausted. */
+  /** Number of completed generations. Lower than requested if the budget was exhausted. */
   readonly generations: number
   readonly runs: number
   readonly costUsd: number
@@ -105,12 +108,12 @@ export interface Evolved {
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of searches on disk. */
+/** The version of the file format. */
 const version = 1
 
 const Saved = Schema.Struct({
   version: Schema.Literal(version),
-  /** Identifies the settings and the head: a different search is not resumed. */
+  /** Hash of the settings and the initial head. A file with another key is not resumed. */
   key: Schema.String,
   generation: Schema.Int,
   sigma: Schema.Finite,
@@ -130,7 +133,7 @@ const numbersOf = (text: string): Float64Array => {
   return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length))
 }
 
-/** A search, with what its runs came to. */
+/** The state of a search and the totals of its runs. */
 interface Progress {
   readonly search: SepCmaEs.Search
   readonly runs: number
@@ -198,7 +201,7 @@ const save = (file: string, key: string, { costUsd, runs, search }: Progress): E
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Embeds each question once for all heads: there are no questions other than those of the tasks. */
+/** Caches the embedding of every question. Memory is bounded because only the questions of the tasks are embedded. */
 const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
   const known = new Map<string, Float32Array>()
   return {
@@ -215,12 +218,12 @@ const remembering = (embedder: Embedder.Embedder): Embedder.Embedder => {
   }
 }
 
-/** The outcome of a run. */
+/** The outcome of a single run. */
 interface Played {
-  /** Absent if an outage makes the run unusable as evidence, e.g. an unreachable vendor or a rejected key. */
+  /** Undefined if an outage makes the run unusable as evidence, for example an unreachable vendor or a rejected key. */
   readonly score: number | undefined
   readonly costUsd: number
-  /** Whether the account stopped it. */
+  /** Whether the account stopped the run. */
   readonly isStopped: boolean
   readonly outage?: StepFailure.StepFailure | undefined
 }
@@ -247,7 +250,7 @@ type Measured = Played & { readonly score: number }
 
 const isMeasured = (played: Played): played is Measured => played.score !== undefined
 
-/** Too many runs were lost to outages to learn from the others. */
+/** Returns the error for a generation that lost too many runs to outages. */
 const workersDown = (played: ReadonlyArray<Played>): Head.HeadError => {
   const outages = played.flatMap(({ outage }) => outage ?? [])
   return new Head.HeadError({
@@ -257,7 +260,7 @@ const workersDown = (played: ReadonlyArray<Played>): Head.HeadError => {
 
 const meanOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Returns the indices of the evolved weights. */
+/** Returns the indices of the weights to evolve. */
 const evolvedOf = ({ head, weights = "situations" }: Options): ReadonlyArray<number> =>
   weights === "all" ? [...head.weights.keys()] : Head.situationWeights(head)
 
@@ -271,7 +274,7 @@ const withWeights = (head: Head.Head, at: ReadonlyArray<number>, values: Float64
 // Evolving
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The tasks of a generation, each with the seed of its runs. */
+/** Samples the tasks of a generation, each with a seed for its runs. */
 const drawn = (tasks: ReadonlyArray<Task.Task>, count: number, seed: number, generation: number) => {
   const draw = Seed.draw(Seed.spread(seed, "tasks", generation))
   return Array.from({ length: count }, (_, at) => ({
@@ -317,17 +320,18 @@ const check = ({ tasks, validation }: Options): Effect.Effect<void, Head.HeadErr
 }
 
 /**
- * Evolves a head.
+ * Evolves a head on whole runs.
  *
  * **Details**
  *
- * It makes `generations × population × runs` runs and two for each validation task. It ends early if the rest of
- * `maxCostUsd` would not suffice to validate the evolved head, at twice the cost of the initial one.
+ * Performs `generations × population × runs` runs, plus two for each validation task. Stops early if the rest of
+ * `maxCostUsd` would not cover the validation of the evolved head, which is estimated at twice the cost of the initial
+ * head.
  *
  * **Gotchas**
  *
- * With real workers, each run costs money: 16 runs of 32 heads are 512 runs per generation. Pass the Conductor's
- * `ResponseCache`, so that identical calls are paid for once.
+ * With real workers, every run costs money: 16 runs for each of 32 heads are 512 runs per generation. Pass a
+ * `ResponseCache` to the Conductor, so that identical calls are paid for only once.
  *
  * **Example**
  *
@@ -383,7 +387,7 @@ export const evolve = Effect.fnUntraced(function* (
     })
   const spent = () => paidBefore + ledger.spent().costUsd
   const start = yield* validate(head)
-  // The evolved head has to be validated, too, and may cost more.
+  // Reserve the cost of validating the evolved head, which may be more expensive.
   const reserved = 2 * start.reduce((sum, { costUsd }) => sum + costUsd, 0)
   const canGoOn = () => maxCostUsd === undefined || spent() + reserved < maxCostUsd
   while (search.generation < generations && canGoOn()) {

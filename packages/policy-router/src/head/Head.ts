@@ -1,9 +1,9 @@
 /**
- * A head: a linear layer on top of a question's embedding, which decides on the next worker and its role.
+ * A head: a linear layer on the embedding of a question that chooses the next worker and its role.
  *
- * This is the coordinator of TRINITY (arXiv 2512.04695): a frozen small model, here any `Embedder`, with about ten
- * thousand weights on top, one row per worker and one per role. In addition to the question, it sees the progress of
- * the run. It is learned from graded answers ({@link fit}), and can be trained further on whole runs (`Evolution`).
+ * Implements the coordinator of TRINITY (arXiv 2512.04695): a frozen small model (here, any `Embedder`) with about ten
+ * thousand weights on top, one row per worker and one per role. Its input is the question and the progress of the run.
+ * Train it on graded answers with {@link fit}, and on whole runs with `Evolution`.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -24,37 +24,37 @@ import * as Fitting from "./fitting.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of heads on disk. */
+/** The version of the file format. */
 export const version = 1
 
 /**
- * The roles of a turn: a thinker advises, a worker answers, a verifier accepts or rejects the answer. `stop` accepts
- * the answer without a verifier. It is not in the paper, but makes runs with a single call possible.
+ * The possible roles of a turn. A `thinker` advises, a `worker` answers, a `verifier` accepts or rejects the answer,
+ * and `stop` accepts the answer without a verifier. `stop` is not in the paper; it allows runs with a single call.
  */
 export const roles = ["thinker", "worker", "verifier", "stop"] as const
 
-/** One of {@link roles}. */
+/** A role in a turn. See {@link roles}. */
 export type Role = (typeof roles)[number]
 
-/** The maximum number of turns in a run, as in the paper. `stop` does not count as a turn. */
+/** Maximum number of turns per run, as in the paper. `stop` does not count. */
 export const mostTurns = 5
 
-/** The progress of a run. */
+/** The progress of a run, as input to the head. */
 export interface Situation {
-  /** The number of turns so far. */
+  /** Number of completed turns. */
   readonly turn: number
   /** Whether a thinker has advised since the last answer. */
   readonly isAdvised: boolean
-  /** Whether there is an acceptable answer. */
+  /** Whether there is an answer that can be accepted. */
   readonly hasAnswer: boolean
-  /** Whether a verifier has rejected the last answer. */
+  /** Whether a verifier rejected the last answer. */
   readonly isDoubted: boolean
 }
 
 /** The situation at the start of a run. */
 export const atStart: Situation = { turn: 0, isAdvised: false, hasAnswer: false, isDoubted: false }
 
-/** How the head sees a situation; the first number is always 1, the second whether there is an answer. */
+/** Encodes a situation as numbers. The first is always 1 (the bias); the second is 1 if there is an answer. */
 const situationOf = ({ hasAnswer, isAdvised, isDoubted, turn }: Situation): ReadonlyArray<number> => [
   1,
   hasAnswer ? 1 : 0,
@@ -63,17 +63,15 @@ const situationOf = ({ hasAnswer, isAdvised, isDoubted, turn }: Situation): Read
   turn / mostTurns
 ]
 
-/** The numbers of a situation. */
+/** Number of inputs that encode a situation. */
 const situations = situationOf(atStart).length
 
 const Training = Schema.Struct({
-  /** Graded questions that it was fitted to. */
+  /** Number of graded questions that the head was fitted to. */
   questions: Schema.Finite,
-  /**
-   * How strongly its numbers were held small; `null` where questions tell nothing and only the workers' means count.
-   */
+  /** The ridge penalty. `null` if the questions do not improve on the workers' means. */
   penalty: Schema.NullOr(Schema.Finite),
-  /** Generations that it was evolved for, and the runs of them. */
+  /** Number of generations of evolution, and the total number of runs. */
   generations: Schema.Finite,
   runs: Schema.Finite
 })
@@ -82,28 +80,31 @@ const File = Schema.Struct({
   version: Schema.Literal(version),
   embedder: Schema.String,
   workers: Schema.Array(Schema.String).check(Schema.isMinLength(1)),
-  /** The shift and scale of the embedder's points, in base64. */
+  /** Offset and scale of the embedding space, encoded in base64. */
   space: Schema.Struct({ mean: Schema.String, scale: Schema.String }),
-  /** The rows of the workers and then of the roles, each of the point and then of the situation, in base64. */
+  /**
+   * The weights, encoded in base64: rows for workers, then rows for roles. Each row has the weights of the embedding
+   * first, then those of the situation.
+   */
   weights: Schema.String,
   training: Training
 })
 
-/** The training data and settings of a head. */
+/** How a head was trained. */
 export type Training = typeof Training.Type
 
 /** A learned head. */
 export interface Head {
   readonly embedder: string
-  /** The ids of the workers that it can choose. */
+  /** Ids of the workers that the head can choose. */
   readonly workers: ReadonlyArray<string>
   readonly space: Space.Space
-  /** The weights, row by row: first the workers, then the {@link roles}. */
+  /** The weights in row-major order: workers first, then {@link roles}. */
   readonly weights: Float32Array
   readonly training: Training
 }
 
-/** Nothing can be learned, or a file does not contain a head. */
+/** Fails when there is nothing to learn from, or a value is not a valid head. */
 export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
@@ -114,28 +115,28 @@ export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: 
 // Deciding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The worker to call and its role. With `stop`, the worker is meaningless. */
+/** The worker to call and its role. Ignore the worker if the role is `stop`. */
 export interface Choice {
   readonly role: Role
   readonly worker: string
 }
 
-/** A head's logits for each worker and each role. */
+/** The logits of a head for each worker and each role. */
 export interface Logits {
   readonly workers: ReadonlyArray<number>
   readonly roles: ReadonlyArray<number>
 }
 
-/** The numbers of a row. */
+/** Returns the length of a row of weights. */
 const widthOf = ({ space }: Pick<Head, "space">): number => space.mean.length + situations
 
-/** Returns the indices of the situations' weights in {@link Head.weights}, row by row. */
+/** Returns the indices in {@link Head.weights} of all weights for situations, in row-major order. */
 export const situationWeights = (head: Head): ReadonlyArray<number> => {
   const width = widthOf(head)
   return [...head.weights.keys()].filter((at) => at % width >= width - situations)
 }
 
-/** Returns the head's outputs for the place of a question (`Space.place` of its embedding). */
+/** Computes the logits for a question. `place` is the result of {@link place}. */
 export const logits = (head: Head, place: Float32Array, situation: Situation): Logits => {
   const width = widthOf(head)
   const seen = situationOf(situation)
@@ -148,10 +149,13 @@ export const logits = (head: Head, place: Float32Array, situation: Situation): L
   return { workers: all.slice(0, head.workers.length), roles: all.slice(head.workers.length) }
 }
 
-/** Returns the place of a question in the head's space from its embedding, for {@link decide}. */
+/** Projects the embedding of a question into the head's space, for {@link decide}. */
 export const place = ({ space }: Head, point: Float32Array): Float32Array => Space.place(space, point)
 
-/** Whether a role makes sense: there has to be an answer to verify or accept, and a turn left for the next step. */
+/**
+ * Whether a role is possible. Verifying and accepting require an answer; advising and verifying require a further turn
+ * afterwards.
+ */
 const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): boolean => {
   const left = mostTurns - turn
   if (role === "stop") return hasAnswer
@@ -159,15 +163,15 @@ const isPossible = (role: Role, { hasAnswer, isDoubted, turn }: Situation): bool
   return role === "thinker" ? left > 1 : left > 0
 }
 
-/** The constraints of a decision. */
+/** Constraints on a decision. */
 export interface Wanted {
-  /** The workers that may be called. Default: all. */
+  /** Ids of the workers that may be called. Default: all. */
   readonly among?: ReadonlyArray<string> | undefined
-  /** The worker that gave the answer. Another worker verifies it, if there is one. */
+  /** The worker that gave the current answer. A different worker verifies it if there is one. */
   readonly answeredBy?: string | undefined
 }
 
-/** Returns the next turn of a run. `place` is the result of {@link place} for the question. */
+/** Chooses the next turn of a run. `place` is the result of {@link place} for the question. */
 export const decide = (head: Head, place: Float32Array, situation: Situation, wanted: Wanted = {}): Choice => {
   const said = logits(head, place, situation)
   const possible = roles.map((role, at) => (isPossible(role, situation) ? said.roles[at]! : Number.NEGATIVE_INFINITY))
@@ -183,15 +187,15 @@ export const decide = (head: Head, place: Float32Array, situation: Situation, wa
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options for fitting a head. */
+/** Options for {@link fit}. */
 export interface FitOptions {
-  /** The name of the examples' embedder. Default: that of `Embedder.hashed()`. */
+  /** Name of the embedder that produced the examples' embeddings. Default: the name of `Embedder.hashed()`. */
   readonly embedder?: string | undefined
 }
 
 /**
- * Initially, the roles describe one worker whose answer is accepted: the base score of each role, and its change once
- * there is an answer.
+ * Initial weights of the roles: a base logit for each role, and the change once there is an answer. They describe a run
+ * in which one worker answers and its answer is accepted.
  */
 const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
   thinker: [-0.1, 0],
@@ -201,15 +205,16 @@ const firstRoles: Readonly<Record<Role, readonly [number, number]>> = {
 }
 
 /**
- * Learns from graded questions which worker is expected to score highest: for each worker, a ridge regression of its
- * scores on the places of the questions that it answered.
+ * Trains a head on graded questions to choose the worker with the highest expected score. Each worker's score is
+ * modeled by a ridge regression on the embeddings of the questions that it answered.
  *
  * **Details**
  *
- * The penalty is the strongest whose choices on a fifth of the questions are as good as the best, within one standard
- * error. If none beats the means alone by that rule, or too few questions were answered by more than one worker, the
- * head always calls the best worker. Initially, the roles describe one worker whose answer is accepted; their use is
- * learned on whole runs (`Evolution`). Teams (`policy:<name>`) are omitted. Equal examples give equal heads.
+ * The penalty is the strongest one whose choices, on a held-out fifth of the questions, are within one standard error
+ * of the best. If no penalty beats the workers' means, or too few questions were answered by more than one worker, the
+ * head always calls the best worker. The initial roles describe one worker whose answer is accepted; other uses of the
+ * roles are learned on whole runs (`Evolution`). Teams (`policy:<name>`) are ignored. Equal examples produce equal
+ * heads.
  */
 export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}): Result.Result<Head, HeadError> => {
   Tables.check("Head.fit", options, { embedder: Tables.name } satisfies Tables.ShapeOf<FitOptions>)
@@ -234,10 +239,7 @@ export const fit = (examples: ReadonlyArray<Example>, options: FitOptions = {}):
   return Result.succeed({ embedder: options.embedder ?? Embedder.hashed().name, workers, space, weights, training })
 }
 
-/**
- * Returns the choices of heads learned from some questions, as judged by `Replay.compare` (`learner`). At least one
- * question must have a graded answer.
- */
+/** Adapts {@link fit} to the `learner` option of `Replay.compare`. At least one question must have a graded answer. */
 export const learner =
   (options: FitOptions = {}) =>
   (training: ReadonlyArray<Example>): ((example: Example) => string) => {
@@ -249,12 +251,12 @@ export const learner =
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The default file: the path in `DIVISI_HEAD`, otherwise `head.json` in the user's data folder. */
+/** The path in `DIVISI_HEAD`, or `head.json` in the user's data folder if the variable is not set. */
 export const defaultFile: Effect.Effect<string> = UserFolders.dataFile("head.json", "DIVISI_HEAD")
 
 const decodeFile = Schema.decodeUnknownResult(File)
 
-/** Reads a head from parsed JSON. */
+/** Parses a head from a JSON value. */
 export const parse = (value: unknown): Result.Result<Head, HeadError> =>
   Result.flatMap(
     Result.mapError(
@@ -286,7 +288,7 @@ export const toJson = ({ embedder, space, training, weights, workers }: Head): t
   training
 })
 
-/** Reads the head of a file; `undefined` if the file does not exist. */
+/** Reads a head from a file. Returns `undefined` if the file does not exist. */
 export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =>
   Effect.suspend(() => {
     if (!fs.existsSync(file)) return Effect.succeed(undefined)
@@ -299,7 +301,7 @@ export const read = (file: string): Effect.Effect<Head | undefined, HeadError> =
     )
   }).pipe(Effect.mapError(({ detail }) => new HeadError({ detail: `${file} cannot be used: ${detail}` })))
 
-/** Writes a head atomically. */
+/** Writes a head to a file atomically. */
 export const write = (file: string, head: Head): Effect.Effect<void, HeadError> =>
   Effect.gen(function* () {
     yield* WholeFile.makeFolder(path.dirname(file))

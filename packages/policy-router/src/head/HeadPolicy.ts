@@ -1,9 +1,8 @@
 /**
- * A policy based on a head: up to five turns, each with one worker in one role.
+ * A policy driven by a head: up to five turns, each with one worker in one role.
  *
- * A thinker and the worker that it advises are steps of one workflow. A verifier is called when its round has ended,
- * like a check, and then the answer is accepted or the next round begins. So it is a run like any other: its rounds,
- * budget and transcript are the Conductor's.
+ * A thinker and the worker that it advises are steps of the same workflow. A verifier runs after a round, like a check;
+ * then the answer is accepted or the next round starts. Rounds, budget and transcript are those of an ordinary run.
  */
 
 import { Embedder, Escalation, OneWorker, Prompt, Options as Tables, type Workflow } from "@divisi/core"
@@ -18,17 +17,17 @@ import * as Head from "./Head.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The options of the policy. */
+/** Options for {@link make}. */
 export interface Options {
-  /** The name of the policy. Default: `"head"`. */
+  /** Name of the policy. Default: `"head"`. */
   readonly name?: string | undefined
-  /** The embedder that the head was learned with. Default: `Embedder.hashed()`. */
+  /** The embedder to use. Must be the one that the head was trained with. Default: `Embedder.hashed()`. */
   readonly embedder?: Embedder.Embedder | undefined
 }
 
-/** The run so far, as {@link Head.decide} needs it, and the prompt for the next worker. */
+/** The progress of a run, as {@link Head.decide} expects it, with the prompt for the next worker. */
 interface Course extends Head.Situation {
-  /** The number of answers in all rounds, including failed ones. */
+  /** Number of answers in all rounds, including failed ones. */
   readonly answers: number
   readonly answeredBy?: string | undefined
   readonly objection?: string | undefined
@@ -47,15 +46,15 @@ const instructions = {
     "Check the answer above. Solve the question yourself where you can. Say briefly what is wrong with it, if anything. End with a line `Verdict: accept` or `Verdict: revise`."
 } as const
 
-/** The verdict of a verifier; of one that gives none, whether the answer that it comes to is the same. */
+/** Whether a verifier accepts an answer. Without a verdict, it accepts if its own answer is the same. */
 const accepts = (said: string, answer: string): boolean => {
   const verdict = [...said.matchAll(/verdict\W{1,6}(accept|revise)/gi)].at(-1)?.[1]
   return verdict === undefined ? Escalation.voteOf(said) === Escalation.voteOf(answer) : /^accept/i.test(verdict)
 }
 
 /**
- * Returns a verifier's objection to an answer, or `undefined` if it accepts. A verifier that cannot be called counts as
- * accepting.
+ * Returns a verifier's objection to an answer, or `undefined` if it accepts. If the verifier cannot be called, the
+ * answer is accepted.
  */
 const objectionBy = (
   ordinal: number,
@@ -96,7 +95,7 @@ const subtaskOf = ({ isAdvised, objection }: Course): string => {
   return isAdvised ? instructions.useAdvice : ""
 }
 
-/** Caches the points of questions for later rounds, because a large embedding model is slow. */
+/** Caches the embeddings of questions across rounds, because large embedding models are slow. */
 const remembering = (embedder: Embedder.Embedder) => {
   const points = new WeakMap<Task.Task, Float32Array>()
   return (task: Task.Task): Effect.Effect<Float32Array, Embedder.EmbedderError> => {
@@ -115,18 +114,18 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a policy that calls the worker chosen by a head, in the chosen role, for up to five turns.
+ * Creates a policy that follows a head: up to five turns, each with the worker and role that the head chooses.
  *
  * **Details**
  *
- * A verifier accepts or rejects with the last `Verdict:` line of its text; without this line, it accepts if its own
- * answer is the same. A worker does not verify its own answer if another one can. A worker that fails is not called
- * again. Earlier rounds are not stored but recomputed: the head decides the same each time.
+ * A verifier accepts or rejects with the last `Verdict:` line of its text. Without such a line, it accepts if its own
+ * answer is the same. A worker does not verify its own answer if another worker is available. A worker that failed is
+ * not called again. Earlier rounds are recomputed, not stored: the head makes the same decisions each time.
  *
  * **Gotchas**
  *
- * It knows the workers of a pool whose ids are in the head. If it knows no worker of the pool, it fails with a
- * `PolicyError`, so that a fallback can plan.
+ * Only workers whose ids are in the head are called. If the head contains no worker of the pool, the policy fails with
+ * a `PolicyError`, so that a fallback policy can plan.
  *
  * **Example**
  *
@@ -174,10 +173,10 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
       let course: Course = { ...Head.atStart, answers: 0 }
       while (course.turn < Head.mostTurns) {
         const isNow: boolean = course.answers === round
-        // An answer with a critic's objection, or a missing one, cannot be accepted.
+        // An answer cannot be accepted if it is missing or a critic objected to it.
         const hasAnswer: boolean = course.hasAnswer && !(isNow && previous?.feedback !== undefined)
         const { answeredBy } = course
-        // Of earlier rounds, who had not failed by then.
+        // When replaying earlier rounds, include workers that failed only later.
         const among = known.filter((id) => !(isNow ? failed : gone).includes(id))
         const chosen = Head.decide(
           head,
@@ -190,7 +189,7 @@ export const make = (head: Head.Head, options: Options = {}): Policy.Policy => {
         const turn = course.turn + 1
         if (chosen.role === "verifier") {
           const answer = isNow && previous?.answer.type === "answered" ? previous.answer.text : undefined
-          // In an earlier round the verifier has objected: otherwise the run would have ended.
+          // In earlier rounds the verifier must have objected, because otherwise the run would have finished.
           const objection = answer === undefined ? "" : yield* objectionBy(worker, answer, context)
           if (objection === undefined) return stands(`${chosen.worker} accepts the answer.`)
           if (isNow) notes.push(`${chosen.worker} objects.`)

@@ -1,13 +1,13 @@
 /**
- * Separable CMA-ES: searches for the point with the highest fitness, using only function values.
+ * Separable CMA-ES, a black-box optimizer that maximizes a fitness function.
  *
- * Only the diagonal of the covariance matrix is learned (Ros and Hansen, 2008), so the cost is linear in the number of
- * dimensions, and learning is `(dimensions + 2) / 3` times as fast as with the full matrix. Recombination is weighted
- * over the better half; the step size follows the cumulative path. Negative weights, restarts and bounds are not
- * implemented.
+ * It adapts only the diagonal of the covariance matrix (Ros and Hansen, 2008). The cost is linear in the number of
+ * dimensions, and adaptation is `(dimensions + 2) / 3` times faster than with the full matrix. Recombination is
+ * weighted over the better half, and the step size follows the cumulative path. Negative weights, restarts and bounds
+ * are not implemented.
  *
- * A search is a plain value. {@link ask} returns the points of its generation, the same ones each time; {@link tell}
- * returns the next search. So the value stored between two generations is sufficient to resume.
+ * The state of a search is a plain value. {@link ask} returns the points of the current generation and is
+ * deterministic; {@link tell} returns the next state. To resume a search, store the state between two generations.
  */
 import { Seed, Options as Tables } from "@divisi/core"
 
@@ -18,30 +18,33 @@ import { Seed, Options as Tables } from "@divisi/core"
 /** The state of a search between two generations. */
 export interface Search {
   readonly seed: number
-  /** The number of completed generations. */
+  /** Number of completed generations. */
   readonly generation: number
-  /** The number of points per generation. */
+  /** Number of points per generation. */
   readonly population: number
-  /** The center of the distribution, which is the best estimate so far. */
+  /** Center of the distribution, which is the current best estimate. */
   readonly mean: Float64Array
-  /** The step size. */
+  /** The global step size. */
   readonly sigma: number
-  /** The variance of each dimension, in units of `sigma²`. */
+  /** Variance of each dimension, in units of `sigma²`. */
   readonly variance: Float64Array
-  /** The path of steps, in units where all dimensions vary alike: whether the step size is too long or too short. */
+  /**
+   * Evolution path for the step size, in coordinates where all dimensions have the same variance. Its length shows
+   * whether steps are too long or too short.
+   */
   readonly sigmaPath: Float64Array
-  /** The path of steps, in units of `sigma`: which dimensions vary. */
+  /** Evolution path for the variances, in units of `sigma`. It shows which dimensions vary. */
   readonly path: Float64Array
 }
 
-/** The initial settings of a search. */
+/** Options for {@link make}. */
 export interface Options {
   readonly mean: ArrayLike<number>
-  /** The standard deviation of the first samples, in each dimension. */
+  /** Initial standard deviation in each dimension. */
   readonly sigma: number
-  /** The seed. Default: 0. */
+  /** Seed for sampling. Default: 0. */
   readonly seed?: number | undefined
-  /** The number of points per generation, at least 2. Default: `4 + 3 ln(dimensions)`, rounded up. */
+  /** Number of points per generation, at least 2. Default: `4 + 3 ln(dimensions)`, rounded up. */
   readonly population?: number | undefined
 }
 
@@ -54,7 +57,7 @@ const constantsOf = (dimensions: number, population: number) => {
   const raw = Array.from({ length: parents }, (_, rank) => Math.log((population + 1) / 2) - Math.log(rank + 1))
   const total = raw.reduce((sum, weight) => sum + weight, 0)
   const weights = raw.map((weight) => weight / total)
-  /** The parents that count, as if all counted alike. */
+  /** Effective number of parents, given their weights. */
   const effective = 1 / weights.reduce((sum, weight) => sum + weight * weight, 0)
   const sigmaRate = (effective + 2) / (dimensions + effective + 5)
   const separable = (dimensions + 2) / 3
@@ -69,7 +72,7 @@ const constantsOf = (dimensions: number, population: number) => {
     pathRate: (4 + effective / dimensions) / (dimensions + 4 + (2 * effective) / dimensions),
     oneRate,
     manyRate: Math.min(1 - oneRate, many),
-    /** The length that a path of random steps is expected to have. */
+    /** Expected length of the path under random selection. */
     expectedLength: Math.sqrt(dimensions) * (1 - 1 / (4 * dimensions) + 1 / (21 * dimensions ** 2))
   }
 }
@@ -89,7 +92,7 @@ const table = Tables.table(
 )
 
 /**
- * Starts a search.
+ * Creates the initial state of a search.
  *
  * **Example**
  *
@@ -123,7 +126,7 @@ export const make = (options: Options): Search => {
   }
 }
 
-/** Draws of the normal distribution, two from each pair of draws (Box and Muller). */
+/** Samples from the standard normal distribution, two values per pair of uniform draws (Box and Muller). */
 const normals = (draw: Seed.Draw, count: number): Float64Array => {
   const drawn = new Float64Array(count)
   for (let at = 0; at < count; at += 2) {
@@ -135,25 +138,28 @@ const normals = (draw: Seed.Draw, count: number): Float64Array => {
   return drawn
 }
 
-/** The steps of a generation, in units where all dimensions vary alike. */
+/** Samples the steps of a generation, in coordinates where all dimensions have the same variance. */
 const stepsOf = ({ generation, mean, population, seed }: Search): ReadonlyArray<Float64Array> => {
   const draw = Seed.draw(Seed.spread(seed, "sep-cma-es", generation))
   return Array.from({ length: population }, () => normals(draw, mean.length))
 }
 
-/** Returns the points of a generation, for evaluation. */
+/** Returns the points of the current generation, to be evaluated. */
 export const ask = (search: Search): ReadonlyArray<Float64Array> => {
   const { mean, sigma, variance } = search
   return stepsOf(search).map((step) => step.map((value, at) => mean[at]! + sigma * Math.sqrt(variance[at]!) * value))
 }
 
-/** Returns the ranks of points, the fittest first; `NaN` fitness comes last. */
+/** Returns the indices of the points, fittest first. `NaN` fitness sorts last. */
 const ranked = (fitness: ReadonlyArray<number>): ReadonlyArray<number> => {
   const value = (at: number) => (Number.isNaN(fitness[at]!) ? Number.NEGATIVE_INFINITY : fitness[at]!)
   return [...fitness.keys()].sort((left, right) => (value(left) === value(right) ? 0 : value(right) - value(left)))
 }
 
-/** Advances the search with the fitness of the points from {@link ask}, in their order. Higher is better. */
+/**
+ * Advances the search by one generation. `fitness` has one value for each point from {@link ask}, in the same order;
+ * higher is better.
+ */
 export const tell = (search: Search, fitness: ReadonlyArray<number>): Search => {
   const { generation, mean, population, sigma, variance } = search
   if (fitness.length !== population) {
@@ -178,7 +184,8 @@ export const tell = (search: Search, fitness: ReadonlyArray<number>): Search => 
   const [keptSigma, addedSigma] = [1 - sigmaRate, Math.sqrt(sigmaRate * (2 - sigmaRate) * effective)]
   const sigmaPath = search.sigmaPath.map((value, at) => keptSigma * value + addedSigma * step[at]!)
   const length = Math.sqrt(sigmaPath.reduce((sum, value) => sum + value * value, 0))
-  // While the step size still grows fast, the other path waits: it would take the haste for a direction.
+  // Hold back the covariance path while the step size grows quickly, because the growth would be mistaken for a
+  // direction.
   const begun = Math.sqrt(1 - keptSigma ** (2 * (generation + 1)))
   const isSteady = length / begun < (1.4 + 2 / (dimensions + 1)) * expectedLength
   const addedPath = isSteady ? Math.sqrt(pathRate * (2 - pathRate) * effective) : 0

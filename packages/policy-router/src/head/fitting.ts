@@ -1,44 +1,45 @@
 /**
- * Ridge regressions of workers' scores on the places of questions, all with one penalty, which the questions choose.
+ * Ridge regressions of worker scores on question embeddings. All workers share one penalty, which is chosen on held-out
+ * questions.
  *
- * The target is the difference of a score to the worker's mean, so that without slopes each worker is expected to score
- * its mean. The normal equations are solved directly: no step size, no seed, and the same result each time.
+ * The target is the score minus the mean of the worker, so without slopes the prediction is that mean. The normal
+ * equations are solved directly, so there is no step size or seed and the result is deterministic.
  */
 import { Seed } from "@divisi/core"
 import { argmax, dot } from "../vectors.ts"
 
-/** A question at its place, with the scores of the workers in order; `undefined` where one has not answered. */
+/** A question's embedding with the score of each worker. `undefined` marks workers that did not answer. */
 export interface Row {
   readonly place: Float32Array
   readonly scores: ReadonlyArray<number | undefined>
 }
 
-/** The expected score of one worker: `mean + slopes · place`. */
+/** The expected score of a worker: `mean + slopes · place`. */
 export interface Regression {
   readonly mean: number
   readonly slopes: Float32Array
 }
 
-/** All of them, and the penalty that was chosen; `undefined` where only the means count. */
+/** The regressions of all workers, and the chosen penalty. The penalty is `undefined` if only the means are used. */
 export interface Fitted {
   readonly rows: ReadonlyArray<Regression>
   readonly penalty: number | undefined
 }
 
-/** The penalties that are tried, for each question, the strongest first. */
+/** Candidate penalties per question, strongest first. */
 const penalties = [0.3, 0.1, 0.03, 0.01, 0.003]
 
-/** Of every so many questions one is kept apart to choose the penalty. */
+/** One in this many questions is held out to choose the penalty. */
 const heldEvery = 5
 
-/** With fewer questions than this nothing is told apart. */
+/** Minimum number of questions for fitting slopes. With fewer, only the means are used. */
 const leastQuestions = 20
 
 // -------------------------------------------------------------------------------------------------------------------
 // Normal equations
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `Σ x xᵀ` of places, as rows of which the lower triangle is filled. */
+/** `Σ x xᵀ` over the embeddings. Only the lower triangle is stored. */
 type Products = ReadonlyArray<Float64Array>
 
 const productsOf = (rows: ReadonlyArray<Row>): Products => {
@@ -54,7 +55,7 @@ const productsOf = (rows: ReadonlyArray<Row>): Products => {
   return products
 }
 
-/** The lower triangle `L` with `L Lᵀ = products + penalty × identity`. */
+/** Returns the lower triangle `L` such that `L Lᵀ = products + penalty × identity`. */
 const cholesky = (products: Products, penalty: number): Products => {
   const lower = products.map((row) => new Float64Array(row.length))
   for (const [row, left] of lower.entries()) {
@@ -92,7 +93,7 @@ const solve = (lower: Products, target: Float64Array): Float32Array => {
 const meanOf = (values: ReadonlyArray<number>): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Workers that answered the same questions, the questions' products, and the workers' scores minus their means. */
+/** Workers that answered the same questions, with the products of those questions and the centered scores. */
 interface Group {
   readonly workers: ReadonlyArray<number>
   readonly questions: number
@@ -127,7 +128,7 @@ const groupsOf = (rows: ReadonlyArray<Row>, means: ReadonlyArray<number>): Reado
   })
 }
 
-/** The regressions at a penalty; without one, without slopes. */
+/** Returns the regressions for a penalty, or regressions without slopes if the penalty is `undefined`. */
 type At = (penalty: number | undefined) => ReadonlyArray<Regression>
 
 const regressions = (rows: ReadonlyArray<Row>): At => {
@@ -150,7 +151,7 @@ const regressions = (rows: ReadonlyArray<Row>): At => {
 // The penalty
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The score of the worker that regressions choose, of those whose score is known. */
+/** Returns the score of the worker that the regressions choose, among the workers with a known score. */
 const chosenScore = (found: ReadonlyArray<Regression>, { place, scores }: Row): number => {
   const expected = found.map(({ mean, slopes }, at) =>
     scores[at] === undefined ? Number.NEGATIVE_INFINITY : mean + dot(slopes, place)
@@ -158,9 +159,12 @@ const chosenScore = (found: ReadonlyArray<Regression>, { place, scores }: Row): 
   return scores[argmax(expected)]!
 }
 
-/** The strongest penalty whose choices are as good as the best ones within their error; `undefined` for no slopes. */
+/**
+ * Returns the strongest penalty whose choices are within one standard error of the best. Returns `undefined` if slopes
+ * do not help.
+ */
 const chosenPenalty = (inOrder: ReadonlyArray<Row>): number | undefined => {
-  // Files often go round: a kind, or a form of question, comes every so many lines.
+  // Shuffle, because files often repeat kinds or forms of question at a regular interval.
   const rows = Seed.shuffled(Seed.draw(0), inOrder)
   const held = rows.filter(
     ({ scores }, at) => at % heldEvery === 0 && scores.filter((score) => score !== undefined).length > 1
@@ -179,7 +183,7 @@ const chosenPenalty = (inOrder: ReadonlyArray<Row>): number | undefined => {
   })!.penalty
 }
 
-/** Fits them. There is at least one row. */
+/** Fits regressions for all workers. Requires at least one row. */
 export const fit = (rows: ReadonlyArray<Row>): Fitted => {
   const penalty = chosenPenalty(rows)
   return { rows: regressions(rows)(penalty), penalty }
