@@ -1,9 +1,9 @@
 /**
- * Normalizes the names of called tools. Models and servers may add a namespace from their prompt, the number of the
- * call, or a token of their template.
+ * Normalizes the names of called tools. Models and servers may add a namespace from the prompt, the number of the call,
+ * or a token from the chat template.
  */
 
-/** The text around a name. */
+/** A pattern for text around a tool name. */
 interface Row {
   readonly pattern: RegExp
   readonly source: string
@@ -18,7 +18,7 @@ const rows: ReadonlyArray<Row> = [
   }
 ]
 
-/** A name as it is compared: vendors replace signs that they do not take, and models change case. */
+/** Normalizes a name for comparison: vendors replace unsupported characters, and models change the case. */
 const plain = (name: string): string =>
   name
     .toLowerCase()
@@ -30,17 +30,17 @@ const onlyOf = (offered: ReadonlySet<string>, isMeant: (name: string) => boolean
   return meant.length === 1 ? meant[0] : undefined
 }
 
-/** The only offered name that is the same but for signs and case, or that ends with it (simonw/llm#1552). */
+/** Returns the only offered tool whose normalized name equals the given one or is a suffix of it (simonw/llm#1552). */
 const alike = (name: string, offered: ReadonlySet<string>): string | undefined => {
   const bare = plain(name)
   if (bare === "") return undefined
   return onlyOf(offered, (one) => one === bare) ?? onlyOf(offered, (one) => one.endsWith(`_${bare}`))
 }
 
-/** Longer than names are. */
+/** Maximum length of a name that is compared. */
 const longest = 256
 
-/** Returns the offered tool that a name refers to, or the unchanged name if it refers to none. */
+/** Returns the offered tool that a name refers to, or the name unchanged if there is no match. */
 export const offeredName = (name: string, offered: ReadonlySet<string>): string => {
   if (offered.has(name) || name.length > longest) return name
   let bare = name.trim()

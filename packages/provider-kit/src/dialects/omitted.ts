@@ -1,16 +1,16 @@
 /**
- * Contents of answers that are no text: pictures, audio, citations, blocks that are not known. An answer of a run is text,
- * so they are left out, and a notice reaches the client.
+ * Detects answer content other than text: images, audio, citations, and unknown blocks. The answer of a run is text, so
+ * this content is dropped and the client gets a notice.
  */
 import type * as Json from "../VendorJson.ts"
 
 const none: ReadonlyArray<string> = []
 
-/** Whether a field has a content: servers also write empty objects and lists of `null`. */
+/** Whether a field has any content. Servers also send empty objects and lists of `null`. */
 const isAny = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.values(value).some((one) => one !== null)
 
-/** Returns the kinds of contents in the fields of an object, by a table of the names of fields. */
+/** Returns the kinds of omitted content in an object's fields, using a table keyed by field name. */
 export const kindsIn = (value: Json.Fields, fields: Readonly<Record<string, string>>): ReadonlyArray<string> => {
   let kinds = none
   for (const name in value) {
@@ -20,7 +20,9 @@ export const kindsIn = (value: Json.Fields, fields: Readonly<Record<string, stri
   return kinds
 }
 
-/** Words in the types of parts and blocks, and in media types, of all vendors. */
+/**
+ * Substrings of part types, block types and media types, for all vendors, and the kind of content that each identifies.
+ */
 const words: ReadonlyArray<readonly [word: RegExp, kind: string]> = [
   [/image|picture/, "pictures"],
   [/audio|speech/, "audio"],
@@ -29,12 +31,12 @@ const words: ReadonlyArray<readonly [word: RegExp, kind: string]> = [
   [/file|document|^application\/|^text\//, "files"]
 ]
 
-/** Returns the kind of a part or block by its type or media type. */
+/** Returns the kind of a part or block from its type or media type. */
 export const kindOf = (type: unknown): string => {
   const name = String(type).slice(0, 40)
   return words.find(([word]) => word.test(name))?.[1] ?? `content of type ${JSON.stringify(name)}`
 }
 
-/** Returns the notice for a kind. */
+/** Returns the notice for a kind of omitted content. */
 export const noticeOf = (kind: string): string =>
   `The answer of the model had ${kind}. Answers are text, so the rest was left out.`

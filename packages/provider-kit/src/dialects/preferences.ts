@@ -1,24 +1,24 @@
 /**
- * Handles request preferences that a server rejects: a rejected preference is omitted or replaced by the nearest
- * accepted value, and the server's limit is remembered. Demands are never changed.
+ * Adapts requests to servers that reject a preference: it is omitted or replaced by the nearest accepted value, and the
+ * server's limit is remembered. Demands are never changed.
  *
- * {@link adapt} adapts a body to a server, {@link learn} reads a rejection, {@link send} does both for a call, and
- * `VendorBatch` for batched calls.
+ * {@link adapt} adapts a body to a server, {@link learn} reads a rejection, and {@link send} does both for one call;
+ * `VendorBatch` does so for batched calls.
  */
 import type { WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import * as VendorError from "../VendorError.ts"
 import * as Bounds from "./bounds.ts"
 import { type Api, type Field, fieldsOf, cacheHints as hints, type Valued, valuedOf } from "./fields.ts"
 
-/** The fields of an API. A field that is not listed is a demand. */
+/** The fields of an API. Fields that are not listed are demands. */
 export interface Family {
   readonly name: Api
   readonly preferences: ReadonlyArray<Field>
-  /** If an error names one of these fields, it does not reject a preference. */
+  /** Fields that, if an error names them, mean that the rejection concerns a demand and not a preference. */
   readonly demands: ReadonlyArray<Field>
   /** The fields that limit the output. */
   readonly limits: ReadonlyArray<string>
-  /** The fields for which a server may accept only some values. */
+  /** The fields for which some servers accept only certain values. */
   readonly valued: ReadonlyArray<Valued>
 }
 
@@ -30,7 +30,9 @@ const family = (name: Api, limits: ReadonlyArray<string>, demands = fieldsOf(nam
   valued: valuedOf(name)
 })
 
-/** Chat Completions and Responses. Their servers mention demands when they reject preferences, such as "with tools". */
+/**
+ * Chat Completions and Responses. Their servers may mention demands when they reject preferences, such as "with tools".
+ */
 export const openai: Family = family("openai", ["max_tokens", "max_completion_tokens", "max_output_tokens"], [])
 
 /** The Messages API. */
@@ -46,7 +48,7 @@ export const generateContent: Family = family("generateContent", ["generationCon
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** A block without its hint, and without those of the blocks within it. An input of a tool call is not looked into. */
+/** Removes the cache hints from a block and its nested blocks. Tool call inputs are not searched. */
 const unhinted = (block: unknown): unknown => {
   if (!isObject(block)) return block
   const { [hints]: _, ...rest } = block
@@ -68,11 +70,11 @@ const hasHint = (value: unknown): boolean =>
 
 type Node = Readonly<Record<string, unknown>>
 
-/** The value at a path. */
+/** Returns the value at a path. */
 const valueAt = (body: object, path: string): unknown =>
   path.split(".").reduce<unknown>((node, name) => (isObject(node) ? node[name] : undefined), body)
 
-/** A body with another value at a path; without its field for `undefined`. */
+/** Returns a copy of a body with a different value at a path; `undefined` removes the field. */
 const withValue = (body: object, path: string, value: unknown): object => {
   const [name = "", ...rest] = path.split(".")
   const { [name]: inner, ...others } = body as Node
@@ -101,7 +103,7 @@ const without = (body: object, field: string): object => {
   const { [name]: _, ...rest } = object as Readonly<Record<string, unknown>>
   if (object === body) return rest
   const [container = ""] = field.split(".")
-  // Google's API, unlike Anthropic's, has an object of settings in each request.
+  // In Google's API, unlike Anthropic's, every request has a settings object, so it may remain empty.
   if (Object.keys(rest).length > 0 || container === "generationConfig") return { ...body, [container]: rest }
   return without(body, container)
 }
@@ -110,13 +112,13 @@ const without = (body: object, field: string): object => {
 // Refusals
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Words of an error about a field that a server does not take. */
+/** Matches phrases for an unsupported field. */
 const complaint =
   /unsupport|support|unknown|unrecogni[sz]|unexpected|not (?:permitted|allowed|recogni[sz]ed|valid|available|enabled)|extra|invalid|must be|\bonly\b|deprecat|forbid|does(?: not|n't) (?:take|accept|have)|cannot|disallow|no such|additional propert/i
 
 const isNamed = ({ isWord, name: field, names = [field] }: Field, words: string): boolean =>
   names.some((given) => {
-    // `presence_penalty` is `presencePenalty` at xAI, and "presence penalty" in words.
+    // `presence_penalty` is `presencePenalty` at xAI, and "presence penalty" in prose.
     const name = given.replaceAll(".", "\\.").replaceAll("_", "[_ -]?")
     const near =
       isWord === true
@@ -125,7 +127,7 @@ const isNamed = ({ isWord, name: field, names = [field] }: Field, words: string)
     return new RegExp(near, "im").test(words)
   })
 
-/** Whether a field's names can mean it in this body. */
+/** Whether a field's names can refer to that field in this body. */
 const applies = (body: object, { isContainer, name: field }: Field): boolean => {
   if (!has(body, field)) return false
   const [object] = containerOf(body, field)
@@ -133,9 +135,9 @@ const applies = (body: object, { isContainer, name: field }: Field): boolean => 
 }
 
 /**
- * The preference of a body that a server has refused by name; nothing for a refusal of anything else.
+ * Returns the preference in a body that a server rejected by name; `undefined` for any other rejection.
  *
- * Servers that require the other name of an output limit report it: the field is renamed, not omitted
+ * Some servers require a different name for the output limit and say so. In that case the field is renamed, not omitted
  * ({@link renamed}).
  */
 const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): string | undefined => {
@@ -144,13 +146,13 @@ const refusedIn = (body: object, reason: WorkerErrorReason, family: Family): str
   if (!complaint.test(words)) return undefined
   const isOf = (row: Field) => applies(body, row) && isNamed(row, words)
   const field = family.preferences.find(isOf)?.name
-  // A hint is named with its block: "messages.0.content.0.cache_control".
+  // An error names a cache hint together with its block: "messages.0.content.0.cache_control".
   return field === hints || !family.demands.some(isOf) ? field : undefined
 }
 
 const limitNames = ["max_tokens", "max_completion_tokens"] as const
 
-/** The output limit's other name, if a server refuses one and its error names the other. */
+/** Returns the alternative name for the output limit, if a server rejects one name and its error mentions the other. */
 const renamed = (
   body: Readonly<Record<string, unknown>>,
   reason: WorkerErrorReason
@@ -167,12 +169,12 @@ const renamed = (
 // Limits of the output
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Pattern of a server's statement that the output limit must be lower. */
+/** A pattern for an error stating that the output limit must be lower. */
 interface Ceiling {
   readonly pattern: RegExp
-  /** Returns the accepted maximum from the numbers in the pattern. */
+  /** Returns the accepted maximum, computed from the numbers that the pattern matched. */
   readonly most: (first: number, second: number) => number
-  /** Whether it applies only to this prompt. */
+  /** Whether the maximum applies only to this prompt. */
   readonly isOfPrompt?: boolean | undefined
   readonly source: string
 }
@@ -258,10 +260,13 @@ const ceilings: ReadonlyArray<Ceiling> = [
   }
 ]
 
-/** A shorter limit on the answer is useless: the prompt is too long. */
+/** Minimum useful output limit in tokens. If less remains, the prompt is too long. */
 const shortest = 256
 
-/** The limit of the output that a server wants lowered, and to what: a limit is the most that an answer may be. */
+/**
+ * Returns the output limit that a server requires to be lower, with the accepted maximum. Lowering is allowed, because
+ * the limit is only an upper bound for the answer.
+ */
 const loweredIn = (body: object, { detail = "", _tag }: WorkerErrorReason, { limits }: Family): Lesson | undefined => {
   if (_tag !== "InvalidRequest" && _tag !== "ContextTooLong") return undefined
   for (const { isOfPrompt = false, most, pattern } of ceilings) {
@@ -283,16 +288,16 @@ const limitOf = (body: object, path: string): number => {
 // Values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A refusal that holds for a combination: "temperature may only be 1 when thinking is enabled". */
+/** Matches rejections of a combination: "temperature may only be 1 when thinking is enabled". */
 const conditional = /\b(?:when|while|if|unless)\b[^.]{0,40}\b(?:thinking|reasoning|tools?|stream\w*|effort)\b/i
 
-/** Returns the text about a field: from a little before its name on. */
+/** Returns the part of an error message that starts shortly before a field's name. */
 const saidOf = ({ pattern }: Valued, words: string): string | undefined => {
   const at = words.search(pattern)
   return at === -1 ? undefined : words.slice(Math.max(0, at - 40))
 }
 
-/** The field of a body that has a value which the server does not take, and those that it does. */
+/** Returns the field whose value the server rejected, and the values that it accepts. */
 const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { valued }: Family): Lesson | undefined => {
   if (_tag !== "InvalidRequest") return undefined
   for (const row of valued) {
@@ -312,23 +317,26 @@ const boundIn = (body: object, { _tag, detail = "" }: WorkerErrorReason, { value
 // Accepted values of servers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A server's learned limits: fields to omit, fields with another name, and accepted values. */
+/** A server's learned limits: fields to omit, fields to rename, and accepted values. */
 export interface Learned {
   readonly left: Set<string>
   readonly names: Map<string, string>
-  /** The values that a model accepts in a field, by the field's path. */
+  /** The accepted values for each field, keyed by the field's path. */
   readonly bounds: Map<string, Bounds.Bound>
 }
 
-/** More servers and models than this are not remembered: the oldest is forgotten. */
+/** Maximum number of server and model pairs that are remembered; the oldest is removed first. */
 const mostRemembered = 1_000
 
 const remembered = new Map<string, Learned>()
 
-/** Returns empty limits, for a worker whose server has no known address, and for limits of a single call. */
+/** Returns empty limits, for a worker whose server address is unknown or for a single call. */
 export const nothingLearned = (): Learned => ({ left: new Set(), names: new Map(), bounds: new Map() })
 
-/** Returns the learned limits of a server's model in this process; `place` is its address and its name. */
+/**
+ * Returns the limits learned in this process for a model on a server; `place` is the server's address and the model's
+ * name.
+ */
 export const learnedOf = (place: string): Learned => {
   const known = remembered.get(place)
   if (known !== undefined) return known
@@ -345,17 +353,17 @@ export const learnedOf = (place: string): Learned => {
 // Learning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The information about a field in a rejection. */
+/** Information about a field, learned from a rejection. */
 export type Lesson = (
   | { readonly type: "left"; readonly field: string }
   | { readonly type: "name"; readonly field: string; readonly to: string }
   | { readonly type: "bound"; readonly field: string; readonly bound: Bounds.Bound }
 ) & {
-  /** Whether it applies only to this call, for example because of its prompt. */
+  /** Whether it applies only to this call, for example because it depends on the prompt. */
   readonly isOfCall: boolean
 }
 
-/** Reads why a server rejected a body. Returns `undefined` if the reason is not a preference or cannot be changed. */
+/** Reads why a server rejected a body. Returns `undefined` if the cause is not a preference or cannot be changed. */
 export const learn = (body: object, reason: WorkerErrorReason, family: Family): Lesson | undefined => {
   const name = family.name === openai.name ? renamed(body as Node, reason) : undefined
   if (name !== undefined) return { type: "name", field: name.from, to: name.to, isOfCall: false }
@@ -365,7 +373,7 @@ export const learn = (body: object, reason: WorkerErrorReason, family: Family): 
   return field === undefined ? undefined : { type: "left", field, isOfCall: conditional.test(reason.detail ?? "") }
 }
 
-/** Stores the information of a rejection. */
+/** Stores the information from a rejection. */
 export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void => {
   if (lesson.type === "left") left.add(lesson.field)
   else if (lesson.type === "name") names.set(lesson.field, lesson.to)
@@ -376,7 +384,7 @@ export const remember = ({ bounds, left, names }: Learned, lesson: Lesson): void
 // Adapting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A body adapted to a server, with a notice for each field that was omitted or changed. */
+/** A body adapted to a server, with a notice for each omitted or changed field. */
 export interface Adapted<Body> {
   readonly body: Body
   readonly notices: ReadonlyArray<string>
@@ -406,7 +414,7 @@ export const adapt = <Body extends object>(body: Body, { bounds, left, names }: 
   if (left.size === 0 && names.size === 0 && bounds.size === 0) return { body, notices: [] }
   const omitted = [...left].filter((field) => has(body, field))
   const whole = omitted.reduce(without, body as object)
-  // Options of a stream are refused without one.
+  // Servers reject stream options in requests without a stream.
   const rest = omitted.includes("stream") ? without(whole, "stream_options") : whole
   const entries = Object.entries(rest).map(([name, value]) => [names.get(name) ?? name, value] as const)
   const named: object = Object.fromEntries(entries)
@@ -418,22 +426,22 @@ export const adapt = <Body extends object>(body: Body, { bounds, left, names }: 
 // Sending
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The maximum number of rejected preferences per call. A server that rejects more is not understood. */
+/** Maximum number of rejected preferences per call; beyond it, the call fails. */
 const mostRefusals = 16
 
-/** Sends requests to a server, with the known limits of the server. */
+/** Sends requests to a server, applying its learned limits. */
 export interface Sender<Body extends object, Sent> {
   readonly family: Family
   readonly learned: Learned
   /** Sends a body. Throws if the server rejects it. */
   readonly send: (body: Body) => Promise<Sent>
-  /** Returns the reason for a value that `send` threw. */
+  /** Converts a value thrown by `send` to a reason. */
   readonly reason: (error: unknown) => WorkerErrorReason
-  /** Called with a notice for each field that was omitted or changed. */
+  /** Called with a notice for each omitted or changed field. */
   readonly omit: (notice: string) => void
 }
 
-/** The attempts of one call. Each applies the information of the previous rejections. */
+/** The attempts of one call. Each attempt applies the information from previous rejections. */
 export class Attempts<Body extends object> {
   readonly #whole: Body
   readonly #family: Family
@@ -449,12 +457,12 @@ export class Attempts<Body extends object> {
     this.#adapted = adapt(whole, learned)
   }
 
-  /** The body of this attempt. */
+  /** The adapted body for this attempt. */
   get adapted(): Adapted<Body> {
     return this.#adapted
   }
 
-  /** Learns from a refusal; `false` if there is nothing to try again. */
+  /** Learns from a rejection; returns `false` if a retry would change nothing. */
   refused(reason: WorkerErrorReason): boolean {
     const { body } = this.#adapted
     const lesson = this.#refusals === mostRefusals ? undefined : learn(body, reason, this.#family)
@@ -484,12 +492,12 @@ export const send = async <Body extends object, Sent>(whole: Body, sender: Sende
   }
 }
 
-/** Collects notices, each once. */
+/** Returns a function that collects notices, and the list of distinct notices. */
 export const collector = (): { readonly notices: ReadonlyArray<string>; readonly omit: (notice: string) => void } => {
   const notices: Array<string> = []
   return { notices, omit: (notice) => void (notices.includes(notice) || notices.push(notice)) }
 }
 
-/** Returns the parts that report notices. */
+/** Returns the answer parts that carry notices. */
 export const partsOf = (notices: ReadonlyArray<string>): ReadonlyArray<WorkerPart> =>
   notices.map((notice) => ({ type: "notice", notice }))

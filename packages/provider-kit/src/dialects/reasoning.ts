@@ -1,13 +1,13 @@
 /**
- * Converts reasoning settings between vendors: an effort, or a number of tokens. For requests in which reasoning is a
- * preference that must not fail a call.
+ * Converts reasoning settings between vendors: an effort, or a number of tokens. Used for requests in which reasoning
+ * is a preference that must not fail the call.
  */
 import type { Reasoning } from "@divisi/core/Worker"
 
 /** A reasoning effort. */
 export type Effort = Extract<Reasoning, { type: "effort" }>["effort"]
 
-/** The efforts, lowest first. */
+/** The efforts, from lowest to highest. */
 export const efforts: ReadonlyArray<Effort> = ["minimal", "low", "medium", "high"]
 
 /**
@@ -16,14 +16,14 @@ export const efforts: ReadonlyArray<Effort> = ["minimal", "low", "medium", "high
  */
 export const budgetOf: Readonly<Record<Effort, number>> = { minimal: 1024, low: 1024, medium: 8192, high: 24_576 }
 
-/** Returns the supported effort nearest to a given one; the lower one on a tie. */
+/** Returns the supported effort nearest to the given one; the lower one in a tie. */
 export const nearest = (effort: Effort, known: ReadonlyArray<Effort>): Effort | undefined => {
   const distance = (one: Effort) => Math.abs(efforts.indexOf(one) - efforts.indexOf(effort))
   const [first, ...rest] = efforts.filter((one) => known.includes(one))
   return first && rest.reduce((best, one) => (distance(one) < distance(best) ? one : best), first)
 }
 
-/** Returns the effort equivalent to a number of tokens: the lowest effort with at least as many tokens. */
+/** Returns the lowest effort equivalent to at least the given number of tokens. */
 export const effortOf = (tokens: number, known: ReadonlyArray<Effort>): Effort | undefined =>
   nearest(efforts.find((effort) => effort !== "minimal" && budgetOf[effort] >= tokens) ?? "high", known)
 

@@ -1,31 +1,31 @@
 /**
- * Reads text content, which may be a list of parts with every vendor. `null` is empty; unknown parts are skipped and
- * reported.
+ * Reads text content, which every vendor may also send as a list of parts. `null` is empty; unknown parts are skipped
+ * and reported.
  */
 import { unreadable } from "../VendorError.ts"
 import * as Json from "../VendorJson.ts"
 
-/** The text and the unknown parts of message content. */
+/** The text and the skipped parts of message content. */
 export interface Content {
   readonly text: string
   readonly reasoning: string
-  /** The kinds of parts that were skipped. */
+  /** The kinds of the skipped parts. */
   readonly skipped: ReadonlyArray<string>
 }
 
 const nothing: Content = Object.freeze({ text: "", reasoning: "", skipped: Object.freeze([]) })
 
-/** Deeper than lists within lists are. */
+/** Maximum nesting depth of lists. */
 const deepest = 4
 
-/** Reasoning is a text, or a list of texts (Mistral). */
+/** Part types that contain reasoning, as text or as a list of texts (Mistral). */
 const thoughts = new Set<unknown>(["thinking", "reasoning", "thought", "reasoning_text", "summary_text"])
 
 const texts = new Set<unknown>(["text", "output_text", "input_text", undefined, null])
 
 const calls = new Set<unknown>(["tool_use", "tool_call", "tool-call", "function_call"])
 
-/** The fields of Gemini and Bedrock that hold a call, in a part without a type. */
+/** Fields in which Gemini and Bedrock put a tool call, in parts without a type. */
 const callFields = ["functionCall", "function_call", "toolUse"] as const
 
 /** A tool call in a content part, in any vendor's format. Missing fields are `undefined`. */
@@ -36,8 +36,8 @@ export interface BlockCall {
 }
 
 /**
- * Reads the tool call of a part: a block of Messages or the AI SDK, or the fields of Gemini and Bedrock. Returns
- * `undefined` for other parts.
+ * Reads the tool call in a part: a Messages or AI SDK block, or the fields of Gemini and Bedrock. Returns `undefined`
+ * for other parts.
  */
 export const callIn = (part: Json.Fields): BlockCall | undefined => {
   const nested = callFields.map((name) => part[name]).find((value) => typeof value === "object" && value !== null)
@@ -50,20 +50,20 @@ export const callIn = (part: Json.Fields): BlockCall | undefined => {
   }
 }
 
-/** Returns the tool call of a part in the format of Chat Completions; `undefined` for other parts. */
+/** Converts the tool call in a part to the format of Chat Completions; returns `undefined` for other parts. */
 export const callOfPart = (part: Json.Fields): Json.Fields | undefined => {
   const call = callIn(part)
   return call === undefined ? undefined : { id: call.id, function: { name: call.name, arguments: call.input ?? {} } }
 }
 
-/** Whether a part is a thought: by its type, or by the mark or the field of Gemini, Cohere and Bedrock. */
+/** Whether a part is a thought, determined by its type or by the fields of Gemini, Cohere and Bedrock. */
 const isThought = (part: Json.Fields): boolean =>
   thoughts.has(part.type) ||
   part.thought === true ||
   part.reasoningContent !== undefined ||
   (part.type === undefined && part.thinking !== undefined)
 
-/** Bedrock nests a thought. */
+/** Returns the text of a thought, which Bedrock nests. */
 const thoughtOf = ({ content, reasoning, reasoningContent, text, thinking }: Json.Fields): unknown =>
   thinking ??
   reasoning ??
@@ -71,14 +71,14 @@ const thoughtOf = ({ content, reasoning, reasoningContent, text, thinking }: Jso
   content ??
   Json.fields(Json.fields(reasoningContent).reasoningText ?? reasoningContent).text
 
-/** Returns the parts of message content: a list, or a list within an object (Gemini). */
+/** Returns the parts of message content, from a list or from an object with a list (Gemini). */
 export const partsIn = (content: unknown): ReadonlyArray<unknown> =>
   Json.items(Array.isArray(content) ? content : Json.fields(content).parts)
 
 const partOf = (value: unknown, name: string, depth: number): Content => {
   if (typeof value === "string") return { ...nothing, text: value }
   const part = Json.object(value ?? undefined, `a part of ${name}`)
-  // Its reader takes calls.
+  // Tool calls are read elsewhere.
   if (callOfPart(part) !== undefined) return nothing
   if (isThought(part)) {
     const inner = content(thoughtOf(part), name, depth + 1)
@@ -94,13 +94,13 @@ const partOf = (value: unknown, name: string, depth: number): Content => {
 }
 
 /**
- * Reads message content: text, a list of parts, one part, or nothing. Fails for any other value; `name` describes it in
- * the error.
+ * Reads message content: a string, a list of parts, a single part, or nothing. Throws for any other value; `name`
+ * describes the value in the error.
  */
 export const content = (value: unknown, name: string, depth = 0): Content => {
   if (typeof value === "string") return value === "" ? nothing : { ...nothing, text: value }
   if (value === undefined || value === null) return nothing
-  // The Assistants API nests a text under `value`.
+  // The Assistants API nests text under `value`.
   const { parts: listed, value: inner } = Json.fields(value)
   if (typeof inner === "string") return content(inner, name, depth)
   if (Array.isArray(listed)) return content(listed, name, depth + 1)

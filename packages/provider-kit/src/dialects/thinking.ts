@@ -1,37 +1,37 @@
-/** Takes reasoning that a model writes between tags out of its text, piece by piece: a pure fold. */
+/** Separates reasoning between tags from the text of a model, piece by piece, as a pure fold. */
 
-/** How far a text has been read. */
+/** The state after the text read so far. */
 export interface Thinking {
-  /** How many tags are open. */
+  /** Number of open tags. */
   readonly depth: number
-  /** The beginning of what may become a tag. */
+  /** Withheld text that may be the start of a tag. */
   readonly held: string
-  /** Whether text has come outside of tags; spaces before it are left out. */
+  /** Whether text outside of tags has been emitted; whitespace before it is dropped. */
   readonly hasText: boolean
-  /** Whether a tag has been opened or closed. */
+  /** Whether an opening or closing tag has been read. */
   readonly hasTags: boolean
 }
 
-/** A piece of text or of reasoning. */
+/** A piece of text or reasoning. */
 export interface Piece {
   readonly type: "text" | "reasoning"
   readonly text: string
 }
 
-/** The output for a piece. */
+/** The next state and the pieces to emit. */
 export interface Taken {
   readonly thinking: Thinking
   readonly pieces: ReadonlyArray<Piece>
-  /** Whether all text before was reasoning: its tag was closed, and never opened in what the model wrote. */
+  /** Whether all previous text was reasoning, because its tag was closed without having been opened. */
   readonly wasThought: boolean
 }
 
-/** A text before its first piece. */
+/** The initial state. */
 export const start: Thinking = { depth: 0, held: "", hasText: false, hasTags: false }
 
 /**
- * The tags of models: of most; ByteDance's Seed and MiniMax; Mistral's Magistral; Kimi-VL; Cohere; and OpenThinker. Each is
- * written in the model's own text, so a server without a parser for it passes it on.
+ * The tags of known models: the most common ones, then those of ByteDance Seed and MiniMax, Mistral Magistral, Kimi-VL,
+ * Cohere, and OpenThinker. The model writes them in its text, so a server without a parser forwards them.
  */
 const pairs: ReadonlyArray<readonly [open: string, close: string]> = [
   ...["think", "thinking", "thought", "reasoning", "seed:think", "mm:think"].map(
@@ -51,10 +51,10 @@ const tags = new RegExp(pairs.flat().map(escape).join("|"), "gi")
 
 const plain = (tag: string): string => tag.toLowerCase().replaceAll(/\s/g, "")
 
-/** Longer than any tag. */
+/** Upper bound for the length of a tag. */
 const longest = 32
 
-/** Returns the position of a possible incomplete tag; the length of the text without a tag. */
+/** Returns the position at which an incomplete tag may start; the length of the text if there is none. */
 const heldFrom = (text: string): number => {
   const at = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["), text.lastIndexOf("◁"))
   return at === -1 || text.length - at > longest || !isBeginning(text.slice(at)) ? text.length : at
@@ -62,7 +62,7 @@ const heldFrom = (text: string): number => {
 
 const isBeginning = (text: string): boolean => {
   const beginning = plain(text)
-  // Spaces may be before the last sign of a tag alone.
+  // Whitespace is allowed only before the last character of a tag.
   return pairs
     .flat()
     .some((tag) => tag.startsWith(beginning) && (plain(text) === text.toLowerCase() || tag === `${beginning}>`))
@@ -70,7 +70,7 @@ const isBeginning = (text: string): boolean => {
 
 const push = (pieces: Array<Piece>, thinking: Thinking, text: string): Thinking => {
   const type = thinking.depth > 0 ? "reasoning" : "text"
-  // A model writes lines between its reasoning and its answer.
+  // Models write line breaks between their reasoning and their answer.
   const own = type === "text" && !thinking.hasText && thinking.hasTags ? text.trimStart() : text
   if (own === "") return thinking
   const last = pieces.at(-1)
@@ -79,7 +79,7 @@ const push = (pieces: Array<Piece>, thinking: Thinking, text: string): Thinking 
   return type === "text" ? { ...thinking, hasText: true } : thinking
 }
 
-/** Takes a piece of text. */
+/** Processes a piece of text. */
 export const take = (before: Thinking, piece: string): Taken => {
   const text = before.held + piece
   const end = heldFrom(text)
@@ -103,7 +103,7 @@ export const take = (before: Thinking, piece: string): Taken => {
   return { thinking: push(pieces, thinking, text.slice(from, end)), pieces, wasThought }
 }
 
-/** Returns the remainder at the end of a text: the start of a tag that was never completed. */
+/** Returns the text withheld at the end of the answer: the start of a tag that was never completed. */
 export const rest = (thinking: Thinking): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   push(pieces, thinking, thinking.held)

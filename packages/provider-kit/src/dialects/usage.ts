@@ -1,27 +1,23 @@
-/**
- * The fields in which vendors report an answer's usage. Figures are read unchanged: core decides which of them are
- * plausible.
- */
+/** Reads the usage fields of all vendors. Figures are returned unchanged; core decides which of them are plausible. */
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../VendorJson.ts"
 
-/** A field of the vendor's object, or of an object in a field. */
+/** A field in the vendor's object, or in a nested object. */
 type Path = string | readonly [field: string, inner: string]
 
-/**
- * A figure of our usage with its fields: paths in the vendor's object, of which the first one with a number is used.
- */
+/** A usage figure with the paths where vendors report it; the first path with a number is used. */
 export interface Row {
   readonly figure: keyof Usage
   readonly paths: ReadonlyArray<Path>
 }
 
 /**
- * The fields of the OpenAI family. `prompt_n`, `cache_n` and `predicted_n` are of llama.cpp's `timings`, `prompt_eval_count`
- * and `eval_count` of Ollama, `prompt_cache_hit_tokens` of DeepSeek, `cached_tokens` of Moonshot, `num_cached_tokens` of Mistral, `billed_units`, `tokens` and
- * `response_tokens` of Cohere, `input_token_count` and `generated_token_count` of watsonx,
- * `cache_read_input_tokens` of Anthropic's models behind LiteLLM and Databricks, `promptTokenCount` of Gemini.
+ * The usage fields of the OpenAI family. Nonstandard fields: `prompt_n`, `cache_n` and `predicted_n` from llama.cpp's
+ * `timings`, `prompt_eval_count` and `eval_count` from Ollama, `prompt_cache_hit_tokens` from DeepSeek, `cached_tokens`
+ * from Moonshot, `num_cached_tokens` from Mistral, `billed_units`, `tokens` and `response_tokens` from Cohere,
+ * `input_token_count` and `generated_token_count` from watsonx, `cache_read_input_tokens` from Anthropic models behind
+ * LiteLLM and Databricks, and `promptTokenCount` from Gemini.
  */
 export const openAi: ReadonlyArray<Row> = [
   {
@@ -92,7 +88,10 @@ export const openAi: ReadonlyArray<Row> = [
   }
 ]
 
-/** The first of some paths that leads to a number. The rest are not followed: usage is read several times in an answer. */
+/**
+ * Returns the number at the first path that has one. Later paths are not read, because usage is read several times per
+ * answer.
+ */
 const figureAt = (counts: Json.Fields, paths: Row["paths"]): number | undefined => {
   for (const path of paths) {
     const value = typeof path === "string" ? counts[path] : Json.fields(counts[path[0]])[path[1]]
@@ -103,8 +102,8 @@ const figureAt = (counts: Json.Fields, paths: Row["paths"]): number | undefined 
 }
 
 /**
- * Raises the output if a total is higher: xAI and Gemini omit the reasoning from it, and charge for it. If the
- * remainder is the cached input, the vendor counts input as Anthropic does.
+ * Raises the output if the total is higher, because xAI and Gemini charge for reasoning but omit it from the output. If
+ * the remainder equals the cached input, the vendor counts input as Anthropic does.
  */
 const withTotal = (usage: Usage, total: number | undefined): Usage => {
   const { cachedInputTokens = 0, cacheWriteTokens = 0, inputTokens, outputTokens } = usage
@@ -115,11 +114,14 @@ const withTotal = (usage: Usage, total: number | undefined): Usage => {
     : { ...usage, outputTokens: outputTokens + rest }
 }
 
-/** One of two figures, from the other and their total. */
+/** Derives a figure from the total and the other figure. */
 const restOf = (total: number | undefined, other: number | undefined): number | undefined =>
   total === undefined || other === undefined || other > total ? undefined : total - other
 
-/** llama.cpp and Anthropic count what was processed of a prompt, and what a cache had of it, apart. */
+/**
+ * Adds cached tokens to the input for llama.cpp and Anthropic, which report processed and cached prompt tokens
+ * separately.
+ */
 const withCache = (counts: Json.Fields): Json.Fields => {
   if (counts.prompt_tokens !== undefined) return counts
   const { cache_creation_input_tokens: written, cache_n: cached, cache_read_input_tokens: read } = counts
@@ -134,13 +136,16 @@ const withCache = (counts: Json.Fields): Json.Fields => {
 }
 
 /**
- * Returns a usage report. Some servers put it into a list; a list of several reports is ignored, because it is unknown
+ * Returns a usage report. Some servers wrap it in a list; a list with several reports is ignored, because it is unclear
  * which one applies.
  */
 export const reportOf = (reported: unknown): unknown =>
   Array.isArray(reported) && reported.length === 1 ? reported[0] : reported
 
-/** Reads a usage by a table. Returns `undefined` unless it has two of input tokens, output tokens and total. */
+/**
+ * Reads a usage report with a table of fields. Returns `undefined` unless at least two of input, output and total are
+ * present.
+ */
 export const usageOf = (reported: unknown, rows: ReadonlyArray<Row> = openAi): Usage | undefined => {
   const counts = withCache(Json.fields(reportOf(reported)))
   const figures = Object.fromEntries(rows.map(({ figure, paths }) => [figure, figureAt(counts, paths)]))
@@ -160,13 +165,16 @@ export const later = (before: unknown, next: unknown): unknown => {
   return isLess("inputTokens") || isLess("outputTokens") ? before : next
 }
 
-/** Most chunks have nothing in any place: each is looked at hundreds of times in an answer. */
+/**
+ * Whether a value contains any number. Most chunks have no usage, and each of the hundreds of chunks in an answer is
+ * checked.
+ */
 const hasFigures = (value: unknown): boolean =>
   typeof value === "object" && value !== null && usageOf(value) !== undefined
 
 /**
- * The places of an event of Chat Completions where usage can be: the chunk itself, its choice (Moonshot), its delta, and
- * the vendors' own fields.
+ * Returns the objects of a Chat Completions event that may contain usage: the chunk itself, its choice (Moonshot), its
+ * delta, and vendor-specific fields.
  */
 const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
   const choice = Json.fields(Json.items(chunk.choices)[0])
@@ -187,7 +195,7 @@ const placesOf = (chunk: Json.Fields): ReadonlyArray<unknown> => {
   ]
 }
 
-/** Returns the usage of a chunk, unchanged; `undefined` if it has no usage. */
+/** Returns the usage of a chunk, unchanged; `undefined` if it has none. */
 export const reportedIn = (chunk: Json.Fields): unknown => {
   const places = placesOf(chunk)
   return places.find(hasFigures) ?? (typeof chunk.usage === "object" ? (chunk.usage ?? undefined) : undefined)
@@ -197,7 +205,7 @@ export const reportedIn = (chunk: Json.Fields): unknown => {
 // The way back
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Converts a usage to the format of Chat Completions. */
+/** Converts usage to the format of Chat Completions. */
 export const chatUsage = ({ cachedInputTokens = 0, inputTokens, outputTokens, reasoningTokens = 0 }: Usage) => ({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
@@ -206,7 +214,7 @@ export const chatUsage = ({ cachedInputTokens = 0, inputTokens, outputTokens, re
   completion_tokens_details: { reasoning_tokens: reasoningTokens }
 })
 
-/** Converts a usage to the format of Responses. */
+/** Converts usage to the format of Responses. */
 export const responsesUsage = ({
   cachedInputTokens = 0,
   cacheWriteTokens = 0,

@@ -1,4 +1,4 @@
-/** Google's `generateContent`. */
+/** Google's `generateContent` API. */
 import type * as Request from "./request.ts"
 
 export { blockedOf, endingOf } from "./endings.ts"
@@ -7,6 +7,7 @@ export { toBody, withTools } from "./request.ts"
 export { protocolOf, type State } from "./stream.ts"
 export { counted, usageOf } from "./usage.ts"
 
-// Aliases, since types that several entry points share would be declared as values in the bundled declarations.
+// Type aliases, because types shared by several entry points would otherwise be emitted as values in the bundled
+// declarations.
 export type Body = Request.Body
 export type Target = Request.Target

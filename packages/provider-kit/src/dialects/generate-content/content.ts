@@ -1,4 +1,4 @@
-/** A conversation as the contents of `generateContent`. */
+/** Converts a conversation to the contents of a `generateContent` request. */
 import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
 import * as Json from "../../VendorJson.ts"
@@ -6,12 +6,12 @@ import { withLetter } from "../names.ts"
 import * as Echo from "./echo.ts"
 import type { Target } from "./request.ts"
 
-/** Bytes in base64. */
+/** Inline data, encoded as base64. */
 interface Blob {
   readonly inlineData: { readonly mimeType: string; readonly data: string }
 }
 
-/** Data that Google fetches itself. */
+/** A reference to data that Google fetches itself. */
 interface FileData {
   readonly fileData: { readonly fileUri: string; readonly mimeType?: string | undefined }
 }
@@ -30,7 +30,7 @@ interface FunctionResponse {
   }
 }
 
-/** A piece of a turn. */
+/** A part of a turn. */
 export type Part =
   | { readonly text: string; readonly thoughtSignature?: string | undefined }
   | Blob
@@ -38,7 +38,7 @@ export type Part =
   | FunctionCall
   | FunctionResponse
 
-/** A turn. */
+/** A turn of the conversation. */
 export interface Turn {
   readonly role: "user" | "model" | "system"
   readonly parts: Array<Part>
@@ -51,11 +51,11 @@ const mediaPart = (source: Message.Source): Blob | FileData =>
     ? { inlineData: { mimeType: source.mediaType, data: source.data } }
     : { fileData: defined({ fileUri: source.url, mimeType: source.mediaType }) }
 
-/** The vendor refuses empty texts. */
+/** Google rejects empty texts. */
 const partsOf = (content: Message.Content): ReadonlyArray<Part> =>
   Message.parts(content).flatMap((part) => (part.type === "text" ? textPart(part.text) : [mediaPart(part)]))
 
-/** Returns arguments as the object that Google accepts; other values are wrapped under a separate name. */
+/** Returns tool call arguments as an object, which Google requires; other values are wrapped under a fixed name. */
 const argsOf = (text: string): Json.Fields => {
   try {
     return Json.object(JSON.parse(text), "arguments")
@@ -64,7 +64,7 @@ const argsOf = (text: string): Json.Fields => {
   }
 }
 
-/** Placeholder for an unknown signature: Gemini 3 refuses a turn whose first call has no signature. */
+/** Placeholder for an unknown signature: Gemini 3 rejects a turn whose first call has no signature. */
 const anySignature = "skip_thought_signature_validator"
 
 const saidOf = (message: Message.AssistantMessage, { capabilities, model }: Target): ReadonlyArray<Part> => {
@@ -84,8 +84,8 @@ const saidOf = (message: Message.AssistantMessage, { capabilities, model }: Targ
 }
 
 /**
- * Returns a result, and separately the content that the model does not accept within it: URLs always, and all media
- * before Gemini 3.
+ * Converts a tool result, and returns separately the content that the model does not accept within a result: URLs for
+ * all models, and all media before Gemini 3.
  */
 const resultOf = (message: Message.ToolMessage, { capabilities }: Target): ReadonlyArray<Part> => {
   const { callId: id, content, isError, name } = message
@@ -112,8 +112,8 @@ const turnOf = (message: Message.Message, target: Target): Turn => {
 const isRule = ({ role }: Message.Message): boolean => role === "system" || role === "developer"
 
 /**
- * The turns of a conversation. Messages of one kind become parts of one turn: the results of calls that were made
- * together belong together.
+ * Converts messages to turns. Consecutive messages with the same role become parts of one turn, because Google expects
+ * the results of parallel calls together.
  */
 export const turnsOf = (messages: ReadonlyArray<Message.Message>, target: Target): Array<Turn> => {
   const turns: Array<Turn> = []
@@ -129,7 +129,7 @@ export const turnsOf = (messages: ReadonlyArray<Message.Message>, target: Target
   return turns
 }
 
-/** The rules of a conversation, those of the application too; `undefined` without any. */
+/** Returns the conversation's system instructions, including the application's; `undefined` if there are none. */
 export const rulesOf = (messages: ReadonlyArray<Message.Message>): Turn | undefined => {
   const texts = messages.filter(isRule).map((message) => Message.text(message))
   const text = texts.filter((one) => one !== "").join("\n\n")

@@ -1,11 +1,11 @@
 /**
- * Data that Google expects back with a turn that called functions: the signatures of its thoughts, each with its part.
- * A signature is valid for the model that issued it.
+ * Data that Google expects back with a turn that called functions: the thought signature of each part. A signature is
+ * valid only for the model that issued it.
  */
 import { defined } from "@divisi/core/Fields"
 import * as Json from "../../VendorJson.ts"
 
-/** Signatures of a turn: of its text, and of its calls by their ids. */
+/** The signatures of a turn: one for its text, and those of its calls by call id. */
 export interface Signatures {
   readonly text?: string | undefined
   readonly calls: ReadonlyMap<string, string>
@@ -13,13 +13,13 @@ export interface Signatures {
 
 const none: Signatures = { calls: new Map() }
 
-/** Returns signatures as JSON, for `AssistantMessage.echo`; `undefined` without signatures. */
+/** Serializes signatures to JSON for `AssistantMessage.echo`; `undefined` if there are none. */
 export const write = ({ calls, text }: Signatures, model: string): unknown =>
   text === undefined && calls.size === 0
     ? undefined
     : defined({ vendor: "google", model, text, calls: Object.fromEntries(calls) })
 
-/** The signatures in an echo; none in another vendor's, or in another model's. */
+/** Reads the signatures in an echo; empty if another vendor or model issued it. */
 export const read = (echo: unknown, model: string): Signatures => {
   const { calls, model: signer, text, vendor } = Json.fields(echo)
   if (vendor !== "google" || signer !== model) return none

@@ -1,16 +1,16 @@
 /**
- * The finish reasons of `generateContent`, in addition to the shared table. Source:
+ * Finish reasons of `generateContent`, in addition to the shared table. Source:
  * https://ai.google.dev/api/generate-content#FinishReason, read in November 2026.
  *
  * Filtered answers count as refusals, because the same request would be filtered again. If Google could not parse the
- * model's output, or gives no reason (`OTHER`), the call fails, because a retry usually succeeds.
+ * model's output or gives no reason (`OTHER`), the call fails, because a retry usually succeeds.
  */
 import type { FinishReason, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Json from "../../VendorJson.ts"
 import { type Ending, ending, isOpen, wordIn } from "../endings.ts"
 import * as Errors from "../errors.ts"
 
-/** The meanings of failures, by their word. */
+/** Finish reasons that are failures, with their meaning. */
 const failures: Readonly<Record<string, WorkerErrorReason>> = {
   MALFORMED_FUNCTION_CALL: { _tag: "Malformed", detail: "the model returned an invalid function call" },
   UNEXPECTED_TOOL_CALL: { _tag: "Malformed", detail: "the model called a function that was not offered" },
@@ -19,7 +19,7 @@ const failures: Readonly<Record<string, WorkerErrorReason>> = {
   MISSING_THOUGHT_SIGNATURE: { _tag: "InvalidRequest", detail: "the conversation lacks a thought signature" }
 }
 
-/** Words for an unspecified ending. */
+/** Matches the enumeration values for an unspecified reason. */
 const unspecified = /_UNSPECIFIED$/
 
 const failureOf = (word: string): Ending => {
@@ -27,10 +27,10 @@ const failureOf = (word: string): Ending => {
   return failure === undefined ? ending(word, "finishReason") : { type: "failed", failure }
 }
 
-/** The numbers of Google's enumeration, which some proxies write instead of its words. */
+/** The numeric values of Google's enumeration, which some proxies send instead of the names. */
 const numbered = ["", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]
 
-/** Returns the finish reason or failure of a candidate, or `undefined` if it has not ended. */
+/** Returns the finish reason or the failure of a candidate; `undefined` if it has not finished. */
 export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending | undefined => {
   const word =
     typeof finishReason === "number"
@@ -43,7 +43,7 @@ export const endingOf = ({ finishMessage, finishReason }: Json.Fields): Ending |
   return { type: "failed", failure: { ...end.failure, detail: `${end.failure.detail}: ${said}` } }
 }
 
-/** Returns the failure of a blocked prompt; `undefined` if it was not blocked. */
+/** Returns the failure for a blocked prompt; `undefined` if the prompt was not blocked. */
 export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefined => {
   const { blockReason, blockReasonMessage } = Json.fields(promptFeedback)
   if (!Errors.isSaid(blockReason) || unspecified.test(String(blockReason))) return undefined
@@ -51,6 +51,8 @@ export const blockedOf = (promptFeedback: unknown): WorkerErrorReason | undefine
   return { _tag: "ContentFiltered", detail: `the prompt was blocked: ${said}` }
 }
 
-/** Returns the finish reason. An answer with tool calls ends with `tool-calls`, regardless of the vendor's reason. */
+/**
+ * Returns the finish reason. An answer with tool calls finishes with `tool-calls`, regardless of the vendor's reason.
+ */
 export const reasonWith = (reason: FinishReason | undefined, calls: number): FinishReason | undefined =>
   reason === "stop" && calls > 0 ? "tool-calls" : reason

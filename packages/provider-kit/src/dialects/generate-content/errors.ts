@@ -1,6 +1,6 @@
 /**
- * Maps Google's error responses to a `WorkerErrorReason`. Handles only Google's own formats; all others are read by
- * `Errors`.
+ * Maps Google's error responses to a `WorkerErrorReason`. Only Google's own formats are handled here; `Errors` reads
+ * all others.
  */
 import { FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -12,23 +12,23 @@ import * as Errors from "../errors.ts"
 
 type Tag = WorkerErrorReason["_tag"]
 
-/** The known facts about an error response. */
+/** The available information about an error response. */
 export interface Facts {
-  /** The HTTP status. If absent, the code in the body is used. */
+  /** The HTTP status. If omitted, the code in the body is used. */
   readonly status?: number | undefined
-  /** The object under `error`, or any value found instead. */
+  /** The object under `error`, or the value received in its place. */
   readonly body: unknown
   readonly headers?: Headers | undefined
-  /** The base time for a retry-after date in the headers. */
+  /** The current time in milliseconds, to convert a retry-after date in the headers to a delay. */
   readonly nowMillis?: number | undefined
 }
 
-/** A refusal, as far as it can be read. */
+/** The parsed parts of an error. */
 interface Refusal {
   readonly message: string
-  /** The status of `google.rpc`, e.g. `RESOURCE_EXHAUSTED`. */
+  /** The `google.rpc` status, such as `RESOURCE_EXHAUSTED`. */
   readonly status: string
-  /** Its `google.rpc` details. */
+  /** The `google.rpc` details of the error. */
   readonly details: ReadonlyArray<Json.Fields>
   /** Whether the error contains another vendor's code for an account without credit. */
   readonly hasNoCredit: boolean
@@ -62,14 +62,17 @@ const read = (body: unknown, told: Errors.Told): Refusal => {
   }
 }
 
-/** The names of the quotas that are exceeded: of `QuotaFailure`, or of `ErrorInfo` (google-gemini/gemini-cli#10925). */
+/** Returns the names of the exceeded quotas, from `QuotaFailure` or `ErrorInfo` (google-gemini/gemini-cli#10925). */
 const quotasOf = ({ details }: Refusal): ReadonlyArray<unknown> =>
   details.flatMap(({ metadata, violations }) => [
     Json.fields(metadata).quota_limit,
     ...Json.items(violations).map((one) => Json.fields(one).quotaId)
   ])
 
-/** A 429 stands for limits per minute and per day alike; waiting helps only with the first. */
+/**
+ * Whether a daily quota is exceeded. Google uses status 429 for limits per minute and per day, and a retry helps only
+ * with the former.
+ */
 const isOfTheDay = (refusal: Refusal): boolean =>
   quotasOf(refusal).some((quota) => /PerDay/i.test(Json.text(quota) ?? "")) ||
   /limit: 0\b|\bper day\b/i.test(refusal.message.slice(0, 4000))
@@ -78,10 +81,10 @@ const isOfKey = ({ details, message }: Refusal): boolean =>
   details.some(({ reason }) => /^API_KEY_/.test(Json.text(reason) ?? "")) ||
   /api key (?:not valid|expired|not found)/i.test(message)
 
-/** Returns the tag specific to Google's refusals; `undefined` if the status and the text are sufficient. */
+/** Returns the error tag for cases specific to Google; `undefined` if the status and the text suffice. */
 const tagOf = (status: number | undefined, refusal: Refusal): Tag | undefined => {
   const { message } = refusal
-  // Google's words speak of a quota in either case. Other vendors have a code for an account without credit.
+  // Google's message mentions a quota in both cases. Other vendors have a code for an account without credit.
   if (status === 429 && !refusal.hasNoCredit) return isOfTheDay(refusal) ? "Quota" : "RateLimited"
   if (status !== 400) return undefined
   if (isOfKey(refusal)) return "Authentication"
@@ -89,7 +92,7 @@ const tagOf = (status: number | undefined, refusal: Refusal): Tag | undefined =>
   return refusal.status === "FAILED_PRECONDITION" && /billing/i.test(message) ? "Quota" : undefined
 }
 
-/** "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." */
+/** Parses "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)." */
 const contextOf = (message: string) => {
   const [needed, context] = [...message.slice(0, 4000).matchAll(/\((\d{1,15})\)/g)].map(([, digits]) => Number(digits))
   return defined({ neededTokens: needed, contextTokens: context })
@@ -105,7 +108,7 @@ const withDelay = (
   return defined({ ...reason, retryAfterMillis: after }) as WorkerErrorReason
 }
 
-/** The status that says most: of a gateway's own failure, the one that it passes on. */
+/** Returns the most specific status. If a gateway forwards an error, this is the status of the original error. */
 const statusOf = (given: number | undefined, inBody: number | undefined): number | undefined =>
   given === undefined || given < 300 || given === 500 || given === 502 ? (inBody ?? given) : given
 
@@ -131,11 +134,11 @@ const errorOf = (body: unknown): unknown => {
   return Json.fields(first).error ?? first
 }
 
-/** Returns the reason for an HTTP error response. Some gateways put the error into a list or return an HTML page. */
+/** Returns the reason for an HTTP error response. Some gateways wrap the error in a list or return an HTML page. */
 export const reasonOfRefused = ({ body, headers, status, text }: Refused): WorkerErrorReason =>
   reasonOf({ status, body: errorOf(body) ?? text, headers, nowMillis: Date.now() })
 
-/** Returns the reason for an error in a stream or instead of an answer. */
+/** Returns the reason for an error received in a stream or instead of an answer. */
 export const reasonOfEvent = (error: unknown): WorkerErrorReason => {
   const told = Errors.read(error)
   const isSilent = told.status === undefined && told.words.length === 0 && told.codes.length === 0

@@ -1,18 +1,18 @@
 /**
- * Calls of functions whose arguments come in pieces, each with the place of its value as a JSON path.
+ * Assembles function calls whose arguments arrive in pieces, each with a JSON path for its value.
  *
  * Source: https://googleapis.github.io/js-genai/release_docs/interfaces/types.PartialArg.html, read in November 2026.
  */
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
-/** The pieces so far, the last one first: an answer may have very many. */
+/** The pieces received so far, most recent first, because an answer may have very many. */
 interface Pieces {
   readonly values: ReadonlyArray<unknown>
   readonly before: Pieces | undefined
 }
 
-/** A call that has begun and is not whole. */
+/** A call that has started but is not complete. */
 export interface Open {
   readonly id: unknown
   readonly name: string
@@ -20,17 +20,20 @@ export interface Open {
   readonly pieces: Pieces | undefined
 }
 
-/** Whether a call is another one than the one that is open, which has ended then. */
+/** Whether a call differs from the open one, which is then complete. */
 export const isOther = ({ id, name }: Json.Fields, open: Open | undefined): boolean =>
   open !== undefined && ((Json.text(name) ?? open.name) !== open.name || (Json.text(id) ?? open.id) !== (open.id ?? id))
 
-/** Whether a call is a piece of one: it announces more, has partial arguments, or has no name while a call is open. */
+/**
+ * Whether a call is only a piece: it announces further pieces, has partial arguments, or has no name while a call is
+ * open.
+ */
 export const isPiece = (call: Json.Fields, open: Open | undefined): boolean =>
   call.willContinue === true ||
   Json.items(call.partialArgs).length > 0 ||
   (open !== undefined && Json.text(call.name) === undefined)
 
-/** Takes a piece of a call. */
+/** Adds a piece to a call. */
 export const take = (open: Open | undefined, call: Json.Fields, signature: string | undefined): Open => {
   const name = open?.name ?? Json.said(call.name, "a function's name")
   if (name === "") throw unreadable("a function call has no name")
@@ -47,7 +50,7 @@ export const take = (open: Open | undefined, call: Json.Fields, signature: strin
 // Arguments
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Deeper, and longer, than arguments are. */
+/** Limits for the depth and length of paths. */
 const deepest = 64
 const longest = 100_000
 
@@ -68,7 +71,7 @@ const segmentsOf = (path: unknown): ReadonlyArray<Segment> => {
   return segments
 }
 
-/** A list, or an object without a prototype, so that no name means more than a name. */
+/** A list, or an object without a prototype so that names such as `__proto__` are safe. */
 type Node = Record<string, unknown> | Array<unknown>
 
 const emptyFor = (next: Segment | undefined): Node => (typeof next === "number" ? [] : Object.create(null))
@@ -84,7 +87,7 @@ const put = (node: Node, key: Segment, value: unknown): void => {
   nodes[key] = value
 }
 
-/** A value, by the names of Google's JSON or of its `.proto` files. */
+/** Returns the value of a piece, under the field names of Google's JSON or of its `.proto` files. */
 const valueOf = (piece: Json.Fields): unknown =>
   piece.stringValue ??
   piece.string_value ??
@@ -112,7 +115,7 @@ const add = (root: Node, value: unknown): void => {
   put(node, last, typeof before === "string" && typeof next === "string" ? before + next : next)
 }
 
-/** The arguments of a call whose pieces have come. */
+/** Assembles the arguments of a call from its pieces. */
 export const argumentsOf = ({ pieces }: Open): Json.Fields => {
   const all: Array<ReadonlyArray<unknown>> = []
   for (let one = pieces; one !== undefined; one = one.before) all.push(one.values)

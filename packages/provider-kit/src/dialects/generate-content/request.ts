@@ -1,4 +1,4 @@
-/** Converts a worker's request to a body of `generateContent`. */
+/** Converts a worker's request to the body of a `generateContent` request. */
 import { defined } from "@divisi/core/Fields"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
@@ -8,7 +8,7 @@ import { rulesOf, type Turn, turnsOf } from "./content.ts"
 import { type ThinkingConfig, thinkingOf } from "./thinking.ts"
 import { type Shape, type Tooling, toolingOf } from "./tools.ts"
 
-/** The settings of one answer. */
+/** The generation settings for one answer. */
 export interface GenerationConfig extends Shape {
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
@@ -17,27 +17,29 @@ export interface GenerationConfig extends Shape {
   readonly thinkingConfig?: ThinkingConfig | undefined
 }
 
-/** The body of a call. */
+/** The body of a `generateContent` request. */
 export interface Body extends Omit<Tooling, "shape"> {
   readonly contents: Array<Turn>
   readonly systemInstruction?: Turn | undefined
   readonly generationConfig: GenerationConfig
 }
 
-/** The model and settings that a request is converted for. */
+/** The model and settings for which a request is converted. */
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Whether unsupported settings are replaced or omitted instead of rejected. */
+  /** Whether unsupported settings are replaced or omitted instead of failing the request. */
   readonly omitUnsupported: boolean
-  /** Receives the names of fields that were replaced or omitted. */
+  /** Called with the name of each field that was replaced or omitted. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
 /** Source: https://ai.google.dev/api/generate-content#generationconfig, read in November 2026. */
 const mostStopSequences = 5
 
-/** Stop sequences are a demand, which is never left out: they decide where the answer ends. */
+/**
+ * Returns the stop sequences. They are a demand, because they decide where the answer ends, so they are never omitted.
+ */
 const stopSequencesOf = ({
   stopSequences = []
 }: WorkerRequest): Result.Result<Array<string> | undefined, WorkerErrorReason> => {
@@ -48,7 +50,7 @@ const stopSequencesOf = ({
   return Result.succeed(stopSequences.length === 0 ? undefined : [...stopSequences])
 }
 
-/** Returns the body of a streamed call, or the reason why the model does not support the request. */
+/** Returns the body for a streamed call, or the reason why the model does not support the request. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> =>
   Result.gen(function* () {
     const stopSequences = yield* stopSequencesOf(request)
@@ -68,7 +70,7 @@ export const toBody = (request: WorkerRequest, target: Target): Result.Result<Bo
     }
   })
 
-/** Adds the tools from the worker's own settings, such as Google Search, to the tools of a request. */
+/** Adds the tools from the worker's own settings, such as Google Search, to the tools in a request. */
 export const withTools = (body: Body, own: unknown): { readonly tools?: ReadonlyArray<unknown> } => {
   const tools = [...(body.tools ?? []), ...Json.items(own)]
   return tools.length === 0 ? {} : { tools }

@@ -1,4 +1,4 @@
-/** Folds responses of `generateContent`, streamed or complete, into the parts of a worker's answer. */
+/** Folds `generateContent` responses, streamed or complete, into the parts of a worker's answer. */
 
 import { Seed } from "@divisi/core"
 import type { Message } from "@divisi/core/Message"
@@ -20,31 +20,34 @@ import { counted, usageOf } from "./usage.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call of a function, by what tells it from another. */
+/** The properties that distinguish a function call from others. */
 interface Called {
   readonly id: string
-  /** The name and the arguments. */
+  /** The name and arguments. */
   readonly what: string
 }
 
-/** The state of an answer so far. */
+/** The accumulated state of an answer. */
 export interface State {
   readonly hasBegun: boolean
-  /** The finish reason, once the vendor has reported it. */
+  /** The finish reason, once it has been reported. */
   readonly reason?: FinishReason | undefined
-  /** The vendor's counts so far, unchanged. */
+  /** The usage figures received so far, unchanged. */
   readonly counts: Json.Fields
-  /** The model name in the response. */
+  /** The model name reported in the response. */
   readonly model?: string | undefined
   readonly calls: ReadonlyArray<Called>
   readonly signatures: Echo.Signatures
-  /** A tool call whose arguments arrive in chunks. */
+  /** A tool call whose arguments arrive in pieces. */
   readonly open?: Partial.Open | undefined
-  /** The last object with text that is not an answer. It is the reason if the answer ends without one. */
+  /**
+   * The last object that contains text and is not an answer. Used as the error message if the answer ends without a
+   * reason.
+   */
   readonly foreign?: Json.Fields | undefined
 }
 
-/** The request that is answered. */
+/** The request for which the answer is read. */
 export interface Asked {
   readonly model: string
   readonly messages: ReadonlyArray<Message>
@@ -60,7 +63,10 @@ const none: ReadonlyArray<never> = []
 
 const camel = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Fields in Google's spelling: JSON of Protocol Buffers may have the names of the `.proto` files, e.g. `finish_reason`. */
+/**
+ * Returns a field in Google's spelling or, as JSON from Protocol Buffers may have it, in the spelling of the `.proto`
+ * files, such as `finish_reason`.
+ */
 const spelled = (value: unknown, name: string): Json.Fields => {
   const fields = Json.object(value ?? undefined, name)
   if (!Object.keys(fields).some((key) => key.includes("_"))) return fields
@@ -79,24 +85,24 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Arguments as JSON: an object, JSON of one in a text, or none. */
+/** Returns arguments as JSON, from an object, a string with JSON, or nothing. */
 const argumentsOf = (args: unknown): string => {
   const value = typeof args === "string" ? parsed(args) : args
-  // PHP writes an empty object as a list.
+  // PHP servers send an empty object as a list.
   if (Array.isArray(value) && value.length === 0) return "{}"
   return JSON.stringify(Json.object(value ?? undefined, "arguments"))
 }
 
 /**
- * An id for a call that comes without one, as from models before Gemini 3, or with that of another call: the same for the
- * same answer to the same messages, and a different one for any other.
+ * Returns an id for a call that has none (models before Gemini 3) or repeats the id of another call. The id is
+ * deterministic for an answer and its messages, and differs for any other.
  */
 const idOf = (responseId: unknown, messages: ReadonlyArray<Message>, calls: number): string =>
   `call-${Seed.derive(calls, String(responseId), JSON.stringify(messages)).toString(36)}`
 
 type Call = Extract<WorkerPart, { type: "tool-call" }>
 
-/** Returns a call, which Google sends whole; `undefined` if the same call has already arrived. */
+/** Returns a function call, which Google sends in one piece; `undefined` if the same call has already arrived. */
 const callOf = (value: unknown, calls: ReadonlyArray<Called>, makeId: () => string): Call | undefined => {
   const call = Json.object(value, "a function call")
   const name = Json.said(call.name, "a function's name")
@@ -116,13 +122,13 @@ interface Read extends Pick<State, "calls" | "signatures" | "open"> {
   readonly omitted: ReadonlyArray<string>
 }
 
-/** Parts that are not text. Code that Google runs itself is not part of the answer. */
+/** Parts with content other than text. Code that Google executes itself is not part of the answer. */
 const skippable = ["inlineData", "fileData"] as const
 
-/** Fields of a candidate with sources. */
+/** Candidate fields that list sources. */
 const sourceFields = { citationMetadata: "citations", groundingMetadata: "citations" } as const
 
-/** The parts of a candidate: a list, or a single one. */
+/** Returns the parts of a candidate, which may be a list or a single part. */
 const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) return value
   if (typeof value === "string") return [{ text: value }]
@@ -130,7 +136,7 @@ const partsOf = ({ content: value }: Json.Fields): ReadonlyArray<unknown> => {
   return Array.isArray(parts) ? parts : [Json.object(parts ?? undefined, "parts")]
 }
 
-/** Takes a whole call; nothing where it has come already. */
+/** Adds a complete call, unless it has already arrived. */
 const withCall = (read: Read, call: Call | undefined, signature: string | undefined): Read => {
   if (call === undefined) return read
   const { calls, parts, signatures } = read
@@ -146,7 +152,7 @@ const withCall = (read: Read, call: Call | undefined, signature: string | undefi
 
 type MakeId = (calls: number) => string
 
-/** Ends the call that is open. */
+/** Closes the open call. */
 const closed = (read: Read, makeId: MakeId): Read => {
   const { calls, open } = read
   if (open === undefined) return read
@@ -155,7 +161,7 @@ const closed = (read: Read, makeId: MakeId): Read => {
   return { ...withCall(read, call, signature), open: undefined }
 }
 
-/** Takes a call, or a piece of one. */
+/** Adds a call or a piece of one. */
 const called = (before: Read, value: unknown, signature: string | undefined, makeId: MakeId): Read => {
   const call = spelled(value, "a function call")
   const read = Partial.isOther(call, before.open) ? closed(before, makeId) : before
@@ -210,8 +216,7 @@ const isAnswer = (chunk: Json.Fields): boolean =>
   ["candidates", "usageMetadata", "promptFeedback", "modelVersion", "responseId"].some((name) => name in chunk)
 
 /**
- * Reads an object that is not an answer: a server that does not speak this protocol may give the reason for its
- * refusal.
+ * Reads an object that is not an answer. A server that does not support this protocol may explain its rejection there.
  */
 const foreign = (state: State, chunk: Json.Fields): Step<State> => {
   if (Errors.read(chunk).words.length === 0) return { state, parts: none }
@@ -220,12 +225,12 @@ const foreign = (state: State, chunk: Json.Fields): Step<State> => {
     : { state, parts: none, failure: reasonOfEvent(chunk) }
 }
 
-/** Folds one answer, or piece of it. Unknown parts and fields are ignored. */
+/** Folds an answer or a piece of one. Unknown parts and fields are ignored. */
 const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>): Step<State> => {
   const { candidates: given } = chunk
   const isOne = typeof given === "object" && given !== null && !Array.isArray(given)
   const candidates = isOne ? [given] : Json.array(given ?? undefined, "candidates")
-  // Proxies list several candidates in any order.
+  // Proxies list candidates in arbitrary order.
   const first = candidates.find((one) => Json.fields(one).index === 0) ?? candidates[0]
   const candidate = spelled(first, "a candidate")
   const { calls, omitted, open, parts, signatures } = read(state, chunk, candidate, messages)
@@ -244,7 +249,7 @@ const add = (state: State, chunk: Json.Fields, messages: ReadonlyArray<Message>)
   return { state: after, parts, failure, omitted }
 }
 
-/** Folds one event: an answer or a piece of it, within `response` in Google's Code Assist, or a list of them. */
+/** Folds one event: an answer or a piece of one, nested in `response` by Google's Code Assist, or a list of them. */
 const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): Step<State> => {
   if (Array.isArray(event)) return nextOf(state, event, messages)
   const outer = spelled(event, "an event")
@@ -255,7 +260,7 @@ const next = (state: State, event: unknown, messages: ReadonlyArray<Message>): S
   return isAnswer(chunk) ? add(state, chunk, messages) : foreign(state, chunk)
 }
 
-/** Without `alt=sse` a stream is one list. */
+/** Folds a list of events; without `alt=sse`, the whole stream is one list. */
 const nextOf = (state: State, events: ReadonlyArray<unknown>, messages: ReadonlyArray<Message>): Step<State> => {
   const parts: Array<WorkerPart> = []
   const omitted: Array<string> = []
@@ -274,7 +279,7 @@ export const protocolOf = ({ messages, model }: Asked): Protocol<unknown, State>
   initial,
   next: (state, event) => next(state, event, messages),
   finishReason: ({ calls, open, reason }) => reasonWith(reason, calls.length + (open === undefined ? 0 : 1)),
-  // An answer that was cut calls nothing that is not whole.
+  // A truncated answer makes no incomplete calls.
   last: (state) =>
     state.reason === "stop"
       ? closed({ ...state, parts: none, omitted: [] }, (calls) => idOf(undefined, messages, calls)).parts

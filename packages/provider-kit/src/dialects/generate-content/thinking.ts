@@ -1,27 +1,27 @@
-/** How much a request lets a model think, as Google's settings say it. */
+/** Converts reasoning settings to Google's thinking settings. */
 import type { Reasoning, WorkerErrorReason } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import { budgetOf, type Effort, fitted, nearest } from "../reasoning.ts"
 import type { Target } from "./request.ts"
 
-/** Google's settings of thinking. */
+/** Google's thinking settings. */
 export interface ThinkingConfig {
   readonly thinkingBudget?: number | undefined
-  /** In capitals, as the API's enumeration is. */
+  /** In upper case, as in the API's enumeration. */
   readonly thinkingLevel?: Uppercase<Effort> | undefined
   readonly includeThoughts?: boolean | undefined
 }
 
 type Thinking = Result.Result<ThinkingConfig | undefined, WorkerErrorReason>
 
-/** Replaces a setting, by default by nothing, or refuses it. */
+/** Replaces a setting (by default with nothing), or rejects it. */
 const unsupported = (target: Target, detail: string, instead?: ThinkingConfig): Thinking => {
   if (!target.omitUnsupported) return Result.fail({ _tag: "InvalidRequest", detail })
   target.onNotice?.(`${detail}: ${instead === undefined ? "left out" : `replaced by ${JSON.stringify(instead)}`}`)
   return Result.succeed(instead)
 }
 
-/** An effort as a model takes it: by a level, or by the tokens that stand for it. */
+/** Converts an effort to what the model supports: a level, or the equivalent number of tokens. */
 const withEffort = ({ capabilities }: Target, effort: Effort): ThinkingConfig =>
   capabilities.thinking === "level"
     ? { thinkingLevel: effort.toUpperCase() as Uppercase<Effort>, includeThoughts: true }
@@ -46,14 +46,14 @@ const tokensOf = (target: Target, tokens: number): Thinking => {
   return unsupported(target, detail, { thinkingBudget: fitted(tokens, least, most), includeThoughts: true })
 }
 
-/** As little thinking as a model can do that always thinks. */
+/** Returns the lowest setting for a model that cannot turn thinking off. */
 const leastOf = ({ capabilities: { budget, efforts, thinking } }: Target): ThinkingConfig | undefined => {
   if (thinking === "budget") return { thinkingBudget: budget[0] }
   const [least] = efforts
   return least && { thinkingLevel: least.toUpperCase() as Uppercase<Effort> }
 }
 
-/** A model that does not think needs no setting that turns thinking off. */
+/** Returns the setting that turns thinking off; a model that never thinks needs none. */
 const offOf = (target: Target): Thinking => {
   const { isThinkingFixed, thinking } = target.capabilities
   if (thinking === "none") return Result.succeed(undefined)
@@ -62,7 +62,10 @@ const offOf = (target: Target): Thinking => {
     : Result.succeed({ thinkingBudget: 0 })
 }
 
-/** The settings of thinking, or why the model cannot think so; `undefined` leaves it to the model. */
+/**
+ * Returns the thinking settings, or the reason why the model does not support the request. `undefined` leaves the
+ * choice to the model.
+ */
 export const thinkingOf = (target: Target, reasoning: Reasoning | undefined): Thinking => {
   switch (reasoning?.type) {
     case undefined:

@@ -1,4 +1,4 @@
-/** Tools, the choice among them and the shape of an answer, as `generateContent` takes them. */
+/** Converts tools, tool choice and output format to the fields of `generateContent`. */
 
 import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -18,13 +18,13 @@ interface FunctionCallingConfig {
   readonly allowedFunctionNames?: ReadonlyArray<string> | undefined
 }
 
-/** The shape of an answer. */
+/** The output format of an answer. */
 export interface Shape {
   readonly responseMimeType?: string | undefined
   readonly responseJsonSchema?: Tool.JsonSchema | undefined
 }
 
-/** The parts of a body for tools and shapes. */
+/** The body fields for tools and output format. */
 export interface Tooling {
   readonly tools?: ReadonlyArray<{ readonly functionDeclarations: ReadonlyArray<FunctionDeclaration> }> | undefined
   readonly toolConfig?: { readonly functionCallingConfig: FunctionCallingConfig } | undefined
@@ -34,7 +34,10 @@ export interface Tooling {
 const declarationOf = ({ description, input, name }: Tool.ToolDefinition): FunctionDeclaration =>
   defined({ name: withLetter(name), description, parametersJsonSchema: input })
 
-/** Google holds arguments to their schema in its mode `VALIDATED`, for all functions or for none. */
+/**
+ * Returns the function calling mode. Google enforces argument schemas only in the mode `VALIDATED`, for all functions
+ * or none.
+ */
 const configOf = (choice: Tool.ToolChoice | undefined, isStrict: boolean): FunctionCallingConfig | undefined => {
   switch (choice) {
     case undefined:
@@ -59,7 +62,7 @@ const shapeOf = (output: Tool.OutputFormat | undefined): Shape => {
 
 const invalid = (detail: string) => Result.fail<WorkerErrorReason>({ _tag: "InvalidRequest", detail })
 
-/** The tools, the choice and the shape of a request, or why the model cannot take them. */
+/** Returns the tools, tool choice and output format of a request, or the reason why the model does not support them. */
 export const toolingOf = (request: WorkerRequest, target: Target): Result.Result<Tooling, WorkerErrorReason> => {
   const { capabilities, model, omitUnsupported, onNotice } = target
   const { output, parallelToolCalls, toolChoice, tools = [] } = request
@@ -67,9 +70,9 @@ export const toolingOf = (request: WorkerRequest, target: Target): Result.Result
   const isShaped = shape.responseMimeType !== undefined
   if (tools.length === 0) return Result.succeed({ shape })
   const isApart = isShaped && !capabilities.shapesWithTools
-  // If a model accepts only one of the two, the tools are omitted, since they must not be called.
+  // If the model accepts only one of the two, the tools are omitted, because they must not be called.
   if (isApart && toolChoice === "none") return Result.succeed({ shape })
-  // Both are demands, so neither is left out.
+  // Both are demands, so neither is omitted.
   if (isApart)
     return invalid(`output with tools: ${model} accepts only one of them; remove one, or use Gemini 3 or later`)
   if (parallelToolCalls === false) {

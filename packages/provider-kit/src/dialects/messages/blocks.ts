@@ -1,4 +1,4 @@
-/** The blocks of an answer as they come: calls of tools, and the thinking that goes back with them. */
+/** Assembles the blocks of an answer: tool calls, and the thinking that must be sent back with them. */
 import { Seed } from "@divisi/core"
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -6,22 +6,22 @@ import * as Json from "../../VendorJson.ts"
 import * as Arguments from "../arguments.ts"
 import type * as Echo from "./echo.ts"
 
-/** A call of a tool, as much as has come of it. */
+/** A tool call, possibly incomplete. */
 export interface Call {
   readonly type: "tool_use"
   readonly id: string
   readonly name: string
   readonly arguments: string
-  /** Arguments that came with the beginning; they count if no pieces follow. */
+  /** Arguments from the start event. They are used if no pieces follow. */
   readonly given: string
-  /** The last piece of the arguments. */
+  /** The last piece received of the arguments. */
   readonly last: string
   readonly isEnded: boolean
 }
 
 type Block = Call | Echo.Thinking | Extract<Echo.Place, { type: "text" }> | { readonly type: "foreign" }
 
-/** Blocks, each at the index that the vendor gives it. Several may have one index: the last is meant. */
+/** Blocks with their index in the response. If several share an index, the last one is meant. */
 export type Blocks = ReadonlyArray<{ readonly index: unknown; readonly block: Block }>
 
 const foreign: Block = { type: "foreign" }
@@ -32,13 +32,13 @@ const word = (value: unknown, name: string): string => {
   return text
 }
 
-/** The input of a call at its beginning: an object, or JSON in a text. */
+/** Returns the input in a call's start event as a string: an object, or JSON in a string. */
 const givenOf = (input: unknown): string => {
   if (typeof input === "string") return input.trim() === "" ? "{}" : input
   return Arguments.textOf(input ?? {})
 }
 
-/** A call's id. Some servers give none, or one id to several calls. */
+/** Returns the id of a call. Some servers send none, or the same one for several calls. */
 const idOf = (id: unknown, blocks: Blocks, message: string): string => {
   const own = Arguments.idOf(id)
   const isFree = (id: string) => !blocks.some(({ block }) => block.type === "tool_use" && block.id === id)
@@ -75,7 +75,7 @@ const blockOf = (start: Json.Fields, blocks: Blocks, message: string): Block => 
   }
 }
 
-/** Takes the beginning of a block; `message` is the id of the answer, of which ids are made for calls without one. */
+/** Starts a block. `message` is the id of the answer, from which ids are derived for calls without one. */
 export const begin = (blocks: Blocks, { content_block, index }: Json.Fields, message: string): Blocks => [
   ...blocks,
   { index, block: blockOf(Json.fields(content_block), blocks, message) }
@@ -84,7 +84,8 @@ export const begin = (blocks: Blocks, { content_block, index }: Json.Fields, mes
 const placeOf = (blocks: Blocks, index: unknown): number => blocks.findLastIndex((one) => one.index === index)
 
 /**
- * Returns the position of a call's piece: the call at its index, or the open one if no call or unknown block is there.
+ * Returns the position of the call that a piece belongs to: the call at its index, or the open call if the index has
+ * neither a call nor an unknown block.
  */
 const placeOfPiece = (blocks: Blocks, index: unknown): number => {
   const at = placeOf(blocks, index)
@@ -104,17 +105,17 @@ const replace = (blocks: Blocks, place: number, block: Block): Blocks => {
   return before === undefined ? blocks : blocks.with(place, { index: before.index, block })
 }
 
-/** The next state of the blocks, and the parts that a piece gives. */
+/** The next state of the blocks, and the parts to emit. */
 export type Next = readonly [Blocks, ReadonlyArray<WorkerPart>]
 
 const none: ReadonlyArray<WorkerPart> = []
 
-/** Some servers send an empty object as the first piece and the real one after it. */
+/** Whether a piece is an empty object that some servers send before the actual arguments. */
 const isPlaceholder = (text: string): boolean => text === "{}"
 
 /**
- * Takes a piece of a call's arguments: of the text, or the whole object. Pieces of a call that the vendor runs itself
- * belong to a foreign block and give nothing.
+ * Adds a piece of a call's arguments: text, or the whole object. Calls that the vendor runs itself are foreign blocks
+ * and emit nothing.
  */
 export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next => {
   const piece =
@@ -124,7 +125,7 @@ export const extendCall = (blocks: Blocks, index: unknown, value: unknown): Next
   const call = callIn(blocks, place)
   if (call === undefined || piece === "") return [blocks, none]
   if (call.isEnded) {
-    // It has been given without arguments.
+    // The call was already emitted without arguments.
     if (call.arguments === "" && call.given === "{}" && !isPlaceholder(piece))
       throw unreadable("arguments of a tool call arrived after its end")
     return [blocks, none]
@@ -143,8 +144,8 @@ const extended = (block: Block, type: "text" | "thinking" | "signature", text: s
 }
 
 /**
- * Takes a piece of a text, of thinking or of a signature. Texts are followed only in answers with thinking: elsewhere
- * their places do not matter, and an answer has hundreds of pieces.
+ * Adds a piece of text, thinking or a signature. Texts are tracked only in answers with thinking, because elsewhere
+ * their position does not matter and an answer has hundreds of pieces.
  */
 export const extend = (
   blocks: Blocks,
@@ -158,7 +159,7 @@ export const extend = (
   return block === undefined ? blocks : replace(blocks, place, extended(block, type, text))
 }
 
-/** A whole call. */
+/** Returns a complete call. */
 const callOf = ({ arguments: text, given, id, last, name }: Call): WorkerPart => ({
   type: "tool-call",
   id,
@@ -172,7 +173,7 @@ const ended = (blocks: Blocks, place: number): Next => {
   return [replace(blocks, place, { ...call, isEnded: true }), [callOf(call)]]
 }
 
-/** Ends the block at an index; a call is whole then. Some servers give the input of a call at its end alone. */
+/** Ends the block at an index, which completes a call. Some servers send the input of a call only here. */
 export const end = (blocks: Blocks, index: unknown, input?: unknown): Next => {
   const place = placeOf(blocks, index)
   const call = callIn(blocks, place)
@@ -183,7 +184,7 @@ export const end = (blocks: Blocks, index: unknown, input?: unknown): Next => {
 
 const isWhole = ({ arguments: text, last }: Call): boolean => Arguments.isObject(Arguments.whole(text, last))
 
-/** Ends the calls whose end did not come and whose arguments are whole. */
+/** Ends the calls whose end event is missing but whose arguments are complete. */
 export const endWhole = (blocks: Blocks): Next => {
   let next = blocks
   const parts: Array<WorkerPart> = []
@@ -196,11 +197,11 @@ export const endWhole = (blocks: Blocks): Next => {
   return [next, parts]
 }
 
-/** Whether a call has not ended. */
+/** Whether any call is incomplete. */
 export const hasOpenCall = (blocks: Blocks): boolean =>
   blocks.some(({ block }) => block.type === "tool_use" && !block.isEnded)
 
-/** Whether the answer calls a tool. */
+/** Whether the answer contains a tool call. */
 export const hasCalls = (blocks: Blocks): boolean => blocks.some(({ block }) => block.type === "tool_use")
 
 const hasThinking = (blocks: Blocks): boolean =>
@@ -219,6 +220,6 @@ const echoed = (block: Block): ReadonlyArray<Echo.Thinking | Echo.Place> => {
   }
 }
 
-/** Returns the data to send back with the turn; empty if no tool was called, or there was no thinking. */
+/** Returns the data to send back with the turn; empty if no tool was called or there was no thinking. */
 export const echoOf = (blocks: Blocks, model: string): Echo.Echo | undefined =>
   hasCalls(blocks) && hasThinking(blocks) ? { model, blocks: blocks.flatMap(({ block }) => echoed(block)) } : undefined

@@ -1,6 +1,6 @@
 /**
  * Data that Anthropic expects back with a turn that called tools: its signed thinking, unchanged, and its position
- * between texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
+ * among texts and calls. https://platform.claude.com/docs/en/build-with-claude/thinking, read in November 2026.
  */
 import * as Json from "../../VendorJson.ts"
 
@@ -9,10 +9,10 @@ export type Thinking =
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "redacted_thinking"; readonly data: string }
 
-/** The position of a text, by its length, or of a tool call. */
+/** The position of a text, identified by its length, or of a tool call. */
 export type Place = { readonly type: "text"; readonly length: number } | { readonly type: "tool_use" }
 
-/** The blocks of a turn, in order. Other models cannot read this model's thinking. */
+/** The blocks of a turn, in order. Thinking can be read only by the model that wrote it. */
 export interface Echo {
   readonly model: string
   readonly blocks: ReadonlyArray<Thinking | Place>
@@ -30,7 +30,7 @@ const blockOf = (block: Json.Fields): Thinking | Place | undefined => {
   return type === "tool_use" ? { type } : undefined
 }
 
-/** Returns the blocks of an echo; empty if it comes from another model or vendor. */
+/** Returns the blocks in an echo; empty if another model or vendor issued it. */
 export const read = (echo: unknown, model: string): Echo["blocks"] => {
   const fields = Json.fields(echo)
   if (fields.model !== model) return noBlocks

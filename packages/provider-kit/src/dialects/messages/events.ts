@@ -1,4 +1,4 @@
-/** The types of the events of Messages. https://platform.claude.com/docs/en/build-with-claude/streaming */
+/** The event types of the Messages API. https://platform.claude.com/docs/en/build-with-claude/streaming */
 
 export const events = {
   messageStart: "message_start",
@@ -11,7 +11,7 @@ export const events = {
   ping: "ping"
 } as const
 
-/** The types of the deltas of a block. */
+/** The delta types of a block. */
 export const deltas = {
   text: "text_delta",
   thinking: "thinking_delta",

@@ -1,4 +1,4 @@
-/** Folds events of the Messages API, or a complete message, into the parts of a worker's answer. */
+/** Folds Messages API events, or a complete message, into the parts of a worker's answer. */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
@@ -11,26 +11,29 @@ import { deltas, events } from "./events.ts"
 import { type Counts, counted, usageOf } from "./usage.ts"
 import { blockEvents, eventsOf } from "./whole.ts"
 
-/** The state of an answer so far. */
+/** The accumulated state of an answer. */
 export interface State {
   /** Whether the first event of an answer has arrived. */
   readonly hasBegun: boolean
   /** Whether the vendor has marked the answer as complete. */
   readonly isComplete: boolean
-  /** The finish reason, once the vendor has reported it. */
+  /** The finish reason, once it has been reported. */
   readonly reason?: FinishReason | undefined
-  /** The id of the message; empty if it has no id. */
+  /** The message id; empty if there is none. */
   readonly id: string
-  /** The model name in the response. */
+  /** The model name reported in the response. */
   readonly model?: string | undefined
   readonly counts: Counts
   /** The blocks that have started. */
   readonly blocks: Blocks.Blocks
   /** Whether any text or thinking has arrived. */
   readonly hasText: boolean
-  /** Blocks in the first event. They are used if no others follow. */
+  /** Blocks in the first event. They are used if no other blocks follow. */
   readonly preset?: unknown
-  /** The last event of an unknown type that contains text. It is the reason if the answer ends without one. */
+  /**
+   * The last event of an unknown type that contains text. Used as the error message if the answer ends without a
+   * reason.
+   */
   readonly foreign?: Json.Fields | undefined
 }
 
@@ -49,21 +52,21 @@ const failed = (state: State, failure: WorkerErrorReason): Step<State> => ({ sta
 const spoken = (state: State, type: "text" | "reasoning", text: string): Step<State> =>
   text === "" ? silent(state) : { state: state.hasText ? state : { ...state, hasText: true }, parts: [{ type, text }] }
 
-/** Blocks without anything to say here: calls, and tools that the vendor runs itself. */
+/** Blocks that need no notice: tool calls, and tools that the vendor runs itself. */
 const known = /^(?:tool_use|redacted_thinking|(?:server|mcp)_tool_use|\w+_tool_result|container_upload|compaction)$/
 
-/** Kinds of blocks of thinking: Anthropic's, and that of proxies. */
+/** Types of thinking blocks: Anthropic's, and the one that proxies use. */
 const thoughts: ReadonlySet<unknown> = new Set(["thinking", "reasoning"])
 
 const skipped = (type: unknown): string => `a block of type "${String(type).slice(0, 40)}" is skipped`
 
-/** A text may have citations. */
+/** Adds a notice if a text has citations. */
 const withSources = (step: Step<State>, block: Json.Fields): Step<State> =>
   Json.items(block.citations).length === 0 ? step : { ...step, omitted: citations }
 
 const citations = ["citations"]
 
-/** A block may have all of its text, or the first piece of it, at its beginning. */
+/** Starts a block. Its start event may already contain all of its text, or the first piece. */
 const begun = (state: State, event: Json.Fields): Step<State> => {
   const block = Json.fields(event.content_block)
   const next = { ...state, hasBegun: true, blocks: Blocks.begin(state.blocks, event, state.id) }
@@ -74,7 +77,7 @@ const begun = (state: State, event: Json.Fields): Step<State> => {
   return known.test(String(block.type)) ? silent(next) : { ...silent(next), warning: skipped(block.type) }
 }
 
-/** The kind of a delta; some proxies leave out its type. */
+/** Returns the kind of a delta; some proxies omit its type. */
 const kindOfDelta = (delta: Json.Fields): unknown => {
   if (delta.type !== undefined && delta.type !== null) return delta.type
   if (delta.partial_json !== undefined) return deltas.input
@@ -82,11 +85,11 @@ const kindOfDelta = (delta: Json.Fields): unknown => {
   return delta.text === undefined ? undefined : deltas.text
 }
 
-/** A text, or a list of parts. */
+/** Returns text from a string or a list of parts. */
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? content(value, "text").text : Json.said(value, "text")
 
-/** Adds a delta of a block. Unknown kinds are ignored. */
+/** Applies a delta to a block. Unknown kinds are ignored. */
 const added = (state: State, { delta: value, index }: Json.Fields): Step<State> => {
   const delta = Json.fields(value)
   switch (kindOfDelta(delta)) {
@@ -115,7 +118,7 @@ const added = (state: State, { delta: value, index }: Json.Fields): Step<State> 
   }
 }
 
-/** The end of a block; some servers give all of it there. */
+/** Ends a block; some servers send its entire content here. */
 const ended = (before: State, { content_block, index }: Json.Fields): Step<State> => {
   const block = Json.fields(content_block)
   const { parts: said, state } =
@@ -141,7 +144,7 @@ const started = (state: State, { message: value }: Json.Fields): Step<State> => 
   })
 }
 
-/** The vendor's words about an ending that means failure, if it has any. */
+/** Returns the vendor's message for a failed answer, if there is one. */
 const failureOf = ({ failure }: Extract<Ending, { type: "failed" }>, delta: Json.Fields): WorkerErrorReason => {
   const said = Errors.messageOf(Errors.read(delta.error ?? delta.stop_details))
   return said === "" ? failure : { ...failure, detail: `${failure.detail}: ${said}` }
@@ -152,7 +155,7 @@ const stopOf = (event: Json.Fields, delta: Json.Fields): string => {
   return isOpen(word) ? "" : word
 }
 
-/** Usage, and why the answer ends. Several may come: the last word counts. */
+/** Reads usage and the finish reason. If several events report a reason, the last one is used. */
 const changed = (state: State, event: Json.Fields): Step<State> => {
   const delta = Json.fields(event.delta)
   const counts = counted(counted(state.counts, delta.usage), event.usage)
@@ -161,7 +164,7 @@ const changed = (state: State, event: Json.Fields): Step<State> => {
   const end = ending(stop, "stop_reason")
   if (end.type === "failed") return failed({ ...state, counts }, failureOf(end, delta))
   const filled = fill({ ...state, counts, reason: end.reason }, state.preset)
-  // Some servers send no end of a block.
+  // Some servers omit the end events of blocks.
   const [blocks, ends] = Blocks.endWhole(filled.state.blocks)
   return { ...filled, state: { ...filled.state, blocks }, parts: [...filled.parts, ...ends] }
 }
@@ -181,11 +184,11 @@ const fold = (state: State, events: ReadonlyArray<Json.Fields>): Step<State> => 
   return { ...step, parts, omitted, warning }
 }
 
-/** Takes blocks that came within the message, if no others have come. */
+/** Adds the blocks of the message itself, if no other blocks have arrived. */
 const fill = (state: State, content: unknown): Step<State> =>
   state.blocks.length === 0 && !state.hasText ? fold(state, blockEvents(content)) : silent(state)
 
-/** An answer marked complete must not miss any part. */
+/** Checks that an answer marked as complete has no incomplete block. */
 const completed = (state: State, event: Json.Fields): Step<State> => {
   const { message, "amazon-bedrock-invocationMetrics": metrics } = event
   const whole = Json.fields(message)
@@ -206,7 +209,7 @@ const completed = (state: State, event: Json.Fields): Step<State> => {
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null
 
-/** The kind of an event. Some proxies leave out its type, or write errors in another vendor's form. */
+/** Returns the kind of an event. Some proxies omit its type, or send errors in another vendor's format. */
 const kindOf = (event: Json.Fields): string => {
   if (Errors.isSaid(event.error)) return "error"
   const type = Json.said(event.type, "type")
@@ -218,7 +221,7 @@ const kindOf = (event: Json.Fields): string => {
   return ""
 }
 
-/** An event of no known kind: a server that does not speak this protocol may say why it refuses. */
+/** Reads an event of an unknown kind. A server that does not support this protocol may explain its rejection there. */
 const foreign = (state: State, event: Json.Fields): Step<State> => {
   if (Errors.read(event).words.length === 0) return silent(state)
   if (!state.hasBegun) return failed(state, Errors.reasonOfEvent(event))
@@ -261,13 +264,13 @@ const incomplete = ({ foreign, hasBegun }: State): WorkerErrorReason => {
 }
 
 /**
- * Returns the reason for the end of the answer. A reason without `message_stop` is sufficient
- * (tombii/better-ccflare#307). An answer with tool calls waits for their results, regardless of the vendor's ending.
+ * Returns the finish reason. A reason without a final `message_stop` suffices (tombii/better-ccflare#307). An answer
+ * with tool calls finishes with `tool-calls`, regardless of the vendor's reason.
  */
 const finishReason = ({ blocks, hasText, reason }: State): FinishReason | undefined => {
   if (reason === undefined || Blocks.hasOpenCall(blocks)) return undefined
   if (Blocks.hasCalls(blocks)) return reason === "stop" ? "tool-calls" : reason
-  // With a text, the word alone is wrong.
+  // The finish reason is wrong, but the text is usable.
   if (reason === "tool-calls") return hasText ? "stop" : undefined
   return reason
 }

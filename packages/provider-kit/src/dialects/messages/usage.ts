@@ -1,10 +1,10 @@
-/** The usage fields of Messages, and how those of several events are merged. */
+/** Reads the usage fields of Messages and merges the figures of several events. */
 import { defined } from "@divisi/core/Fields"
 import type { Usage } from "@divisi/core/Usage"
 import * as Json from "../../VendorJson.ts"
 import { reportOf } from "../usage.ts"
 
-/** The usage figures of the events so far. Anthropic does not include cached tokens in the input. */
+/** The merged usage figures. Anthropic does not count cached tokens as input. */
 export interface Counts {
   readonly input?: number | undefined
   readonly cacheRead?: number | undefined
@@ -16,7 +16,7 @@ export interface Counts {
 const sum = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0)
 
-/** OpenAI's names, which proxies use on this protocol as well; there the input includes what was cached. */
+/** Converts OpenAI's field names, which proxies also use in this protocol. There, the input includes cached tokens. */
 const inOpenAiNames = (reported: Json.Fields): Counts => {
   const prompt = Json.number(reported.prompt_tokens)
   const cacheRead = Json.number(Json.fields(reported.prompt_tokens_details).cached_tokens)
@@ -28,7 +28,7 @@ const inOpenAiNames = (reported: Json.Fields): Counts => {
   }
 }
 
-/** The names of Bedrock, which puts its own report into the last event. */
+/** Converts Bedrock's field names; Bedrock adds a separate report to the last event. */
 const inBedrockNames = (reported: Json.Fields): Counts => ({
   input: Json.number(reported.inputTokenCount),
   cacheRead: Json.number(reported.cacheReadInputTokenCount),
@@ -53,11 +53,11 @@ const inputOf = ({ cacheRead, cacheWrite, input }: Counts): number =>
   (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0)
 
 /**
- * Adds the usage figures of an event. They are cumulative, so a later figure replaces an earlier one.
+ * Merges the usage figures of an event. Figures are cumulative, so a later one replaces an earlier one.
  *
- * The input figures are replaced together, because a server may count the same tokens as input at first and as cached
- * later (Moonshot). Servers that know the input only at the beginning, or only at the end, report zeros in the other
- * event (zai-org/GLM-5#139, sgl-project/sglang#20678): zeros do not replace other figures.
+ * The input figures are replaced together, because a server may first count tokens as input and later as cached
+ * (Moonshot). Servers that know the input only at the start, or only at the end, report zeros in the other event
+ * (zai-org/GLM-5#139, sgl-project/sglang#20678), so zeros do not replace other figures.
  */
 export const counted = (counts: Counts, usage: unknown): Counts => {
   const reported = Json.fields(reportOf(usage))
@@ -89,7 +89,7 @@ export const usageOf = (counts: Counts): Usage | undefined => {
   })
 }
 
-/** Converts a usage to the format of Messages, in which the input does not include cached tokens. */
+/** Converts usage to the Messages format, in which the input excludes cached tokens. */
 export const reported = ({
   cachedInputTokens = 0,
   cacheWriteTokens = 0,

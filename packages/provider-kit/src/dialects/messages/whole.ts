@@ -3,11 +3,11 @@
 import * as Json from "../../VendorJson.ts"
 import { events } from "./events.ts"
 
-/** A block; some servers give a text alone. */
+/** Returns a block; some servers send a plain string. */
 const blockOf = (block: unknown): Json.Fields =>
   typeof block === "string" ? { type: "text", text: block } : Json.object(block, "a block")
 
-/** Returns the events of complete blocks. */
+/** Returns the stream events for complete blocks. */
 export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
   if (typeof content === "string") return blockEvents([{ type: "text", text: content }])
   return Json.array(content ?? undefined, "content").flatMap((block, index) => [
@@ -16,7 +16,7 @@ export const blockEvents = (content: unknown): ReadonlyArray<Json.Fields> => {
   ])
 }
 
-/** Returns the events of a complete message. */
+/** Returns the stream events for a complete message. */
 export const eventsOf = (message: Json.Fields): ReadonlyArray<Json.Fields> => [
   { type: events.messageStart, message: { ...message, content: [], stop_reason: null } },
   ...blockEvents(message.content),

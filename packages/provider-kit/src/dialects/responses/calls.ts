@@ -1,61 +1,61 @@
 /**
- * The tools that an answer of the Responses API asks for. A call may come at its start, by deltas of its arguments, at
- * their end, at its own end, or only in the final response; what comes last wins.
+ * Assembles the tool calls of a Responses API answer. A call may arrive with its start event, in argument deltas, with
+ * the end of its arguments, with its end event, or only in the final response. Later data takes precedence.
  */
 import type { WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 import * as Arguments from "../arguments.ts"
 
-/** A call as far as it has come. */
+/** A tool call, possibly incomplete. */
 interface Call {
-  /** The number and the id of its item, which its pieces name. */
+  /** The index and the id of the output item, which its pieces refer to. */
   readonly index: unknown
   readonly itemId: string
   readonly id: string
   readonly name: string
   readonly arguments: string
-  /** The pieces of its arguments emitted so far. */
+  /** The part of the arguments that has been emitted. */
   readonly given: string
-  /** The last piece of the arguments. */
+  /** The last piece received of the arguments. */
   readonly last: string
   readonly isEnded: boolean
 }
 
-/** The calls so far, in order. */
+/** The calls received so far, in order. */
 export type Calls = ReadonlyArray<Call>
 
-/** The next calls, and what a worker gives. */
+/** The next state of the calls, and the parts to emit. */
 export interface Taken {
   readonly calls: Calls
   readonly parts: ReadonlyArray<WorkerPart>
-  /** Whether the end of a call has other arguments than its pieces. */
+  /** Whether the final arguments of a call differ from its pieces. */
   readonly isOther?: boolean | undefined
 }
 
-/** The position of an event: the number of its item, and its id. */
+/** The position of an event: the index and the id of its output item. */
 export interface Place {
   readonly index: unknown
   readonly itemId: string
 }
 
-/** More calls than this no answer has. */
+/** Maximum number of calls per answer. */
 const most = 1024
 
 const none: ReadonlyArray<WorkerPart> = []
 
-/** Whether an output item is a call of a tool. */
+/** Whether an output item is a tool call. */
 export const isCall = ({ arguments: given, call_id, name, type }: Json.Fields): boolean =>
   type === undefined ? name !== undefined && (given ?? call_id) !== undefined : types.has(type)
 
-/** `function` and `tool_use` are what proxies leave of other vendors' calls. */
+/** `function` and `tool_use` occur if a proxy forwards another vendor's calls. */
 const types = new Set<unknown>(["function_call", "tool_call", "custom_tool_call", "function", "tool_use"])
 
-/** The input of a custom tool is any text; workers are offered functions alone. */
+/** Returns the input of a custom tool call, which may be any text. Workers are only offered function tools. */
 const inputOf = ({ input }: Json.Fields): unknown =>
   typeof input !== "string" || input === "" || Arguments.isObject(input) ? input : JSON.stringify({ input })
 
-/** The function of a call. Some proxies nest it, as Chat Completions does. */
+/** Returns the function of a call. Some proxies nest it as in Chat Completions. */
 const calledIn = (item: Json.Fields): Json.Fields => (item.function ? Json.fields(item.function) : item)
 
 const argumentsOf = (item: Json.Fields): string =>
@@ -69,7 +69,7 @@ const placeOf = (calls: Calls, { index, itemId }: Place, callId = ""): number =>
   const byIndex = calls.findLastIndex((call) => index !== undefined && call.index === index)
   if (byIndex === -1) return index === undefined && itemId === "" && callId === "" ? calls.length - 1 : -1
   const call = calls[byIndex]!
-  // A number that is used twice stands for two calls.
+  // An index that is used twice denotes two calls.
   const isOther = call.isEnded && callId !== "" && call.id !== callId
   return isOther ? -1 : byIndex
 }
@@ -91,7 +91,7 @@ const withCall = (calls: Calls, place: number, call: Call): Calls => {
   return [...calls, call]
 }
 
-/** Gives what of a call's arguments has not been given, once its name is known. */
+/** Emits the part of a call's arguments that has not been emitted, once the name is known. */
 const give = (call: Call): readonly [Call, ReadonlyArray<WorkerPart>] => {
   const { arguments: text, given, id, name } = call
   if (name === "" || id === "" || text === given || !text.startsWith(given)) return [call, none]
@@ -112,7 +112,7 @@ const putAt = (calls: Calls, place: number, call: Call, before: Call | undefined
   return { calls: withCall(calls, place, next), parts, isOther }
 }
 
-/** Takes the beginning of a call. */
+/** Starts a call. */
 export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
   const place = placeOf(calls, at, Arguments.idOf(item.call_id))
   const before = calls[place]
@@ -122,7 +122,7 @@ export const begin = (calls: Calls, at: Place, item: Json.Fields): Taken => {
   return putAt(calls, place, { ...call, arguments: text === "{}" ? "" : text }, before)
 }
 
-/** Takes a piece of a call's arguments. */
+/** Adds a piece of a call's arguments. */
 export const extend = (calls: Calls, at: Place, delta: unknown): Taken => {
   const piece = Arguments.textOf(delta)
   if (piece === "") return { calls, parts: none }
@@ -131,7 +131,10 @@ export const extend = (calls: Calls, at: Place, delta: unknown): Taken => {
   return putAt(calls, place, { ...before, arguments: before.arguments + piece, last: piece }, undefined)
 }
 
-/** Takes the end of a call's arguments, of a call, or a call of the final response: what they say wins. */
+/**
+ * Completes a call from the end of its arguments, its end event, or the final response, which take precedence over the
+ * pieces.
+ */
 export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true): Taken => {
   const place = placeOf(calls, at, Arguments.idOf(item.call_id))
   const before = calls[place]
@@ -140,7 +143,10 @@ export const end = (calls: Calls, at: Place, item: Json.Fields, isCallEnd = true
   return putAt(calls, place, { ...call, arguments: text, isEnded: isCallEnd || call.isEnded }, before)
 }
 
-/** Returns the complete calls. In a complete answer, a call without its end event counts if it can be parsed. */
+/**
+ * Returns the complete calls. If the answer is complete, a call without an end event is included if its arguments can
+ * be parsed.
+ */
 export const whole = (calls: Calls, isComplete: boolean): ReadonlyArray<WorkerPart> => {
   const taken = isComplete ? calls : calls.filter(({ isEnded }) => isEnded)
   return taken.map(({ arguments: given, id, isEnded, last, name }) => {

@@ -1,12 +1,12 @@
 /**
- * The reasoning that OpenAI expects back with a turn that called tools: its items, encrypted if responses are not
- * stored, each before the calls that follow from it.
+ * The reasoning that OpenAI expects back with a turn that called tools: its items (encrypted if responses are not
+ * stored), each before the calls that follow it.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import { unreadable } from "../../VendorError.ts"
 import * as Json from "../../VendorJson.ts"
 
-/** A reasoning item in the format in which it is sent back. */
+/** A reasoning item in the format required by the API. */
 export interface ReasoningItem {
   type: "reasoning"
   id: string
@@ -14,16 +14,16 @@ export interface ReasoningItem {
   encrypted_content?: string
 }
 
-/** A reasoning item, or the position of a tool call among them. */
+/** A reasoning item, or the position of a tool call among the reasoning items. */
 export type Place = ReasoningItem | { readonly type: "function_call"; readonly call_id: string }
 
-/** Data to send back with a turn. Other models cannot read it. */
+/** Data to send back with a turn. Only the model that issued it can read it. */
 export interface Echo {
   readonly model: string
   readonly items: ReadonlyArray<Place>
 }
 
-/** As much of an item as the vendor takes back; nothing of another kind. */
+/** Returns the fields of a reasoning item that the vendor accepts back; `undefined` for other items. */
 const reasoningOf = (value: unknown): ReasoningItem | undefined => {
   const { encrypted_content: encrypted, id, summary, type } = Json.fields(value)
   if (type !== "reasoning" || typeof id !== "string") return undefined
@@ -35,19 +35,19 @@ const reasoningOf = (value: unknown): ReasoningItem | undefined => {
   return typeof encrypted === "string" ? { ...item, encrypted_content: encrypted } : item
 }
 
-/** Returns the position of a completed output item; `undefined` if it is not sent back. */
+/** Returns the position of a completed output item; `undefined` if the item is not sent back. */
 export const placeOf = (item: Json.Fields): Place | undefined => {
   const { call_id: id, type } = item
   return type === "function_call" && typeof id === "string" ? { type, call_id: id } : reasoningOf(item)
 }
 
-/** Whether two positions are the same, because an item may be both in the stream and in the final response. */
+/** Whether two positions are equal. An item may occur both in the stream and in the final response. */
 export const isSame = (left: Place, right: Place): boolean =>
   left.type === "reasoning"
     ? right.type === "reasoning" && left.id === right.id
     : right.type === left.type && left.call_id === right.call_id
 
-/** More of them than this no answer has. */
+/** Maximum number of positions per answer. */
 const most = 2048
 
 /** Adds a position. */
@@ -56,13 +56,13 @@ export const withPlace = (places: ReadonlyArray<Place>, place: Place): ReadonlyA
   return [...places, place]
 }
 
-/** Returns the data to send back with the turn; `undefined` if no tool was called, or there was no thinking. */
+/** Returns the data to send back with the turn; `undefined` if no tool was called or there was no thinking. */
 export const echoOf = (model: string, items: ReadonlyArray<Place>): Echo | undefined =>
   items.some(({ type }) => type === "reasoning") && items.some(({ type }) => type === "function_call")
     ? { model, items }
     : undefined
 
-/** Returns the reasoning before all calls and after each call. */
+/** Returns the reasoning items before all calls, and those after each call. */
 export const placed = (
   echo: unknown,
   model: string,

@@ -1,4 +1,4 @@
-/** The types of the events of Responses. https://developers.openai.com/api/reference/resources/responses */
+/** The event types of the Responses API. https://developers.openai.com/api/reference/resources/responses */
 
 export const events = {
   created: "response.created",

@@ -1,6 +1,6 @@
 /**
- * Folds the events of the Responses API, or a complete response, into one answer. Content may arrive at its start, in
- * deltas, at its end, or only in the final response, which takes precedence.
+ * Folds Responses API events, or a complete response, into one answer. Content may arrive with its start event, in
+ * deltas, with its end event, or only in the final response, which takes precedence.
  */
 import type { FinishReason, WorkerErrorReason, WorkerPart } from "@divisi/core/Worker"
 import { unreadable } from "../../VendorError.ts"
@@ -20,13 +20,13 @@ import { events } from "./events.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of a message's text, and its position. */
+/** A part of a message's text, with its position. */
 interface Part extends Calls.Place {
   readonly part: unknown
   readonly text: string
 }
 
-/** The state of an answer so far. */
+/** The accumulated state of an answer. */
 export interface State {
   /** Whether data in the format of this API has arrived. */
   readonly hasBegun: boolean
@@ -37,11 +37,14 @@ export interface State {
   /** The items whose reasoning has arrived. */
   readonly reasoned: ReadonlyArray<Calls.Place>
   readonly calls: Calls.Calls
-  /** The reasoning, with the positions of tool calls. */
+  /** The reasoning items, with the positions of tool calls. */
   readonly places: ReadonlyArray<Echo.Place>
-  /** The response in the last event, once it has arrived. */
+  /** The response from the final event, once it has arrived. */
   readonly last: Json.Fields | undefined
-  /** The last event of an unknown type that contains text. It is the reason if the answer ends without one. */
+  /**
+   * The last event of an unknown type that contains text. Used as the error message if the answer ends without a
+   * reason.
+   */
   readonly foreign: Json.Fields | undefined
 }
 
@@ -73,7 +76,7 @@ const placeOf = (event: Json.Fields): Calls.Place => ({
 const isSame = (left: Calls.Place, right: Calls.Place): boolean =>
   left.itemId !== "" && right.itemId !== "" ? left.itemId === right.itemId : left.index === right.index
 
-/** More parts than this no answer has. */
+/** Maximum number of text parts per answer. */
 const most = 4096
 
 const findPart = (texts: State["texts"], place: Calls.Place, part: unknown): number =>
@@ -86,7 +89,7 @@ const withText = (state: State, at: number, part: Part): State => {
 
 const textPart = (text: string): ReadonlyArray<WorkerPart> => (text === "" ? nothing : [{ type: "text", text }])
 
-/** Takes a piece of a part's text. */
+/** Adds a piece of a part's text. */
 const said = (state: State, event: Json.Fields): Step<State> => {
   const { text } = content(event.delta, "delta")
   if (text === "") return silent(state)
@@ -99,7 +102,7 @@ const said = (state: State, event: Json.Fields): Step<State> => {
 
 const otherText = "an end has another text than was streamed: the end counts"
 
-/** Takes the whole text of a part: what is missing is given, and another text replaces what has been. */
+/** Applies the complete text of a part: emits what is missing, and replaces the streamed text if it differs. */
 const wholePart = (state: State, place: Calls.Place, part: unknown, text: string): Step<State> => {
   const at = findPart(state.texts, place, part)
   const before = state.texts[at]?.text ?? ""
@@ -117,7 +120,7 @@ const partText = (value: unknown): string => {
 
 const isRefusal = (value: unknown): boolean => Json.fields(value).type === "refusal"
 
-/** Takes the text of a whole message. */
+/** Applies the text of a complete message. */
 const message = (state: State, place: Calls.Place, item: Json.Fields): Step<State> => {
   const parts =
     typeof item.content === "string" ? [{ type: "output_text", text: item.content }] : Json.items(item.content)
@@ -131,14 +134,14 @@ const message = (state: State, place: Calls.Place, item: Json.Fields): Step<Stat
 
 const texts: ReadonlySet<unknown> = new Set(["output_text", "text", "refusal", "summary_text", undefined, null])
 
-/** The contents of a part that are no text. */
+/** Returns the kinds of content in a part other than text. */
 const omittedOf = (value: unknown): ReadonlyArray<string> => {
   const part = Json.fields(value)
   if (!texts.has(part.type)) return [Omitted.kindOf(part.type)]
   return Json.items(part.annotations).length === 0 ? [] : ["citations"]
 }
 
-/** Takes the calls of a message, where proxies leave them as Chat Completions has them. */
+/** Reads tool calls within a message, which some proxies leave in the format of Chat Completions. */
 const callsWithin = (state: State, item: Json.Fields): Step<State> => {
   let step: Step<State> = silent(state)
   for (const [at, value] of Json.items(item.tool_calls).entries()) {
@@ -180,11 +183,11 @@ const thought = (state: State, event: Json.Fields): Step<State> => {
 const reasoningTexts = (item: Json.Fields): string =>
   [...listOf(item.summary), ...listOf(item.content)].map((part) => Json.text(part) ?? partText(part)).join("")
 
-/** A list, or what stands for one item of it. */
+/** Returns a list, or a single item as a list. */
 const listOf = (value: unknown): ReadonlyArray<unknown> =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
 
-/** Reasoning that comes whole counts where none of it has come in pieces. */
+/** Adds reasoning that arrives complete, unless its pieces have already arrived. */
 const wholeThought = (state: State, place: Calls.Place, text: string): Step<State> =>
   text === "" || state.reasoned.some((one) => isSame(one, place))
     ? silent(state)
@@ -220,7 +223,7 @@ const withPlace = (state: State, item: Json.Fields): State => {
   return { ...state, places: Echo.withPlace(state.places, place) }
 }
 
-/** Takes an output item that has ended, in the stream or in the final response. */
+/** Applies a completed output item from the stream or the final response. */
 const ended = (before: State, index: unknown, value: unknown): Step<State> => {
   const item = Json.object(value ?? undefined, "an item")
   const state = withPlace(before, item)
@@ -240,7 +243,7 @@ const ended = (before: State, index: unknown, value: unknown): Step<State> => {
 const isMessage = (item: Json.Fields): boolean =>
   item.type === "message" || (item.type === undefined && !Calls.isCall(item))
 
-/** The response's own final text takes precedence, if it has one. */
+/** Applies the final text of the response, if it has one; it takes precedence. */
 const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> => {
   const whole = output.map(Json.fields).filter(isMessage)
   const text = whole
@@ -255,13 +258,13 @@ const finalText = (state: State, output: ReadonlyArray<unknown>): Step<State> =>
     : { state: { ...next, isOther: true }, parts: nothing, warning: otherText }
 }
 
-/** The response of an event; some servers leave it out, and write its error into the event. */
+/** Returns the response from an event; some servers omit it and put the error into the event. */
 const lastOf = ({ error, response, usage }: Json.Fields): Json.Fields => {
   const last = Json.object(response ?? (error ? { error } : undefined), "response")
   return usage && !last.usage ? { ...last, usage } : last
 }
 
-/** The items of a response. `output_text` is what SDKs make of them, and some servers give it alone. */
+/** Returns the items of a response. `output_text` is derived by SDKs, but some servers send nothing else. */
 const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
   const output = listOf(last.output).filter((item) => item !== null)
   return output.length === 0 && Json.text(last.output_text) !== undefined
@@ -269,7 +272,7 @@ const outputOf = (last: Json.Fields): ReadonlyArray<unknown> => {
     : output
 }
 
-/** Takes the final response: what it has of items counts. */
+/** Applies the final response, whose items take precedence. */
 const completed = (state: State, last: Json.Fields): Step<State> => {
   const output = outputOf(last)
   const others = output.filter((item) => !isMessage(Json.fields(item)))
@@ -292,11 +295,11 @@ const failure = (last: Json.Fields): WorkerErrorReason | undefined => {
   return { _tag: "Overloaded", detail: `the answer ended with status "${last.status}" without a reason` }
 }
 
-/** Takes the end of the response, whatever its event is called. */
+/** Ends the response, regardless of the name of its last event. */
 const concluded = (state: State, last: Json.Fields): Step<State> => {
   const failed = failure(last)
   if (failed !== undefined) return { state: { ...state, last }, parts: nothing, failure: failed }
-  // Proxies write `completed` for an answer that was cut.
+  // Proxies report `completed` for truncated answers.
   const isCut = last.status === "completed" && Json.text(Json.fields(last.incomplete_details).reason) !== undefined
   return completed(state, isCut ? { ...last, status: "incomplete" } : last)
 }
@@ -306,7 +309,7 @@ const incompleteReason = (last: Json.Fields): string => {
   return Json.text(details.reason) ?? Json.text(last.incomplete_details) ?? "incomplete"
 }
 
-/** An answer that is incomplete for no good reason has failed. */
+/** Returns the failure of an answer that is incomplete without a valid reason. */
 const failed = ({ last }: State): WorkerErrorReason | undefined => {
   if (last?.status !== "incomplete") return undefined
   const end = ending(incompleteReason(last), "incomplete_details.reason")
@@ -328,13 +331,13 @@ const finishReason = (state: State): FinishReason | undefined => {
 // The protocol
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Emits the handle for fetching the answer again, if the vendor processes it in the background. */
+/** Emits the handle for fetching the answer later, if the vendor processes it in the background. */
 const created = (state: State, event: Json.Fields, isBackground: boolean): Step<State> => {
   const id = isBackground ? Json.text(lastOf(event).id) : undefined
   return id === undefined ? silent(state) : { state, parts: [{ type: "handle", handle: id }] }
 }
 
-/** Takes the beginning or the end of a part: both have all of its text. */
+/** Applies the start or end event of a part, both of which contain its entire text. */
 const partEnd = (state: State, event: Json.Fields): Step<State> => {
   const step = wholePart(state, placeOf(event), event.content_index ?? 0, partText(event.part ?? event))
   return isRefusal(event.part) ? { ...step, state: { ...step.state, isRefused: true } } : step
@@ -347,7 +350,7 @@ const refused =
   (state, event, isBackground) =>
     handler(state.isRefused ? state : { ...state, isRefused: true }, event, isBackground)
 
-/** Handlers by event; other events are ignored. */
+/** Event handlers by type; other events are ignored. */
 const handlers: Readonly<Record<string, Handler>> = {
   [events.created]: created,
   [events.textDelta]: said,
@@ -396,13 +399,13 @@ const next = (state: State, event: unknown, isBackground: boolean): Step<State> 
   return silent(hasWords ? { ...state, foreign: fields } : state)
 }
 
-/** Whether the object is a response and not an event. */
+/** Whether an object is a complete response and not an event. */
 const isWhole = ({ object, output, type }: Json.Fields): boolean =>
   type === undefined && (object === "response" || (object === undefined && Array.isArray(output)))
 
 const ends: ReadonlySet<unknown> = new Set(["completed", "incomplete", "failed", "cancelled", undefined, null])
 
-/** A response that came whole. */
+/** Applies a complete response. */
 const whole = (state: State, response: Json.Fields): Step<State> => {
   if (!ends.has(response.status)) throw unreadable("an answer is incomplete")
   return concluded(state, response)
@@ -417,7 +420,7 @@ export const protocol = (model: string, isBackground = false): Protocol<unknown,
   isOver: ({ last }) => last !== undefined,
   last: ({ calls, last }) => Calls.whole(calls, last?.status !== "incomplete"),
   text: (state) => (state.isOther ? textOf(state) : undefined),
-  // OpenAI counts cached tokens in the input, and reasoning in the output, as we do.
+  // OpenAI's input includes cached tokens and its output includes reasoning, as in our usage.
   usage: ({ last }) => usageOf(last?.usage),
   model: ({ last }) => Json.text(last?.model),
   echo: ({ places }) => Echo.echoOf(model, places),
