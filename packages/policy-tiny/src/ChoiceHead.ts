@@ -1,28 +1,28 @@
 /**
  * Chooses workers by the expected value of each choice. A small network estimates three probabilities for each worker
- * from its features: that its answer is correct, alone or in two attempts, and that it identifies a correct answer as a
- * checker. The weighted cost of calls is subtracted. The number and order of workers do not matter. Choices have
- * probabilities with gradients.
+ * from its features: that its answer is correct, that at least one of two attempts is correct, and that it identifies a
+ * correct answer as a checker. The weighted cost of the calls is subtracted. Pools may have any number of workers in
+ * any order. The choices have differentiable probabilities.
  */
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The features of each worker with respect to a part of a question: {@link inputs} numbers for each. */
+/** The features of each worker for a part of a question: {@link inputs} numbers per worker. */
 export type Features = ReadonlyArray<ReadonlyArray<number>>
 
-/** All weights as one list of {@link size} numbers. */
+/** All weights of the head, as one list of {@link size} numbers. */
 export type Weights = Float64Array
 
-/** The number of features per worker. */
+/** Number of features per worker. */
 export const inputs = 18
 
 const inner = 64
 
 /**
- * The probabilities, from 0 to 1, that a worker's answer is right, that at least one of its two answers is right, and
- * that its check identifies a right answer.
+ * Probabilities from 0 to 1: that a worker's answer is correct, that at least one of its two attempts is correct, and
+ * that its check identifies a correct answer.
  */
 export interface Chances {
   readonly alone: number
@@ -37,27 +37,27 @@ const openingBias = opening + inner * inputs
 const closing = openingBias + inner
 const closingBias = closing + chances.length * inner
 
-/** The number of features for a part of a question and an earlier part. */
+/** Number of features for a pair of a question part and an earlier part. */
 const needInputs = 7
 
 const need = closingBias + chances.length
 const needBias = need + needInputs
 
-/** The number of weights. */
+/** Number of weights. */
 export const size = needBias + 1
 
-/** Workers with their features and the cost of their calls, in units of correct answers. */
+/** Workers with their features, and the cost of calling each, in units of correct answers. */
 export interface Team {
   readonly features: Features
   readonly costs: ReadonlyArray<number>
-  /** Workers that are excluded. */
+  /** Indices of workers that must not be chosen. */
   readonly without?: ReadonlyArray<number> | undefined
 }
 
-/** The log-probabilities of a choice: of each worker, and last of no worker. */
+/** Log-probabilities of a choice: one per worker, followed by that of choosing no worker. */
 export interface Odds {
   readonly worker: ReadonlyArray<number>
-  /** Returns the log-probabilities of the checker, given the answering worker. */
+  /** Returns the log-probabilities of each checker, given the answering worker. */
   readonly checker: (worker: number) => ReadonlyArray<number>
 }
 
@@ -74,7 +74,7 @@ const hidden = (weights: Weights, features: ReadonlyArray<number>): ReadonlyArra
 
 const logistic = (value: number): number => 1 / (1 + Math.exp(-value))
 
-/** Returns the chances estimated for a worker. */
+/** Returns the estimated probabilities for a worker. */
 export const chancesOf = (weights: Weights, features: ReadonlyArray<number>): Chances => {
   const states = hidden(weights, features)
   const [alone, twice, checks] = chances.map((_, output) => {
@@ -85,7 +85,7 @@ export const chancesOf = (weights: Weights, features: ReadonlyArray<number>): Ch
   return { alone: alone!, twice: twice!, checks: checks! }
 }
 
-/** Adds the gradient of the network, whose outputs have these slopes before they are chances. */
+/** Adds the network's gradient, given the slopes of its outputs before the sigmoid. */
 const addOutputs = (
   sums: Weights,
   weights: Weights,
@@ -107,7 +107,7 @@ const addOutputs = (
   }
 }
 
-/** Adds to `sums` the gradient of the log-likelihood of the observed outcomes of workers, times `scale`. */
+/** Adds to `sums` the gradient of the log-likelihood of the workers' observed outcomes, times `scale`. */
 export const addChances = (
   sums: Weights,
   weights: Weights,
@@ -126,10 +126,13 @@ export const addChances = (
 // Choices
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Less likely than anything. */
+/** Log-probability of an impossible choice. */
 const never = -1e9
 
-/** How much likelier a choice is than one that is worth a right answer less, in powers of e. */
+/**
+ * Inverse temperature: a choice whose value is lower by one correct answer is less likely by a factor of e to this
+ * power.
+ */
 const sharpness = 30
 
 const logSoftmax = (scores: ReadonlyArray<number>): ReadonlyArray<number> => {
@@ -139,15 +142,15 @@ const logSoftmax = (scores: ReadonlyArray<number>): ReadonlyArray<number> => {
 }
 
 /**
- * Returns the cost of the calls if a worker answers once, or twice with a checker. The number of workers stands for no
- * worker.
+ * Returns the cost of the calls if a worker answers once, or twice with a checker. A `checker` equal to the number of
+ * workers means no checker.
  */
 export const cost = (costs: ReadonlyArray<number>, worker: number, checker: number): number =>
   checker === costs.length ? costs[worker]! : 2 * costs[worker]! + costs[checker]!
 
 /**
  * Returns the probability of a correct answer if a worker answers once, or twice with a checker. A checker that finds
- * no correct answer among the attempts gives its own.
+ * no correct attempt answers itself.
  */
 export const right = (team: ReadonlyArray<Chances>, worker: number, checker: number): number => {
   if (checker === team.length) return team[worker]!.alone
@@ -155,7 +158,7 @@ export const right = (team: ReadonlyArray<Chances>, worker: number, checker: num
   return checks * team[worker]!.twice + (1 - checks) * alone
 }
 
-/** Returns for each worker the value of its answer with each checker, and with no checker last. */
+/** Returns, for each worker, the value of its answer with each checker, followed by its value without a checker. */
 const worths = ({ costs, without = [] }: Team, found: ReadonlyArray<Chances>): ReadonlyArray<ReadonlyArray<number>> =>
   found.map((_, worker) =>
     Array.from({ length: found.length + 1 }, (_, checker) =>
@@ -165,7 +168,7 @@ const worths = ({ costs, without = [] }: Team, found: ReadonlyArray<Chances>): R
     )
   )
 
-/** The odds of what is worth as much. */
+/** Returns the log-probabilities of choices with the given values. */
 const oddsOf = (values: ReadonlyArray<number>): ReadonlyArray<number> =>
   logSoftmax(values.map((value) => sharpness * value))
 
@@ -175,8 +178,8 @@ const oddsAmong = (all: ReadonlyArray<ReadonlyArray<number>>): Odds => ({
 })
 
 /**
- * Returns the odds of all choices. A worker's value is that with its best checker, or without one; the value of
- * choosing no worker is 0.
+ * Returns the log-probabilities of all choices. A worker's value is its value with the best checker or without one;
+ * choosing no worker has the value 0.
  */
 export const odds = (weights: Weights, team: Team): Odds =>
   oddsAmong(
@@ -186,7 +189,7 @@ export const odds = (weights: Weights, team: Team): Odds =>
     )
   )
 
-/** Returns the log-probabilities that a part of a question does not need an earlier part, and that it does. */
+/** Returns the log-probabilities that a part of a question does not need an earlier part's answer, and that it does. */
 export const needOdds = (
   weights: Weights,
   features: ReadonlyArray<number>
@@ -197,27 +200,27 @@ export const needOdds = (
   return [without!, needed!]
 }
 
-/** Returns the weights with checkers that never identify a correct answer. */
+/** Returns a copy of the weights in which checkers never identify a correct answer, so none is chosen. */
 export const withoutChecks = (weights: Weights): Weights => weights.with(closingBias + chances.indexOf("checks"), -1e6)
 
-/** Returns the index of the most likely choice. */
+/** Returns the index of the largest value, which is the most likely choice. */
 export const greatest = (values: ReadonlyArray<number>): number => values.indexOf(Math.max(...values))
 
 // -------------------------------------------------------------------------------------------------------------------
 // Gradients
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The target distributions of the gradient. */
+/** The target distributions for the gradient. */
 export interface Wanted {
-  /** The target distribution over workers; absent if the worker is given. */
+  /** The target distribution over workers; omitted if the worker is given. */
   readonly worker?: ReadonlyArray<number> | undefined
-  /** Absent if there is no answer to check. */
+  /** The target distribution over checkers for a given worker; omitted if there is no answer to check. */
   readonly checker?: { readonly given: number; readonly shares: ReadonlyArray<number> } | undefined
 }
 
 /**
  * Adds to `sums` the gradient of the expected log-probability under the target distributions, times `scale`. For a
- * single choice, this is the gradient of its log-probability.
+ * distribution with a single choice, this is the gradient of that choice's log-probability.
  */
 export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted: Wanted, scale: number): void => {
   const { features } = team
@@ -225,7 +228,7 @@ export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted:
   const all = worths(team, found)
   const now = oddsAmong(all)
   const slopes = found.map(() => ({ alone: 0, twice: 0, checks: 0 }))
-  /** Of what a choice is worth, to the chances that it depends on. */
+  /** Propagates the slope of a choice's value to the probabilities that it depends on. */
   const add = (worker: number, checker: number, wantedMore: number): void => {
     const slope = scale * sharpness * wantedMore
     if (checker === features.length) {
@@ -251,7 +254,10 @@ export const addGradient = (sums: Weights, weights: Weights, team: Team, wanted:
   }
 }
 
-/** Like {@link addGradient}, for whether a part needs an earlier one, with target probabilities for no and yes. */
+/**
+ * Like {@link addGradient}, for whether a part needs an earlier one. `shares` are the target probabilities of no and
+ * yes.
+ */
 export const addNeedGradient = (
   sums: Weights,
   weights: Weights,
@@ -260,7 +266,7 @@ export const addNeedGradient = (
   scale: number
 ): void => {
   const [without, needed] = needOdds(weights, features)
-  // Of scores of which one is always 0: what is wanted of the other, less what it has of what is wanted of both.
+  // One of the two scores is always 0, so only the slope of the other is needed.
   const slope = scale * (shares[1]! * Math.exp(without) - shares[0]! * Math.exp(needed))
   sums[needBias]! += slope
   for (let at = 0; at < needInputs; at++) sums[need + at]! += slope * features[at]!

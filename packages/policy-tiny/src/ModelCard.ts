@@ -1,6 +1,6 @@
 /**
- * The model card: the model's data, training, results and limits. `model/card.json` is one, and `CARD.md` is written
- * from it.
+ * The schema of the model card: the model's data, training, results and limits. `model/card.json` follows it, and
+ * `CARD.md` is generated from that file.
  */
 import * as Schema from "effect/Schema"
 
@@ -8,42 +8,42 @@ import * as Schema from "effect/Schema"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The training data of the model. */
+/** A source of training data. */
 export const DataSource = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
   licence: Schema.String
 })
 
-/** A part of the training. */
+/** A phase of the training run. */
 export const Phase = Schema.Struct({
   name: Schema.String,
   /** `warm-start`, `grpo` or `recursion`. */
   type: Schema.String,
-  /** Steps of the optimizer, or iterations. */
+  /** Optimizer steps, or iterations. */
   steps: Schema.Int
 })
 
-/** A policy's result on a benchmark, with its standard error: shares from 0 to 1. */
+/** A policy's result on a benchmark, with its standard error. Shares are from 0 to 1. */
 export const Metric = Schema.Struct({
   benchmark: Schema.String,
   policy: Schema.String,
-  /** Questions. */
+  /** Number of questions. */
   tasks: Schema.Int,
   accuracy: Schema.Finite,
   standardError: Schema.Finite,
-  /** Mean cost of a question, in USD at the gym's prices. */
+  /** Mean cost per question, in USD at the gym's prices. */
   costUsd: Schema.optionalKey(Schema.Finite),
-  /** Mean steps of a plan. */
+  /** Mean number of steps per plan. */
   steps: Schema.optionalKey(Schema.Finite)
 })
 
-/** A model card. */
+/** Schema of a model card. */
 export const ModelCard = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
   licence: Schema.String,
-  /** The day on which it was trained, as 2026-11-20. */
+  /** Date of the training run, such as 2026-11-20. */
   date: Schema.String,
   model: Schema.Struct({
     architecture: Schema.String,
@@ -56,7 +56,7 @@ export const ModelCard = Schema.Struct({
     contextTokens: Schema.Int,
     weights: Schema.String
   }),
-  /** The GGUF: the script that writes CARD.md fills it in. */
+  /** The GGUF file. Filled in by the script that generates CARD.md. */
   file: Schema.Struct({ name: Schema.String, bytes: Schema.Int, sha256: Schema.String }),
   training: Schema.Struct({
     recipe: Schema.String,
@@ -68,21 +68,21 @@ export const ModelCard = Schema.Struct({
   }),
   data: Schema.Array(DataSource),
   metrics: Schema.Array(Metric),
-  /** Its intended uses and its limits: one sentence each. */
+  /** Intended uses and limits, one sentence each. */
   uses: Schema.Array(Schema.String),
   limits: Schema.Array(Schema.String),
-  /** Versions of the packages that made it, by name. */
+  /** Versions of the packages used for training, keyed by name. */
   versions: Schema.Record(Schema.String, Schema.String)
 })
 
-/** A model card. */
+/** A decoded model card. */
 export type ModelCard = typeof ModelCard.Type
 
 // -------------------------------------------------------------------------------------------------------------------
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a card; throws an error that names the wrong field. */
+/** Decodes a card. Throws an error that names the invalid field. */
 export const decodeUnsafe: (card: unknown) => ModelCard = Schema.decodeUnknownSync(ModelCard, {
   errors: "all",
   onExcessProperty: "error"
@@ -126,7 +126,7 @@ const partsOf = ({ file, model, training }: ModelCard): ReadonlyArray<ReadonlyAr
   ["trained in", `${training.minutes} minutes on ${training.hardware}`]
 ]
 
-/** Returns the card as a Markdown page. */
+/** Renders the card as a Markdown page. */
 export const markdown = (card: ModelCard): string =>
   `${[
     `# ${card.name}`,

@@ -1,8 +1,9 @@
 /**
- * A small model as a worker, run in plain TypeScript: without native code or Node APIs, so it also works in browsers.
+ * Runs a small model as a worker in plain TypeScript. It uses no native code or Node APIs, so it also works in
+ * browsers.
  *
- * If a request asks for a workflow, a grammar ensures that it can be parsed. The state after a prompt is cached for the
- * next run whose prompt has the same prefix.
+ * If a request requires a workflow, a grammar ensures that the answer can be parsed. The state computed for a prompt is
+ * cached for later prompts with the same prefix.
  */
 
 import { Seed, Options as Tables } from "@divisi/core"
@@ -25,25 +26,25 @@ import * as Form from "./internal/form.ts"
 
 /** Options for a model's prompts and answers. */
 export interface Options {
-  /** Converts messages to a prompt. Names of control tokens in the prompt become these tokens. */
+  /** Converts messages to a prompt. Names of control tokens in the prompt are encoded as these tokens. */
   readonly template: (messages: ReadonlyArray<Message>) => string
   /** The id of the worker. Default: the model's name. */
   readonly id?: string | undefined
-  /** The worker's strengths, in a sentence. */
+  /** A sentence about the worker's strengths, shown to the planner. */
   readonly description?: string | undefined
-  /** The output limit for requests without one. Default: 1024. */
+  /** Output limit in tokens for requests without one. Default: 1024. */
   readonly maxOutputTokens?: number | undefined
-  /** The temperature for requests without one. 0 is greedy. Default: 0.7. */
+  /** Temperature for requests without one. 0 selects the most likely token. Default: 0.7. */
   readonly temperature?: number | undefined
 }
 
-/** The parts of a worker. */
+/** The components of a worker. */
 interface Parts {
   readonly id: string
   readonly decoder: Decoder.Decoder
   readonly caches: Caches.Caches
   readonly tokenizer: Tokenizer.Tokenizer
-  /** The bytes of every token that can occur in text. */
+  /** The bytes of each token; `undefined` for tokens that cannot occur in text. */
   readonly bytes: ReadonlyArray<Uint8Array | undefined>
   readonly template: Options["template"]
   readonly maxOutputTokens: number
@@ -54,11 +55,11 @@ interface Parts {
 // A call
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tokens of a prompt that are computed before others get their turn, and tokens that are written before that. */
+/** Number of prompt tokens computed, and of tokens generated, before the thread is yielded. */
 const promptTurn = 32
 const outputTurn = 4
 
-/** Reads a request: its prompt as tokens, and its settings. */
+/** Converts a request to prompt tokens and settings. */
 const readRequest = (parts: Parts, request: WorkerRequest) => {
   const { format, maxOutputTokens = parts.maxOutputTokens, seed, temperature = parts.temperature } = request
   const invalid = (detail: string) => new WorkerError({ worker: parts.id, reason: { _tag: "InvalidRequest", detail } })
@@ -68,7 +69,7 @@ const readRequest = (parts: Parts, request: WorkerRequest) => {
     return invalid("a workflow of no workers or steps")
   }
   const prompt = Tokenizer.encode(parts.tokenizer, parts.template(request.messages), { controlTokens: true })
-  // An empty prompt has no token after which another could be chosen.
+  // The first prediction requires at least one prompt token.
   if (prompt.length === 0) prompt.push(parts.tokenizer.endOfText)
   const { contextTokens } = parts.decoder
   const room = contextTokens - prompt.length
@@ -88,7 +89,7 @@ const readRequest = (parts: Parts, request: WorkerRequest) => {
 
 type Read = Exclude<ReturnType<typeof readRequest>, WorkerError>
 
-/** Passes text on as whole characters, up to a stop sequence. */
+/** Emits text in complete characters, up to a stop sequence. */
 const writer = (stops: ReadonlyArray<string>, emit: (text: string) => void) => {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   const longest = Math.max(0, ...stops.map((stop) => stop.length - 1))
@@ -100,7 +101,7 @@ const writer = (stops: ReadonlyArray<string>, emit: (text: string) => void) => {
   }
   return {
     text: () => text,
-    /** True when a stop sequence has come. */
+    /** Returns whether a stop sequence has been reached. */
     push: (bytes: Uint8Array): boolean => {
       text += decoder.decode(bytes, { stream: true })
       const found = stops.map((stop) => text.indexOf(stop, Math.max(0, shown - longest))).filter((at) => at >= 0)
@@ -119,7 +120,7 @@ const writer = (stops: ReadonlyArray<string>, emit: (text: string) => void) => {
   }
 }
 
-/** Writes until something ends the text; what has been computed stays in the cache. */
+/** Generates text until it is complete or a limit is reached. The computed state remains in the cache. */
 const write = Effect.fnUntraced(function* (
   parts: Parts,
   request: Read,
@@ -129,7 +130,7 @@ const write = Effect.fnUntraced(function* (
   const { bytes, decoder, tokenizer } = parts
   const { form, limit, prompt, sampling, stops } = request
   const out = writer(stops, emit)
-  // Half of the tokens are for reasoning.
+  // Reserves half of the tokens for the workflow.
   const reasoningLimit = Math.max(1, Math.floor(limit / 2))
   const isAllowed = (token: number) => {
     if (token === tokenizer.endOfText) return form === undefined
@@ -177,7 +178,7 @@ const generate = (parts: Parts) =>
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A number that other weights do not have: FNV-1a over all of them. */
+/** Computes a hash of all weights (FNV-1a) that distinguishes this model from others. */
 const fingerprint = ({ tensors }: Model.DenseModel): string => {
   let hash = 0x811c9dc5
   for (const { data } of Object.values(tensors)) {
@@ -199,16 +200,16 @@ const table = Tables.table(
 )
 
 /**
- * Makes a worker from a model whose weights are in memory. Throws a `RangeError` if a tensor is missing.
+ * Creates a worker from a model whose weights are in memory. Throws a `RangeError` if a tensor is missing.
  *
  * **Details**
  *
- * Equal seeds and prompts give equal text. Runs share the program's only thread, and yield every few tokens. The
- * reasoning before a workflow uses at most half of the tokens; then the lists must follow.
+ * The same seed and prompt give the same text. Runs share the program's single thread and yield it every few tokens.
+ * Reasoning before a workflow is limited to half of the tokens; the lists of the workflow must follow.
  *
  * **Gotchas**
  *
- * It is meant for models with up to a few million weights; larger models are much slower than in llama.cpp.
+ * Suitable for models with up to a few million weights; larger models run much faster in llama.cpp.
  *
  * **Example**
  *

@@ -1,19 +1,19 @@
 /**
- * Builds a workflow from the chosen worker and checker of each part of a question. Independent parts become concurrent
+ * Builds a workflow from the worker and checker chosen for each part of a question. Independent parts become concurrent
  * steps.
  */
 import type { Workflow } from "@divisi/core"
 
-/** A part of a question, the worker that answers it, and the worker that checks the answer. */
+/** A part of a question, with the worker that answers it and the worker that checks the answer. */
 export interface Part {
   readonly text: string
-  /** The earlier parts whose answers it needs. */
+  /** Indices of the earlier parts whose answers it needs. */
   readonly needs: ReadonlyArray<number>
   readonly worker: number
   readonly checker?: number | undefined
 }
 
-/** Attempts that a checker compares. */
+/** Number of attempts that a checker compares. */
 const attempts = 2
 
 const ascending = (ordinals: Iterable<number>): ReadonlyArray<number> =>
@@ -35,7 +35,7 @@ const stepsFor = (part: Part, access: ReadonlyArray<number>, position: number): 
   ]
 }
 
-/** All that a part builds on, directly or through others. */
+/** Returns, for each part, all parts that it depends on, directly or indirectly. */
 const ancestors = (parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<number>> => {
   const found: Array<ReadonlyArray<number>> = []
   for (const { needs } of parts) found.push(ascending(needs.flatMap((need) => [...found[need]!, need])))
@@ -62,8 +62,8 @@ const whole = (parts: ReadonlyArray<Part>): Workflow.Workflow => {
 }
 
 /**
- * Joins the first part to the next one if both go to the same worker. This requires that no other part needs its
- * answer, and that the next part needs nothing else that could run concurrently.
+ * Merges the first part into the next one if both go to the same worker, no other part needs its answer, and the next
+ * part needs nothing else that could run concurrently.
  */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const before = ancestors(parts)
@@ -92,9 +92,9 @@ const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
 }
 
 /**
- * Returns the workflow. Consecutive parts for the same worker are one step. If the workflow is longer than allowed, the
- * checks of the first parts are omitted, then all checks. If that is not enough, the worker of the last part gets the
- * whole question.
+ * Creates the workflow. Consecutive parts for the same worker become one step. If there are more than `maxSteps` steps,
+ * the checks of the first parts are dropped, then all checks. If that is not enough, the worker of the last part gets
+ * the whole question.
  */
 export const make = (all: ReadonlyArray<Part>, maxSteps: number): Workflow.Workflow => {
   const parts = joined(all)

@@ -1,10 +1,10 @@
 /**
- * A Conductor that reads the workers' descriptions, their records of past answers, and the question, with three
- * networks of 600,000 weights each in plain TypeScript.
+ * A Conductor that reads the question, the workers' descriptions, and their records of past answers. It consists of
+ * three networks with 600,000 weights each, run in plain TypeScript.
  *
- * A question is cut into parts by its wording, and each text is read separately. For each part, it chooses a worker to
- * answer and one to check, or no worker. It knows the kinds of question that it was trained with. For a part of another
- * kind, it looks for a worker whose description mentions only that kind, in the same words as the part.
+ * A question is split into parts by its wording, and each text is read separately. For each part, the policy chooses a
+ * worker to answer and one to check, or no worker. It supports the kinds of question that it was trained with. A part
+ * of another kind goes to a worker whose description mentions only that kind, in the same terms as the part.
  */
 
 import { fileURLToPath } from "node:url"
@@ -25,22 +25,25 @@ import * as ReadingText from "./ReadingText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Trained readers and their head. */
+/** Trained readers with the head that chooses workers. */
 export interface Model {
-  /** Each reader misreads different texts, so their readings are averaged. */
+  /** The readers, whose readings are averaged because each one misreads different texts. */
   readonly readers: ReadonlyArray<Reader.Weights>
   readonly head: ChoiceHead.Weights
 }
 
 /** Options for planning. */
 export interface Options {
-  /** The name of the policy. Default: `"reading"`. */
+  /** Name of the policy. Default: `"reading"`. */
   readonly name?: string | undefined
-  /** Default: 0, the most likely choices. At 1, choices are sampled with their probabilities. */
+  /**
+   * Sampling temperature. Default: 0, which selects the most likely choices. At 1, choices are sampled with their
+   * probabilities.
+   */
   readonly temperature?: number | undefined
   /**
-   * The weight of ten USD per million output tokens, in units of correct answers, from 0 to 1. A higher weight selects
-   * cheaper workers. Default: 0.1. Heads are trained with 0.03 to 0.6.
+   * Weight of a price of ten USD per million output tokens, in units of correct answers, from 0 to 1. A higher weight
+   * selects cheaper workers. Default: 0.1. Heads are trained with weights from 0.03 to 0.6.
    */
   readonly priceWeight?: number | undefined
 }
@@ -49,15 +52,15 @@ export interface Options {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The strongest statement of a text about each subject: that a worker is good, weak, or checks. */
+/** The strongest statement in a text about each subject: that a worker is good at it, weak at it, or checks it. */
 interface Said {
   readonly good: ReadonlyArray<number>
   readonly weak: ReadonlyArray<number>
   readonly checks: ReadonlyArray<number>
   readonly flags: ReadonlyArray<number>
-  /** The probability of each subject, for a question. */
+  /** The probability of each subject, for a part of a question. */
   readonly about: ReadonlyArray<number>
-  /** The probability that it refers to an earlier part, for a part of a question. */
+  /** The probability that a part of a question refers to an earlier part. */
   readonly refers: number
 }
 
@@ -68,7 +71,7 @@ const mostSaid = ({ marks, subjects }: Reader.Reading, mark: (typeof Reader.mark
   )
 }
 
-/** How much a text says each flag: the mean of what it says as a whole and of the word that says it most. */
+/** Returns the score of each flag: the mean of the score of the whole text and that of its highest-scoring word. */
 const flagsOf = ({ flags, marks }: Reader.Reading): ReadonlyArray<number> =>
   Reader.flags.map((flag, index) => {
     const at = Reader.marks.indexOf(flag)
@@ -92,10 +95,10 @@ const saidBy = (readers: ReadonlyArray<Reader.Weights>, text: string): Said => {
   }
 }
 
-/** The maximum number of cached readings. */
+/** Maximum number of cached readings. */
 const mostKept = 10_000
 
-/** Reads each text once. */
+/** Returns a reader that caches its readings by text. */
 const remembering = (readers: ReadonlyArray<Reader.Weights>) => {
   const kept = new Map<string, Said>()
   return (text: string): Said => {
@@ -106,7 +109,7 @@ const remembering = (readers: ReadonlyArray<Reader.Weights>) => {
   }
 }
 
-/** A description without the record that it ends with, and the record. */
+/** Splits a description into its text and the record at its end. */
 const halves = (description: string): readonly [said: string, record: string] => {
   const at = description.lastIndexOf("\nRecord:")
   return at < 0 ? [description, ""] : [description.slice(0, at), description.slice(at)]
@@ -115,26 +118,32 @@ const halves = (description: string): readonly [said: string, record: string] =>
 const dot = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number =>
   left.reduce((sum, value, index) => sum + value * right[index]!, 0)
 
-/** A match in words that is as good as any. */
+/** Match score at which two texts count as fully matching. */
 const fullMatch = 8
 
-/** The reading of a worker: of its description, and of the record after it. */
+/** Readings of a worker's description and of its record. */
 interface Known {
   readonly said: Said
   readonly record: Said | undefined
 }
 
-/** The subject of a part, the features of each worker for it, and the match of each worker's words with the part's. */
+/**
+ * The subject of a part, each worker's features for it, and how well the words of each description match those of the
+ * part.
+ */
 interface Sought {
   readonly about: ReadonlyArray<number>
   readonly known: ReadonlyArray<Known>
   readonly matches: ReadonlyArray<number>
 }
 
-/** How likely one kind of question is where the readers are sure. */
+/** Minimum probability of a kind of question at which the readers are certain. */
 const sure = 0.999
 
-/** Whether a text mentions any kind that the readers know. The description of a worker for an unknown kind does not. */
+/**
+ * Whether a text mentions any kind that the readers were trained with. A description of a worker for an unknown kind
+ * does not.
+ */
 const speaksOfKinds = ({ checks, flags, good, weak }: Said): boolean =>
   Math.max(...good, ...weak, ...checks, flags[Reader.flags.indexOf("general")]!) > 0.8
 
@@ -142,9 +151,9 @@ const nothing = Array.from({ length: Reader.subjects }, () => 0)
 const itsOwn = nothing.with(0, 1)
 
 /**
- * Handles a part of an unknown kind. The worker that matches most of its words counts as good at it, if these words
- * belong to no known kind either; the other descriptions count as silent. If the readers are sure of the part, or there
- * is no such worker, their reading is used.
+ * Handles a part of an unknown kind. The worker whose description matches most of the part's words counts as good at
+ * it, provided that these words belong to no known kind; the other workers' descriptions are ignored. If the readers
+ * are certain about the part, or there is no such worker, their reading is used.
  */
 const soughtIn = (sought: Sought): Sought => {
   const { about, known, matches } = sought
@@ -164,32 +173,32 @@ const soughtIn = (sought: Sought): Sought => {
   }
 }
 
-/** The price of a worker, in USD per million tokens of output. */
+/** Returns the price of a worker, in USD per million output tokens. */
 const priceOf = ({ pricing }: ReadingText.Colleague): number => pricing?.outputPerMillion ?? 1
 
-/** The prices that a head has met, in USD per million tokens of output: beyond, it goes by the nearest. */
+/**
+ * The range of prices that heads are trained with, in USD per million output tokens. Prices outside of it are clamped.
+ */
 const [leastPrice, mostPrice] = [0.2, 20]
 
 const metPrice = (price: number): number => Math.min(mostPrice, Math.max(leastPrice, price))
 
-/** The default weight of ten USD per million output tokens, in units of correct answers. */
+/** Default weight of a price of ten USD per million output tokens, in units of correct answers. */
 export const defaultPriceWeight = 0.1
 
-/** The price that a weight refers to, in USD per million output tokens. */
+/** The price to which a weight of 1 refers, in USD per million output tokens. */
 const unitPrice = 10
 
-/** The weight of a call, regardless of its price. */
+/** Fixed cost of a call, in units of correct answers, regardless of its price. */
 const callWeight = 0.01
 
-/**
- * Returns the cost of a call in units of correct answers, for a worker at this price in USD per million output tokens.
- */
+/** Returns the cost of a call in units of correct answers; `price` is in USD per million output tokens. */
 export const callCost = (price: number, priceWeight: number): number => callWeight + priceWeight * (price / unitPrice)
 
 const longestQuestion = 28
 const lastOfQuestion = 12
 
-/** The words of a question that are read: of a long one its beginning and its end. */
+/** Shortens a long question to its beginning and end, which are the parts that are read. */
 const shortened = (text: string): string => {
   const words = Reader.wordsOf(text)
   return words.length <= longestQuestion + lastOfQuestion
@@ -198,9 +207,9 @@ const shortened = (text: string): string => {
 }
 
 /**
- * Returns the features of each earlier part, for deciding whether this one needs it. The word rule is scaled by the
- * square root of the probability that the part refers to any other: an unsure reader relies more on the rule than a
- * sure one.
+ * Returns the features of each earlier part, for deciding whether this part needs it. The score from the word rule is
+ * scaled by the square root of the probability that the part refers to any other, so the rule has more influence if the
+ * reader is uncertain.
  */
 const needsOf = (
   parts: ReadonlyArray<LexicalPolicy.Part>,
@@ -228,8 +237,8 @@ const needsOf = (
 }
 
 /**
- * Reads the parts of a question. For each part, it reads the workers' statements about themselves, and whether the part
- * refers to earlier ones. No text is read twice.
+ * Reads the parts of a question: the workers' statements about each part's subject, and whether the part refers to
+ * earlier ones. Each text is read once.
  */
 export const read = (
   readers: ReadonlyArray<Reader.Weights>,
@@ -253,7 +262,7 @@ export const read = (
     const parts = Parts.partsOf(question)
     return parts.map((part, at) => {
       const read = remember(shortened(part.text))
-      // A part that names its own answer does not thereby refer to other parts.
+      // A part that names its own answer does not refer to other parts by doing so.
       const { refers } = remember(shortened(Parts.unnamed(part.text)))
       const { about, known, matches } = soughtIn({ about: read.about, known: team, matches: matchesOf(part.text) })
       const bestMatch = Math.max(...matches)
@@ -290,7 +299,7 @@ export const read = (
 // Choosing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Samples an index by log-probabilities. */
+/** Samples an index from log-probabilities. */
 export const byLot = (values: ReadonlyArray<number>, temperature: number, draw: () => number): number => {
   const shares = values.map((value) => Math.exp(value / temperature))
   let left = draw() * shares.reduce((sum, share) => sum + share, 0)
@@ -301,7 +310,7 @@ export const byLot = (values: ReadonlyArray<number>, temperature: number, draw: 
   return found < 0 ? ChoiceHead.greatest(values) : found
 }
 
-/** The text with the choices that are picked by their log-probabilities. */
+/** Generates the text, choosing each option by its log-probability. */
 const written = (
   head: ChoiceHead.Weights,
   asked: ReadingText.Asked,
@@ -319,15 +328,16 @@ const written = (
   return text
 }
 
-/** Its tokens are words. */
+/** Words are counted as tokens. */
 const usageOf = (messages: WorkerRequest["messages"], text: string): Usage => ({
   inputTokens: messages.reduce((sum, message) => sum + Reader.wordsOf(Message.text(message)).length, 0),
   outputTokens: Reader.wordsOf(text).length
 })
 
 /**
- * Returns a trained model as a worker that writes plans, for {@link of}. Its prompt is that of `ReadingText.options`.
- * At temperature 0, it makes its most likely choices; at 1, it samples choices by their probabilities.
+ * Returns a trained model as a worker that writes plans, for {@link of}. Its prompt is defined by
+ * `ReadingText.options`. At temperature 0, it makes the most likely choices; at 1, it samples choices with their
+ * probabilities.
  */
 export const worker = ({ head, readers }: Model, id = "reading", priceWeight = defaultPriceWeight): Worker => {
   const situations = read(readers, priceWeight)
@@ -335,7 +345,7 @@ export const worker = ({ head, readers }: Model, id = "reading", priceWeight = d
     id,
     pricing: free,
     recovery: "free",
-    // It is quicker than a cache, and other weights have the same name.
+    // Running the model is faster than a cache lookup, and models with other weights have the same name.
     isCacheable: false,
     generate: ({ messages, seed = 0, temperature = 0 }) =>
       Stream.unwrap(
@@ -361,8 +371,8 @@ export const worker = ({ head, readers }: Model, id = "reading", priceWeight = d
 }
 
 /**
- * Makes a policy whose plans are written by a worker such as {@link worker}, for example with the current weights of a
- * training.
+ * Creates a policy whose plans are written by a worker such as {@link worker}, for example with the current weights of
+ * a training run.
  */
 export const of = (
   model: Worker,
@@ -374,10 +384,10 @@ export const of = (
     temperature,
     prompt: ReadingText.options,
     refusal: ReadingText.refusal,
-    // Its text is always readable.
+    // Its text can always be parsed.
     resamples: 0
   })
-  // A line for each part before the lists is expected, so it needs no note.
+  // A line for each part is expected before the lists, so it is not reported in a note.
   const propose = (context: Policy.Context) =>
     Effect.map(policy.propose(context), ({ notes: _, ...proposal }): Policy.Proposal => proposal)
   return { ...policy, propose }
@@ -390,21 +400,22 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a policy of a trained model.
+ * Creates a policy from a trained model.
  *
  * **Details**
  *
- * The policy is a `LanguagePolicy` whose model writes a line for each part of the question, and then the workflow. Each
- * part gets the chosen worker, and two attempts and a check if a checker is chosen as well. If no worker is chosen, the
- * run ends as `refused` before any payment. It also chooses which earlier parts each part needs; independent parts run
- * concurrently. In a later round, an answer is accepted unless a critic rejected it; failed workers are not called
- * again.
+ * The policy is a `LanguagePolicy` whose model writes a line for each part of the question, followed by the workflow.
+ * Each part gets the chosen worker, or two attempts and a check if a checker is chosen too. If no worker is chosen, the
+ * run ends as `refused` before any call is paid for. The model also chooses which earlier parts each part needs;
+ * independent parts run concurrently. In a later round, an answer is accepted unless a critic rejected it, and failed
+ * workers are not called again.
  *
  * **Gotchas**
  *
- * It knows the gym's eight kinds of question, and reads only English. A part of another kind goes to a worker whose
- * description mentions no known kind, in the part's own words. If there is no such worker, it does not know which one
- * is good at it. A record of past answers is the last line of a description: `Record: dates 3/4 high, logic 0/2 low.`
+ * The model supports only English and the gym's eight kinds of question. A part of another kind goes to a worker whose
+ * description mentions no known kind and uses the same terms as the part. Without such a worker, the choice for that
+ * part is arbitrary. A record of past answers must be the last line of a description: `Record: dates 3/4 high, logic
+ * 0/2 low.`
  *
  * **Example**
  *
@@ -432,13 +443,13 @@ export const make = (model: Model, options: Options = {}): Policy.Policy => {
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A part of the file: the head's weights. */
+/** Name of the part of the file that stores the head's weights. */
 const headPart = "choice_head"
 
-/** The path of the model in this package. */
+/** Path of the model file in this package. */
 export const file: string = fileURLToPath(new URL("../model/divisi-reader.gguf", import.meta.url))
 
-/** Loads a model from `pnpm --filter @divisi/tiny-conductor reader`. Default: {@link file}. */
+/** Loads a model created by `pnpm --filter @divisi/tiny-conductor reader`. Default: {@link file}. */
 export const load = Effect.fnUntraced(function* (path: string = file) {
   const { metadata, parts, readers } = yield* Reader.load(path)
   const head = Float64Array.from(parts[headPart] ?? [])
@@ -448,7 +459,7 @@ export const load = Effect.fnUntraced(function* (path: string = file) {
   return { readers, head, metadata } satisfies Model & { readonly metadata: Readonly<Record<string, string>> }
 })
 
-/** Writes a model with 16-bit reader weights. Further facts about it are added to the metadata. */
+/** Writes a model to a file, with reader weights in 16 bits. `facts` are added to the metadata. */
 export const save = (
   path: string,
   { head, readers }: Model,

@@ -1,8 +1,8 @@
 /**
- * The prompt and the completion of a reading Conductor. The completion has a line for each part of the question, which
- * names the worker and the checker, and then the workflow that follows from these choices.
+ * Defines the prompt and completion of a reading Conductor. The completion has a line for each part of the question,
+ * which names the worker and the checker, followed by the workflow that results from these choices.
  *
- * Every text is a sequence of pieces. Fixed pieces are determined by the ones before, as with a grammar; a choice is
+ * Every text is a sequence of pieces. Fixed pieces are determined by the preceding ones, as in a grammar; a choice is
  * one of several pieces, each with a probability.
  */
 
@@ -16,46 +16,46 @@ import * as PartsPlan from "./PartsPlan.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The known facts about a worker. */
+/** The information about a worker that a prompt contains. */
 export interface Colleague {
   readonly description?: string | undefined
   readonly pricing?: { readonly outputPerMillion: number } | undefined
 }
 
-/** The request in a prompt. */
+/** The request contained in a prompt. */
 export interface Asked {
   readonly question: string
-  /** The workers by index. */
+  /** The workers, in the order of their indices. */
   readonly workers: ReadonlyArray<Colleague>
-  /** The indices of workers that gave no answer in an earlier round. */
+  /** Indices of the workers that failed to answer in an earlier round. */
   readonly failed: ReadonlyArray<number>
   readonly maxSteps: number
   /** Whether there is an answer that was not rejected. */
   readonly isAnswered: boolean
 }
 
-/** A part of a question, with the features of each worker and of each earlier part. */
+/** A part of a question, with features for each worker and each earlier part. */
 export interface Situation {
   readonly text: string
   readonly features: ChoiceHead.Features
-  /** The cost of a call to each worker, in units of correct answers. */
+  /** Cost of a call to each worker, in units of correct answers. */
   readonly costs: ReadonlyArray<number>
-  /** The features of each earlier part, for deciding whether this one needs its answer. */
+  /** Features of each earlier part, for deciding whether this part needs its answer. */
   readonly needs: ChoiceHead.Features
 }
 
-/** A part of a text: fixed text, or a choice. */
+/** A piece of a text: fixed text, or a choice. */
 export type Piece =
   | { readonly type: "forced"; readonly text: string }
   | {
       readonly type: "choice"
-      /** The texts of the choices: one per worker by index, and last the text for no worker. */
+      /** The text of each option: one per worker by index, followed by the text for no worker. */
       readonly texts: ReadonlyArray<string>
-      /** The log-probability of each text. */
+      /** Log-probability of each text. */
       readonly logProbs: ReadonlyArray<number>
       /**
-       * Adds the gradient of the expected log-probability under a target distribution, times a scale, to the gradient
-       * of the head.
+       * Adds to the head's gradient the gradient of the expected log-probability under a target distribution, times a
+       * scale.
        */
       readonly addGradient: (sums: ChoiceHead.Weights, shares: ReadonlyArray<number>, scale: number) => void
     }
@@ -68,21 +68,24 @@ const answered = "It was answered."
 
 const model = "{model} {price} {quoted}"
 
-/** The wording: the longest plan, each worker's price and description, the question, and what came of it before. */
+/**
+ * The prompt template: the maximum number of steps, each worker's price and description, the question, and the outcome
+ * of the previous round.
+ */
 const template: Prompt.Template = {
   ...Prompt.emptyTemplate,
   rules: ["{steps}"],
   pool: "{models}",
   model: { described: model, numbered: model, failed: `${model} failed` },
   question: "{quoted}",
-  // A rejected answer and a failed plan are not read: it plans from scratch.
+  // Rejected answers and failed plans are not part of the prompt, because the model then plans from scratch.
   recursion: `${answered}{feedback}`,
   feedback: " {feedback}",
   failure: "",
   refusal: ""
 }
 
-/** The prompt options of a language policy for this model. */
+/** Prompt options for a language policy with this model. */
 export const options: Prompt.ConductorOptions = {
   template,
   examples: [],
@@ -101,13 +104,13 @@ const colleague = (line: string) => {
   }
 }
 
-/** Reads the request in a prompt of {@link options}; returns `undefined` for any other prompt. */
+/** Parses the request in a prompt created with {@link options}; returns `undefined` for any other prompt. */
 export const asked = (messages: ReadonlyArray<Message>): Asked | undefined => {
   const [system = "", user = ""] = messages.map((message) => text(message))
   const rules = /^Rules:\n- (?:1 to )?(\d+) steps?\n\n/.exec(system)
   const quoted = /^"(?:[^"\\]|\\.)*"/.exec(user)
   if (rules === null || quoted === null) return undefined
-  // The Conductor itself, where it is offered as a worker, has an empty line.
+  // If the Conductor is offered as a worker, its line is empty.
   const workers = system.slice(rules[0].length).split("\n").flatMap(colleague)
   return {
     question: JSON.parse(quoted[0]) as string,
@@ -125,16 +128,16 @@ export const asked = (messages: ReadonlyArray<Message>): Asked | undefined => {
 const nobody = "Nobody"
 const alone = ".\n"
 
-/** The piece for the answering worker: a worker by its ordinal, or no worker. */
+/** Returns the options for the answering worker: each worker's ordinal, and no worker. */
 const answering = (count: number): ReadonlyArray<string> => [...ordinals(count).map((one) => `Worker ${one}`), nobody]
 
-/** The piece for the checking worker: a worker by its ordinal, or no worker. */
+/** Returns the options for the checking worker: each worker's ordinal, and no worker. */
 const checking = (count: number): ReadonlyArray<string> => [
   ...ordinals(count).map((one) => `, and worker ${one} checks.\n`),
   alone
 ]
 
-/** Whether a part is given the answer of an earlier one, as a piece. */
+/** Returns the options for whether a part receives the answer of an earlier part. */
 const given = (part: number): readonly [without: string, needed: string] => [
   `, without part ${part + 1}`,
   `, given part ${part + 1}`
@@ -144,10 +147,10 @@ const ordinals = (count: number) => Array.from({ length: count }, (_, ordinal) =
 
 const answersPart = " answers part "
 
-/** More parts than a question is cut into. */
+/** Upper bound for the number of parts that a question is split into. */
 const mostParts = 20
 
-/** Returns the texts of all choices among this many workers, and of the text between them, for a tokenizer. */
+/** Returns all option texts for the given number of workers, and the fixed texts between them, for a tokenizer. */
 export const pieces = (count: number): ReadonlyArray<string> => [
   ...answering(count),
   ...checking(count),
@@ -157,16 +160,16 @@ export const pieces = (count: number): ReadonlyArray<string> => [
 
 const refused = "Nobody on the team seems to be able to answer this."
 
-/** Returns the refusal in a text, if no worker was chosen for some part. */
+/** Returns the refusal at the end of a text, if no worker was chosen for some part. */
 export const refusal = (written: string): string | undefined => (written.endsWith(refused) ? refused : undefined)
 
 /**
- * Yields the pieces of a text in order. After a choice, it receives the index of the chosen text.
+ * Generates the pieces of a text in order. After yielding a choice, it expects the index of the chosen text.
  *
  * **Details**
  *
  * An answer that was not rejected is accepted. Otherwise, each part gets the chosen worker, and a checker if one is
- * chosen; failed workers are not chosen. The lists of the workflow follow, or a refusal if no worker answers some part.
+ * chosen; failed workers are excluded. The workflow's lists follow, or a refusal if some part has no worker.
  */
 export function* write(
   head: ChoiceHead.Weights,

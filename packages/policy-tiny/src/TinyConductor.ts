@@ -1,8 +1,9 @@
 /**
- * The tiny Conductor: a model with less than a million weights that plans for the gym's workers.
+ * The tiny Conductor: a model with under a million weights that plans for the gym's workers.
  *
- * Its GGUF file is part of this package and runs in plain TypeScript. It was trained from scratch in the gym, and knows
- * only the gym's workers and language. A fallback plans for anything else, with a note in the proposal.
+ * Its GGUF file is included in this package and runs in plain TypeScript. It was trained from scratch in the gym and
+ * supports only the gym's workers and language. For anything else, a fallback policy plans and the proposal contains a
+ * note.
  */
 
 import fs from "node:fs"
@@ -27,19 +28,19 @@ import * as TinyPrompt from "./TinyPrompt.ts"
 
 /** Options for planning. */
 export interface PlanOptions {
-  /** The name of the policy. Default: `"divisi-tiny"`. */
+  /** Name of the policy. Default: `"divisi-tiny"`. */
   readonly name?: string | undefined
-  /** The temperature. Default: 0, which gives the most likely plan. */
+  /** Sampling temperature. Default: 0, which gives the most likely plan. */
   readonly temperature?: number | undefined
-  /** The maximum number of tokens of reasoning and plan together. Default: 128, which is sufficient for five steps. */
+  /** Maximum number of tokens for reasoning and plan together. Default: 128, which suffices for five steps. */
   readonly maxOutputTokens?: number | undefined
-  /** The policy for questions and pools that the model does not know. Default: the lexical policy. */
+  /** The policy used for questions and pools that the model does not support. Default: the lexical policy. */
   readonly fallback?: Policy.Policy | undefined
 }
 
-/** Options for planning and loading. */
+/** Options for loading the model and planning. */
 export interface Options extends PlanOptions {
-  /** The model's file, for example from `divisi train --recipe gym`. Default: {@link file}. */
+  /** Path of the model file, for example one from `divisi train --recipe gym`. Default: {@link file}. */
   readonly file?: string | undefined
 }
 
@@ -49,10 +50,10 @@ export interface Options extends PlanOptions {
 
 const inPackage = (name: string): string => fileURLToPath(new URL(`../model/${name}`, import.meta.url))
 
-/** The path of the GGUF file. */
+/** Path of the included GGUF file. */
 export const file: string = inPackage("divisi-tiny.gguf")
 
-/** Returns the model card: data, recipe, results, and limits of use. */
+/** Returns the model card: training data, recipe, results, and limits of use. */
 export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.json"), "utf8"))
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -61,10 +62,16 @@ export const card = (): ModelCard => JSON.parse(fs.readFileSync(inPackage("card.
 
 const known: ReadonlySet<string> = new Set(knownWorkers)
 
-/** Whether it was trained with a worker that has this description. It sees only descriptions of workers. */
+/**
+ * Whether the model was trained with a worker that has this description. The model reads only the descriptions of
+ * workers.
+ */
 export const knows = ({ description = "" }: Pick<Worker, "description">): boolean => known.has(description)
 
-/** Why the model cannot plan this, if it cannot: `ordinals` are those of the workers that it knows. */
+/**
+ * Returns the reason why the model cannot plan for a request, if there is one. `ordinals` are those of the supported
+ * workers.
+ */
 const outside = (context: Policy.Context, ordinals: ReadonlyArray<number>): string | undefined => {
   const { pool, previous } = context
   if (ordinals.length === 0) return "knows the workers of the gym alone, and none of these is one of them"
@@ -74,11 +81,11 @@ const outside = (context: Policy.Context, ordinals: ReadonlyArray<number>): stri
   return stranger && `cannot read the last plan, which asks ${stranger.id}`
 }
 
-/** The first worker that a workflow asks and the model does not know. */
+/** Returns the first worker of a workflow that the model does not support. */
 const strangerIn = (workflow: Workflow.Workflow | undefined, pool: WorkerPool): Worker | undefined =>
   workflow?.steps.map(({ worker }) => pool.workers[worker]).find((worker) => worker !== undefined && !knows(worker))
 
-/** The ordinals of the workers that the model knows. */
+/** Returns the ordinals of the workers that the model supports. */
 const knownIn = (pool: WorkerPool): ReadonlyArray<number> =>
   pool.workers.flatMap((worker, ordinal) => (knows(worker) ? [ordinal] : []))
 
@@ -86,37 +93,37 @@ const knownIn = (pool: WorkerPool): ReadonlyArray<number> =>
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A message as a line of the prompt; names of control tokens in it stay plain text. */
+/** Formats a message as a line of the prompt. Names of control tokens in it remain plain text. */
 const line = (message: Message): string => {
   const { content, role } = plain(message)
   const text = content.replaceAll("<|", "< |")
   return role === "assistant" ? `<|answer|>${text}<|endoftext|>` : `${text}\n`
 }
 
-/** How messages become its prompt. */
+/** Converts messages to the model's prompt. */
 const template = (messages: ReadonlyArray<Message>): string => `${messages.map(line).join("")}<|answer|>`
 
 /**
- * The llama.cpp settings that give the same results as plain TypeScript:
- * `llamacpp(TinyConductor.file, TinyConductor.llamaCpp)` of `@divisi/policy-llamacpp` is a worker for {@link make}. For
- * a model this small, a GPU or a second thread costs more than it saves. The template repeats the one in the file,
- * because detecting it takes longer than writing a plan.
+ * The llama.cpp settings that give the same results as plain TypeScript: `llamacpp(TinyConductor.file,
+ * TinyConductor.llamaCpp)` from `@divisi/policy-llamacpp` is a worker for {@link make}. For a model this small, a GPU
+ * or a second thread costs more time than it saves. The template repeats the one in the file, because detecting it
+ * takes longer than writing a plan.
  */
 export const llamaCpp = { gpu: "none", threads: 1, contextTokens: 1024, keyValueType: "F32", template } as const
 
-/** Loads a model of this recipe as a worker, for {@link make}. Default: {@link file}. */
+/** Loads a model trained with this recipe as a worker for {@link make}. Default: {@link file}. */
 export const worker = (path: string = file): Effect.Effect<Worker, GgufError.GgufError> =>
   Effect.map(Model.read(path), (model) => ModelWorker.make(model, { template }))
 
 /**
- * Makes a policy from a loaded model of this recipe, given as a worker.
+ * Creates a policy from a loaded model of this recipe, given as a worker.
  *
  * **Details**
  *
- * The model sees only the workers that it knows, and plans for them. If a pool also has other workers, the fallback
- * plans first, and its plan is used if it includes one of these. The fallback also plans for pools without any known
- * worker, after a critic's objection, and for prompts longer than the context. The notes of the proposal give the
- * reason. Plans never use the Conductor itself as a worker, because it cannot answer.
+ * The prompt contains only supported workers, and plans use only these. If a pool also has other workers, the fallback
+ * plans first, and its plan is used if it includes one of them. The fallback also plans for pools without supported
+ * workers, after a critic's objection, and for prompts that exceed the context. The proposal's notes give the reason.
+ * Plans never use the Conductor itself as a worker, because it cannot answer questions.
  */
 export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy => {
   const { fallback = LexicalPolicy.make(), maxOutputTokens = 128, name = "divisi-tiny", temperature = 0 } = options
@@ -126,10 +133,10 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
     prompt: TinyPrompt.options,
     maxOutputTokens,
     temperature,
-    // It was never trained on prompts with corrections.
+    // It was not trained on prompts with corrections.
     resamples: 0
   })
-  // It was trained to write reasoning before its lists, so the reasoning needs no note.
+  // It was trained to write reasoning before its lists, so the reasoning is not reported in a note.
   const plan = (context: Policy.Context) => {
     const ordinals = knownIn(context.pool)
     return Effect.map(policy.propose(narrowed({ ...context, self: false }, ordinals)), ({ workflow }) => ({
@@ -156,7 +163,7 @@ export const make = (model: Worker, options: PlanOptions = {}): Policy.Policy =>
   return { ...planner, propose }
 }
 
-/** The table of {@link Options}, for `Options.check`. */
+/** Validation table for {@link Options}, used by `Options.check`. */
 export const optionsTable = {
   file: Tables.name,
   name: Tables.name,
@@ -166,16 +173,16 @@ export const optionsTable = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Loads the built-in model and makes a policy from it.
+ * Loads the included model and creates a policy from it.
  *
  * **Details**
  *
- * Loading takes a few hundredths of a second. A plan is the model's most likely one under a grammar, so it is always
- * valid, and the same for the same question and pool. Concurrently requested plans are written one at a time.
+ * Loading takes a few hundredths of a second. A plan is the most likely one under a grammar, so it is always valid and
+ * is the same for the same question and pool. Concurrent requests are planned one at a time.
  *
  * **Gotchas**
  *
- * It knows only the gym. For real models and questions, prompt or train a larger model: see `LanguagePolicy`.
+ * Supports only the gym. For real models and questions, prompt or train a larger model; see `LanguagePolicy`.
  *
  * **Example**
  *

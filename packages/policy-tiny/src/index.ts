@@ -1,4 +1,4 @@
-/** Small Conductors: one that reads the descriptions of the team, and a language model that was trained in the gym. */
+/** Small Conductors: one that reads the descriptions of the workers, and a language model trained in the gym. */
 
 export * as ChoiceHead from "./ChoiceHead.ts"
 export * from "./knownWorkers.ts"

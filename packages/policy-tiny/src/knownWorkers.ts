@@ -1,4 +1,6 @@
-/** The descriptions of the workers that the tiny Conductor was trained with. It sees nothing else of them. */
+/**
+ * The descriptions of the workers that the tiny Conductor was trained with. The model reads nothing else about workers.
+ */
 export const knownWorkers: ReadonlyArray<string> = [
   "Strong and dear generalist: good at mathematics, logic and programs, less sure with the calendar and old units.",
   "Literary generalist: good with words, dates and logic, weak in mathematics.",

@@ -1,4 +1,7 @@
-/** Planning for a part of a pool: the context with the chosen workers alone, and the way back to the whole pool. */
+/**
+ * Restricts planning to part of a pool: converts the context to the selected workers, and a resulting workflow back to
+ * the whole pool.
+ */
 
 import type { Workflow } from "@divisi/core"
 import type { Context } from "@divisi/core/Policy"
@@ -9,7 +12,10 @@ const renumbered = (workflow: Workflow.Workflow, ordinal: (worker: number) => nu
   steps: workflow.steps.map((step) => ({ ...step, worker: ordinal(step.worker) }))
 })
 
-/** The context with these workers, by ascending ordinal, and no others. The previous workflow must ask no others. */
+/**
+ * Returns the context restricted to the workers with these ordinals, in ascending order. The previous workflow must not
+ * use other workers.
+ */
 export const narrowed = (context: Context, ordinals: ReadonlyArray<number>): Context => {
   const { pool, previous } = context
   const place = (worker: number) => ordinals.indexOf(worker)
@@ -24,6 +30,6 @@ export const narrowed = (context: Context, ordinals: ReadonlyArray<number>): Con
   }
 }
 
-/** A workflow for the part of a pool, as one for the whole pool. */
+/** Converts a workflow for part of a pool to a workflow for the whole pool. */
 export const widened = (workflow: Workflow.Workflow, ordinals: ReadonlyArray<number>): Workflow.Workflow =>
   renumbered(workflow, (worker) => ordinals[worker]!)

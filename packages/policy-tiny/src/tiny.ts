@@ -1,4 +1,4 @@
-/** The tiny Conductors for programs without Effect. These policies load their model with the first plan. */
+/** The tiny Conductors for programs without Effect. Each policy loads its model when it creates its first plan. */
 
 import { Options as Tables } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import * as ReadingPolicy from "./ReadingPolicy.ts"
 import * as TinyConductor from "./TinyConductor.ts"
 
-/** A model as a worker that reads its file with its first call. One that cannot be read is tried again. */
+/** Creates a worker that loads its model file on the first call. If loading fails, the next call tries again. */
 const lazily = (
   { file, id, ...about }: { readonly id: string; readonly file: string; readonly isCacheable?: boolean },
   load: Effect.Effect<Worker, Error>
@@ -36,7 +36,7 @@ const lazily = (
 }
 
 /**
- * Makes the policy of the tiny Conductor. `TinyConductor.make` describes when the fallback plans.
+ * Creates the policy of the tiny Conductor. See `TinyConductor.make` for when the fallback plans.
  *
  * **Example**
  *
@@ -57,7 +57,7 @@ export const tiny = (options: TinyConductor.Options = {}): Policy => {
 }
 
 /**
- * Makes the policy that reads the workers' descriptions. See `ReadingPolicy.make` for its plans.
+ * Creates the policy that reads the workers' descriptions. See `ReadingPolicy.make` for its plans.
  *
  * **Example**
  *
@@ -76,7 +76,7 @@ export const reading = ({
   file = ReadingPolicy.file,
   ...options
 }: ReadingPolicy.Options & {
-  /** The file of a model. Default: the built-in one. */
+  /** Path of the model file. Default: the included one. */
   readonly file?: string | undefined
 } = {}): Policy => {
   const load = Effect.map(ReadingPolicy.load(file), (model) =>

@@ -1,7 +1,7 @@
-/** Caches of a decoder for prompts that begin alike: what one run has computed of a prompt, the next need not. */
+/** Caches of a decoder, reused for prompts with a common prefix so that it is computed only once. */
 import type { Decoder } from "@divisi/gguf/browser"
 
-/** The maximum number of unused caches that are retained. */
+/** Maximum number of idle caches that are retained. */
 const kept = 4
 
 const commonLength = (left: ReadonlyArray<number>, right: ReadonlyArray<number>): number => {
@@ -11,13 +11,13 @@ const commonLength = (left: ReadonlyArray<number>, right: ReadonlyArray<number>)
   return length
 }
 
-/** The caches of a decoder. */
+/** Creates the caches for a decoder. */
 export const make = (decoder: Decoder.Decoder) => {
-  /** The one that was used last comes last. */
+  /** The most recently used cache is last. */
   const idle: Array<Decoder.Cache> = []
   const busy = new Set<Decoder.Cache>()
 
-  /** The cache that has most of a prompt, and how much. */
+  /** Returns the cache with the longest common prefix with a prompt, and the length of that prefix. */
   const nearest = (prompt: ReadonlyArray<number>) => {
     let found: { readonly cache: Decoder.Cache; readonly length: number } | undefined
     for (const cache of [...idle, ...busy]) {
@@ -28,11 +28,13 @@ export const make = (decoder: Decoder.Decoder) => {
   }
 
   return {
-    /** A cache with as much of the prompt as is known, but for its last token, whose logits are needed. */
+    /**
+     * Takes a cache that contains as much of the prompt as possible, except its last token, whose logits are needed.
+     */
     take: (prompt: ReadonlyArray<number>): Decoder.Cache => {
       const start = prompt.slice(0, -1)
       const found = nearest(start)
-      // One that has mostly other tokens is left to the prompts that it is for.
+      // A cache that shares only a small part of its tokens is left for its own prompts.
       const isOwn = found !== undefined && idle.includes(found.cache) && 2 * found.length >= found.cache.tokens.length
       const cache = isOwn ? found.cache : ((idle.length < kept ? undefined : idle[0]) ?? decoder.cache())
       if (idle.includes(cache)) idle.splice(idle.indexOf(cache), 1)
@@ -41,7 +43,7 @@ export const make = (decoder: Decoder.Decoder) => {
       else cache.copy(found.cache, found.length)
       return cache
     },
-    /** Gives a cache back. */
+    /** Returns a cache to the pool. */
     release: (cache: Decoder.Cache): void => {
       busy.delete(cache)
       idle.push(cache)
@@ -50,5 +52,5 @@ export const make = (decoder: Decoder.Decoder) => {
   }
 }
 
-/** The caches of a decoder. */
+/** The caches of one decoder. */
 export type Caches = ReturnType<typeof make>

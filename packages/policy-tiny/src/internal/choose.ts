@@ -1,9 +1,9 @@
-/** Chooses the next token from logits, which it overwrites. */
+/** Chooses the next token from logits, which are overwritten. */
 import type { Seed } from "@divisi/core"
 
-/** How tokens are chosen. */
+/** Settings for choosing tokens. */
 export interface Sampling {
-  /** 0 is greedy. */
+  /** Sampling temperature; 0 selects the most likely token. */
   readonly temperature: number
   readonly draw: Seed.Draw
 }
@@ -14,7 +14,7 @@ const likeliest = (logits: Float32Array): number => {
   return best
 }
 
-/** Draws a token by its probability. */
+/** Samples a token by its probability. */
 const drawn = (logits: Float32Array, { draw, temperature }: Sampling): number => {
   const largest = logits[likeliest(logits)]!
   let sum = 0
@@ -27,7 +27,7 @@ const drawn = (logits: Float32Array, { draw, temperature }: Sampling): number =>
   return logits.length - 1
 }
 
-/** The next token, of those that are allowed; `undefined` when none is. */
+/** Returns the next token among those allowed; `undefined` if none is allowed. */
 export const choose = (
   logits: Float32Array,
   sampling: Sampling,

@@ -1,32 +1,32 @@
-/** Holds what a model writes to the grammar of a workflow, token by token. */
+/** Constrains generated text to the grammar of a workflow, token by token. */
 import type { WorkflowFormat } from "@divisi/core/Worker"
 import { Grammar, WorkflowGrammar } from "@divisi/gguf/browser"
 import * as Result from "effect/Result"
 
-/** The position of a text in a grammar: a state, and the number of bytes missing from its last character. */
+/** A position in the grammar: the state, and the number of bytes missing from the last character. */
 interface Place {
   readonly state: number
   readonly lacking: number
 }
 
-/** A text that is being written. */
+/** The grammar state of a text during generation. */
 export interface Form {
-  /** Whether a token may be next, given as its bytes. */
+  /** Whether a token, given as its bytes, may follow. */
   readonly accepts: (bytes: Uint8Array) => boolean
   /** Advances by an accepted token. */
   readonly push: (bytes: Uint8Array) => void
-  /** Whether nothing may follow. */
+  /** Whether the text is complete, so that nothing may follow. */
   readonly isWhole: () => boolean
-  /** From here on, given the text so far, only the lists may follow. */
+  /** Ends the reasoning: after the given text, only the lists are accepted. */
   readonly endReasoning: (text: string) => void
-  /** The rules of its grammar. */
+  /** The rules of the workflow grammar. */
   readonly rules: Omit<WorkflowFormat, "type">
 }
 
-/** Grammars by their text: a pool has the same one for every question. */
+/** Compiled grammars, keyed by their text. All questions for a pool use the same grammar. */
 const grammars = new Map<string, Grammar.Grammar>()
 
-/** Older entries belong to pools that are not in use any more. */
+/** Maximum number of cached grammars; older entries belong to pools that are no longer in use. */
 const most = 64
 
 const grammarOf = (source: string): Grammar.Grammar => {
@@ -38,7 +38,7 @@ const grammarOf = (source: string): Grammar.Grammar => {
   return grammar
 }
 
-/** Stands for every character beyond ASCII: the grammar makes no difference between them. */
+/** Represents all characters beyond ASCII, which the grammar does not distinguish. */
 const beyondAscii = 0xfffd
 
 const after = (grammar: Grammar.Grammar, { lacking, state }: Place, byte: number): Place | undefined => {
@@ -50,7 +50,7 @@ const after = (grammar: Grammar.Grammar, { lacking, state }: Place, byte: number
   return { state: next, lacking: byte < 0x80 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3 }
 }
 
-/** A text in the form of a workflow, from its start. */
+/** Creates the grammar state at the start of a workflow's text. */
 export const make = ({ type: _, ...rules }: WorkflowFormat): Form => {
   let grammar = grammarOf(WorkflowGrammar.make(rules))
   let place: Place = { state: grammar.start, lacking: 0 }
@@ -67,7 +67,7 @@ export const make = ({ type: _, ...rules }: WorkflowFormat): Form => {
     rules,
     isWhole: () => grammar.isWhole(place.state),
     endReasoning: (text) => {
-      // An incomplete character is part of the line, but not of the text.
+      // An incomplete character belongs to the line, but is not yet in the text.
       const rest = WorkflowGrammar.afterReasoning(rules, place.lacking > 0 ? `${text}\ufffd` : text)
       if (rest === undefined) return
       grammar = grammarOf(rest)

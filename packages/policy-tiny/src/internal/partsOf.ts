@@ -1,16 +1,17 @@
 /**
- * The parts of a question as they are sent to workers: without greetings, and with the instructions on how to answer.
+ * Splits a question into the parts that are sent to workers: greetings are removed, and instructions on how to answer
+ * are attached.
  */
 import * as LexicalPolicy from "@divisi/policy-lexical/LexicalPolicy"
 
-/** Says how to answer, or nothing: it has no number, no quotation, no question, and refers to nothing. */
+/** Whether a text only states how to answer: it has no number, quotation or question, and refers to nothing. */
 const isAside = (text: string): boolean =>
   !/[\d?"“`=]|\b[A-Z]\b|\b(?:it|that|them|this|these|sum|product|results?|answers|both|word|list)\b/.test(text)
 
-/** A greeting before parts hides that the first of them begins a line. */
+/** Puts a line break after a greeting, because numbered parts are recognized only at the start of a line. */
 const numberedApart = (question: string): string => question.replace(/^(.{1,40}?[:.!]) (?=1[.)] |First, )/, "$1\n")
 
-/** A list of parts without the one at a place, whose text stays with its neighbour. */
+/** Merges the part at a position into its neighbor. */
 const folded = (parts: ReadonlyArray<LexicalPolicy.Part>, at: number): ReadonlyArray<LexicalPolicy.Part> => {
   const into = at === 0 ? 1 : at - 1
   const text = at === 0 ? parts[1]!.text : `${parts[into]!.text} ${parts[at]!.text}`
@@ -35,23 +36,26 @@ const sorts = /\b(?:sort|arrange|order) [^.?!]*\.$/i
 
 const picks = /^which (?:\w+ )?comes /i
 
-/** "Multiply the sum by 7" after "Add M to N", "Which word comes third?" after "Sort": one thing in two requests. */
+/**
+ * Whether a text continues the request before it: "Multiply the sum by 7" after "Add M to N", "Which word comes third?"
+ * after "Sort".
+ */
 const goesOn = (text: string, before: string): boolean =>
   (calculates.test(before) && goesOnCalculating.test(text)) || (sorts.test(before) && picks.test(text))
 
-/** "Call the answer N" names the answer of its own part. */
+/** Matches a phrase that names the part's answer, such as "Call the answer N". */
 const naming = /\b(?:call|name) (?:it|this|that|the \w+) ["']?([A-Za-z])\b["']?[.,;]?/gi
 
-/** The letters that a part calls its answer by. */
+/** Returns the letters by which a part names its answer. */
 export const namesOf = (text: string): ReadonlyArray<string> => [...text.matchAll(naming)].map((found) => found[1]!)
 
-/** A part without what names its answer. */
+/** Removes the phrases that name a part's answer. */
 export const unnamed = (text: string): string => text.replace(naming, " ")
 
-/** Whether a part speaks of a name, other than to give it. */
+/** Whether a part mentions a name other than to define it. */
 export const mentions = (text: string, name: string): boolean => LexicalPolicy.mentions(unnamed(text), name)
 
-/** Cuts a question into parts by its wording. */
+/** Splits a question into parts by its wording. */
 export const partsOf = (question: string): ReadonlyArray<LexicalPolicy.Part> => {
   let parts = LexicalPolicy.split(numberedApart(question))
   for (;;) {
