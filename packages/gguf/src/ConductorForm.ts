@@ -1,6 +1,6 @@
 /**
- * The prompt settings that a Conductor was trained with, which must be the same when it plans. An exported model stores
- * them in its metadata as JSON under {@link key}, so the file alone is sufficient to run the model.
+ * The prompt settings of a trained Conductor model, which must be identical at inference. Exported models store them as
+ * JSON in their metadata under {@link key}, so the model file alone is enough to run the model.
  */
 import { LanguagePolicy, Prompt } from "@divisi/core"
 import type { Policy } from "@divisi/core/Policy"
@@ -12,16 +12,16 @@ import * as Result from "effect/Result"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings that a Conductor was trained with. */
+/** The prompt settings that a Conductor model was trained with. */
 export interface ConductorForm {
   readonly prompt: Prompt.ConductorOptions
-  /** The maximum number of tokens of a completion. */
+  /** Maximum number of tokens per completion. */
   readonly maxTokens: number
-  /** The ids of the workers that it was trained on. It may know others by their descriptions. */
+  /** Ids of the workers that the model was trained on. It can also route to other workers by their descriptions. */
   readonly workers: ReadonlyArray<string>
 }
 
-/** The error for a text that is not a form. */
+/** Fails when a string is not a valid form. */
 export class ConductorFormError extends Data.TaggedError("ConductorFormError")<{ readonly detail: string }> {
   override get message(): string {
     return `The prompt settings in the model file are invalid: ${this.detail}.`
@@ -37,7 +37,10 @@ export const key = "divisi.conductor"
 
 const version = 1
 
-/** The template for a model that was trained without checks: it does not mention them, nor forms that it may not write. */
+/**
+ * The prompt template of models trained without checks. It leaves out checks and all plan syntax that such models
+ * cannot use.
+ */
 const { answer, checks: _, evidence: __, how, ...paperTemplate } = Prompt.defaultTemplate
 
 const trainedTemplate = (prompt: Prompt.ConductorOptions): Prompt.Template => ({
@@ -46,7 +49,7 @@ const trainedTemplate = (prompt: Prompt.ConductorOptions): Prompt.Template => ({
   ...(prompt.mayAnswer === true && { answer })
 })
 
-/** Writes a form. Defaults are written explicitly, because they may differ where the form is read. */
+/** Encodes a form as JSON. Defaults are included explicitly, because they may differ in the version that decodes it. */
 export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
   JSON.stringify({
     version,
@@ -62,7 +65,10 @@ export const encode = ({ maxTokens, prompt, workers }: ConductorForm): string =>
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Whether a value is made like a sample: texts, lists of texts, and records of these, as far as they are there. */
+/**
+ * Whether a value has the same structure as the sample: strings, lists of strings, and records of these. All fields are
+ * optional.
+ */
 const isLike = (value: unknown, sample: unknown): boolean => {
   if (value === undefined) return true
   if (Array.isArray(sample)) return Array.isArray(value) && value.every((item) => typeof item === "string")
@@ -105,7 +111,7 @@ const problemOf = (form: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /**
- * Reads a form from any source.
+ * Decodes and validates a form. The text may come from an untrusted source.
  *
  * **Example**
  *
@@ -137,7 +143,7 @@ export const decode = (text: string): Result.Result<ConductorForm, ConductorForm
 // Policies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the policy of a trained model, with the prompt and limits of its training. */
+/** Creates the policy for a trained model, with the prompt and limits that it was trained with. */
 export const policy = (
   model: Worker,
   form: ConductorForm,
@@ -148,6 +154,6 @@ export const policy = (
     model,
     prompt: form.prompt,
     maxOutputTokens: form.maxTokens,
-    // It was never trained on prompts with corrections.
+    // The model was not trained on correction prompts.
     resamples: 0
   })

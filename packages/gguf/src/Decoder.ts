@@ -1,9 +1,9 @@
 /**
- * Runs small llama and qwen2 models in plain TypeScript: the forward pass with a key-value cache.
+ * Runs small llama and qwen2 models in plain TypeScript, with a key-value cache.
  *
- * For models with up to a few million weights, for which a native runtime costs more than it saves. It uses
+ * Intended for models with up to a few million weights, where a native runtime costs more than it saves. It uses
  * preallocated typed arrays and no Node APIs, so it also runs in browsers. The order of summation is fixed, so logits
- * do not depend on how tokens are split into calls.
+ * do not depend on how tokens are split across calls.
  */
 import { attend, type Linear, linear, norm, rotate, silu } from "./internal/kernels.ts"
 import { sizes, slots } from "./internal/layout.ts"
@@ -25,26 +25,26 @@ interface Layer {
   readonly down: Linear
 }
 
-/** A model that is ready to run. */
+/** A model prepared for inference. */
 export interface Decoder {
-  /** The maximum number of tokens in a cache. */
+  /** Maximum number of tokens in a cache. */
   readonly contextTokens: number
   readonly vocabularySize: number
   /**
-   * Appends tokens to a cache. Returns the logits after the last token, in an array that the next call of this decoder
-   * overwrites. Needs at least one token, and at most as many as fit in the cache.
+   * Appends tokens to a cache and returns the logits after the last token. The returned array is reused by the next
+   * call on this decoder. Requires at least one token, and no more than the cache has room for.
    */
   readonly append: (cache: Cache, tokens: ReadonlyArray<number>) => Float32Array
-  /** Makes an empty cache. */
+  /** Creates an empty cache. */
   readonly cache: () => Cache
 }
 
-/** The state of the tokens so far: their keys and values in every layer. */
+/** The key-value cache of a sequence: keys and values of its tokens in every layer. */
 export interface Cache {
   readonly tokens: ReadonlyArray<number>
-  /** Removes all tokens except the first `count`. */
+  /** Truncates the sequence to its first `count` tokens. */
   readonly truncate: (count: number) => void
-  /** Replaces its first tokens by those of another cache of the same decoder. */
+  /** Copies the first `count` tokens of another cache of the same decoder into this one. */
   readonly copy: (from: Cache, count: number) => void
 }
 
@@ -58,7 +58,7 @@ interface Memory extends Cache {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tokens that are computed together: each weight is then read once for all of them. */
+/** Number of tokens processed per batch, so that each weight is read once for all of them. */
 const most = 16
 
 const layersOf = ({ config, tensors }: Pick<DenseModel, "config" | "tensors">): ReadonlyArray<Layer> =>
@@ -82,7 +82,7 @@ const layersOf = ({ config, tensors }: Pick<DenseModel, "config" | "tensors">): 
     }
   })
 
-/** The angles of every position: cosines and sines, `[position, half of a head]`. */
+/** Returns the rotary angles of all positions as cosines and sines, `[position, half of a head]`. */
 const anglesOf = (positions: number, headSize: number, theta: number) => {
   const half = headSize / 2
   const cosines = new Float32Array(positions * half)
@@ -121,11 +121,11 @@ const cacheOf = (layers: number, positions: number, width: number): Memory => {
 }
 
 /**
- * Makes a decoder for a model whose weights are in memory. Throws a `RangeError` if a tensor is missing.
+ * Creates a decoder for a model with its weights in memory. Throws a `RangeError` if a tensor is missing.
  *
  * **Details**
  *
- * A cache takes `2 * layers * contextLength * keyValueSize` numbers of 4 bytes. The model's weights are not copied.
+ * Each cache holds `2 * layers * contextLength * keyValueSize` numbers of 4 bytes. The weights are not copied.
  *
  * **Example**
  *

@@ -1,34 +1,34 @@
 /**
- * The error for models, adapters and their files that cannot be read or written.
+ * The error raised when a model, an adapter or their files cannot be read or written.
  *
- * The whole package uses one error. `path` is the file, if any; each reason describes the problem and its remedy. A
- * retry can help only with `InputOutput`.
+ * The whole package uses this error. `path` is the affected file, if any, and the reason describes the problem and how
+ * to fix it. Only `InputOutput` errors are worth retrying.
  */
 import * as Data from "effect/Data"
 
-/** The reason of an error. `detail` is a sentence with the relevant values. */
+/** The reason for a {@link GgufError}. `detail` is a sentence that includes the relevant values. */
 export type GgufErrorReason =
   /** The file does not exist. */
   | { readonly _tag: "Missing" }
-  /** The system could not read or write: permissions, a full disk. */
+  /** A read or write failed in the operating system, for example due to permissions or a full disk. */
   | { readonly _tag: "InputOutput"; readonly doing: string; readonly cause: unknown }
   /** The file is shorter than its header specifies. Both lengths are in bytes. */
   | { readonly _tag: "Truncated"; readonly needed: number; readonly found: number }
-  /** The bytes do not follow the format. */
+  /** The contents violate the file format. */
   | { readonly _tag: "Corrupt"; readonly detail: string }
-  /** The file is valid, but of a kind that this package does not support. */
+  /** The file is valid, but uses a feature that this package does not support. */
   | { readonly _tag: "Unsupported"; readonly detail: string }
-  /** A metadata value does not fit its type, or a key occurs twice. */
+  /** A metadata value does not match its type, or a key occurs twice. */
   | { readonly _tag: "InvalidMetadata"; readonly key: string; readonly detail: string }
-  /** A number in a model's configuration is impossible. */
+  /** A value in the model configuration is out of range. */
   | { readonly _tag: "InvalidConfig"; readonly field: string; readonly detail: string }
-  /** A tensor is missing or unknown, or has a wrong shape or wrong values. */
+  /** A tensor is missing or unknown, or its shape or values are invalid. */
   | { readonly _tag: "InvalidTensor"; readonly tensor: string; readonly detail: string }
-  /** The tokenizer is invalid, or does not belong to the model. */
+  /** The tokenizer is invalid or does not match the model. */
   | { readonly _tag: "InvalidTokenizer"; readonly detail: string }
-  /** The grammar is not GBNF, or uses unsupported syntax. */
+  /** The grammar is not valid GBNF, or uses unsupported syntax. */
   | { readonly _tag: "InvalidGrammar"; readonly detail: string }
-  /** The adapter was trained on another model. */
+  /** The adapter was trained on a different base model. */
   | { readonly _tag: "OtherBase"; readonly base: string; readonly detail: string }
 
 const describe = (reason: GgufErrorReason): string => {
@@ -58,7 +58,7 @@ const describe = (reason: GgufErrorReason): string => {
   }
 }
 
-/** A model or adapter cannot be read, written or converted. */
+/** Fails when a model or adapter cannot be read, written or converted. */
 export class GgufError extends Data.TaggedError("GgufError")<{
   readonly reason: GgufErrorReason
   readonly path?: string | undefined
@@ -68,11 +68,11 @@ export class GgufError extends Data.TaggedError("GgufError")<{
   }
 }
 
-/** Makes an error from a reason. */
+/** Creates an error from a reason. */
 export const make = (reason: GgufErrorReason, path?: string): GgufError =>
   new GgufError(path === undefined ? { reason } : { reason, path })
 
-/** Maps a failed system call to an error; a `GgufError` passes unchanged. */
+/** Converts the cause of a failed system call to a `GgufError`. An existing `GgufError` is returned unchanged. */
 export const fromUnknown = (cause: unknown, path: string, doing: string): GgufError => {
   if (cause instanceof GgufError) return cause.path === undefined ? make(cause.reason, path) : cause
   const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT"

@@ -1,8 +1,8 @@
 /**
- * Reads GGUF files: the metadata, the list of tensors, and the values of tensors with at least 8 bits per number.
+ * Reads GGUF files: metadata, the list of tensors, and tensor values with at least 8 bits per number.
  *
- * Files are validated: a truncated, damaged or unrelated file gives a descriptive error, never a partial model. Only
- * the header is read, so the time does not depend on the size of the file.
+ * Files are validated: a truncated, damaged or unrelated file fails with a descriptive error and never yields a partial
+ * model. Only the header is read up front, so the time does not depend on the size of the file.
  */
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -19,20 +19,20 @@ import { tensorTypes } from "./internal/tensorTypes.ts"
 import type { Metadata } from "./Metadata.ts"
 import * as Tensor from "./Tensor.ts"
 
-/** A tensor of a file. */
+/** A tensor stored in a file. */
 export interface TensorInfo {
   readonly name: string
-  /** Row-major: the last dimension runs fastest. */
+  /** The shape in row-major order: the last dimension varies fastest. */
   readonly shape: ReadonlyArray<number>
-  /** The storage type of its numbers, such as `F16` or `Q4_K`; `type 99` for an unknown type. */
+  /** The storage type, such as `F16` or `Q4_K`. Unknown types are reported by number, such as `type 99`. */
   readonly type: string
-  /** The position of its first byte in the file. */
+  /** Offset of the first byte in the file. */
   readonly position: number
-  /** The size in bytes; absent if the type is unknown. */
+  /** Size in bytes. Undefined if the type is unknown. */
   readonly bytes?: number | undefined
 }
 
-/** The header of a file. */
+/** The parsed header of a GGUF file. */
 export interface GgufFile {
   readonly path: string
   readonly bytes: number
@@ -43,7 +43,7 @@ export interface GgufFile {
 
 const firstRead = 1 << 20
 
-/** Reads more and more of the file until the header is in it. */
+/** Decodes the header, reading larger and larger prefixes of the file until it is complete. */
 const decodeFile = async (source: FileSource): Promise<Decoded> => {
   for (let length = firstRead; ; length = Math.min(4 * length, bounds.headerBytes)) {
     const prefix = await source.read(0, Math.min(length, source.size))
@@ -80,18 +80,18 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
     total += bytes
   }
   if (needed > size) throw Errors.make({ _tag: "Truncated", needed, found: size })
-  // Without this, a small file could give any amount of numbers.
+  // Without this check, a small file could claim to contain any amount of data.
   if (total > size) throw Errors.make({ _tag: "Corrupt", detail: `its tensors overlap: they have ${total} bytes.` })
 }
 
 /**
- * Reads and checks the header of a file.
+ * Reads and validates the header of a file.
  *
  * **Details**
  *
- * Versions 2 and 3 are supported. The file must be long enough for its tensors of known types. A header of more than
- * 128 MiB, or with more than 65,536 values, 262,144 tensors or 4,194,304 elements in its arrays, is `Corrupt`; real
- * models are far below these limits. An array is read from the header's bytes when its `value` is first accessed.
+ * Supports versions 2 and 3. The file must be large enough for its tensors of known types. Headers of more than 128 MiB
+ * are rejected as `Corrupt`, as are headers with more than 65,536 values, 262,144 tensors or 4,194,304 array elements;
+ * real models are far below these limits. Arrays are decoded when their `value` is first accessed.
  *
  * **Example**
  *
@@ -111,19 +111,19 @@ export const read = (path: string): Effect.Effect<GgufFile, GgufError> =>
     return { path, bytes: source.size, metadata: decoded.metadata, alignment: decoded.alignment, tensors }
   })
 
-/** Returns the value of a key if it is a string. */
+/** Returns the metadata value of a key if it is a string, otherwise `undefined`. */
 export const text = ({ metadata }: Pick<GgufFile, "metadata">, key: string): string | undefined => {
   const value = metadata[key]
   return value?.type === "string" ? value.value : undefined
 }
 
-/** Returns the value of a key if it is a number. */
+/** Returns the metadata value of a key if it is a number, otherwise `undefined`. */
 export const number = ({ metadata }: Pick<GgufFile, "metadata">, key: string): number | undefined => {
   const value = metadata[key]?.value
   return typeof value === "number" ? value : undefined
 }
 
-/** Returns the architecture in the metadata, such as `qwen2`. */
+/** Returns the model's architecture from the metadata, such as `qwen2`. */
 export const architecture = (file: Pick<GgufFile, "metadata">): string | undefined => text(file, "general.architecture")
 
 const readable: Readonly<Record<string, Decoder>> = {
@@ -132,7 +132,9 @@ const readable: Readonly<Record<string, Decoder>> = {
   Q8_0: { size: EightBits.block.bytes / EightBits.block.count, decode: EightBits.decode }
 }
 
-/** Returns a tensor whose numbers are read in chunks on demand. Only F32, F16, BF16, Q4_1 and Q8_0 are supported. */
+/**
+ * Returns a tensor whose values are read from the file in chunks, on demand. Supports F32, F16, BF16, Q4_1 and Q8_0.
+ */
 export const tensor = (file: GgufFile, name: string): Result.Result<Tensor.Tensor, GgufError> => {
   const info = file.tensors.find((one) => one.name === name)
   const invalid = (detail: string) =>

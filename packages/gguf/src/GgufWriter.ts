@@ -1,10 +1,9 @@
 /**
- * Writes GGUF files, version 3: any metadata, and tensors as F32, F16 or Q8_0.
+ * Writes GGUF files (version 3) with any metadata, and tensors stored as F32, F16 or Q8_0.
  *
- * Tensors are read and written in chunks, so a file may be far larger than memory. The file appears under its name only
- * when it is complete: it is written under another name in the same folder, flushed to disk and renamed. {@link write}
- * accepts any contents; the contents that llama.cpp expects of a model are in `Model`, those of an adapter in
- * `LoraAdapter`.
+ * Tensors are read and written in chunks, so a file can be far larger than memory. Writes are atomic: data goes to a
+ * temporary file in the same folder, which is flushed to disk and renamed when complete. {@link write} accepts any
+ * contents; use `Model` and `LoraAdapter` for the contents that llama.cpp expects.
  */
 import type { WholeFile as CoreWholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
@@ -22,39 +21,39 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The storage type of models and adapters: 32 or 16 bits. */
+/** Storage type of models and adapters: 32-bit or 16-bit floats. */
 export type FloatType = "F32" | "F16"
 
 /**
- * The storage type of a tensor's numbers: 32 or 16 bits, or 8 bits in blocks of 32 numbers that share a scale. For 8
- * bits, the last dimension must be a multiple of 32.
+ * Storage type of a tensor: 32-bit or 16-bit floats, or 8-bit blocks of 32 numbers that share a scale. For `Q8_0`, the
+ * last dimension must be a multiple of 32.
  */
 export type TensorType = FloatType | "Q8_0"
 
-/** The length of Q8_0 rows must be a multiple of this number. */
+/** The last dimension of a Q8_0 tensor must be a multiple of this number. */
 export const rowsOfEightBits: number = EightBits.block.count
 
-/** A tensor with its name in the file. */
+/** A tensor together with its name in the file. */
 export interface NamedTensor extends Tensor.Tensor {
   readonly name: string
   /** The storage type. Default: `"F32"`. */
   readonly type?: TensorType | undefined
 }
 
-/** The contents of a file. */
+/** The contents of a GGUF file. */
 export interface Contents {
   /** The metadata, written in this order. `general.alignment` is added if needed. */
   readonly metadata: Metadata.Metadata
   /**
-   * The tensors, written in this order. Names must be unique and at most 63 bytes long, and shapes must have one to
-   * four dimensions.
+   * The tensors, written in this order. Names must be unique and at most 63 bytes long; shapes must have one to four
+   * dimensions.
    */
   readonly tensors: ReadonlyArray<NamedTensor>
-  /** The alignment of tensors in bytes: a power of two of at least 8. Default: 32. */
+  /** Alignment of tensor data in bytes. Must be a power of two, at least 8. Default: 32. */
   readonly alignment?: number | undefined
 }
 
-/** A written file. */
+/** Summary of a written file. */
 export interface Written {
   readonly path: string
   readonly bytes: number
@@ -100,7 +99,7 @@ const checkedAlignment = (alignment: number) => {
   throw Errors.make({ _tag: "InvalidMetadata", key: "general.alignment", detail })
 }
 
-/** Plans where everything goes. Throws a `GgufError` when the contents make no file. */
+/** Computes the layout of a file. Throws a `GgufError` if the contents are invalid. */
 const plan = (contents: Contents) => {
   const alignment = checkedAlignment(contents.alignment ?? defaultAlignment)
   const entries: Array<Header.Entry> = []
@@ -123,7 +122,7 @@ const plan = (contents: Contents) => {
 const bytesOf = (values: Float32Array | Uint16Array) =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
 
-/** How many numbers are converted to F16 at a time. */
+/** Number of values converted to F16 per chunk. */
 const halvesAtATime = 1 << 16
 
 const writeHalves = async (sink: CoreWholeFile.Sink, name: string, values: Float32Array) => {
@@ -165,16 +164,16 @@ const writeTensor = async (sink: CoreWholeFile.Sink, tensor: NamedTensor, alignm
 }
 
 /**
- * Writes a file.
+ * Writes a GGUF file atomically.
  *
  * **Details**
  *
- * Names, shapes and metadata are checked before anything is written. If a tensor does not match its shape, a source
- * fails, the disk is full, or the effect is interrupted, the existing file at `path` is unchanged.
+ * Names, shapes and metadata are validated before anything is written. If a tensor does not match its shape, a source
+ * fails, the disk is full or the effect is interrupted, an existing file at `path` is left unchanged.
  *
  * **Gotchas**
  *
- * A killed process leaves an unfinished file next to `path`, with a name that ends in `.partial`.
+ * If the process is killed, a temporary file is left next to `path`. Its name ends in `.partial`.
  *
  * **Example**
  *

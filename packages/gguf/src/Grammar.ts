@@ -1,8 +1,8 @@
 /**
- * Grammars in GBNF, the format of llama.cpp: parses a grammar and matches texts character by character.
+ * Parses grammars in GBNF, llama.cpp's format, and matches strings against them character by character.
  *
- * A grammar becomes a state machine whose states are created when a text first reaches them, so later steps cost one
- * lookup each. A state is a number; {@link refused} is the state of texts that do not match.
+ * A grammar is compiled to a state machine. States are created on first use, so repeated steps cost a single lookup. A
+ * state is a number; {@link refused} is the state for strings that do not match.
  */
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
@@ -11,22 +11,22 @@ import { type Automaton, compile } from "./internal/gbnf.ts"
 
 /** A parsed grammar. */
 export interface Grammar {
-  /** The state before the first character. */
+  /** The initial state, before the first character. */
   readonly start: number
   /** Returns the state after one more character, given as a code point. */
   readonly next: (state: number, codePoint: number) => number
-  /** Whether a text in this state is complete. */
+  /** Whether a string that ends in this state is a complete match. */
   readonly isWhole: (state: number) => boolean
 }
 
-/** The state of texts that the grammar does not allow. */
+/** The state for strings that do not match the grammar. */
 export const refused = -1
 
-/** Makes states of sets of the automaton's own. */
+/** Converts the automaton to a deterministic one, creating states on demand. */
 const determine = ({ edges, end, start }: Automaton): Grammar => {
   const ids = new Map<string, number>()
   const states: Array<{ readonly members: ReadonlyArray<number>; readonly next: Map<number, number> }> = []
-  /** The state of these members and all that they lead to without a character. */
+  /** Returns the state for a set of nodes, including all nodes reachable from them without a character. */
   const stateOf = (from: ReadonlyArray<number>): number => {
     const members = new Set(from)
     for (const member of members) for (const target of edges[member]!.free) members.add(target)
@@ -59,12 +59,12 @@ const determine = ({ edges, end, start }: Automaton): Grammar => {
 }
 
 /**
- * Parses a grammar. It starts with its rule `root`.
+ * Parses a grammar. Its start rule is `root`.
  *
  * **Details**
  *
- * Each rule has its own line. Supported GBNF syntax: strings and classes of characters with escapes, groups, `|`, `?`,
- * `*` and `+`. Rules may not be recursive.
+ * Each rule must be on a separate line. Supported GBNF syntax: strings and character classes with escapes, groups, `|`,
+ * `?`, `*` and `+`. Recursive rules are not supported.
  *
  * **Example**
  *

@@ -1,9 +1,9 @@
 /**
- * LoRA adapters: read in PEFT's format, and written in the format that llama.cpp loads on top of a base model.
+ * Reads LoRA adapters in PEFT format, and writes them in the format that llama.cpp loads on top of a base model.
  *
- * An adapter changes a linear layer's weight by `b · a · alpha / rank`. It fits only the model that it was trained on:
- * {@link write} checks the names and shapes of its matrices against that model's file, so that a mismatch is found
- * before llama.cpp loads it.
+ * An adapter adds `b · a · alpha / rank` to the weight of a linear layer. It only works with the model that it was
+ * trained on, so {@link write} checks the names and shapes of its matrices against that model's file and reports any
+ * mismatch before llama.cpp loads it.
  */
 
 import path from "node:path"
@@ -25,36 +25,36 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The architectures of the models that adapters can be written for. */
+/** The base model architectures that adapters can be written for. */
 export const architectures = [...Model.architectures, "qwen3"] as const
 
-/** The change of one linear layer. */
+/** The low-rank update of one linear layer. */
 export interface Change {
   /** The matrix `a`, with the shape `[rank, in]`. */
   readonly a: Tensor.Tensor
   /** The matrix `b`, with the shape `[out, rank]`. */
   readonly b: Tensor.Tensor
-  /** The scale: the change is `b · a · alpha / rank`. */
+  /** The scaling constant: the update is `b · a · alpha / rank`. */
   readonly alpha: number
 }
 
-/** An adapter. */
+/** A LoRA adapter. */
 export interface LoraAdapter {
-  /** The changes by layer, with Hugging Face's names, such as `model.layers.0.self_attn.q_proj`. */
+  /** Updates keyed by Hugging Face module name, such as `model.layers.0.self_attn.q_proj`. */
   readonly changes: Readonly<Record<string, Change>>
-  /** The adapter's name, for display. */
+  /** Display name of the adapter. */
   readonly name?: string | undefined
-  /** The trainer's name for the base model. */
+  /** The base model's name, as recorded by the trainer. */
   readonly baseModel?: string | undefined
 }
 
-/** Options for writing an adapter. */
+/** Options for {@link write}. */
 export interface WriteOptions {
-  /** The model that the adapter is for. */
+  /** Header of the base model's file. See {@link base}. */
   readonly base: GgufReader.GgufFile
-  /** The storage type of matrices. Default: `"F32"`. */
+  /** Storage type of the matrices. Default: `"F32"`. */
   readonly type?: GgufWriter.FloatType | undefined
-  /** Additional metadata. */
+  /** Additional metadata to write. */
   readonly metadata?: Metadata.Metadata | undefined
 }
 
@@ -64,7 +64,7 @@ export interface WriteOptions {
 
 const invalid = (tensor: string, detail: string) => Errors.make({ _tag: "InvalidTensor", tensor, detail })
 
-/** The most characters of a tensor's name. */
+/** Maximum length of a tensor name, in characters. */
 const longestName = 256
 
 const pairs = (file: Safetensors.Safetensors) => {
@@ -90,7 +90,7 @@ const changeOf = (module: string, { a, b }: Partial<Change>, config: AdapterConf
   return { a, b, alpha: config.alphaOf(module, rank) }
 }
 
-/** The rank of two matrices, checked to be multipliable. */
+/** Returns the rank of an update. Throws a `GgufError` if the matrices cannot be multiplied. */
 const checkedRank = (module: string, { a, b }: Pick<Change, "a" | "b">): number => {
   const [rank = 0] = a.shape
   if (a.shape.length === 2 && b.shape.length === 2 && rank > 0 && b.shape[1] === rank) return rank
@@ -116,7 +116,7 @@ const assemble = (file: Safetensors.Safetensors, config: AdapterConfig, name: st
 const attempt = <A>(file: string, run: () => A | Promise<A>) =>
   Effect.tryPromise({ try: async () => run(), catch: (cause) => Errors.fromUnknown(cause, file, "read the adapter") })
 
-/** The most bytes of a configuration. */
+/** Maximum size of a configuration file, in bytes. */
 const longestConfig = 2 ** 20
 
 const readConfig = (file: string): Effect.Effect<AdapterConfig, GgufError> =>
@@ -126,12 +126,12 @@ const readConfig = (file: string): Effect.Effect<AdapterConfig, GgufError> =>
   })
 
 /**
- * Reads an adapter in PEFT's format: a folder with `adapter_config.json` and `adapter_model.safetensors`.
+ * Reads an adapter in PEFT format: a folder with `adapter_config.json` and `adapter_model.safetensors`.
  *
  * **Details**
  *
- * Ranks and alphas of single layers, by name, and rank-stabilized LoRA are supported. Features without a counterpart in
- * llama.cpp (DoRA, trained biases, whole saved layers) are rejected by name, never ignored.
+ * Supports rank-stabilized LoRA, and ranks and alphas for individual layers. Features that llama.cpp cannot represent
+ * (DoRA, trained biases, fully saved layers) are rejected by name and never ignored.
  */
 export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
   Effect.gen(function* () {
@@ -146,10 +146,10 @@ export const read = (folder: string): Effect.Effect<LoraAdapter, GgufError> =>
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A change under the name of the tensor that it changes. */
+/** An update together with the name of the tensor that it applies to. */
 interface Placed extends Change {
   readonly target: string
-  /** The number of rows of a head, if its rows are reordered. */
+  /** Number of rows per attention head, if the rows must be reordered. */
   readonly headRows?: number | undefined
 }
 
@@ -166,7 +166,7 @@ const absence = (module: string, target: string) =>
     ? "it changes the output layer, which in this model is the embedding and cannot be changed alone."
     : `it changes ${module}, but the model has no ${target}.`
 
-/** Returns the tensor of the base that a change belongs to. Throws a `GgufError` if it belongs to none. */
+/** Finds the base model's tensor that an update applies to. Throws a `GgufError` if it does not exist. */
 const place = (base: GgufReader.GgufFile, architecture: string, module: string, change: Change): Placed => {
   const otherBase = (detail: string) => Errors.make({ _tag: "OtherBase", base: base.path, detail })
   const rank = checkedRank(module, change)
@@ -190,7 +190,10 @@ async function* scale(chunks: Tensor.Chunks, factor: number): AsyncGenerator<Flo
   for await (const chunk of chunks) yield chunk.map((value) => value * factor)
 }
 
-/** The two tensors of a change. A file has one alpha, so a change that has another carries it in `b`. */
+/**
+ * Creates the two tensors of an update. A file has a single alpha, so an update with a different alpha is rescaled in
+ * `b`.
+ */
 const tensorsOf = ({ a, alpha, b, headRows, target }: Placed, fileAlpha: number, type: GgufWriter.FloatType) => {
   const rank = a.shape[0]!
   const rows = () => (headRows === undefined ? Tensor.chunks(b) : interleave(Tensor.chunks(b), headRows, rank))
@@ -201,7 +204,7 @@ const tensorsOf = ({ a, alpha, b, headRows, target }: Placed, fileAlpha: number,
   ]
 }
 
-/** The architecture of a base that adapters can be written for. Throws a `GgufError` for another. */
+/** Returns the architecture of a base model. Throws a `GgufError` if adapters for it are not supported. */
 const architectureOf = (base: GgufReader.GgufFile): string => {
   const architecture = architectures.find((name) => name === GgufReader.architecture(base))
   if (architecture === undefined) {
@@ -216,7 +219,10 @@ const architectureOf = (base: GgufReader.GgufFile): string => {
   return architecture
 }
 
-/** Reads the header of a base model. Fails if adapters cannot be written for it. Call it before training. */
+/**
+ * Reads the header of a base model, and fails if adapters cannot be written for it. Call it before training, to find
+ * out early.
+ */
 export const base = (file: string): Effect.Effect<GgufReader.GgufFile, GgufError> =>
   Effect.tap(GgufReader.read(file), (base) => attempt(file, () => architectureOf(base)))
 
@@ -240,7 +246,10 @@ const contentsOf = ({ changes, name = "lora" }: LoraAdapter, options: WriteOptio
   }
 }
 
-/** Writes an adapter as a GGUF file for `base`. Fails without writing anything if it does not fit. */
+/**
+ * Writes an adapter for the model in `base` as a GGUF file. Fails without writing anything if it does not fit the
+ * model.
+ */
 export const write = (
   adapter: LoraAdapter,
   file: string,
@@ -249,7 +258,7 @@ export const write = (
   attempt(file, () => contentsOf(adapter, options)).pipe(Effect.flatMap((contents) => GgufWriter.write(file, contents)))
 
 /**
- * Converts an adapter from PEFT's format for use with a GGUF model.
+ * Converts an adapter from PEFT format to a GGUF file.
  *
  * **Example**
  *
@@ -263,14 +272,14 @@ export const write = (
  * ```
  */
 export const convert = (options: {
-  /** The folder of the adapter in PEFT's format. */
+  /** Folder that contains the adapter in PEFT format. */
   readonly folder: string
-  /** The GGUF file of the model that the adapter was trained on, quantized or not. */
+  /** GGUF file of the base model that the adapter was trained on. It may be quantized. */
   readonly base: string
-  /** The path of the adapter file. */
+  /** Path of the adapter file to write. */
   readonly path: string
   readonly type?: GgufWriter.FloatType | undefined
-  /** Additional metadata. */
+  /** Additional metadata to write. */
   readonly metadata?: Metadata.Metadata | undefined
 }): Effect.Effect<GgufWriter.Written, GgufError> =>
   Effect.gen(function* () {

@@ -1,9 +1,9 @@
 /**
- * A transformer of the `llama` or `qwen2` architecture: its configuration, tokenizer and weights, written as GGUF.
+ * Reads and writes `llama` and `qwen2` transformers as GGUF files: configuration, tokenizer and weights.
  *
- * Tensors have the names and layout of Hugging Face checkpoints (`model.layers.0.self_attn.q_proj.weight`,
- * `[out, in]`), as in trainers. {@link write} renames them, reorders rows as llama.cpp requires, and adds its metadata.
- * {@link read} reverses this.
+ * Tensors use the names and layout of Hugging Face checkpoints (`model.layers.0.self_attn.q_proj.weight`, `[out, in]`),
+ * as trainers do. {@link write} renames them, reorders rows as llama.cpp requires and adds the metadata that llama.cpp
+ * expects. {@link read} does the reverse.
  */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -22,33 +22,35 @@ import type { Tokenizer } from "./Tokenizer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The architectures that can be written. Only `qwen2` has biases in its attention. */
+/** Supported architectures. Only `qwen2` has attention biases. */
 export const architectures = ["llama", "qwen2"] as const
 
-/** One of {@link architectures}. */
+/** A supported architecture. See {@link architectures}. */
 export type Architecture = (typeof architectures)[number]
 
-/** The dimensions and constants of a model. */
+/** Dimensions and constants of a model. */
 export interface Config {
   readonly architecture: Architecture
-  /** The number of rows of the embedding; at least the number of the tokenizer's tokens. */
+  /** Number of rows of the embedding. Must be at least the number of tokens in the tokenizer. */
   readonly vocabularySize: number
   readonly hiddenSize: number
   readonly layers: number
-  /** The number of query heads. */
+  /** Number of query heads. */
   readonly heads: number
-  /** The number of key and value heads, a divisor of `heads` (grouped-query attention). Default: `heads`. */
+  /** Number of key and value heads (grouped-query attention). Must divide `heads`. Default: `heads`. */
   readonly keyValueHeads?: number | undefined
-  /** The size of a head; must be even. Default: `hiddenSize / heads`, which is required for `qwen2`. */
+  /** Size of a head. Must be even. Default: `hiddenSize / heads`, which is required for `qwen2`. */
   readonly headSize?: number | undefined
   readonly feedForwardSize: number
-  /** The context length that the model was trained with, in tokens. */
+  /** The context length in tokens that the model was trained with. */
   readonly contextLength: number
-  /** The constant added to the mean square in RMS norms. Default: 1e-5. */
+  /** The epsilon of RMS norms. Default: 1e-5. */
   readonly normEpsilon?: number | undefined
-  /** The base of the rotary embedding's frequencies. Default: 10,000. */
+  /** Base frequency of the rotary position embedding. Default: 10,000. */
   readonly ropeTheta?: number | undefined
-  /** Whether the embedding is also the output layer. If so, there is no `lm_head.weight`. Default: `false`. */
+  /**
+   * Whether the embedding is shared with the output layer. If `true`, there is no `lm_head.weight`. Default: `false`.
+   */
   readonly tiedEmbeddings?: boolean | undefined
 }
 
@@ -56,9 +58,9 @@ export interface Config {
 export interface Model {
   readonly config: Config
   readonly tokenizer: Tokenizer
-  /** The tensors by Hugging Face's names; exactly those that the configuration requires. */
+  /** Tensors keyed by Hugging Face name. Must be exactly the tensors that the configuration requires. */
   readonly tensors: Readonly<Record<string, Tensor.Tensor>>
-  /** The model's name, for display. */
+  /** Display name of the model. */
   readonly name?: string | undefined
 }
 
@@ -67,11 +69,11 @@ export interface DenseModel extends Model {
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
-/** Options for writing a model. */
+/** Options for {@link write}. */
 export interface WriteOptions {
-  /** The storage type of matrices. Vectors are always F32, as llama.cpp requires. Default: `"F32"`. */
+  /** Storage type of matrices. Vectors are always stored as F32, as llama.cpp requires. Default: `"F32"`. */
   readonly type?: GgufWriter.FloatType | undefined
-  /** Additional metadata, such as `general.author`. It may override defaults. */
+  /** Additional metadata, such as `general.author`. Overrides default values. */
   readonly metadata?: Metadata.Metadata | undefined
 }
 
@@ -80,7 +82,7 @@ export interface WriteOptions {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the tensors of a model with this configuration, with their shapes.
+ * Returns the names and shapes of all tensors that a configuration requires.
  *
  * **Example**
  *
@@ -146,7 +148,7 @@ const tensorProblem = ({ config, tensors }: Model, wanted: ReadonlyArray<Slot>):
   return invalid(unknown, `A ${config.architecture} model of this config has no such tensor.`)
 }
 
-/** Checks that configuration, tokenizer and tensors are consistent. {@link write} does this first. */
+/** Validates that the configuration, tokenizer and tensors are consistent. {@link write} calls it first. */
 export const check = (model: Model): Result.Result<Model, GgufError> => {
   const { config, tokenizer } = model
   const problem = configProblem(config) ?? tensorProblem(model, slots(config))
@@ -197,13 +199,13 @@ const tensorOf = (tensor: Tensor.Tensor, slot: Slot, type: GgufWriter.FloatType)
 }
 
 /**
- * Writes a model as a GGUF file that llama.cpp loads.
+ * Writes a model as a GGUF file that llama.cpp can load.
  *
  * **Details**
  *
- * The whole model is checked first: the error names a missing, unknown or misshapen tensor. Vocabulary rows beyond the
- * tokenizer's tokens become unused tokens. Nothing appears at `path` until the file is complete, and chunked tensors
- * are never completely in memory.
+ * The whole model is validated first, and errors name a missing, unknown or misshapen tensor. Vocabulary rows beyond
+ * the tokens of the tokenizer are written as unused tokens. The write is atomic, and chunked tensors are never held in
+ * memory as a whole.
  *
  * **Example**
  *
@@ -241,13 +243,12 @@ export const write = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Reads a model that was written by {@link write}, for example to continue its training: configuration, tokenizer and
- * weights.
+ * Reads a model written by {@link write}, for example to continue training.
  *
  * **Details**
  *
- * Sizes and shapes are checked before any number is read. Only F32, F16, BF16, Q4_1 and Q8_0 weights are supported. The tokenizer
- * is read if it is a byte-level BPE with tokens in this package's order.
+ * Sizes and shapes are validated before any weights are read. Supports weights stored as F32, F16, BF16, Q4_1 and Q8_0.
+ * The tokenizer must be a byte-level BPE with tokens in this package's order.
  *
  * **Example**
  *

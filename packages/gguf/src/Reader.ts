@@ -1,10 +1,11 @@
 /**
- * A small network that reads short texts. It labels each word with its subject and the statement about that subject,
- * and the whole text with its topic. Its forward pass is plain code; `@divisi/trainer-jax` trains it.
+ * A small network that reads short texts. It labels each word with a subject and with what the text states about that
+ * subject, and it classifies the topic of the whole text. The forward pass is plain code; `@divisi/trainer-jax` trains
+ * it.
  *
- * A word is represented by the sum of hashed pieces of three to five letters, so that unseen words are close to related
- * ones, and of its word vector, if any, so that words with similar use are close. Three attention layers with relative
- * positions read each text separately.
+ * Words are represented by the sum of hashed pieces of three to five letters, so that unseen words are close to related
+ * ones, plus a pretrained word vector if available, so that words with similar use are close. Three attention layers
+ * with relative positions process each text.
  */
 import * as Effect from "effect/Effect"
 import * as Errors from "./GgufError.ts"
@@ -18,41 +19,41 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The dimensions of all readers. */
+/** Dimensions shared by all readers. */
 export const sizes = { rows: 8192, width: 64, heads: 4, inner: 128, layers: 3, distance: 12, vector: 96 } as const
 
-/** Properties of the worker that a text describes. */
+/** Properties of the worker that a text may describe. */
 export const flags = ["careless", "exact", "general"] as const
 
-/** Statements about a word's subject, or made by a word itself. */
+/** Labels of a word: what is stated about its subject, or what the word itself states. */
 export const marks = ["none", "good", "weak", "check", ...flags] as const
 
-/** The number of subjects. */
+/** Number of subjects. */
 export const subjects = 8
 
-/** The tensors by name: those of {@link shapes}, and optionally those of {@link Vectors}. */
+/** Tensors keyed by name: those in {@link shapes}, and optionally those in {@link Vectors}. */
 export type Weights = Readonly<Record<string, Float32Array>>
 
-/** Pretrained word vectors. Training does not change them. */
+/** Pretrained word vectors. They are frozen during training. */
 export interface Vectors extends Weights {
   /** The {@link keyOf} of each word. */
   readonly "vector.key": Float32Array
-  /** `[words, sizes.vector]`. */
+  /** The vectors, with the shape `[words, sizes.vector]`. */
   readonly vector: Float32Array
 }
 
-/** The result of reading a text. */
+/** The network's output for a text. */
 export interface Reading {
   readonly words: ReadonlyArray<string>
-  /** The probability of each of {@link marks}, for each word. */
+  /** Probability of each of the {@link marks}, for each word. */
   readonly marks: ReadonlyArray<ReadonlyArray<number>>
-  /** The probability that a word refers to a subject, for each word and subject. */
+  /** Probability that a word refers to a subject, for each word and subject. */
   readonly subjects: ReadonlyArray<ReadonlyArray<number>>
-  /** The probability of each of {@link flags}. */
+  /** Probability of each of the {@link flags}. */
   readonly flags: ReadonlyArray<number>
-  /** The probability that a question is about a subject, for each subject. */
+  /** Probability that a question is about a subject, for each subject. */
   readonly about: ReadonlyArray<number>
-  /** The probability that a part of a question refers to the answer of an earlier one. */
+  /** Probability that a part of a question refers to the answer to an earlier part. */
   readonly refers: number
 }
 
@@ -60,7 +61,7 @@ const { distance, heads, inner, layers, rows, vector: vectorSize, width } = size
 const headSize = width / heads
 const buckets = 2 * distance + 1
 
-/** The shapes of all trained tensors, by name. */
+/** Shapes of all trained tensors, keyed by name. */
 export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
   embedding: [rows, width],
   word: [width, vectorSize],
@@ -94,7 +95,7 @@ export const shapes: Readonly<Record<string, ReadonlyArray<number>>> = {
 // Words
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Parses a share as written in a text: `3/4`, `0.75`, `75 %`. Returns `undefined` for any other number. */
+/** Parses a share such as `3/4`, `0.75` or `75 %`. Returns `undefined` for any other number. */
 const shareOf = (word: string): number | undefined => {
   const [, above, below, percent] = /^(\d+(?:\.\d+)?)(?:\/(\d+))?( ?%)?$/.exec(word) ?? []
   if (above === undefined) return undefined
@@ -103,7 +104,7 @@ const shareOf = (word: string): number | undefined => {
   return isShare && value <= 1 ? value : undefined
 }
 
-/** A worker with at least the first share of right answers is good; with at most the second, weak. */
+/** Accuracy at or above which a worker counts as good, and at or below which it counts as weak. */
 const [high, low] = [0.7, 0.4]
 
 const numberWord = (word: string): string => {
@@ -112,8 +113,8 @@ const numberWord = (word: string): string => {
 }
 
 /**
- * Returns the words of a text in lowercase. A number becomes the word `0`; a fraction such as 3/4 becomes a word for
- * high or low.
+ * Splits a text into lowercase words. Numbers become the word `0`; shares such as 3/4 become a word for high, middling
+ * or low.
  */
 export const wordsOf = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/[a-z]+|\d+(?:[.,/]\d+)*(?: ?%)?|\n|[^\sa-z\d]/g) ?? []).map((word) =>
@@ -126,12 +127,12 @@ const hash = (text: string): number => {
   return value >>> 0
 }
 
-/** Returns the lookup key of a word: the bits of its hash that fit into a 32-bit number. */
+/** Returns the lookup key of a word: as many bits of its hash as fit into a 32-bit float. */
 export const keyOf = (word: string): number => hash(word) >>> 8
 
 const rowsByKey = new WeakMap<Float32Array, ReadonlyMap<number, number>>()
 
-/** Endings of a word, with the letters that they replace in its stem. */
+/** Word endings, with the letters that replace them in the stem. */
 const ends: ReadonlyArray<readonly [end: RegExp, without: string]> = [
   [/ies$/, "y"],
   [/(?<=ss|sh|ch|[xzo])es$/, ""],
@@ -158,14 +159,16 @@ const ends: ReadonlyArray<readonly [end: RegExp, without: string]> = [
 
 const shortestStem = 3
 
-/** Returns the possible stems of a word by its ending: `falters` from `falter`, `baking` from `bak` or `bake`. */
+/**
+ * Returns the possible stems of a word, based on its ending: `falters` from `falter`, `baking` from `bak` or `bake`.
+ */
 export const stemsOf = (word: string): ReadonlyArray<string> =>
   ends.flatMap(([end, without]) => {
     const stem = word.replace(end, without)
     return stem === word || stem.length < shortestStem ? [] : [stem]
   })
 
-/** The row of a word among vectors, or of the word that it comes from by its end, if either has one. */
+/** Returns the vector row of a word or, failing that, of its stem. Returns `undefined` if neither has a vector. */
 const rowOf = (keys: Float32Array, word: string): number | undefined => {
   const own = rowsByKey.get(keys) ?? new Map(Array.from(keys, (key, row) => [key, row]))
   rowsByKey.set(keys, own)
@@ -175,7 +178,7 @@ const rowOf = (keys: Float32Array, word: string): number | undefined => {
   return stem === undefined ? undefined : own.get(keyOf(stem))
 }
 
-/** Returns the vectors of words in sequence; zeros for a word without a vector. */
+/** Returns the vectors of words, concatenated. Words without a vector get zeros. */
 export const vectorsOf = (weights: Weights, words: ReadonlyArray<string>): Float32Array => {
   const found = new Float32Array(words.length * vectorSize)
   const [keys, vectors] = [weights["vector.key"], weights.vector]
@@ -189,7 +192,7 @@ export const vectorsOf = (weights: Weights, words: ReadonlyArray<string>): Float
 
 const known = new Map<string, ReadonlyArray<number>>()
 
-/** Returns the embedding rows whose mean represents a word: its own row and those of its pieces. */
+/** Returns the embedding rows whose mean represents a word: one for the whole word and one for each of its pieces. */
 export const piecesOf = (word: string): ReadonlyArray<number> => {
   const found = known.get(word)
   if (found !== undefined) return found
@@ -210,7 +213,7 @@ export const piecesOf = (word: string): ReadonlyArray<number> => {
 
 const epsilon = 1e-5
 
-/** Rows of `input`, each times a matrix `[outputs, inputs]`. */
+/** Multiplies each row of `input` by a matrix of shape `[outputs, inputs]`. */
 const linear = (input: Float32Array, weight: Float32Array, inputs: number, outputs: number): Float32Array => {
   const count = input.length / inputs
   const output = new Float32Array(count * outputs)
@@ -240,7 +243,7 @@ const sigmoid = (value: number): number => 1 / (1 + Math.exp(-value))
 
 const add = (left: Float32Array, right: Float32Array): Float32Array => left.map((value, index) => value + right[index]!)
 
-/** Returns the row of the distance table for a pair of words. */
+/** Returns the row of the distance table for a pair of word positions. */
 export const bucket = (from: number, to: number): number =>
   Math.max(-distance, Math.min(distance, to - from)) + distance
 
@@ -278,7 +281,7 @@ const attend = (states: Float32Array, layer: number, weights: Weights): Float32A
   return linear(found, weights[`${layer}.output`]!, width, width)
 }
 
-/** The states that words begin with. */
+/** Computes the initial state of each word. */
 const embedded = (words: ReadonlyArray<string>, weights: Weights): Float32Array => {
   const table = weights.embedding!
   const states = linear(vectorsOf(weights, words), weights.word!, vectorSize, width)
@@ -301,13 +304,13 @@ const head = (states: Float32Array, weights: Weights, name: string, outputs: num
   )
 }
 
-/** More words than this are not read. */
+/** Maximum number of words read from a text. The rest is ignored. */
 const longest = 160
 
 /** Runs a reader on a text. */
 export const read = (weights: Weights, text: string): Reading => {
   const words = wordsOf(text).slice(0, longest)
-  // An empty text is one empty line.
+  // Treat an empty text as a single empty line.
   const all = words.length === 0 ? ["\n"] : words
   let states = embedded(all, weights)
   for (let layer = 0; layer < layers; layer++) {
@@ -333,26 +336,26 @@ export const read = (weights: Weights, text: string): Reading => {
 // Files
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The value of `general.architecture` in a reader's file. */
+/** The value of `general.architecture` in files of this module. */
 export const architecture = "divisi-reader"
 
-/** A file of readers. */
+/** The contents of a reader file. */
 export interface File {
   /**
-   * One or more readers. Several readers are trained separately, because each misreads different texts. All use the
-   * word vectors of the first.
+   * One or more independently trained readers, whose errors differ from text to text. All use the word vectors of the
+   * first reader.
    */
   readonly readers: ReadonlyArray<Weights>
-  /** Further metadata, by key, such as the seed of their training. */
+  /** Additional metadata as strings, for example the training seed. */
   readonly metadata: Readonly<Record<string, string>>
-  /** Other parts of the same model, by tensor name, each as a list of numbers. */
+  /** Other parts of the same model, keyed by tensor name. */
   readonly parts?: Weights | undefined
 }
 
 /** Returns the prefix of a reader's tensor names. */
 const prefixOf = (ordinal: number): string => (ordinal === 0 ? "" : `reader.${ordinal}.`)
 
-/** The vectors of a reader's weights as tensors of a file, with 8 bits for each number. */
+/** Returns a reader's word vectors as tensors for a file, quantized to 8 bits. */
 const vectorTensors = (weights: Weights): ReadonlyArray<GgufWriter.NamedTensor> => {
   const [keys, vectors] = [weights["vector.key"], weights.vector]
   if (keys === undefined || vectors === undefined) return []
@@ -371,7 +374,7 @@ const numbersOf = Effect.fnUntraced(function* (file: GgufReader.GgufFile, name: 
 
 const corrupt = (path: string, detail: string) => Errors.make({ _tag: "Corrupt", detail }, path)
 
-/** Loads readers from a GGUF file. A file with another architecture or missing tensors is corrupt. */
+/** Loads readers from a GGUF file. Fails with `Corrupt` if the architecture differs or a tensor is missing. */
 export const load = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   if (GgufReader.architecture(file) !== architecture) return yield* corrupt(path, "it does not contain a reader.")
@@ -402,11 +405,12 @@ export const load = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Writes readers as a GGUF file.
+ * Writes readers to a GGUF file.
  *
  * **Details**
  *
- * Weights are written with 32 bits each, or with 16 if set by `type`; other parts always with 32.
+ * Weights are stored with 32 bits, or with 16 bits if `type` is `"F16"`. Word vectors are quantized to 8 bits; other
+ * parts always use 32 bits.
  */
 export const save = (
   path: string,
@@ -429,7 +433,7 @@ export const save = (
     ]
   })
 
-/** Loads only the word vectors, from a reader's file or a file from {@link saveVectors}. */
+/** Loads only the word vectors, from a reader file or from a file written by {@link saveVectors}. */
 export const loadVectors = Effect.fnUntraced(function* (path: string) {
   const file = yield* GgufReader.read(path)
   const [keys, vector] = [yield* numbersOf(file, "vector.key"), yield* numbersOf(file, "vector")]
@@ -437,7 +441,7 @@ export const loadVectors = Effect.fnUntraced(function* (path: string) {
   return { "vector.key": keys, vector } satisfies Vectors
 })
 
-/** Writes word vectors to a separate file, as the starting point of a training. */
+/** Writes word vectors to a separate file, to start a training run from. */
 export const saveVectors = (path: string, vectors: Vectors): Effect.Effect<GgufWriter.Written, Errors.GgufError> =>
   GgufWriter.write(path, {
     metadata: { "general.architecture": Metadata.string("divisi-words") },

@@ -1,8 +1,8 @@
 /**
- * Safetensors files, PyTorch's usual format for weights: names, shapes and numbers.
+ * Reads and writes Safetensors files, the common weight format of PyTorch.
  *
- * Reads F32, F16 and BF16, and writes F32. The whole header is validated: every tensor must have the size of its shape,
- * and together they must fill the file.
+ * Reads F32, F16 and BF16; writes F32. The whole header is validated: every tensor must have the size that its shape
+ * implies, and all tensors together must fill the file exactly.
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -18,17 +18,17 @@ import * as Tensor from "./Tensor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A tensor of a file. Its numbers are read in chunks on demand. */
+/** A tensor in a Safetensors file. Its values are read in chunks, on demand. */
 export interface StoredTensor extends Tensor.Tensor {
   readonly data: () => AsyncIterable<Float32Array>
-  /** The storage type of its numbers. */
+  /** The storage type of the values. */
   readonly type: "F32" | "F16" | "BF16"
 }
 
-/** A file. */
+/** The parsed header of a Safetensors file. */
 export interface Safetensors {
   readonly path: string
-  /** The metadata strings by key. PyTorch writes `format: "pt"`. */
+  /** Metadata strings, keyed by name. PyTorch writes `format: "pt"`. */
   readonly metadata: Readonly<Record<string, string>>
   readonly tensors: Readonly<Record<string, StoredTensor>>
 }
@@ -37,23 +37,26 @@ export interface Safetensors {
 // Reading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The format's own limit. */
+/** Maximum header size that the format allows, in bytes. */
 const longestHeader = 100_000_000
 
-/** The most that is read. The header of a file of 100,000 tensors has 12 MB; parsed, it takes thirty times its size. */
+/**
+ * Maximum header size that is read, in bytes. For comparison, the header for 100,000 tensors is 12 MB and takes thirty
+ * times as much memory when parsed.
+ */
 const longestRead = 2 ** 24
 
-/** The most dimensions of a tensor: as many as NumPy has. */
+/** Maximum number of dimensions of a tensor. The same as in NumPy. */
 const mostDimensions = 64
 
 const corrupt = (detail: string): GgufError => Errors.make({ _tag: "Corrupt", detail })
 
-/** A tensor as the header describes it; offsets count from the end of the header. */
+/** A tensor as described by the header. Offsets are relative to the end of the header. */
 interface Entry extends Described {
   readonly type: StoredTensor["type"]
 }
 
-/** The same, of any kind of numbers. */
+/** A tensor description whose storage type is not restricted. */
 interface Described {
   readonly name: string
   readonly type: string
@@ -89,7 +92,7 @@ const entryOf = ({ end, name, shape, start, type }: Described): Entry => {
   throw corrupt(`the tensor ${shown(name)} has ${end - start} bytes; its shape [${shape}] needs ${needed}.`)
 }
 
-/** The tensors must follow each other without holes, up to the end. */
+/** Checks that the tensors follow each other without gaps and end at the end of the file. */
 const checkExtent = (entries: ReadonlyArray<Described>, headerEnd: number, size: number) => {
   let end = 0
   for (const entry of entries.toSorted((left, right) => left.start - right.start || left.end - right.end)) {
@@ -105,7 +108,7 @@ const parse = (bytes: Uint8Array): Readonly<Record<string, unknown>> => {
     const header: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes))
     if (Predicate.isObject(header)) return header as Readonly<Record<string, unknown>>
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw corrupt("its header is not a JSON object.")
 }
@@ -126,13 +129,13 @@ const readHeader = async (source: FileSource, except: ReadonlyArray<string>) => 
   return { metadata, entries, dataStart: 8 + length }
 }
 
-/** Options for reading a file. */
+/** Options for {@link read}. */
 export interface ReadOptions {
-  /** The names of tensors to skip, whatever their storage type. Default: none. */
+  /** Names of tensors to skip, whatever their storage type. Default: none. */
   readonly except?: ReadonlyArray<string> | undefined
 }
 
-/** Reads and checks the header of a file. A header of more than 16 MiB is `Corrupt`. */
+/** Reads and validates the header of a file. Headers larger than 16 MiB are rejected as `Corrupt`. */
 export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Effect<Safetensors, GgufError> =>
   use(path, (source) => readHeader(source, except)).pipe(
     Effect.map(({ dataStart, entries, metadata }) => {
@@ -144,7 +147,7 @@ export const read = (path: string, { except = [] }: ReadOptions = {}): Effect.Ef
     })
   )
 
-/** Returns the tensor with a name. */
+/** Returns a tensor by name. Fails if the file does not contain it. */
 export const tensor = (file: Safetensors, name: string): Result.Result<StoredTensor, GgufError> => {
   const found = Object.hasOwn(file.tensors, name) ? file.tensors[name] : undefined
   if (found !== undefined) return Result.succeed(found)
@@ -157,7 +160,7 @@ export const tensor = (file: Safetensors, name: string): Result.Result<StoredTen
 // Writing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Numbers begin at a multiple of this many bytes, for readers that map files into memory. */
+/** Alignment of tensor data in bytes, for readers that memory-map the file. */
 const alignment = 8
 
 const headerOf = (content: Content): Uint8Array => {
@@ -175,14 +178,15 @@ const headerOf = (content: Content): Uint8Array => {
   return padded
 }
 
-/** The contents of a file. */
+/** The contents of a Safetensors file. */
 export interface Content {
   readonly metadata?: Readonly<Record<string, string>> | undefined
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
 /**
- * Writes tensors as F32. The file replaces the one at `path` only when it is complete and on disk.
+ * Writes tensors as F32. The write is atomic: an existing file at `path` is replaced once the new one is complete and
+ * on disk.
  *
  * **Example**
  *

@@ -1,10 +1,10 @@
 /**
- * Converts BERT-like sentence encoders, such as all-MiniLM-L6-v2 or bge-small, to GGUF files with which llama.cpp
- * embeds texts.
+ * Converts BERT-style sentence encoders, such as all-MiniLM-L6-v2 or bge-small, to GGUF files for embedding with
+ * llama.cpp.
  *
- * {@link convert} takes the folder in which such a model is published: `config.json`, `tokenizer.json` (WordPiece, in
- * lower case), `model.safetensors`, and `1_Pooling/config.json` if it exists. Any unsupported feature is rejected by
- * name, so that the file gives the same vectors as the model.
+ * {@link convert} accepts the published folder of such a model: `config.json`, `tokenizer.json` (lowercasing
+ * WordPiece), `model.safetensors` and, if present, `1_Pooling/config.json`. Unsupported features are rejected by name,
+ * so a converted file always produces the same vectors as the original model.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -23,7 +23,7 @@ import * as Safetensors from "./Safetensors.ts"
 
 const count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000_000 }))
 
-/** The tokenizer's special tokens: for an unknown text, and around each text. */
+/** Special tokens that the tokenizer must define. */
 const special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] as const
 
 const Config = Schema.Struct({
@@ -43,7 +43,7 @@ const Config = Schema.Struct({
 const Tokenizer = Schema.Struct({
   normalizer: Schema.Struct({ type: Schema.Literal("BertNormalizer"), lowercase: Schema.Literal(true) }),
   model: Schema.Struct({
-    // Older files do not say which kind of model it is; what continues a word tells.
+    // Older files do not state the tokenizer type. It is inferred from the prefix that marks word continuations.
     type: Schema.optionalKey(Schema.Literal("WordPiece")),
     continuing_subword_prefix: Schema.Literal("##"),
     vocab: Schema.Record(Schema.String, Schema.Int)
@@ -57,14 +57,14 @@ const Pooling = Schema.Struct({
   pooling_mode_lasttoken: Schema.optionalKey(Schema.Literal(false))
 })
 
-/** How llama.cpp numbers the ways in which the states of the tokens become one point. */
+/** llama.cpp's ids for pooling modes, which combine the token states into one vector. */
 const poolings = { mean: 1, cls: 2 }
 
 type Config = typeof Config.Type
 
 const unsupported = (detail: string): GgufError => Errors.make({ _tag: "Unsupported", detail })
 
-/** A file of JSON, of its form; `undefined` where it may be absent, and is. */
+/** Reads and validates a JSON file. Returns `undefined` if the file is optional and does not exist. */
 const readJson = <A, E>(file: string, schema: Schema.Codec<A, E>, isOptional = false) =>
   Effect.gen(function* () {
     const text = yield* Effect.tryPromise({
@@ -133,10 +133,10 @@ const slotsOf = (config: Config): ReadonlyArray<Slot> => {
   ]
 }
 
-/** Whole numbers from 0 on, which PyTorch stores with the weights of older files. */
+/** Index tensors that older PyTorch files store alongside the weights. They contain 0, 1, 2 and so on. */
 const counted = ["embeddings.position_ids", "bert.embeddings.position_ids"]
 
-/** The tensor of a slot. Models that were trained with a head have all names below `bert.`. */
+/** Returns the tensor for a slot. In models trained with a head, all names have the prefix `bert.`. */
 const tensorOf = (
   file: Safetensors.Safetensors,
   { shape, source, target }: Slot,
@@ -145,7 +145,7 @@ const tensorOf = (
   const name = Object.hasOwn(file.tensors, `bert.${source}`) ? `bert.${source}` : source
   return Result.flatMap(Safetensors.tensor(file, name), ({ data, shape: found }) => {
     if (found.join() === shape.join()) {
-      // llama.cpp wants biases and norms in full precision, and adds positions and kinds of texts in it.
+      // llama.cpp requires full precision for biases and norms, and for the position and token type embeddings.
       const isMatrix = shape.length > 1 && target !== "position_embd.weight" && target !== "token_types.weight"
       const stored = type === "Q8_0" && shape.at(-1)! % GgufWriter.rowsOfEightBits !== 0 ? "F16" : type
       return Result.succeed({ name: target, shape, data, type: isMatrix ? stored : "F32" })
@@ -159,10 +159,10 @@ const tensorOf = (
 // Tokens
 // -------------------------------------------------------------------------------------------------------------------
 
-/** llama.cpp's numbers for the kinds of tokens. */
+/** llama.cpp's ids for token types. */
 const kinds = { normal: 1, control: 3, unused: 5 }
 
-/** The beginning of a word, as llama.cpp writes it; what continues one has no mark there. */
+/** llama.cpp's marker for the start of a word. Word continuations have no marker. */
 const wordStart = "\u2581"
 
 const writtenOf = (token: string): string =>
@@ -200,7 +200,7 @@ const tokenMetadata = (tokens: ReadonlyArray<string>): Metadata.Metadata => {
     "tokenizer.ggml.bos_token_id": idOf("[CLS]"),
     "tokenizer.ggml.cls_token_id": idOf("[CLS]"),
     "tokenizer.ggml.eos_token_id": idOf("[SEP]"),
-    // Spelled so by llama.cpp.
+    // The spelling is llama.cpp's.
     "tokenizer.ggml.seperator_token_id": idOf("[SEP]"),
     "tokenizer.ggml.unknown_token_id": idOf("[UNK]"),
     "tokenizer.ggml.padding_token_id": idOf("[PAD]"),
@@ -212,16 +212,16 @@ const tokenMetadata = (tokens: ReadonlyArray<string>): Metadata.Metadata => {
 // Converting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options for the conversion. */
+/** Options for {@link convert}. */
 export interface Options {
   /**
-   * The storage type of matrices. Default: 8 bits, which needs half the time and space of F16 and hardly changes
+   * Storage type of matrices. Default: `"Q8_0"`, which halves time and size compared with F16 and barely changes the
    * vectors. Matrices whose rows do not fit its blocks are stored as F16.
    */
   readonly type?: GgufWriter.TensorType | undefined
 }
 
-/** How llama.cpp numbers what most tensors of a file are stored as. */
+/** llama.cpp's ids for the predominant storage type of a file. */
 const fileTypes = { F32: 0, F16: 1, Q8_0: 7 }
 
 const metadataOf = (
@@ -246,7 +246,7 @@ const metadataOf = (
   "tokenizer.ggml.token_type_count": Metadata.uint32(config.type_vocab_size)
 })
 
-/** Returns the pooling mode, as in files of sentence-transformers; the mean if the file sets no mode. */
+/** Returns the pooling mode from a sentence-transformers configuration. Defaults to mean pooling. */
 const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyof typeof poolings, GgufError> => {
   const { pooling_mode_cls_token: isCls = false, pooling_mode_mean_tokens: isMean = !isCls } = pooling ?? {}
   return isCls === isMean
@@ -255,12 +255,13 @@ const poolingOf = (pooling: typeof Pooling.Type | undefined): Result.Result<keyo
 }
 
 /**
- * Writes the sentence encoder of a folder as a GGUF file, for `LlamaCppEmbeddings` of `@divisi/policy-llamacpp`.
+ * Converts the sentence encoder in a folder to a GGUF file, for use with `LlamaCppEmbeddings` from
+ * `@divisi/policy-llamacpp`.
  *
  * **Details**
  *
- * Tensors are read and written in chunks, and the file appears only when it is complete. llama.cpp lowercases texts and
- * removes accents, like the tokenizers of these models.
+ * Tensors are converted in chunks, and the write is atomic. llama.cpp lowercases text and strips accents, as the
+ * tokenizers of these models do.
  *
  * **Example**
  *
@@ -283,7 +284,7 @@ export const convert = (
     const pooling = yield* readJson(path.join(folder, "1_Pooling", "config.json"), Pooling, true)
     const tokens = yield* Effect.fromResult(tokensOf(tokenizer.model.vocab, config.vocab_size))
     const weights = yield* Safetensors.read(path.join(folder, "model.safetensors"), { except: counted })
-    // Before anything is made for each of them.
+    // Check the number of layers before allocating anything per layer.
     if (config.num_hidden_layers > Object.keys(weights.tensors).length) {
       const detail = "The file's tensors are too few for so many layers."
       return yield* Effect.fail(Errors.make({ _tag: "InvalidConfig", field: "num_hidden_layers", detail }))

@@ -1,36 +1,39 @@
 /**
- * A tensor: a shape, and numbers that are in memory or arrive in chunks.
+ * A tensor: a shape, and values that are in memory or read in chunks.
  *
- * Shapes and element order are as in NumPy and PyTorch: row-major, with the last dimension varying fastest; a linear
- * layer's weight is `[out, in]`. (GGUF files store dimensions in reverse order, which this package handles.)
+ * Shapes and element order follow NumPy and PyTorch: row-major, with the last dimension varying fastest. The weight of
+ * a linear layer is `[out, in]`. (GGUF files store dimensions in reverse order; this package converts them.)
  */
 
-/** Consecutive numbers of a tensor, in chunks of any length. The same buffer may be reused for all chunks. */
+/** Consecutive values of a tensor, in chunks of any length. The buffer may be reused between chunks. */
 export type Chunks = Iterable<Float32Array> | AsyncIterable<Float32Array>
 
-/** A tensor whose numbers may not fit into memory. Each call of a function returns them in chunks from the start. */
+/**
+ * A tensor that may be larger than memory. If `data` is a function, each call returns the values in chunks from the
+ * start.
+ */
 export interface Tensor {
   readonly shape: ReadonlyArray<number>
   readonly data: Float32Array | (() => Chunks)
 }
 
-/** A tensor with its numbers in memory. */
+/** A tensor with all values in memory. */
 export interface DenseTensor extends Tensor {
   readonly data: Float32Array
 }
 
-/** Returns the number of elements of a shape; 1 for the empty shape. */
+/** Returns the number of elements of a shape. The empty shape has 1. */
 export const size = (shape: ReadonlyArray<number>): number => shape.reduce((product, length) => product * length, 1)
 
-/** Returns the numbers in chunks, whether or not they are in memory. */
+/** Returns the values of a tensor in chunks, whether or not they are in memory. */
 export const chunks = (tensor: Tensor): Chunks => (typeof tensor.data === "function" ? tensor.data() : [tensor.data])
 
 /**
- * Returns all numbers in one array.
+ * Reads all values of a tensor into one array.
  *
  * **Gotchas**
  *
- * The array contains all numbers from the source, even if the shape implies a different number.
+ * The array contains every value from the source, even if their number does not match the shape.
  */
 export const collect = async (tensor: Tensor): Promise<Float32Array> => {
   if (typeof tensor.data !== "function") return tensor.data

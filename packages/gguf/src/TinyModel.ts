@@ -1,8 +1,8 @@
 /**
- * Small models with random weights, and the forward pass in plain TypeScript.
+ * Small models with random weights, and their forward pass in plain TypeScript.
  *
- * For tests of programs that load, serve or train models: such a model is created in milliseconds and is the same on
- * every machine. {@link forward} returns its logits, for verifying engines.
+ * Useful for testing programs that load, serve or train models: a model is created in milliseconds and is identical on
+ * every machine. {@link forward} computes reference logits for verifying inference engines.
  */
 import { Options as Tables } from "@divisi/core"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
@@ -12,26 +12,29 @@ import { type Architecture, architectures, type Config, type Model } from "./Mod
 import * as Tensor from "./Tensor.ts"
 import * as Tokenizer from "./Tokenizer.ts"
 
-/** A model with its weights in memory. */
+/** A random model with its weights in memory. */
 export interface TinyModel extends Model {
   readonly tensors: Readonly<Record<string, Tensor.DenseTensor>>
 }
 
-/** Options for the model. By default, it has about 60,000 weights and a vocabulary of 259: bytes and control tokens. */
+/**
+ * Options for {@link random}. The default model has about 60,000 weights and a vocabulary of 259 tokens: the bytes and
+ * three control tokens.
+ */
 export interface Options extends Partial<Config> {
   readonly architecture: Architecture
-  /** The seed. Equal seeds and dimensions give equal weights. */
+  /** Seed for the weights. The same seed and dimensions produce the same weights. */
   readonly seed: number
   /** The tokenizer. Default: bytes and the default control tokens, with the ChatML template. */
   readonly tokenizer?: Tokenizer.Tokenizer | undefined
-  /** The spread of the weights: their standard deviation times the square root of the row length. Default: 1. */
+  /** Spread of the weights: their standard deviation multiplied by the square root of the row length. Default: 1. */
   readonly spread?: number | undefined
 }
 
-/** Normally distributed numbers, by the method of Box and Muller. */
+/** Returns a generator of normally distributed numbers (Box and Muller). */
 const normals = (seed: number) => {
   const generator = xoroshiro128plus(seed)
-  /** A number above 0, up to 1. */
+  /** Returns a number greater than 0 and at most 1. */
   const uniform = () => ((generator.next() >>> 0) + 1) / 2 ** 32
   return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
 }
@@ -72,12 +75,12 @@ const configOf = (options: Options, tokens: number): Config => {
 }
 
 /**
- * Makes a model with random weights.
+ * Creates a model with random weights.
  *
  * **Details**
  *
- * Norms are spread around 1, biases around 0. Random output layers hardly favor any token, so completions are nearly
- * uniform; a larger `spread` makes them less uniform.
+ * Norm weights are spread around 1 and biases around 0. A random output layer favors no token, so completions are
+ * nearly uniform; a larger `spread` makes them less uniform.
  *
  * **Example**
  *
@@ -104,12 +107,12 @@ export const random = (options: Options): TinyModel => {
 }
 
 /**
- * Returns the logits after every token: one array of `vocabularySize` numbers per token.
+ * Computes the logits after each token. Returns one array of `vocabularySize` numbers per token.
  *
  * **Details**
  *
- * Written for clarity and exactness: in double precision, except for the states between layers, and without a cache, so
- * the time is quadratic in the number of tokens.
+ * Written for clarity and precision: it computes in double precision, except for the states between layers, and uses no
+ * cache. Its time is quadratic in the number of tokens.
  */
 export const forward = (
   model: Pick<TinyModel, "config" | "tensors">,

@@ -1,9 +1,8 @@
 /**
- * Byte-level BPE, the tokenizer of GPT-2. It can be trained on a page of text.
+ * Byte-level BPE, the tokenizer of GPT-2. A page of text is enough to train it.
  *
- * Every text can be encoded, and decoding its tokens returns the text. {@link encode} returns the same tokens as
- * llama.cpp with a file that contains this tokenizer, so programs can count, mask and compare tokens without loading a
- * model.
+ * Any string can be encoded, and decoding restores it exactly. {@link encode} produces the same tokens as llama.cpp for
+ * a file with this tokenizer, so programs can count, mask and compare tokens without loading a model.
  */
 import * as Result from "effect/Result"
 import type { GgufError } from "./GgufError.ts"
@@ -17,23 +16,23 @@ import { trainMerges } from "./internal/trainMerges.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A vocabulary and its merges. Ids: the 256 bytes by value, then one token for each merge whose text is new, then the
- * control tokens.
+ * A vocabulary with its merges. Ids are assigned in order: the 256 bytes by value, one token for each merge that
+ * creates a new string, then the control tokens.
  */
 export interface Tokenizer {
-  /** All tokens by id. Bytes are in GPT-2's notation (a space is `Ġ`), control tokens are unchanged. */
+  /** All tokens, indexed by id. Bytes are in GPT-2 notation (a space is `Ġ`); control tokens are verbatim. */
   readonly tokens: ReadonlyArray<string>
-  /** The merged pairs of tokens by priority, such as `"Ġ t"`. */
+  /** Merged token pairs in order of priority, such as `"Ġ t"`. */
   readonly merges: ReadonlyArray<string>
-  /** Tokens that are not part of ordinary text, such as the ends of messages and turns. */
+  /** Tokens that are not part of ordinary text, such as those that end messages and turns. */
   readonly controlTokens: ReadonlyArray<string>
-  /** The id of the token that ends a text, which is the first control token. */
+  /** Id of the end-of-text token, which is the first control token. */
   readonly endOfText: number
-  /** The Jinja template that converts messages to a prompt. Models without a template receive plain text. */
+  /** Jinja template that renders messages to a prompt. Models without a template receive plain text. */
   readonly chatTemplate?: string | undefined
 }
 
-/** The parts of a tokenizer. */
+/** Options for {@link make}. */
 export interface Options {
   /** The merges. Default: none, so that every byte is a token. */
   readonly merges?: ReadonlyArray<string> | undefined
@@ -42,12 +41,15 @@ export interface Options {
   readonly chatTemplate?: string | undefined
 }
 
-/** Whether control tokens are parsed from texts and written to them. Default: `false`. */
+/**
+ * Options for encoding and decoding. `controlTokens` sets whether control tokens are parsed and printed. Default:
+ * `false`.
+ */
 export interface TextOptions {
   readonly controlTokens?: boolean | undefined
 }
 
-/** The ChatML template, for the default control tokens. */
+/** The ChatML template for the default control tokens. */
 export const chatMl =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
@@ -60,7 +62,7 @@ const defaultControlTokens = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 
 const invalid = (detail: string) => Result.fail(Errors.make({ _tag: "InvalidTokenizer", detail }))
 
-/** Makes a tokenizer from merges and control tokens. Fails if a merge uses a token that no earlier merge creates. */
+/** Creates a tokenizer from merges and control tokens. Fails if a merge uses a token that no earlier merge creates. */
 export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError> => {
   const { chatTemplate, controlTokens = defaultControlTokens, merges = [] } = options
   const known = new Set(ByteLevel.characters)
@@ -80,16 +82,16 @@ export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError>
   return Result.succeed({ tokens: [...known], merges, controlTokens, endOfText, chatTemplate })
 }
 
-/** Like {@link make}, but throws the `GgufError`, for tokenizers that are defined in code. */
+/** Like {@link make}, but throws the `GgufError`. For tokenizers defined in code. */
 export const makeUnsafe = (options: Options = {}): Tokenizer => Result.getOrThrow(make(options))
 
 /**
- * Learns merges from texts by repeatedly merging the most frequent pair of tokens.
+ * Learns merges from texts by repeatedly merging the most frequent token pair.
  *
  * **Details**
  *
- * Equal texts give equal merges: among equally frequent pairs, the one with the smaller ids comes first. Training stops
- * early if no pair occurs twice.
+ * The result is deterministic: among equally frequent pairs, the pair with the smaller ids is merged first. Training
+ * stops early once no pair occurs twice.
  *
  * **Example**
  *
@@ -111,11 +113,11 @@ export const train = (
 // Tokenising
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The tables for encoding words; made once for each tokenizer. */
+/** Lookup tables for encoding words, built once per tokenizer. */
 interface Index {
   readonly ids: ReadonlyMap<string, number>
   readonly merges: Merges
-  /** Longest first, as llama.cpp looks for them. */
+  /** Control tokens, longest first, in the order in which llama.cpp matches them. */
   readonly controls: ReadonlyArray<string>
   readonly words: Map<string, ReadonlyArray<number>>
 }
@@ -141,7 +143,7 @@ const indexOf = (tokenizer: Tokenizer): Index => {
   return index
 }
 
-/** The most words whose tokens are cached. */
+/** Maximum number of words whose tokens are cached. */
 const rememberedWords = 65_536
 
 const utf8 = new TextEncoder()
@@ -154,7 +156,7 @@ const encodeWord = ({ merges, words }: Index, word: string): ReadonlyArray<numbe
   return tokens
 }
 
-/** Cuts control tokens out of a text. They and the pieces between them come in order. */
+/** Splits a text at control tokens. Returns the control tokens and the text between them, in order. */
 const cut = (text: string, controls: ReadonlyArray<string>) => {
   let pieces = [{ text, isControl: false }]
   for (const control of controls) {
@@ -172,7 +174,7 @@ const cut = (text: string, controls: ReadonlyArray<string>) => {
   return pieces
 }
 
-/** Returns the token ids of a text. Control tokens in it are plain text unless `controlTokens` is set. */
+/** Encodes a text as token ids. Control tokens are treated as plain text unless `controlTokens` is `true`. */
 export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions = {}): Array<number> => {
   const index = indexOf(tokenizer)
   const pieces = options.controlTokens === true ? cut(text, index.controls) : [{ text, isControl: false }]
@@ -184,7 +186,7 @@ export const encode = (tokenizer: Tokenizer, text: string, options: TextOptions 
   return tokens
 }
 
-/** Returns the bytes of a token; for a control token, those of its name. Returns `undefined` for an unknown id. */
+/** Returns the bytes of a token. Control tokens return the bytes of their name; unknown ids return `undefined`. */
 export const bytesOf = (tokenizer: Tokenizer, id: number): Uint8Array | undefined => {
   const token = tokenizer.tokens[id]
   if (token === undefined) return undefined
@@ -192,11 +194,11 @@ export const bytesOf = (tokenizer: Tokenizer, id: number): Uint8Array | undefine
 }
 
 /**
- * Returns the text of tokens. Omits unknown ids, and control tokens unless `controlTokens` is set.
+ * Decodes token ids to text. Unknown ids are skipped, as are control tokens unless `controlTokens` is `true`.
  *
  * **Gotchas**
  *
- * Tokens are bytes, so an incomplete character is decoded as U+FFFD.
+ * Tokens are bytes, so an incomplete character decodes to U+FFFD.
  */
 export const decode = (tokenizer: Tokenizer, tokens: Iterable<number>, options: TextOptions = {}): string => {
   const bytes: Array<number> = []

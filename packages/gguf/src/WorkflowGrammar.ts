@@ -1,12 +1,12 @@
 /**
- * The grammar of a workflow in GBNF. Under it, every completion of a model is a valid plan.
+ * The grammar of workflows in GBNF. A model constrained by it can only write valid plans.
  *
- * All functions only work on text: {@link make} writes the grammar of a complete completion (free reasoning, then the
- * three lists), {@link ending} returns the shortest ending for a completion that has run out of tokens, and
- * {@link span} locates the three lists in a text.
+ * All functions operate on text. {@link make} writes the grammar for a complete completion (free-form reasoning, then
+ * the three lists). {@link ending} returns the shortest ending for a completion that ran out of tokens. {@link span}
+ * locates the three lists in a text.
  *
- * The grammar enforces equal list lengths: after `model_id` has ended with n workers, only n subtasks and n access
- * lists are possible.
+ * The grammar enforces equal list lengths: once `model_id` is closed with n workers, exactly n subtasks and n access
+ * lists must follow.
  */
 
 import { Options as Tables, WorkflowText } from "@divisi/core"
@@ -20,9 +20,9 @@ import { shortestEnding } from "./internal/shortestEnding.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Limits for a completion. A `WorkerRequest.format` is sufficient. */
+/** Limits for a completion. A `WorkerRequest.format` can be passed directly. */
 export interface Options extends Omit<WorkflowFormat, "type"> {
-  /** Whether text may precede the lists. Default: `true`. */
+  /** Whether reasoning may precede the lists. Default: `true`. */
   readonly reasoning?: boolean | undefined
 }
 
@@ -37,13 +37,13 @@ const grammarTable = Tables.table(
     how: { checks: names, shapes: names, tools: names, maxItems: Tables.whole(1) },
     mayAnswer: Tables.flag,
     reasoning: Tables.flag,
-    // That of a `WorkerRequest.format`.
+    // The `type` of a `WorkerRequest.format`.
     type: Tables.oneOf("workflow")
   } satisfies Tables.ShapeOf<Options & Partial<Pick<WorkflowFormat, "type">>>,
   { required: ["poolSize", "maxSteps", "access", "allowEmpty"] }
 )
 
-/** The position of the three lists in a text: offsets of the first character, and after the last bracket. */
+/** Position of the three lists in a text: the offset of the first character, and the offset after the last bracket. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -57,18 +57,18 @@ const first = "model_id"
 const second = "]\\nsubtasks = ["
 const third = "]\\naccess_list = ["
 
-/** The beginning of the Conductor's own answer. */
+/** Start of an answer that the Conductor gives itself. */
 const answering = 'answer = "'
 
-/** A comma with or without a blank: the two ways in which models write lists. */
+/** A comma with or without a space, because models write lists both ways. */
 const separator = 'separator ::= "," " "?'
 
-/** Strings without line breaks or control characters, which Python reads unchanged. */
+/** Strings without line breaks or control characters, which Python parses unchanged. */
 const text = ['text ::= "\\"" character* "\\""', 'character ::= [^"\\\\\\x00-\\x1F\\x7F] | "\\\\" ["\\\\nt]']
 
 /**
- * Lines that do not begin with `model_id`. Otherwise the grammar could not tell reasoning from the lists, and would
- * force nothing.
+ * Lines that do not start with `model_id`. If they could, the grammar could not distinguish reasoning from the lists,
+ * and would enforce nothing.
  */
 const reasoning = ({ mayAnswer }: Options): ReadonlyArray<string> => {
   const rest = "rest ::= [^\\n\\x00-\\x08\\x0B-\\x1F\\x7F]*"
@@ -80,13 +80,16 @@ const reasoning = ({ mayAnswer }: Options): ReadonlyArray<string> => {
       const other = isFirst ? ` | "${answering[0]}" own1` : ""
       return `${name}${at} ::= (${others}${more}${other})?`
     })
-  // A line that begins an answer is one, too: it is not part of a thought.
+  // Likewise, a line that starts an answer is not reasoning.
   return [...chain(first, "line"), ...(mayAnswer === true ? chain(answering, "own").slice(1) : []), rest]
 }
 
 const gbnfText = (letter: string): string => (letter === '"' ? '"\\""' : `"${letter}"`)
 
-/** `worker0` takes the first worker; each rule continues with the next, or closes with the count reached. */
+/**
+ * Rule `worker0` matches the first worker. Each rule either continues with the next worker or closes the list at the
+ * current count.
+ */
 const workers = ({ allowEmpty, maxSteps, poolSize }: Options): ReadonlyArray<string> => {
   const ordinals = Array.from({ length: poolSize }, (_, ordinal) => `"${ordinal}"`).join(" | ")
   const chain = Array.from({ length: maxSteps }, (_, at) => {
@@ -103,7 +106,10 @@ const workers = ({ allowEmpty, maxSteps, poolSize }: Options): ReadonlyArray<str
 
 const listed = (items: ReadonlyArray<string>) => items.join(" separator ")
 
-/** The access lists of a plan, to the end of the text. The last step of a quorum sees all steps. */
+/**
+ * Returns the name of the rule for the access lists, up to the end of the text. With a quorum, the last step sees all
+ * steps.
+ */
 const closing = (count: number, seesAll: boolean): string => {
   const lists = Array.from({ length: count }, (_, step) =>
     seesAll && step === count - 1 ? '"\\"all\\""' : `access${step}`
@@ -111,7 +117,7 @@ const closing = (count: number, seesAll: boolean): string => {
   return `"${third}" ${listed(lists)} "]"`
 }
 
-/** The subtasks and access lists of a plan of each length, and how its steps are run, if that may be written. */
+/** Rules for the subtasks and access lists of plans of every length and, if enabled, for the list `how`. */
 const steps = (options: Options): ReadonlyArray<string> => {
   const how = options.how && HowRules.make(options, closing)
   const plans = Array.from({ length: options.maxSteps }, (_, at) => {
@@ -123,13 +129,16 @@ const steps = (options: Options): ReadonlyArray<string> => {
   return how === undefined ? plans : [...plans, ...how.rules]
 }
 
-/** An answer of the Conductor itself, with a character that can be seen at its beginning. */
+/** Rules for an answer by the Conductor itself. It must start with a visible character. */
 const answer = [
   `answer ::= "answer = \\"" visible character* "\\""`,
   'visible ::= [^"\\\\\\x00-\\x20\\x7F] | "\\\\" ["\\\\]'
 ]
 
-/** Step 0 sees no step; a later one all, none or, in the fine-grained form, any ascending choice of earlier steps. */
+/**
+ * Rules for access lists. Step 0 sees no steps. Later steps see all, none or, in the fine-grained form, any ascending
+ * subset of earlier steps.
+ */
 const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
   Array.from({ length: maxSteps }, (_, step) => {
     if (step === 0) return ['access0 ::= "[]"']
@@ -146,18 +155,19 @@ const access = ({ access: form, maxSteps }: Options): ReadonlyArray<string> =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Writes the grammar of a completion, with `root` as its first rule.
+ * Writes the GBNF grammar of a completion. The start rule is `root`.
  *
  * **Details**
  *
- * Lines that do not start with `model_id` may precede the lists; nothing may follow the last bracket. Access lists are
- * ascending and contain only earlier steps; the first step's list is empty. With `how`, lists `checks` and `how` may
- * come before the access lists, in the order in which `WorkflowText.write` writes them with the option `how`; with
- * `mayAnswer`, `answer = "…"` may be written instead of the lists.
+ * Lines that do not start with `model_id` may precede the lists, and nothing may follow the last bracket. Access lists
+ * are ascending and contain only earlier steps; the list of the first step is empty. With `how`, the lists `checks` and
+ * `how` may precede the access lists, in the order that `WorkflowText.write` uses with the option `how`. With
+ * `mayAnswer`, `answer = "…"` may replace the lists.
  *
  * **Gotchas**
  *
- * A grammar cannot count tokens, so a truncated completion is not a workflow. See {@link ending}.
+ * A grammar cannot limit the number of tokens, so a truncated completion is not a valid workflow. Complete it with
+ * {@link ending}.
  *
  * **Example**
  *
@@ -193,7 +203,7 @@ const brackets = (count: number) => Array.from({ length: count }, () => "[]").jo
 
 const quotes = (count: number) => Array.from({ length: count }, () => '""').join(", ")
 
-/** Returns the text that closes the access lists if `count` steps have no list yet. */
+/** Returns the text that closes the access lists when `count` steps still lack a list. */
 const closeAccess = (count: number, isFirst: boolean): string =>
   `${isFirst || count === 0 ? "" : ", "}${brackets(count)}]`
 
@@ -213,7 +223,7 @@ const rest = (position: Position): string => {
     case "subtasks": {
       const string = position.string === "escape" ? 'n"' : position.string === "open" ? '"' : ""
       const left = position.steps - position.count
-      // After a comma an item must follow, not another comma.
+      // A comma must be followed by an item, not by another comma.
       return string + closeSubtasks(left, position.steps, position.isOpen)
     }
     case "access": {
@@ -230,9 +240,9 @@ const rest = (position: Position): string => {
  *
  * **Details**
  *
- * Open strings are closed, missing subtasks stay blank, and steps without an access list see no step. If the lists have
- * not started, it is a plan with one step for worker 0. To read text that contains `how` or an answer, pass the options
- * that its grammar was made with.
+ * Open strings are closed, missing subtasks are left blank, and steps without an access list see no steps. If the lists
+ * have not started, the ending is a plan with one step for worker 0. If the completion may contain `how` or an answer,
+ * pass the options that its grammar was created with.
  *
  * **Example**
  *
@@ -244,19 +254,19 @@ const rest = (position: Position): string => {
  * ```
  */
 export const ending = (completion: string, options?: Options): string => {
-  // A thought that breaks off becomes a plan: an answer is never made up.
+  // Unfinished reasoning is completed to a plan, because an answer must never be made up.
   if (options !== undefined) Tables.check("WorkflowGrammar.ending", options, grammarTable)
   const mayAnswer = options?.mayAnswer === true && hasAnswer(completion)
   if (options === undefined || (options.how === undefined && !mayAnswer)) return rest(positionOf(completion))
   return shortestEnding(make({ ...options, mayAnswer }), completion) ?? rest(positionOf(completion))
 }
 
-/** Whether the last line of a text is an answer that has begun. */
+/** Whether the last line of a text is the start of an answer. */
 const hasAnswer = (completion: string): boolean => completion.startsWith(answering, completion.lastIndexOf("\n") + 1)
 
 /**
- * Returns the grammar for the rest of a completion whose reasoning has used up its tokens: the lists, starting on a new
- * line. Returns `undefined` if the lists have started.
+ * Returns the grammar for the rest of a completion whose reasoning has used up its tokens: only the lists, starting on
+ * a new line. Returns `undefined` if the lists have already started.
  */
 export const afterReasoning = (options: Options, completion: string): string | undefined => {
   if (positionOf(completion).list !== "none" || (options.mayAnswer === true && hasAnswer(completion))) return undefined
@@ -271,12 +281,12 @@ export const afterReasoning = (options: Options, completion: string): string | u
 
 const any = { poolSize: Number.MAX_SAFE_INTEGER, maxSteps: Number.MAX_SAFE_INTEGER, allowEmpty: true } as const
 
-/** An answer that is closed, on the last line. */
+/** Matches a closed answer on the last line. */
 const ownAnswer = /((?:^|\n)[ \t]{0,16})answer[ \t]{0,16}=[ \t]{0,16}"(?:[^"\\\n]|\\.)+"(?![^\n]*\n)/u
 
 const opening = /(?:^|\n)[ \t]*(model_id[ \t]*=)/g
 
-/** Whether a text has three complete lists, valid or not. */
+/** Whether a text contains three complete lists, valid or not. */
 const isWhole = (lists: string, { how }: Pick<Options, "how">): boolean => {
   const more = how && { how: true, checks: how.checks }
   const reading = WorkflowText.read(lists, { ...any, ...more, mode: "strict" })
@@ -284,12 +294,12 @@ const isWhole = (lists: string, { how }: Pick<Options, "how">): boolean => {
 }
 
 /**
- * Returns the position of the three lists in a text, or `undefined` until the third one has ended.
+ * Returns the position of the three lists in a text, or `undefined` if the third list is not yet closed.
  *
  * **Details**
  *
- * The lists are those that begin with the last line that assigns `model_id`. They need not be valid: a model without a
- * grammar is stopped after it has written them, valid or not.
+ * The lists start at the last line that assigns `model_id`. They do not have to be valid: a model that runs without a
+ * grammar is stopped once it has written them.
  *
  * **Example**
  *

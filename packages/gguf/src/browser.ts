@@ -1,4 +1,4 @@
-/** The modules that do not need Node. They can tokenize and decode in a browser. */
+/** Modules that do not depend on Node. Use them to tokenize and decode in a browser. */
 
 export * as Decoder from "./Decoder.ts"
 export * as Grammar from "./Grammar.ts"

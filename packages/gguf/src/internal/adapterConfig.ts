@@ -1,16 +1,16 @@
-/** Reads PEFT's `adapter_config.json`, and refuses what has no counterpart in llama.cpp. */
+/** Parses PEFT's `adapter_config.json` and rejects features that llama.cpp cannot represent. */
 import * as Predicate from "effect/Predicate"
 import * as Errors from "../GgufError.ts"
 import { shown } from "./shown.ts"
 
-/** The scale of the modules' changes. */
+/** The configuration that determines how updates are scaled. */
 export interface AdapterConfig {
   readonly rank: number
-  /** Absent if PEFT takes a pattern or all linear layers. */
+  /** Names of the adapted modules. Undefined if PEFT selects them by pattern or adapts all linear layers. */
   readonly targetModules?: ReadonlyArray<string> | undefined
-  /** The alpha of a module of some rank: `alpha / rank` multiplies its change. */
+  /** Returns the alpha of a module with the given rank. The update is scaled by `alpha / rank`. */
   readonly alphaOf: (module: string, rank: number) => number
-  /** Whether single modules have their own ranks. */
+  /** Whether some modules have a separate rank. */
   readonly hasRankPattern: boolean
   readonly baseModel?: string | undefined
 }
@@ -20,13 +20,13 @@ type Fields = Readonly<Record<string, unknown>>
 const unsupported = (detail: string) => Errors.make({ _tag: "Unsupported", detail })
 const corrupt = (detail: string) => Errors.make({ _tag: "Corrupt", detail })
 
-/** A value as an error shows it. */
+/** Formats a value for an error message. */
 const said = (value: unknown) => String(JSON.stringify(value)).slice(0, 80)
 
 const isSet = (value: unknown) =>
   value === true || (typeof value === "object" && value !== null && Object.keys(value).length > 0)
 
-/** Throws if the adapter is of a kind that a product of two matrices cannot express. */
+/** Throws if the adapter cannot be expressed as a product of two matrices. */
 const checkKind = (fields: Fields) => {
   const { bias = "none", peft_type: kind } = fields
   if (kind !== "LORA") throw unsupported(`It is an adapter of the kind ${said(kind)}; LORA can be converted.`)
@@ -42,15 +42,15 @@ const checkKind = (fields: Fields) => {
   }
 }
 
-/** The names that a module has by what it ends in: `layers.0.q_proj`, `0.q_proj` and `q_proj`. */
+/** Returns all suffixes of a module name, such as `layers.0.q_proj`, `0.q_proj` and `q_proj`. */
 export const endingsOf = (module: string): ReadonlyArray<string> => {
   const parts = module.split(".")
   return parts.map((_, at) => parts.slice(at).join("."))
 }
 
 /**
- * Returns the alphas of modules by the suffix of their names; the first entry wins. PEFT also accepts regular
- * expressions, but one in a third-party file might never terminate.
+ * Returns alphas keyed by module name suffix. The first entry wins. PEFT also accepts regular expressions here, but an
+ * expression from a third-party file might never terminate.
  */
 const alphasOf = (patterns: unknown): ReadonlyMap<string, { readonly place: number; readonly alpha: number }> => {
   if (patterns === undefined || patterns === null) return new Map()
@@ -66,7 +66,7 @@ const alphasOf = (patterns: unknown): ReadonlyMap<string, { readonly place: numb
   )
 }
 
-/** The alpha of a module: that of the first name in the map that it ends in, or the common one. */
+/** Returns the alpha of a module: the first matching suffix in the map, or the common alpha. */
 const alphaFor = (alphas: ReturnType<typeof alphasOf>, module: string, common: number): number => {
   if (alphas.size === 0) return common
   const found = endingsOf(module).flatMap((ending) => alphas.get(ending) ?? [])
@@ -79,12 +79,12 @@ const fieldsOf = (text: string): Fields => {
     const fields: unknown = JSON.parse(text)
     if (Predicate.isObject(fields)) return fields as Fields
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw corrupt("it is not a JSON object.")
 }
 
-/** Reads the text of the file. Throws a `GgufError` if it is invalid or of a kind that cannot be converted. */
+/** Parses the configuration. Throws a `GgufError` if it is invalid or cannot be converted. */
 export const parse = (text: string): AdapterConfig => {
   const fields = fieldsOf(text)
   checkKind(fields)
@@ -96,7 +96,7 @@ export const parse = (text: string): AdapterConfig => {
   return {
     rank,
     hasRankPattern: isSet(ranks),
-    // Rank-stabilised LoRA divides by the square root of the rank where LoRA divides by the rank.
+    // Rank-stabilized LoRA divides by the square root of the rank, LoRA by the rank.
     alphaOf: (module, own) => alphaFor(alphas, module, alpha) * (isRankStabilised === true ? Math.sqrt(own) : 1),
     targetModules: Array.isArray(targets) ? targets.filter((target) => typeof target === "string") : undefined,
     baseModel: typeof baseModel === "string" ? baseModel : undefined

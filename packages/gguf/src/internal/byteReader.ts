@@ -1,24 +1,24 @@
-/** Reads little-endian values from bytes, one after another. */
+/** Sequentially reads little-endian values from bytes. */
 
-/** The bytes end before the value does; it may be complete with more of them. */
+/** Thrown when the bytes end within a value. Reading may succeed with more bytes. */
 export class EndOfBytes extends Error {}
 
-/** Reads values in order. Every method throws {@link EndOfBytes} when too few bytes are left. */
+/** Reads values sequentially. Every method throws {@link EndOfBytes} if too few bytes are left. */
 export interface ByteReader {
   readonly take: <A>(size: number, get: (view: DataView, at: number) => A) => A
   readonly skip: (size: number) => void
   readonly uint32: () => number
-  /** Numbers above 2^53 lose their last digits, but no length or offset is that large. */
+  /** Numbers above 2^53 lose precision, but no length or offset is that large. */
   readonly uint64: () => number
-  /** A length in bytes, then that many bytes of UTF-8. */
+  /** Reads a string: its length in bytes, then the UTF-8 data. */
   readonly string: () => string
-  /** Bytes read so far. */
+  /** Number of bytes read. */
   readonly position: () => number
 }
 
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** A reader that begins at `start`. */
+/** Creates a reader that starts at `start`. */
 export const make = (bytes: Uint8Array, start = 0): ByteReader => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let position = start

@@ -1,13 +1,13 @@
-/** Appends little-endian values to a growing array of bytes. */
+/** Sequentially writes little-endian values to a growing buffer. */
 
-/** Appends values in order; `bytes` is all of them so far. */
+/** Writes values sequentially. `bytes` returns everything written. */
 export interface ByteWriter {
   readonly put: (size: number, set: (view: DataView, at: number) => void) => void
   readonly uint32: (value: number) => void
   readonly uint64: (value: number | bigint) => void
-  /** The length in UTF-8 bytes, then those bytes. */
+  /** Writes a string: its length in UTF-8 bytes, then the data. */
   readonly string: (value: string) => void
-  /** Zeros up to a multiple of `alignment`. */
+  /** Pads with zeros to a multiple of `alignment`. */
   readonly pad: (alignment: number) => void
   readonly bytes: () => Uint8Array
 }
@@ -19,7 +19,7 @@ export const make = (): ByteWriter => {
   let view = new DataView(bytes.buffer)
   let length = 0
 
-  /** Makes room for `size` more bytes, and returns where they begin. */
+  /** Reserves `size` bytes and returns their offset. */
   const reserve = (size: number): number => {
     const at = length
     length += size

@@ -1,4 +1,4 @@
-/** Reads what precedes the tensors of a GGUF file. */
+/** Decodes the header of a GGUF file: everything before the tensor data. */
 import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import type { ArrayValue, Metadata, Scalar, Type, Value } from "../Metadata.ts"
@@ -11,7 +11,7 @@ export interface Decoded {
   readonly metadata: Metadata
   readonly entries: ReadonlyArray<Entry>
   readonly alignment: number
-  /** The offset of the tensor data. */
+  /** Offset of the tensor data. */
   readonly dataStart: number
 }
 
@@ -25,7 +25,7 @@ const typeAt = (id: number, key: string): Type => {
 
 type ScalarType = Exclude<Type, "array">
 
-/** Types of a fixed size in bytes. */
+/** Sizes of fixed-size types, in bytes. */
 const sizes: { readonly [type in Exclude<ScalarType, "string">]: number } = {
   uint8: 1,
   int8: 1,
@@ -59,14 +59,14 @@ const takers: { readonly [type in ScalarType]: (bytes: ByteReader.ByteReader) =>
 // Arrays
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The positions of arrays, and the number of elements read so far. */
+/** Positions of arrays, and the total number of elements read. */
 interface Arrays {
   readonly prefix: Uint8Array
   readonly fileSize: number
   elements: number
 }
 
-/** Moves over an array, and throws if one cannot be read from there. */
+/** Skips an array. Throws if its elements could not be read. */
 const skipArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays, depth: number): void => {
   const of = typeAt(bytes.uint32(), key)
   const length = bytes.uint64()
@@ -83,7 +83,7 @@ const skipArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays, de
   }
 }
 
-/** Reads the array at the reader's position, which was skipped before. */
+/** Reads an array at the reader's position. It was validated earlier, when it was skipped. */
 const readArray = (bytes: ByteReader.ByteReader): ArrayValue => {
   const of = valueTypes[bytes.uint32()]!
   const take: () => unknown = of === "array" ? () => readArray(bytes) : () => takers[of](bytes)
@@ -91,7 +91,7 @@ const readArray = (bytes: ByteReader.ByteReader): ArrayValue => {
   return { type: "array", of, value } as ArrayValue
 }
 
-/** An array whose elements are read when they are asked for: most readers of a header want none of its arrays. */
+/** Returns an array that is decoded on first access, because most callers need none of the arrays in a header. */
 const takeArray = (bytes: ByteReader.ByteReader, key: string, arrays: Arrays): ArrayValue => {
   const start = bytes.position()
   skipArray(bytes, key, arrays, 1)
@@ -145,7 +145,7 @@ const alignmentOf = (metadata: Metadata): number => {
   throw corrupt(`its alignment is ${value}, not a positive multiple of 8.`)
 }
 
-/** Throws `EndOfBytes` when the header is longer than the bytes, a `GgufError` when it is invalid. */
+/** Decodes a header. Throws `EndOfBytes` if the header is longer than `prefix`, and a `GgufError` if it is invalid. */
 export const decode = (prefix: Uint8Array, fileSize: number): Decoded => {
   const bytes = ByteReader.make(prefix)
   checkPreamble(bytes)

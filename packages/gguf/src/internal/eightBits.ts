@@ -1,14 +1,14 @@
-/** Numbers of 8 bits, in blocks of 32 that share a scale of half precision: what llama.cpp calls Q8_0. */
+/** Q8_0, llama.cpp's 8-bit format: blocks of 32 numbers that share a half-precision scale. */
 import * as Float16 from "./float16.ts"
 
-/** How many numbers a block has, and how many bytes. */
+/** Number of values per block, and block size in bytes. */
 export const block = { count: 32, bytes: 34 }
 
 const largest = 127
 
 /**
- * The blocks of some numbers, of which there are as many as fill them; or the first number that is not finite, or too
- * large.
+ * Encodes values whose count is a multiple of the block length. If a value is not finite or is too large, returns that
+ * value instead of the bytes.
  */
 export const encode = (values: Float32Array): Uint8Array<ArrayBuffer> | number => {
   const bytes = new Uint8Array((values.length / block.count) * block.bytes)
@@ -32,7 +32,7 @@ export const encode = (values: Float32Array): Uint8Array<ArrayBuffer> | number =
   return bytes
 }
 
-/** The numbers of whole blocks. */
+/** Decodes whole blocks. */
 export const decode = (bytes: Uint8Array<ArrayBuffer>): Float32Array<ArrayBuffer> => {
   const values = new Float32Array((bytes.length / block.bytes) * block.count)
   const view = new DataView(bytes.buffer)
@@ -45,7 +45,7 @@ export const decode = (bytes: Uint8Array<ArrayBuffer>): Float32Array<ArrayBuffer
   return values
 }
 
-/** The same numbers in pieces that each fill blocks; what is left over at the end comes as it is. */
+/** Regroups chunks so that each fills whole blocks. A remainder at the end is passed through. */
 export async function* filling(
   chunks: Iterable<Float32Array> | AsyncIterable<Float32Array>
 ): AsyncGenerator<Float32Array> {

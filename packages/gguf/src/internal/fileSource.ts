@@ -1,4 +1,4 @@
-/** Reads ranges of files: small parts whole, numbers in pieces. */
+/** Reads ranges of files: small ranges as a whole, tensor values in chunks. */
 
 import { constants } from "node:fs"
 import fs from "node:fs/promises"
@@ -7,11 +7,11 @@ import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import * as Float16 from "./float16.ts"
 
-/** A file that is open for reading. */
+/** A file opened for reading. */
 export interface FileSource {
   readonly path: string
   readonly size: number
-  /** Reads the bytes of a range, which must be within the file. */
+  /** Reads a range of bytes, which must be within the file. */
   readonly read: (position: number, length: number) => Promise<Uint8Array<ArrayBuffer>>
 }
 
@@ -27,16 +27,16 @@ const readAll = async (file: fs.FileHandle, path: string, position: number, leng
   return bytes
 }
 
-/** Opens a file to read. A folder, a pipe or a device is refused, and not waited for. */
+/** Opens a file for reading. Folders, pipes and devices are rejected without blocking. */
 const open = async (path: string): Promise<fs.FileHandle> => {
-  // Windows has no such flag, and no pipes among its files.
+  // Windows does not have this flag, and pipes are not files there.
   const file = await fs.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   if ((await file.stat()).isFile()) return file
   await file.close()
   throw new Error("it is a folder, a pipe or a device, and no file")
 }
 
-/** Opens a file, uses it and closes it. */
+/** Opens a file, passes it to `body` and closes it. */
 export const use = <A>(path: string, body: (source: FileSource) => Promise<A>): Effect.Effect<A, GgufError> => {
   const attempt = <B>(run: () => Promise<B>) =>
     Effect.tryPromise({ try: run, catch: (cause) => Errors.fromUnknown(cause, path, "read the file") })
@@ -51,13 +51,13 @@ export const use = <A>(path: string, body: (source: FileSource) => Promise<A>): 
   )
 }
 
-/** How numbers are read: the bytes of each, and what they mean. */
+/** How to decode values: their size in bytes, and the conversion. */
 export interface Decoder {
   readonly size: number
   readonly decode: (bytes: Uint8Array<ArrayBuffer>) => Float32Array<ArrayBuffer>
 }
 
-/** The kinds of numbers that can be read in files of every kind. */
+/** Decoders for the storage types that all file formats share. */
 export const decoders = {
   F32: { size: 4, decode: (bytes: Uint8Array<ArrayBuffer>) => new Float32Array(bytes.buffer) },
   F16: { size: 2, decode: (bytes: Uint8Array<ArrayBuffer>) => Float16.decode(new Uint16Array(bytes.buffer)) },
@@ -70,13 +70,13 @@ export const decoders = {
   }
 } as const satisfies Readonly<Record<string, Decoder>>
 
-/** Whether numbers of a type can be read, by its name in a file. */
+/** Whether a storage type can be read. */
 export const isReadable = (type: string): type is keyof typeof decoders => Object.hasOwn(decoders, type)
 
-/** How many numbers are read at a time. */
+/** Number of values read per chunk. */
 const countAtATime = 1 << 18
 
-/** `count` numbers from `position` on, in pieces. The file is open only while they are read. */
+/** Reads `count` values starting at `position`, in chunks. The file is open only during the iteration. */
 export async function* numbers(
   path: string,
   { decode, size }: Decoder,

@@ -1,19 +1,19 @@
-/** Half precision, without `Float16Array`, which Node 22 does not have. */
+/** Half-precision conversion. Node 22 does not have `Float16Array`. */
 
 const float = new Float32Array(1)
 const bits = new Uint32Array(float.buffer)
 
-/** The largest finite number of half precision. */
+/** The largest finite half-precision number. */
 export const largest = 65504
 
-/** A subnormal half: adding 0.5 moves its last bit to the end of single precision, which rounds it. */
+/** Encodes a subnormal half. Adding 0.5 aligns its last bit with the last bit of single precision, which rounds it. */
 const subnormal = (magnitude: number): number => {
   bits[0] = magnitude
   float[0] = float[0]! + 0.5
   return bits[0]! - 0x3f000000
 }
 
-/** The half nearest to the single with these bits, ties to even; infinite if that is too large. */
+/** Converts a single to the nearest half, ties to even. Values that are too large become infinite. */
 const encodeBits = (value: number): number => {
   const sign = (value >>> 16) & 0x8000
   const magnitude = value & 0x7fffffff
@@ -23,7 +23,10 @@ const encodeBits = (value: number): number => {
   return sign | ((magnitude - 0x38000000 + 0xfff + ((magnitude >>> 13) & 1)) >>> 13)
 }
 
-/** Writes `values` as halves to `into`; returns the index of the first finite one that a half cannot hold, or -1. */
+/**
+ * Encodes `values` as halves into `into`. Returns the index of the first finite value that does not fit into a half, or
+ * -1.
+ */
 export const encode = (values: Float32Array, into: Uint16Array): number => {
   const source = new Uint32Array(values.buffer, values.byteOffset, values.length)
   let lost = -1
@@ -35,7 +38,7 @@ export const encode = (values: Float32Array, into: Uint16Array): number => {
   return lost
 }
 
-/** The number that a half stands for. */
+/** Decodes one half. */
 const decodeOne = (half: number): number => {
   const sign = half & 0x8000 ? -1 : 1
   const exponent = (half >>> 10) & 0x1f
@@ -45,10 +48,10 @@ const decodeOne = (half: number): number => {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15)
 }
 
-/** All halves as singles. */
+/** The decoded value of every half. */
 const table = Float32Array.from({ length: 65536 }, (_, half) => decodeOne(half))
 
-/** Halves as singles. */
+/** Decodes halves to singles. */
 export const decode = (halves: Uint16Array): Float32Array<ArrayBuffer> => {
   const values = new Float32Array(halves.length)
   for (let index = 0; index < halves.length; index++) values[index] = table[halves[index]!]!

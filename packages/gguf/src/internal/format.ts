@@ -1,38 +1,35 @@
-/** Constants of the GGUF format, version 3, for its reader and its writer. */
+/** Constants of GGUF version 3, shared by the reader and the writer. */
 import type { Type } from "../Metadata.ts"
 
-/** "GGUF" as a little-endian number. */
+/** The magic bytes "GGUF" as a little-endian number. */
 export const magic = 0x46554747
 
 export const version = 3
 
-/** Tensor data begins, and each tensor in it, at a multiple of this many bytes, unless the metadata says otherwise. */
+/** Default alignment of tensor data and of each tensor, in bytes. The metadata may override it. */
 export const defaultAlignment = 32
 
-/** The most dimensions of a tensor that llama.cpp can read. */
+/** Maximum number of dimensions of a tensor that llama.cpp can read. */
 export const maximumDimensions = 4
 
-/** The most bytes of a tensor's name that llama.cpp can read. */
+/** Maximum length of a tensor name that llama.cpp can read, in bytes. */
 export const longestName = 63
 
-/**
- * The limits of a header. A larger header is an attack rather than a model; real models reach a hundredth of most
- * limits.
- */
+/** Limits on headers. Larger headers are treated as an attack; real models reach about a hundredth of most limits. */
 export const bounds = {
   /** A long vocabulary takes 20 MB. */
   headerBytes: 2 ** 27,
   values: 2 ** 16,
   tensors: 2 ** 18,
-  /** The most elements of all arrays together. A vocabulary of 500,000 tokens has three arrays. */
+  /** Maximum number of elements in all arrays together. A vocabulary of 500,000 tokens has three arrays. */
   elements: 2 ** 22,
-  /** Arrays of arrays, in each other. */
+  /** Maximum nesting depth of arrays. */
   depth: 4,
-  /** The longest key or name; the format has this bound for keys. */
+  /** Maximum length of a key or name. The format has this limit for keys. */
   nameLength: 65_535
 }
 
-/** The metadata types by their number in the format. */
+/** The metadata types, indexed by their id in the format. */
 export const valueTypes: ReadonlyArray<Type> = [
   "uint8",
   "int8",
@@ -49,5 +46,5 @@ export const valueTypes: ReadonlyArray<Type> = [
   "float64"
 ]
 
-/** The smallest multiple of `alignment` that is at least `position`. */
+/** Rounds `position` up to a multiple of `alignment`. */
 export const align = (position: number, alignment: number): number => Math.ceil(position / alignment) * alignment

@@ -1,4 +1,4 @@
-/** The forward pass of llama and qwen2, one position after another. */
+/** The forward pass of llama and qwen2, one position at a time. */
 import * as Errors from "../GgufError.ts"
 import type { Config } from "../Model.ts"
 import type { DenseTensor } from "../Tensor.ts"
@@ -19,7 +19,7 @@ const rootMeanSquareNorm = (input: Float32Array, weight: Float32Array, epsilon: 
   return input.map((value, index) => value * scale * weight[index]!)
 }
 
-/** `weight` is `[out, in]`. */
+/** Multiplies a vector by `weight`, which has the shape `[out, in]`. */
 const multiply = (weight: Float32Array, input: Float32Array, bias?: Float32Array): Float32Array => {
   const output = new Float32Array(weight.length / input.length)
   for (let row = 0; row < output.length; row++) {
@@ -30,7 +30,10 @@ const multiply = (weight: Float32Array, input: Float32Array, bias?: Float32Array
   return output
 }
 
-/** Rotates each head by its position: number `i` of the first half is paired with number `i` of the second. */
+/**
+ * Applies the rotary embedding to each head: element `i` of the first half is paired with element `i` of the second
+ * half.
+ */
 const rotate = (vector: Float32Array, position: number, headSize: number, theta: number): void => {
   const half = headSize / 2
   for (let head = 0; head < vector.length; head += headSize) {
@@ -57,7 +60,10 @@ const dot = (left: Float32Array, right: Float32Array): number => {
   return sum
 }
 
-/** Attention of one position over the keys and values up to it; each group of query heads shares one head of those. */
+/**
+ * Computes the attention of one position over all positions up to it. Each group of query heads shares a key and value
+ * head.
+ */
 const attend = (
   query: Float32Array,
   keys: ReadonlyArray<Float32Array>,
@@ -80,7 +86,7 @@ const attend = (
 
 const add = (left: Float32Array, right: Float32Array): Float32Array => left.map((value, index) => value + right[index]!)
 
-/** One block over all positions. */
+/** Runs one transformer block over all positions. */
 const block = (config: Config, tensors: Tensors, layer: number, states: ReadonlyArray<Float32Array>) => {
   const { heads, keyValueHeads = heads, normEpsilon = 1e-5, ropeTheta = 10_000 } = config
   const { headSize } = sizes(config)
@@ -107,7 +113,10 @@ const block = (config: Config, tensors: Tensors, layer: number, states: Readonly
   })
 }
 
-/** The logits after every token. Throws a `GgufError` when a tensor is missing or a token is not in the vocabulary. */
+/**
+ * Computes the logits after each token. Throws a `GgufError` if a tensor is missing or a token is not in the
+ * vocabulary.
+ */
 export const forwardPass = (
   config: Config,
   tensors: Tensors,

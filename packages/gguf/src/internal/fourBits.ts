@@ -1,10 +1,12 @@
-/** Numbers of 4 bits, in blocks of 32 that share a scale and a minimum of half precision: llama.cpp's Q4_1. */
+/** Q4_1, llama.cpp's 4-bit format: blocks of 32 numbers that share a half-precision scale and minimum. */
 import * as Float16 from "./float16.ts"
 
-/** The number of values in a block, and its bytes: two halves, and two values in each further byte. */
+/** Number of values per block, and block size in bytes: two halves, then two values per byte. */
 export const block = { count: 32, bytes: 20 }
 
-/** The values of whole blocks. The first half of a block is in the low bits of its bytes, the second in the high ones. */
+/**
+ * Decodes whole blocks. The first half of a block is in the low bits of its bytes, the second half in the high bits.
+ */
 export const decode = (bytes: Uint8Array<ArrayBuffer>): Float32Array<ArrayBuffer> => {
   const values = new Float32Array((bytes.length / block.bytes) * block.count)
   const view = new DataView(bytes.buffer)

@@ -1,13 +1,16 @@
-/** Compiles a grammar in GBNF to an automaton over characters. */
+/** Compiles a GBNF grammar to an automaton over characters. */
 
-/** A place in the grammar: where it leads without a character (`free`), or with one that it accepts. */
+/**
+ * A node of the automaton: `free` lists the nodes reachable without a character, `target` the node after an accepted
+ * one.
+ */
 export interface Edges {
   readonly free: ReadonlyArray<number>
   readonly accepts?: ((codePoint: number) => boolean) | undefined
   readonly target: number
 }
 
-/** The whole grammar: places by number. */
+/** The compiled grammar. Nodes are referenced by index. */
 export interface Automaton {
   readonly edges: ReadonlyArray<Edges>
   readonly start: number
@@ -20,14 +23,14 @@ type Node =
   | { readonly type: "sequence" | "choice"; readonly nodes: ReadonlyArray<Node> }
   | { readonly type: "repeat"; readonly node: Node; readonly times: "?" | "*" | "+" }
 
-/** An error in a grammar. */
+/** A syntax error in a grammar. */
 class Problem extends Error {}
 
 const named: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" }
 
 /**
- * The characters of a string or class, with escapes resolved. The second value is whether the character was written
- * literally.
+ * Returns the characters of a string or class, with escapes resolved. The second value is whether the character was
+ * literal, as opposed to escaped.
  */
 const charactersOf = (source: string): ReadonlyArray<readonly [codePoint: number, isPlain: boolean]> =>
   Array.from(source.matchAll(/\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\([\s\S])|([\s\S])/gu), (match) => {
@@ -131,7 +134,7 @@ const rulesOf = (source: string): ReadonlyMap<string, Node> =>
       })
   )
 
-/** Lays out a rule so that it leads to a place: everything is built from its end, and rules wherever they are used. */
+/** Lays out the rules as an automaton. Nodes are built backwards from the end, and rules are expanded at every use. */
 const layOut = (rules: ReadonlyMap<string, Node>): Automaton => {
   const edges: Array<Edges> = []
   const made = new Map<string, number>()
@@ -174,7 +177,7 @@ const layOut = (rules: ReadonlyMap<string, Node>): Automaton => {
   return { edges, end, start: ruleTo("root", end) }
 }
 
-/** The automaton of a grammar, or what is wrong with the grammar, in a sentence. */
+/** Compiles a grammar. Returns a description of the problem if the grammar is invalid. */
 export const compile = (source: string): Automaton | string => {
   try {
     return layOut(rulesOf(source))

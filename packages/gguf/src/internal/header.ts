@@ -1,20 +1,20 @@
-/** The header of a GGUF file before the tensors: metadata, and the position of each tensor. */
+/** The header of a GGUF file: metadata and tensor descriptions. */
 import type { GgufError } from "../GgufError.ts"
 import * as Errors from "../GgufError.ts"
 import type { ArrayValue, BigType, Metadata, NumberType, Scalar, Value } from "../Metadata.ts"
 import * as ByteWriter from "./byteWriter.ts"
 import { magic, valueTypes, version } from "./format.ts"
 
-/** A tensor's place: `shape` is row-major, `offset` counts from where tensor data begins. */
+/** A tensor description. `shape` is row-major; `offset` is relative to the start of the tensor data. */
 export interface Entry {
   readonly name: string
   readonly shape: ReadonlyArray<number>
-  /** The number of the tensor's type in the format. */
+  /** The id of the storage type in the format. */
   readonly type: number
   readonly offset: number
 }
 
-/** The values that a type of whole numbers can hold. */
+/** Value ranges of the integer types. */
 const ranges: { readonly [type in Exclude<NumberType, "float32" | "float64">]: readonly [number, number] } = {
   uint8: [0, 255],
   int8: [-128, 127],
@@ -78,7 +78,7 @@ const putValue = (bytes: ByteWriter.ByteWriter, key: string, value: Value): void
   else putScalar(bytes, key, value)
 }
 
-/** The bytes up to where tensor data begins. Throws a `GgufError` if a value does not fit its type. */
+/** Encodes everything before the tensor data. Throws a `GgufError` if a value does not fit its type. */
 export const encode = (metadata: Metadata, entries: ReadonlyArray<Entry>, alignment: number): Uint8Array => {
   const bytes = ByteWriter.make()
   const values = Object.entries(metadata)

@@ -1,26 +1,27 @@
 /**
- * The rules of the list `how`, and of checks in front of it, in the grammar of a workflow.
+ * Grammar rules for the lists `checks` and `how` of a workflow.
  *
- * The rule of a step states what is known of the steps before it: for each of them, how deep the items of a step are that
- * runs for its items (`n` for a step without items), and whether it has a check. So `each` names only steps with items, `if` only
- * a step with a check, and lists have room for all their items. A grammar that states this has to bound it: `each` names
- * one of the first three steps (two if there are more than five steps), `if` the step before, and only the last step
- * has a quorum. Every text of it reads strictly, and the bounds of plans that code writes are wider.
+ * The rules track what is known about earlier steps: the nesting depth of the items of each step (`n` for a step
+ * without items), and whether it has a check. This allows `each` to refer only to steps with items, and `if` only to a
+ * step with a check, and it makes room in lists for all their items. To keep the grammar finite, `each` refers to one
+ * of the first three steps (two if there are more than five steps), `if` to the previous step, and only the last step
+ * can have a quorum. Every text that the grammar accepts also parses in strict mode; plans specified in code have wider
+ * limits.
  */
 import type { HowFormat, WorkflowFormat } from "@divisi/core/Worker"
 
 type Options = Pick<WorkflowFormat, "how" | "maxSteps" | "poolSize">
 
-/** The known facts about the steps before one: the depth of their items by step, and the checks of the steps from `from` on. */
+/** Known facts about earlier steps: the depth of each step's items, and the checks of the steps starting at `from`. */
 interface Known {
   readonly depths: string
   readonly checks: string
 }
 
-/** The most tools that one clause names. */
+/** Maximum number of tools in a clause. */
 const mostTools = 8
 
-/** Names of checks that read back as they are, of characters that are the same in a string and in a grammar. */
+/** Check names that need no escaping, in strings or in a grammar. */
 const plainName = /^[A-Za-z][\x20-\x7E]{0,63}$/
 
 const isPlain = (name: string): boolean => plainName.test(name) && !/["\\:]|\s$|^model\s*\d/i.test(name)
@@ -32,7 +33,10 @@ const either = (options: ReadonlyArray<string>): string =>
 
 const upTo = (most: number): string => either(Array.from({ length: most }, (_, index) => `"${index + 1}"`))
 
-/** The most items of a list with which all steps together have at most `maxItems`, however lists are nested. */
+/**
+ * Returns the maximum number of items in a list, such that all steps together have at most `maxItems` even if lists are
+ * nested.
+ */
 const mostOf = ({ how, maxSteps }: Options): number => {
   const { maxItems = 1000 } = how!
   for (let most = 64; most > 0; most--) {
@@ -41,7 +45,7 @@ const mostOf = ({ how, maxSteps }: Options): number => {
   return 0
 }
 
-/** The number of first steps that others may run for. */
+/** Returns the number of leading steps that `each` can refer to. */
 const sourcesOf = ({ maxSteps }: Options): number => (maxSteps <= 5 ? 3 : 2)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -51,7 +55,7 @@ const sourcesOf = ({ maxSteps }: Options): number => (maxSteps <= 5 ? 3 : 2)
 const digit = "[0123456789]"
 const number = (digits: number): string => `[123456789]${` ${digit}?`.repeat(digits - 1)}`
 
-/** The clauses of settings, in the order in which they are written. */
+/** Returns the clauses for step settings, in the order in which they are written. */
 const settings = ({ tools = [] }: HowFormat): ReadonlyArray<readonly [name: string, rule: string]> => [
   ["think", `"effort " ("minimal" | "low" | "medium" | "high" | "off") | "think " ${number(5)} " tokens"`],
   ["length", `"at most " ${number(5)} " tokens"`],
@@ -65,7 +69,7 @@ const settings = ({ tools = [] }: HowFormat): ReadonlyArray<readonly [name: stri
 
 const settingRules = (how: HowFormat): ReadonlyArray<string> => {
   const all = settings(how)
-  // Each clause continues with those after it, so that a grammar has every clause once for what follows it.
+  // Each clause continues with the later ones, so that every clause occurs only once for each continuation.
   const more = all.map(([name], at) =>
     `more${at} ::= ("; " ${name})? ${at + 1 < all.length ? `more${at + 1}` : ""}`.trim()
   )
@@ -86,7 +90,7 @@ const settingRules = (how: HowFormat): ReadonlyArray<string> => {
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rules, each made when another first names it. */
+/** Creates rules on first use, following references from the opening rule. */
 const makeRules = (options: Options, opening: string, closing: (count: number, seesAll: boolean) => string) => {
   const { how, maxSteps } = options
   const shapes = how!.shapes ?? []
@@ -136,7 +140,9 @@ const makeRules = (options: Options, opening: string, closing: (count: number, s
       return [...endings].map(([rest, bodies]) => `"\\"" ${either(bodies)} "\\"" ${rest}`).join(" | ")
     })
 
-  /** The checks of a plan with `how`: a bit for each step whose check a later step may ask for. */
+  /**
+   * Returns the rule for `checks`. `checks` has one bit per step, set if a later step may refer to the step's check.
+   */
   const check = (count: number, at: number, checks: string): string =>
     rule(`checks${count}x${at}x${checks}`, () => {
       if (at === count) return `"${opening}" ${step(count, 0, { depths: "", checks })}`
@@ -148,15 +154,15 @@ const makeRules = (options: Options, opening: string, closing: (count: number, s
   return { rules, step, check, most, maxSteps }
 }
 
-/** The lists between the subtasks and the access lists of a plan, by the number of its steps. */
+/** The rules between the subtasks and the access lists, by number of steps. */
 export interface HowRules {
   readonly between: (count: number, plain: string) => string
   readonly rules: ReadonlyArray<string>
 }
 
 /**
- * Returns the rules of `how`. `closing` gives the rule of the access lists of a plan, whose last step may have to see all
- * steps.
+ * Creates the rules for `how`. `closing` returns the rule for the access lists; with a quorum, the last step must see
+ * all steps.
  */
 export const make = (options: Options, closing: (count: number, seesAll: boolean) => string): HowRules => {
   const how = options.how!
@@ -173,7 +179,7 @@ export const make = (options: Options, closing: (count: number, seesAll: boolean
     }
     return `(${options.join(" | ")})`
   }
-  // The rules are made by the plans that use them, so these come first.
+  // Creating the plans also creates the rules that they use, so this must come first.
   const betweens = Array.from({ length: options.maxSteps }, (_, at) => at + 1)
   for (const count of betweens) between(count, "")
   const again = `": again" (" " ${upTo(16)})?`

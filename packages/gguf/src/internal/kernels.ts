@@ -1,11 +1,11 @@
 /**
- * The arithmetic of a forward pass over typed arrays: nothing is allocated here.
+ * Allocation-free kernels for the forward pass on typed arrays.
  *
- * Loops compute several sums at a time, because a single sum would stall at each addition. Each sum is over its numbers
- * in their order, regardless of the sums computed with it.
+ * Loops compute several sums at once, because a single sum would stall at each addition. The order of summation within
+ * each sum is fixed, whichever sums are computed alongside it.
  */
 
-/** A linear layer: `weight` is `[rows, columns]`. */
+/** A linear layer. `weight` has the shape `[rows, columns]`. */
 export interface Linear {
   readonly weight: Float32Array
   readonly rows: number
@@ -13,11 +13,11 @@ export interface Linear {
   readonly bias: Float32Array | undefined
 }
 
-/** Four vectors by two rows at a time: each number is read once for several sums. */
+/** Multiplies four vectors by two rows at a time, so that each value is read once for several sums. */
 const fourInputs = (layer: Linear, input: Float32Array, from: number, output: Float32Array, to: number) => {
   const { bias, columns, rows, weight } = layer
   for (let row = 0; row < rows; row += 2) {
-    // Of an odd number, the last row is its own neighbour.
+    // With an odd number of rows, the last row is paired with itself.
     const next = row + 1 < rows ? row + 1 : row
     const start = row * columns
     const nextStart = next * columns
@@ -57,7 +57,7 @@ const fourInputs = (layer: Linear, input: Float32Array, from: number, output: Fl
   }
 }
 
-/** One vector by four rows at a time. */
+/** Multiplies one vector by four rows at a time. */
 const oneInput = (layer: Linear, input: Float32Array, from: number, output: Float32Array, to: number) => {
   const { bias, columns, rows, weight } = layer
   let row = 0
@@ -86,7 +86,7 @@ const oneInput = (layer: Linear, input: Float32Array, from: number, output: Floa
   }
 }
 
-/** Applies a layer to the first `count` vectors of `input`. The result goes to `output`, from `offset` on. */
+/** Applies a layer to the first `count` vectors of `input`. Writes the result to `output`, starting at `offset`. */
 export const linear = (
   layer: Linear,
   input: Float32Array,
@@ -100,7 +100,7 @@ export const linear = (
   for (; vector < count; vector++) oneInput(layer, input, vector * columns, output, offset + vector * rows)
 }
 
-/** Root mean square norms of the first `count` vectors of `input`. */
+/** Applies RMS norm to the first `count` vectors of `input`. */
 export const norm = (
   input: Float32Array,
   weight: Float32Array,
@@ -117,7 +117,7 @@ export const norm = (
   }
 }
 
-/** Rotates the heads of a vector by its position: each number of the first half of a head with one of the second. */
+/** Applies the rotary embedding to all heads of a vector, pairing the first half of each head with the second. */
 export const rotate = (
   vectors: Float32Array,
   start: number,
@@ -139,7 +139,7 @@ export const rotate = (
   }
 }
 
-/** The vectors of an attention. `scores` has room for one number of each position. */
+/** Buffers for attention. `scores` needs one element per position. */
 export interface Attention {
   readonly queries: Float32Array
   readonly keys: Float32Array
@@ -148,7 +148,7 @@ export interface Attention {
   readonly seen: Float32Array
 }
 
-/** How well a query fits the key of each position. Their largest is the result. */
+/** Computes the attention scores of a query against all keys, and returns the highest. */
 const score = (
   { keys, queries, scores }: Attention,
   own: number,
@@ -161,7 +161,7 @@ const score = (
   let largest = -Infinity
   for (let position = 0; position < positions; position += 4) {
     const at = position * width + shared
-    // After the last position there may be stale keys, or none. Those scores are never read.
+    // Keys after the last position may be stale or missing. Their scores are never read.
     const second = position + 1 < positions ? at + width : at
     const third = position + 2 < positions ? at + 2 * width : at
     const fourth = position + 3 < positions ? at + 3 * width : at
@@ -187,8 +187,8 @@ const score = (
 }
 
 /**
- * Computes one head of one position: its query, at `own`, against the keys of the first `positions`. Keys are `width`
- * numbers apart, with this head's at `shared`. The weighted sum of their values replaces the query.
+ * Computes one attention head at one position: the query at `own` against the keys of the first `positions`. Keys are
+ * `width` elements apart, with this head's key at offset `shared`. The weighted sum of the values overwrites the query.
  */
 export const attend = (
   attention: Attention,
@@ -206,7 +206,7 @@ export const attend = (
     scores[position] = exponential
     sum += exponential
   }
-  // Heads are of an even size.
+  // Head sizes are even.
   for (let index = 0; index < size; index += 2) {
     let first = 0
     let second = 0
@@ -221,7 +221,7 @@ export const attend = (
   }
 }
 
-/** The gated activation: each gate times its sigmoid, times the corresponding `ups` value. */
+/** Applies the gated activation (SwiGLU): `gate × sigmoid(gate) × up`, element by element. */
 export const silu = (gates: Float32Array, ups: Float32Array, length: number): void => {
   for (let index = 0; index < length; index++) {
     const gate = gates[index]!

@@ -1,18 +1,18 @@
-/** Which tensors a model has: their names in Hugging Face's layout and in GGUF, and their shapes. */
+/** The tensors of a model: their names in Hugging Face and GGUF layout, and their shapes. */
 import type { Config } from "../Model.ts"
 
 /** A tensor that a model must have. */
 export interface Slot {
-  /** Its name in Hugging Face's layout. */
+  /** Name in the Hugging Face layout. */
   readonly source: string
-  /** Its name in GGUF. */
+  /** Name in GGUF. */
   readonly target: string
   readonly shape: ReadonlyArray<number>
-  /** The rows of a head, if llama.cpp wants its rows in another order. */
+  /** Number of rows per head, if llama.cpp requires a different row order. */
   readonly headRows?: number | undefined
 }
 
-/** Sizes that follow from a configuration. */
+/** Returns the sizes derived from a configuration. */
 export const sizes = (config: Config) => {
   const headSize = config.headSize ?? config.hiddenSize / config.heads
   return {
@@ -22,7 +22,7 @@ export const sizes = (config: Config) => {
   }
 }
 
-/** The linear layers of a block: their names in Hugging Face's layout, and in GGUF. */
+/** Linear layers of a block: Hugging Face name to GGUF name. */
 const linearTargets = {
   "self_attn.q_proj": "attn_q",
   "self_attn.k_proj": "attn_k",
@@ -35,7 +35,7 @@ const linearTargets = {
 
 type Linear = keyof typeof linearTargets
 
-/** Output and input size. */
+/** Output and input size of each linear layer. */
 const linearShapes = (config: Config): { readonly [name in Linear]: readonly [number, number] } => {
   const { feedForwardSize, hiddenSize } = config
   const { keyValueSize, querySize } = sizes(config)
@@ -51,15 +51,13 @@ const linearShapes = (config: Config): { readonly [name in Linear]: readonly [nu
 }
 
 /**
- * Whether the rows of a tensor are in another order in GGUF. For llama, the rotary embedding pairs neighbours in
- * llama.cpp but halves in PyTorch, so its queries and keys are reordered.
+ * Whether the rows of a tensor have a different order in GGUF. For llama, llama.cpp's rotary embedding pairs adjacent
+ * elements while PyTorch pairs the two halves, so queries and keys are reordered.
  */
 export const isReordered = (architecture: string, target: string): boolean =>
   architecture === "llama" && /\.attn_[qk]\.weight$/.test(target)
 
-/**
- * A linear layer of a block or the output layer, as a module of Hugging Face's layout, by its tensor's name in GGUF.
- */
+/** Returns the GGUF tensor name of a linear layer, or of the output layer, given its Hugging Face module name. */
 export const targetOf = (module: string): string | undefined => {
   if (module === "lm_head") return "output.weight"
   const [, block, name = ""] = /^model\.layers\.(\d+)\.(.+)$/.exec(module) ?? []
@@ -67,7 +65,7 @@ export const targetOf = (module: string): string | undefined => {
   return target === undefined ? undefined : `blk.${block}.${target}.weight`
 }
 
-/** Those that have a bias in qwen2. */
+/** Layers that have a bias in qwen2. */
 const biased: ReadonlyArray<string> = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"]
 
 const blockSlots = (config: Config, block: number): ReadonlyArray<Slot> => {
@@ -89,7 +87,7 @@ const blockSlots = (config: Config, block: number): ReadonlyArray<Slot> => {
   return [norm("input_layernorm", "attn_norm"), ...weights, norm("post_attention_layernorm", "ffn_norm")]
 }
 
-/** Every tensor of a model, in the order in which it is written. */
+/** Returns all tensors of a model, in the order in which they are written. */
 export const slots = (config: Config): ReadonlyArray<Slot> => {
   const { hiddenSize, layers, tiedEmbeddings = false, vocabularySize } = config
   const table = [vocabularySize, hiddenSize]

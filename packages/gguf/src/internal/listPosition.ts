@@ -1,9 +1,9 @@
-/** How far a completion under the grammar of a workflow has come. */
+/** Determines the position of a partial completion within the workflow grammar. */
 
-/** The element being written at the end of a text. A list is `isOpen` if an item may follow without a comma. */
+/** The element at the end of a partial text. A list `isOpen` if an item may follow without a comma. */
 export type Position =
   | { readonly list: "none"; readonly isLineStart: boolean }
-  /** In the middle of words that can continue in only one way. */
+  /** Within a literal that has only one possible continuation. */
   | { readonly list: "name"; readonly missing: string; readonly next: Position }
   | { readonly list: "workers"; readonly count: number; readonly isOpen: boolean }
   | {
@@ -13,7 +13,7 @@ export type Position =
       readonly isOpen: boolean
       readonly string: "closed" | "open" | "escape"
     }
-  /** `item` closes the access list that is being written. */
+  /** `item` closes the access list in progress. */
   | {
       readonly list: "access"
       readonly count: number
@@ -27,7 +27,7 @@ const opening = "model_id = ["
 const afterWorkers = "]\nsubtasks = ["
 const afterSubtasks = "]\naccess_list = ["
 
-/** The rest of `literal` when a text is a beginning of it; `undefined` when it is not. */
+/** Returns the rest of `literal` if `text` is a prefix of it, otherwise `undefined`. */
 const missing = (text: string, literal: string): string | undefined =>
   text.length < literal.length && literal.startsWith(text) ? literal.slice(text.length) : undefined
 
@@ -46,7 +46,7 @@ const inAccess = (text: string, steps: number): Position => {
   }
   if (rest === "") return { list: "access", count, steps, isOpen: true, item: "" }
   const all = missing(rest, '"all"')
-  // A step must follow a comma; the first one that the grammar still accepts is the one after the last.
+  // After a comma a step must follow. The first step that the grammar accepts here is the successor of the last one.
   const last = /(\d+), ?$/.exec(rest)
   const item = all ?? (last === null ? "]" : `${Number(last[1]) + 1}]`)
   return { list: "access", count: count + 1, steps, isOpen: false, item }
@@ -82,7 +82,7 @@ const inWorkers = (text: string): Position => {
   if (close.startsWith(afterWorkers)) {
     const rest = close.slice(afterWorkers.length)
     if (count > 0) return inSubtasks(rest, count)
-    // Three empty lists can continue in only one way.
+    // Three empty lists have only one possible continuation.
     const empty = `${afterSubtasks}]`
     return rest === empty
       ? { list: "closed" }
@@ -93,7 +93,7 @@ const inWorkers = (text: string): Position => {
   return { list: "name", missing: afterWorkers.slice(close.length), next }
 }
 
-/** The position at the end of a text that the grammar has accepted. */
+/** Returns the position at the end of a text that the grammar accepts. */
 export const positionOf = (completion: string): Position => {
   const lineStart = completion.lastIndexOf(`\n${opening}`) + 1
   if (completion.startsWith(opening, lineStart)) return inWorkers(completion.slice(lineStart + opening.length))

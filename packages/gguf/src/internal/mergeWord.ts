@@ -1,10 +1,10 @@
-/** Merges the tokens of one word in llama.cpp's order: by priority, then from the left. */
+/** Merges the tokens of a word in llama.cpp's order: by priority, then from left to right. */
 import TinyQueue from "tinyqueue"
 
-/** The merge of two tokens, by the left one's id, then the right one's. */
+/** Merges indexed by the id of the left token, then of the right token. */
 export type Merges = ReadonlyMap<number, ReadonlyMap<number, { readonly rank: number; readonly id: number }>>
 
-/** Two neighbours that could become one, as they were when they were found. */
+/** A pair of adjacent tokens that can be merged, recorded when it was queued. */
 interface Candidate {
   readonly at: number
   readonly left: number
@@ -15,9 +15,9 @@ interface Candidate {
 
 const inOrder = (left: Candidate, right: Candidate) => left.rank - right.rank || left.at - right.at
 
-/** The tokens that are left when no two neighbours can be merged. Takes time n log n. */
+/** Merges tokens until no adjacent pair can be merged, and returns them. Takes O(n log n) time. */
 export const mergeWord = (bytes: ReadonlyArray<number>, merges: Merges): ReadonlyArray<number> => {
-  // A token is at the index of its first byte; merged ones are -1. `next` and `previous` skip these.
+  // Each token is stored at the index of its first byte; merged positions contain -1. `next` and `previous` skip them.
   const tokens = bytes.slice()
   const next = bytes.map((_, at) => at + 1)
   const previous = bytes.map((_, at) => at - 1)

@@ -1,4 +1,4 @@
-/** Reads a model from a GGUF file that this package, or a similar one, has written. */
+/** Reads models from GGUF files written by this package or in the same layout. */
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { GgufError } from "../GgufError.ts"
@@ -30,7 +30,7 @@ const configOf = (file: File): Result.Result<Config, GgufError> => {
   }
   const given = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined))
   const layers = number("block_count") ?? 0
-  // Before anything is made for each of them.
+  // Check the number of layers before allocating anything per layer.
   if (layers > file.tensors.length) {
     const detail = `The file's ${file.tensors.length} tensors are too few for ${layers} layers.`
     return Result.fail(Errors.make({ _tag: "InvalidConfig", field: "layers", detail }, file.path))
@@ -80,7 +80,7 @@ const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> 
   return Result.fail(unsupported(file, `Its tokens are in another order than this package's: ${detail}.`))
 }
 
-/** Reads what a model is, without its numbers: they may be of any size, and are in the order of llama.cpp. */
+/** Reads a model without its weights, which stay on disk in llama.cpp's row order. */
 export const readModel = (path: string): Effect.Effect<Model, GgufError> =>
   Effect.gen(function* () {
     const file = yield* GgufReader.read(path)
@@ -94,7 +94,7 @@ export const readModel = (path: string): Effect.Effect<Model, GgufError> =>
     return { config, tokenizer, tensors, name }
   })
 
-/** Reads the numbers of a model that was checked, and puts them in order. */
+/** Reads the weights of a validated model into memory and restores the Hugging Face row order. */
 export const readNumbers = async (model: Model): Promise<DenseModel> => {
   const tensors: Record<string, Tensor.DenseTensor> = {}
   for (const { headRows, shape, source } of slots(model.config)) {

@@ -1,9 +1,10 @@
 /**
- * The order of rows in a head: halves, as PyTorch's rotary embedding pairs them, or neighbours, as llama.cpp's does.
+ * Converts between the row orders of attention heads: halves, as in PyTorch's rotary embedding, and adjacent pairs, as
+ * in llama.cpp's.
  */
 import type { Chunks } from "../Tensor.ts"
 
-/** Row `j * half + i` of a head goes to row `2 * i + j`: numbers of one head, `width` to a row. */
+/** Moves row `j * half + i` of a head to row `2 * i + j`. Each row has `width` values. */
 const interleaveHead = (head: Float32Array, width: number): Float32Array => {
   const rows = head.length / width
   const ordered = new Float32Array(head.length)
@@ -14,7 +15,7 @@ const interleaveHead = (head: Float32Array, width: number): Float32Array => {
   return ordered
 }
 
-/** Puts the rows of every head back: the inverse of {@link interleave}. `rows` is the number of rows of a head. */
+/** Restores the row order of every head, the inverse of {@link interleave}. `rows` is the number of rows per head. */
 export const separate = (numbers: Float32Array, rows: number, width: number): Float32Array => {
   const ordered = new Float32Array(numbers.length)
   for (let row = 0; row * width < numbers.length; row++) {
@@ -26,10 +27,10 @@ export const separate = (numbers: Float32Array, rows: number, width: number): Fl
 }
 
 /**
- * Reorders the rows of every head, one head in memory at a time.
+ * Reorders the rows of every head, with one head in memory at a time.
  *
- * `rows` is the number of rows of a head and `width` the numbers of a row. An incomplete last head is passed on as it
- * is, so that the writer can report it.
+ * `rows` is the number of rows per head and `width` the number of values per row. An incomplete last head is passed
+ * through unchanged, so that the writer can report it.
  */
 export async function* interleave(chunks: Chunks, rows: number, width: number): AsyncGenerator<Float32Array> {
   const head = new Float32Array(rows * width)

@@ -1,7 +1,7 @@
-/** The shortest text that completes a text of a grammar. */
+/** Finds the shortest string that completes a partial match of a grammar. */
 import { type Automaton, compile } from "./gbnf.ts"
 
-/** By place, the number of characters to the end of the grammar. */
+/** Returns the number of characters from each node to the end of the grammar. */
 const distances = ({ edges, end }: Automaton): ReadonlyArray<number> => {
   const before: ReadonlyArray<Array<{ readonly place: number; readonly cost: 0 | 1 }>> = edges.map(() => [])
   for (const [place, { accepts, free, target }] of edges.entries()) {
@@ -10,7 +10,7 @@ const distances = ({ edges, end }: Automaton): ReadonlyArray<number> => {
   }
   const far = edges.map(() => Number.POSITIVE_INFINITY)
   far[end] = 0
-  // Places of one distance, then those of the next.
+  // Breadth-first search from the end, one distance at a time.
   for (let layer = [end]; layer.length > 0; ) {
     const next: Array<number> = []
     for (const from of layer) {
@@ -32,7 +32,7 @@ const closure = ({ edges }: Automaton, places: Iterable<number>): ReadonlySet<nu
   return found
 }
 
-/** The places at the end of a text; none if the grammar does not allow it. */
+/** Returns the nodes at the end of a text. Empty if the grammar does not accept the text. */
 const follow = (automaton: Automaton, text: string): ReadonlySet<number> => {
   let places = closure(automaton, [automaton.start])
   for (const character of text) {
@@ -54,19 +54,19 @@ const nearestOf = (places: Iterable<number>, far: ReadonlyArray<number>): number
   return nearest
 }
 
-/** The characters that a place may be left with are tried in this order. */
+/** Candidate characters for leaving a node, in the order in which they are tried. */
 const candidates = Array.from({ length: 95 }, (_, index) => 126 - index)
 
-/** A grammar with the distances to its end. */
+/** A grammar with the distance of each node to the end. */
 interface Measured {
   readonly automaton: Automaton
   readonly far: ReadonlyArray<number>
 }
 
-/** Grammars by their text: a pool has the same one for every question. */
+/** Cache keyed by grammar text, because a pool uses the same grammar for every question. */
 const measured = new Map<string, Measured>()
 
-/** Older entries belong to pools that are not in use any more. */
+/** Maximum number of cached grammars. Older entries belong to pools that are no longer in use. */
 const most = 8
 
 const measuredOf = (grammar: string): Measured | undefined => {
@@ -80,7 +80,7 @@ const measuredOf = (grammar: string): Measured | undefined => {
   return made
 }
 
-/** Returns the shortest completion of a text, or `undefined` if the grammar does not allow the text. */
+/** Returns the shortest string that completes a text, or `undefined` if the grammar does not accept the text. */
 export const shortestEnding = (grammar: string, text: string): string | undefined => {
   const known = measuredOf(grammar)
   if (known === undefined) return undefined

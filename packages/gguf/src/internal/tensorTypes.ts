@@ -1,4 +1,4 @@
-/** How llama.cpp stores numbers: in blocks of some length and size in bytes. */
+/** A storage type of llama.cpp: the number of values per block and the block size in bytes. */
 
 export interface TensorType {
   readonly name: string
@@ -8,7 +8,9 @@ export interface TensorType {
 
 const type = (name: string, blockSize: number, blockBytes: number): TensorType => ({ name, blockSize, blockBytes })
 
-/** The types by their number in the format. Missing numbers were removed, or are newer than this list. */
+/**
+ * Storage types keyed by their id in the format. Missing ids were removed from the format or are newer than this list.
+ */
 export const tensorTypes: { readonly [id: number]: TensorType } = {
   0: type("F32", 1, 4),
   1: type("F16", 1, 2),

@@ -1,11 +1,11 @@
-/** A tokenizer as metadata that llama.cpp reads. */
+/** Encodes a tokenizer as the metadata that llama.cpp expects. */
 import * as Metadata from "../Metadata.ts"
 import type { Tokenizer } from "../Tokenizer.ts"
 
-/** llama.cpp's numbers for the kinds of tokens. */
+/** llama.cpp's ids for token types. */
 export const kinds = { normal: 1, control: 3, unused: 5 }
 
-/** The keys under `tokenizer`, with unused tokens up to `size`. */
+/** Returns the `tokenizer` keys, with unused tokens added up to `size`. */
 export const tokenizerMetadata = (tokenizer: Tokenizer, size: number): Metadata.Metadata => {
   const { chatTemplate, endOfText, merges, tokens } = tokenizer
   const unused = Array.from({ length: size - tokens.length }, (_, index) => `<|unused_${index}|>`)

@@ -1,4 +1,4 @@
-/** Learns byte-pair merges: the most frequent pair of neighbours becomes a token, again and again. */
+/** Learns byte-pair merges by repeatedly merging the most frequent pair of adjacent tokens. */
 import * as ByteLevel from "./byteLevel.ts"
 
 interface Word {
@@ -6,7 +6,7 @@ interface Word {
   tokens: ReadonlyArray<number>
 }
 
-/** A pair of tokens, how often it occurs, and in which words. */
+/** A token pair, the number of its occurrences, and the words that contain it. */
 interface Pair {
   readonly left: number
   readonly right: number
@@ -24,7 +24,7 @@ const wordsOf = (texts: Iterable<string>): ReadonlyArray<Word> => {
   return Array.from(counts, ([word, count]) => ({ count, tokens: Array.from(utf8.encode(word)) }))
 }
 
-/** Adds a word's pairs, or subtracts them with `sign` -1. */
+/** Adds the pairs of a word, or subtracts them if `sign` is -1. */
 const tally = (pairs: Map<string, Pair>, word: Word, sign: 1 | -1) => {
   for (let at = 0; at + 1 < word.tokens.length; at++) {
     const left = word.tokens[at]!
@@ -58,7 +58,7 @@ const replace = (tokens: ReadonlyArray<number>, { left, right }: Pair, id: numbe
   return replaced
 }
 
-/** At most `count` merges, the most frequent first; fewer when no pair occurs twice. */
+/** Learns up to `count` merges, most frequent first. Stops early if no pair occurs twice. */
 export const trainMerges = (texts: Iterable<string>, count: number): ReadonlyArray<string> => {
   const names = [...ByteLevel.characters]
   const ids = new Map(names.map((name, id) => [name, id]))

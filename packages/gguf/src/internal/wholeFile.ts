@@ -1,9 +1,9 @@
-/** Whole files, with the errors of this package. */
+/** Atomic file writes that fail with this package's error. */
 import { WholeFile } from "@divisi/files"
 import * as Effect from "effect/Effect"
 import * as Errors from "../GgufError.ts"
 
-/** Writes a file by a function of its sink. When that fails or is interrupted, what was at `path` stays. */
+/** Writes a file through a sink. If `body` fails or is interrupted, an existing file at `path` is left unchanged. */
 export const write = (
   path: string,
   body: (sink: WholeFile.Sink) => Promise<void>
