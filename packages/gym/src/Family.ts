@@ -1,8 +1,8 @@
 /**
- * Task families: kinds of randomly generated questions with exact answers.
+ * Task families: types of randomly generated questions with exact answers.
  *
- * A family generates standalone questions, and questions that continue from an earlier answer, from which composites
- * are built. Generators know their answers by construction; the gym's workers must read the question and compute the
+ * A family generates standalone questions, and follow-up questions that use an earlier answer; composites combine both.
+ * Generators know the answer by construction. The gym's workers do not: they have to read the question and compute the
  * answer independently.
  */
 import * as algebra from "./families/algebra.ts"
@@ -18,22 +18,22 @@ import type { Draw } from "./internal/draw.ts"
 
 export type { Draw } from "./internal/draw.ts"
 
-/** The names of the families that need no tool. Tasks use these by default. */
+/** Names of the families that do not require a tool. Tasks use these by default. */
 export const names = ["arithmetic", "algebra", "units", "calendar", "text", "logic", "statistics", "program"] as const
 
-/** The name of a family. */
+/** The name of a family that does not require a tool. */
 export type FamilyName = (typeof names)[number]
 
-/** The families whose questions require a tool. They occur only in tasks that request them. */
+/** Names of the families that require a tool. Only included in tasks that request them. */
 export const toolNames = ["stock"] as const
 
-/** The name of any family, including those that need a tool. */
+/** The name of any family, including those that require a tool. */
 export type AnyFamilyName = FamilyName | (typeof toolNames)[number]
 
-/** The difficulty of a question: 1 is easy, 3 is hard. The workers' habits cause mistakes from 2 on. */
+/** The difficulty of a question, from 1 (easy) to 3 (hard). Habits of workers cause mistakes only from 2 upward. */
 export type Difficulty = 1 | 2 | 3
 
-/** The type of an answer. It determines which questions can continue from it, and how it is graded. */
+/** The type of an answer. It determines how the answer is graded and which follow-up questions can use it. */
 export type AnswerKind = "integer" | "decimal" | "word" | "date" | "boolean"
 
 /** A question with its exact answer. */
@@ -43,24 +43,27 @@ export interface Problem {
   readonly kind: AnswerKind
 }
 
-/** An earlier answer that a question continues from, with the phrases that refer to it. */
+/** An earlier answer that a follow-up question uses, with the phrases that refer to it. */
 export interface Given {
   readonly value: string
   readonly kind: AnswerKind
-  /** The reference as a noun: "that number", "M". */
+  /** The reference as a noun, such as "that number" or "M". */
   readonly noun: string
-  /** The reference as an amount: "that many", "M". */
+  /** The reference as an amount, such as "that many" or "M". */
   readonly many: string
 }
 
-/** A kind of question. */
+/** A type of question. */
 export interface Family {
   readonly name: AnyFamilyName
-  /** A short description of the question. */
+  /** A short description of the family. */
   readonly title: string
   /** Generates a standalone question. */
   readonly generate: (draw: Draw, difficulty: Difficulty) => Problem
-  /** Generates a question that needs an earlier answer, or returns `undefined` if it cannot continue from this one. */
+  /**
+   * Generates a follow-up question that requires an earlier answer. Returns `undefined` if the family cannot use that
+   * answer.
+   */
   readonly continueFrom: (draw: Draw, difficulty: Difficulty, given: Given) => Problem | undefined
 }
 
@@ -71,7 +74,7 @@ const family = (name: AnyFamilyName, title: string, generator: Pick<Family, "gen
   continueFrom: generator.continueFrom
 })
 
-/** All families, by name. */
+/** All families, keyed by name. */
 export const families: { readonly [Name in AnyFamilyName]: Family } = {
   arithmetic: family("arithmetic", "Sums, products and remainders", arithmetic),
   algebra: family("algebra", "Equations and unknown numbers", algebra),

@@ -1,8 +1,9 @@
 /**
- * The tasks of the gym: generated from a seed, split for training, validation and testing, and graded exactly.
+ * Tasks of the gym: generated from a seed, split into training, validation and test sets, and graded exactly.
  *
- * Equal options give equal tasks on every machine. Each split has its own seed range, and the hash of a question's text
- * assigns it to exactly one split, so no question is in two splits, however many are generated.
+ * Generation is deterministic: equal options produce equal tasks on every machine. Each split has a separate seed
+ * range, and the hash of the question assigns it to exactly one split. Splits therefore never share a question, however
+ * many are generated.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -15,30 +16,30 @@ import * as Draw from "./internal/draw.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The version of the generators. Tasks of one version never change. */
+/** The version of the generators. Tasks of a given version never change. */
 export const version = 1
 
-/** The purpose of a task. */
+/** The data split of a task. */
 export type Split = "train" | "validation" | "test"
 
-/** The seed range of each split. The end is exclusive. */
+/** Seed range of each split. `to` is exclusive. */
 export const seedRanges: { readonly [Name in Split]: { readonly from: number; readonly to: number } } = {
   train: { from: 0, to: 1_000_000_000 },
   validation: { from: 1_000_000_000, to: 1_500_000_000 },
   test: { from: 1_500_000_000, to: 2_000_000_000 }
 }
 
-/** The share of questions, in tenths, that each split is given by the hash of their text. */
+/** Range of question hashes assigned to each split, in tenths. */
 const shares: { readonly [Name in Split]: { readonly from: number; readonly to: number } } = {
   train: { from: 0, to: 8 },
   validation: { from: 8, to: 9 },
   test: { from: 9, to: 10 }
 }
 
-/** A part of a task's question: its family, its text, and the earlier parts whose answers it needs. */
+/** A part of a question: its family, its text, and the earlier parts whose answers it uses. */
 export type Part<Name extends AnyFamilyName = FamilyName> = Composite.PlannedPart<Name>
 
-/** The metadata of a task. It is hidden from workers. */
+/** Metadata of a generated task. Not visible to workers. */
 export interface Metadata<Name extends AnyFamilyName = FamilyName> {
   /** The family of the question, or `"composite"`. */
   readonly family: Name | "composite"
@@ -48,17 +49,17 @@ export interface Metadata<Name extends AnyFamilyName = FamilyName> {
   readonly seed: number
 }
 
-/** Options for generating tasks. */
+/** Options for {@link tasks}. */
 export interface Options {
   readonly split: Split
   readonly count: number
-  /** The position in the split to start at; other seeds give other tasks. Default: 0. */
+  /** Selects a different series of tasks within the split. Default: 0. */
   readonly seed?: number | undefined
-  /** The families to sample from. Default: all families that need no tool, and the one in `having`. */
+  /** The families to sample from. Default: all families that do not require a tool, plus `having`. */
   readonly families?: ReadonlyArray<AnyFamilyName> | undefined
-  /** Generates only tasks with this family, alone or as a part of a composite. */
+  /** Restricts the tasks to those that contain this family, alone or as a part of a composite. */
   readonly having?: AnyFamilyName | undefined
-  /** The difficulty of all tasks. Default: all three in equal shares. */
+  /** The difficulty of all tasks. Default: equal shares of all three levels. */
   readonly difficulty?: Difficulty | undefined
   /** The share of composite questions, from 0 to 1. Default: 0.4. */
   readonly composites?: number | undefined
@@ -70,7 +71,7 @@ export interface Options {
 
 const defaultComposites = 0.4
 
-/** How many questions are drawn for a seed until one belongs to the split; then the seed is skipped. */
+/** Number of attempts per seed to generate a question that belongs to the split. After that, the seed is skipped. */
 const drawsPerSeed = 200
 
 const tenth = (question: string): number => Math.abs(Hash.string(question)) % 10
@@ -83,7 +84,7 @@ const single = (draw: Draw.Draw, choice: ReadonlyArray<AnyFamilyName>, difficult
   return { family, difficulty, question, answer, parts: [{ family, question, needs: [] }] }
 }
 
-/** Without named families, the default ones plus the requested one. */
+/** Returns the selected families, or the default families plus the requested one. */
 const choiceOf = ({ families, having }: Options): ReadonlyArray<AnyFamilyName> =>
   families ?? (having === undefined ? names : [...new Set([...names, having])])
 
@@ -132,14 +133,14 @@ const checkOptions = (what: string, options: Options): void => {
   }
 }
 
-/** The first seed of a series of tasks: spread over the split, so that series with other seeds do not overlap. */
+/** Returns the first seed of a series. Series are spread over the split, so that they do not overlap. */
 const firstSeed = ({ seed = 0, split }: Options): number => {
   const { from, to } = seedRanges[split]
   return seed === 0 ? from : from + (Math.abs(Draw.derive("first", seed)) % (to - from))
 }
 
 /**
- * Generates an endless stream of tasks of one split, without duplicate questions.
+ * Generates an endless stream of tasks from a split, without duplicate questions.
  *
  * **Example**
  *
@@ -166,15 +167,15 @@ export function* stream(options: Omit<Options, "count">): Generator<Task.Task, v
 }
 
 /**
- * Generates tasks of one split.
+ * Generates tasks from a split.
  *
  * **Details**
  *
- * Equal options give equal tasks, and a smaller count gives the first ones. No question occurs twice.
+ * Equal options produce equal tasks, and a smaller `count` returns a prefix of the same list. No question occurs twice.
  *
  * **Gotchas**
  *
- * A family has finitely many questions per difficulty. Requesting more throws a `RangeError`.
+ * Each family has a finite number of questions per difficulty. Requesting more throws a `RangeError`.
  *
  * **Example**
  *
@@ -201,8 +202,8 @@ export const tasks = (options: Options): ReadonlyArray<Task.Task> => {
 }
 
 /**
- * Returns the metadata of a task of the gym, or `undefined` for other tasks. If tasks may have parts that need a tool,
- * the type is `metadata<AnyFamilyName>`.
+ * Returns the metadata of a gym task, or `undefined` for any other task. If tasks may have parts that require a tool,
+ * use `metadata<AnyFamilyName>`.
  */
 export const metadata = <Name extends AnyFamilyName = FamilyName>(task: Task.Task): Metadata<Name> | undefined =>
   Array.isArray(task.metadata?.parts) ? (task.metadata as unknown as Metadata<Name>) : undefined

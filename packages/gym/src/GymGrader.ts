@@ -1,9 +1,9 @@
 /**
- * The grader of the gym: compares the final answer in a text with the reference, in any notation.
+ * The grader of the gym. Compares the final answer in a text with the reference, independent of notation.
  *
- * The final answer is the text after the last "Answer:" or "answer is", or otherwise the whole text. Numbers are
- * compared as exact decimals, dates as days, words and truth values by their letters. An answer with two values is
- * wrong.
+ * The final answer is the text after the last "Answer:" or "answer is" or, without such a marker, the whole text.
+ * Numbers are compared as exact decimals, dates as calendar days, words and truth values by their letters. An answer
+ * with two values is wrong.
  */
 import { Grader } from "@divisi/core"
 
@@ -12,7 +12,7 @@ const months = "january|february|march|april|may|june|july|august|september|octo
 const marker = /\banswer(?: is|:|\s*=)\s*/i
 
 /**
- * Returns the final answer in a text, without the words around it.
+ * Extracts the final answer from a text, without the surrounding phrase.
  *
  * **Example**
  *
@@ -29,7 +29,7 @@ export const finalAnswer = (text: string): string => {
       .trim()
       .replaceAll("**", "")
       .replace(/^["'`“]+/, "")
-      // Only where a run begins: from each of its characters on, it would take time quadratic in the run.
+      // Match only at the start of a run of characters. Trying every position in the run would take quadratic time.
       .replace(/(?<!["'`”.!])["'`”.!]+$/, "")
       .trim()
   )
@@ -48,7 +48,7 @@ const monthOf = (name: string) => months.split("|").indexOf(name.toLowerCase()) 
 const day = (year: string, month: number, date: string) =>
   `${year}-${String(month).padStart(2, "0")}-${date.padStart(2, "0")}`
 
-/** A decimal in its shortest spelling, without a unit after it. */
+/** Returns a number in its shortest decimal form, without a trailing unit. */
 const asNumber = (text: string): string | undefined => {
   const match = /^=?\s*([-+−]?)\s*(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d+))?(?: ?[a-z°²%][a-z°²/ ]*)?$/i.exec(text)
   if (match === null || (match[2] === undefined && match[3] === undefined)) return undefined
@@ -59,7 +59,7 @@ const asNumber = (text: string): string | undefined => {
 }
 
 /**
- * Normalizes an answer, so that answers with the same meaning can be compared and counted.
+ * Normalizes an answer so that equivalent answers are equal strings, for comparing and counting.
  *
  * **Example**
  *
@@ -78,5 +78,5 @@ export const normalise = (text: string): string => {
 /** Whether an answer is equivalent to the reference. */
 export const isCorrect = (answer: string, reference: string): boolean => normalise(answer) === normalise(reference)
 
-/** Grades the tasks of the gym. */
+/** Grades tasks of the gym. */
 export const grader: Grader.Grader = Grader.fromComparison("gym", isCorrect)

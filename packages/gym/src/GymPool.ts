@@ -1,6 +1,7 @@
 /**
- * The pool of the gym, built like a real one: generalists with different strengths, exact specialists, an error-prone
- * genius, a checker, and cheap and flaky workers. Each of them answers at most three quarters of the tasks correctly.
+ * The worker pool of the gym, modeled on a real one: generalists with different strengths, exact specialists, a strong
+ * but error-prone worker, a checker, and cheap, unreliable workers. Each of them answers at most three quarters of the
+ * tasks correctly.
  */
 import { Options as Tables } from "@divisi/core"
 import * as WorkerPool from "@divisi/core/WorkerPool"
@@ -9,7 +10,7 @@ import * as GymWorker from "./GymWorker.ts"
 
 type Profile = GymWorker.Profile
 
-/** Play money: what real models of that kind may cost. */
+/** Play-money pricing, modeled on what comparable real models may cost. */
 const price = (inputPerMillion: number, outputPerMillion: number) => ({
   inputPerMillion,
   outputPerMillion,
@@ -222,7 +223,7 @@ const proofreader: Profile = {
   skills: { logic: {}, algebra: {} }
 }
 
-/** Only of pools that ask for it, so that the team of the questions that need no tool stays as it is. */
+/** Only added on request, so that the default pool does not change. */
 const storekeeper: Profile = {
   id: "storekeeper",
   description:
@@ -236,7 +237,7 @@ const storekeeper: Profile = {
 // Pool
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The profiles of the workers, in the order of the pool. */
+/** Profiles of the default workers, in pool order. */
 export const profiles: ReadonlyArray<Profile> = [
   professor,
   editor,
@@ -256,31 +257,30 @@ export const profiles: ReadonlyArray<Profile> = [
   proofreader
 ]
 
-/** The profiles of the workers, followed by the storekeeper's. */
+/** Profiles of the default workers, followed by the storekeeper. */
 export const profilesWithStorekeeper: ReadonlyArray<Profile> = [...profiles, storekeeper]
 
-/** Options of the pool. */
+/** Options for {@link make}. */
 export interface Options extends GymWorker.Options {
   /**
-   * Whether the pool contains the storekeeper, which is exact in the family `stock` and needs the tool of `GymTools`.
+   * Whether to include the storekeeper, which is exact in the family `stock` and requires the tool from `GymTools`.
    * Default: `false`.
    */
   readonly storekeeper?: boolean | undefined
   /**
-   * Whether workers make the mistakes in their profiles: systematic habits, random slips, and limits on the number of
-   * parts and digits. Without mistakes, every answer is correct, but workers still decline tasks beyond their skills.
-   * Default: `true`.
+   * Whether workers make the mistakes in their profiles: systematic habits, random slips, and limits on parts and
+   * digits. If `false`, every answer is correct, but workers still decline tasks outside their skills. Default: `true`.
    */
   readonly mistakes?: boolean | undefined
 }
 
-/** The same worker without its mistakes. */
+/** Returns a copy of a profile without its mistakes. */
 const withoutMistakes = ({ carriedDigits: _, partsRead: __, skills, ...profile }: Profile): Profile => ({
   ...profile,
   skills: Object.fromEntries(Object.keys(skills).map((family) => [family, {}]))
 })
 
-/** The duration of an answer at a `pace` of 1, in milliseconds: long enough to watch a team at work. */
+/** Default time per answer in milliseconds, at a `pace` of 1. Long enough to watch a team at work. */
 const defaultLatencyMillis = 250
 
 const table = {
@@ -290,11 +290,12 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the pool of all workers. For subsets, see `WorkerPool.subset` and `WorkerPool.sample`.
+ * Creates the pool with all workers. To use a subset, see `WorkerPool.subset` and `WorkerPool.sample`.
  *
  * **Details**
  *
- * By default, an answer takes about a quarter of a second. Use `latencyMillis: 0` for training, measurements and tests.
+ * By default, each answer takes about a quarter of a second. Set `latencyMillis: 0` for training, measurements and
+ * tests.
  *
  * **Example**
  *
@@ -316,8 +317,8 @@ export const make = (options: Options = {}): WorkerPool.WorkerPool => {
 }
 
 /**
- * Returns the share of a family's questions that a worker is expected to answer correctly, from 0 to 1: 0 without the
- * skill, 1 if it is exact. Habits reduce it by 0.3. It is a heuristic for planners, not a measurement.
+ * Estimates the share of a family's questions that a worker answers correctly, from 0 to 1: 0 without the skill, 1 if
+ * exact, and 0.3 less with habits. A heuristic for planners, not a measurement.
  */
 export const expectedSkill = (profile: Profile, family: AnyFamilyName): number => {
   const skill = profile.skills[family]

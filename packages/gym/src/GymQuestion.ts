@@ -1,7 +1,7 @@
 /**
- * Determines which questions the gym's workers can read. They only compute: they have no knowledge of the world, and
- * understand only the English of their tasks. A question is understood only if all of its words, numbers, quotations
- * and symbols are, so that workers never answer a different question.
+ * Determines which questions the gym's workers understand. Workers can only compute: they have no world knowledge and
+ * understand only the English that their tasks use. A question is understood only if every word, number, quotation and
+ * symbol in it is, so workers never answer a different question than the one asked.
  */
 import * as Policy from "@divisi/core/Policy"
 import * as Task from "@divisi/core/Task"
@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Solve from "./internal/solve.ts"
 
 /**
- * Whether the gym has workers for each part of a question and the question asks for a single answer. It does not imply
- * that their answers are correct.
+ * Whether the gym has workers for every part of a question, and the question asks for a single answer. Does not imply
+ * that they answer correctly.
  *
  * **Example**
  *
@@ -24,7 +24,7 @@ import * as Solve from "./internal/solve.ts"
 export const isUnderstood = (question: string): boolean => Solve.obstacleOf(question) === undefined
 
 /**
- * Whether a part of a question needs data that only a tool of `GymTools` provides.
+ * Whether a part of a question requires data from a tool in `GymTools`.
  *
  * **Example**
  *
@@ -37,20 +37,20 @@ export const isUnderstood = (question: string): boolean => Solve.obstacleOf(ques
  */
 export const needsTool: (question: string) => boolean = Solve.needsTool
 
-/** The reason for declining a question that {@link isUnderstood} rejects. */
+/** The refusal for a question that {@link isUnderstood} rejects. */
 export const notUnderstood =
   "The workers of the offline gym cannot answer this kind of question: they compute (arithmetic, equations, units, dates, letters and words, logic puzzles, statistics, small programs), and know no facts about the world."
 
-/** Why a question is declined that has several answers. */
+/** The refusal for a question that asks for several answers. */
 const severalQuestions =
   "The workers of the offline gym give one answer, but this text contains several questions. Ask one question, or say how to combine the answers."
 
-/** At most so many words are named. */
+/** Maximum number of unknown words listed in a refusal. */
 const mostWords = 8
 
 /**
- * Returns why no worker of the gym can answer a question, with the unknown words if the rest is understood; `undefined`
- * if the question is understood.
+ * Explains why no worker in the gym can answer a question. The explanation lists unknown words if the rest is
+ * understood. Returns `undefined` if the question is understood.
  *
  * **Example**
  *
@@ -70,8 +70,8 @@ export const whyNot = (question: string): string | undefined => {
 }
 
 /**
- * Wraps a policy for a pool of the gym's workers. It declines a question that no worker understands before any call, so
- * the run ends as `refused` at no cost.
+ * Wraps a policy for the gym's pool so that it declines questions that no worker understands. It does so before any
+ * worker call, so the run ends as `refused` at no cost.
  */
 export const declining = (policy: Policy.Policy): Policy.Policy => ({
   ...policy,

@@ -1,13 +1,13 @@
 /**
- * The tools of the gym. Questions of the family `stock` are about a warehouse that workers do not know. Workers with
- * the tool can look up items; others cannot answer.
+ * Tools of the gym. Questions in the family `stock` are about a warehouse whose contents workers do not know. Workers
+ * with the tool look items up; workers without it cannot answer.
  */
 import type { Tool } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Stock from "./internal/stock.ts"
 
 /**
- * Returns the number of units of an item in the warehouse, and the unit price.
+ * Looks up an item in the warehouse. Returns the number of units in stock and the unit price.
  *
  * **Example**
  *

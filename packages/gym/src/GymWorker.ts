@@ -1,9 +1,9 @@
 /**
- * Workers of the gym. Each one computes its answers from the text of its messages, as well as its profile allows.
+ * Simulated workers that compute answers from the text of their messages, within the limits of their profiles.
  *
- * A worker reads the question, its subtask and the visible answers, determines which parts of the question to solve,
- * and solves them with the solver of their family, including its own habits and slips. It does not know the family or
- * the reference of a task. Equal seeds and messages give equal answers.
+ * A worker reads the question, its subtask and the visible answers. It determines which parts of the question to solve,
+ * then applies the solver for each part's family, subject to the habits and slips in its profile. It has no access to a
+ * task's family or reference. Workers are deterministic: equal seeds and messages produce equal answers.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -23,47 +23,49 @@ import type { Reply } from "./internal/solve.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A worker's skill in a family. Without habits and slips, it is exact. */
+/** A worker's skill in a family. Exact if it has no habits or slips. */
 export interface Skill {
   readonly habits?: Habits | undefined
-  /** The share of answers that are wrong by mistake, from 0 to 1. The seed determines which ones. */
+  /** Share of answers that are randomly wrong, from 0 to 1. The seed determines which ones. Default: 0. */
   readonly slips?: number | undefined
 }
 
-/** The properties of a worker. */
+/** The capabilities and weaknesses of a worker. */
 export interface Profile {
   readonly id: string
   readonly description: string
   readonly pricing: Pricing
-  /** The families that the worker solves; it declines the others. */
+  /** The families that the worker can solve. It declines all others. */
   readonly skills: { readonly [Name in AnyFamilyName]?: Skill | undefined }
-  /** Whether it compares other workers' answers and makes plans on request. */
+  /** Whether the worker compares other workers' answers, and writes plans on request. */
   readonly generalist?: boolean | undefined
-  /** Whether it only decides which of the visible answers is correct. */
+  /** Whether the worker only decides which of the visible answers is correct. */
   readonly checksOnly?: boolean | undefined
-  /** The maximum number of parts that the worker reads in a composite question; absent for all. */
+  /** Maximum number of parts that the worker reads in a composite question. Default: all. */
   readonly partsRead?: number | undefined
-  /** The number of digits to which it rounds the answer to a part before using it in the next part. */
+  /**
+   * Number of significant digits that intermediate answers are rounded to before the next part. Not rounded by default.
+   */
   readonly carriedDigits?: number | undefined
-  /** The share of calls that fail as overloaded, from 0 to 1. A retry of the same call succeeds. */
+  /** Share of calls that fail as overloaded, from 0 to 1. Retrying such a call succeeds. Default: 0. */
   readonly failures?: number | undefined
-  /** Whether it writes out its reasoning: the same answer with more output tokens. */
+  /** Whether the worker writes out its reasoning. The answer is the same, with more output tokens. */
   readonly thorough?: boolean | undefined
-  /** Whether it can call tools, as declared in its `capabilities`. Default: `false`. */
+  /** Whether the worker can call tools. Declared in its `capabilities`. Default: `false`. */
   readonly tools?: boolean | undefined
-  /** The duration of its answers, as a multiple of the pool's latency. Default: 1. */
+  /** Time per answer, as a multiple of the pool's latency. Default: 1. */
   readonly pace?: number | undefined
 }
 
-/** Options for running workers. */
+/** Options shared by all workers. */
 export interface Options {
-  /** The duration of an answer at a `pace` of 1, in milliseconds; 0 answers immediately. */
+  /** Time per answer at a `pace` of 1, in milliseconds. 0 answers immediately. */
   readonly latencyMillis?: number | undefined
-  /** The share of questions for which a worker is unreachable, regardless of retries. Default: 0. */
+  /** Share of questions for which a worker is unreachable, regardless of retries. Default: 0. */
   readonly outages?: number | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. */
+/** Schema of {@link Options}, for validation with `Options.check`. */
 export const optionsTable = {
   latencyMillis: Tables.number(0),
   outages: Tables.number(0, 1)
@@ -78,7 +80,7 @@ const tokensPerMessage = 3
 
 const tokensOf = (text: string): number => Math.ceil(text.length / charactersPerToken)
 
-/** The limits of every worker. Answers are short, so a budget reserves little for a call. */
+/** Token limits of every worker. Answers are short, so a small output limit lets budgets reserve little per call. */
 const limits = { contextTokens: 8_192, maxOutputTokens: 512 }
 
 const written = (message: Message): string =>
@@ -140,7 +142,7 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
 }
 
 /**
- * Whether a text declines to answer: the worker could not solve the task, or a checker found no correct answer.
+ * Whether an answer is a refusal: the worker could not solve the task, or a checker did not find a correct answer.
  *
  * **Example**
  *
@@ -154,16 +156,16 @@ const spread = (parts: ReadonlyArray<WorkerPart>, millis: number): Stream.Stream
 export const isDecline: (answer: string) => boolean = Assignment.isDecline
 
 /**
- * Makes a worker from a profile.
+ * Creates a worker from a profile.
  *
  * **Details**
  *
- * If its profile is thorough, it first streams its reasoning. Then it streams its answer and its usage, at four
- * characters per token. It declines tasks beyond its abilities (finish reason `refusal`) in a sentence that begins with
- * "I cannot do this". Solvers, and the libraries they need, are loaded on the first call.
+ * Workers with `thorough` stream their reasoning first. Then the answer is streamed, followed by the usage, at four
+ * characters per token. A task outside the worker's skills is declined with the finish reason `refusal` and a sentence
+ * that starts with "I cannot do this". Solvers and their libraries are loaded on the first call.
  *
- * A worker whose profile has `tools` looks up warehouse data with the tool of `GymTools`, with all calls for a part in
- * one turn. Without the tool, it declines.
+ * Workers with `tools` look up warehouse data with the tool from `GymTools` and issue all calls for a part in one turn.
+ * If the tool is not available, they decline.
  *
  * **Example**
  *
@@ -183,7 +185,7 @@ export const make = (profile: Profile, options: Options = {}): Worker => {
   const { failures = 0, id, pace = 1 } = profile
   const { outages = 0 } = options
   const millis = (options.latencyMillis ?? 0) * pace
-  /** Calls that failed and were not retried yet: a retry is the same request, and it must succeed. */
+  /** Failed calls that have not been retried yet. A retry is an identical request, and it must succeed. */
   const failed = new Set<number>()
 
   const fails = (seed: number): boolean => {

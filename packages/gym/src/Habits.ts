@@ -1,60 +1,60 @@
-/** Habits: systematic, human-like mistakes of a worker. A worker without habits in a family is exact in it. */
+/** Habits: systematic, human-like mistakes. A worker without habits in a family is exact in it. */
 
-/** Mistakes, by the family that they affect. The worker does not have an absent habit. */
+/** Systematic mistakes, grouped by the family that they affect. All are off by default. */
 export interface Habits {
   // Arithmetic
-  /** Works from left to right, ignoring precedence. */
+  /** Evaluates from left to right, ignoring operator precedence. */
   readonly leftToRight?: boolean | undefined
-  /** Keeps only this many leading digits of every intermediate result. */
+  /** Truncates every intermediate result to this many leading digits. */
   readonly significantDigits?: number | undefined
 
   // Algebra
-  /** Reads subtracted constants as added ones. */
+  /** Reads subtracted constants as added. */
   readonly dropsSigns?: boolean | undefined
-  /** Overlooks squares, and of two equations reads only the first. */
+  /** Ignores squares, and reads only the first of two equations. */
   readonly linearOnly?: boolean | undefined
 
   // Units
-  /** Rounds conversion factors to two digits before using them: 1.6 kilometres to a mile. */
+  /** Rounds conversion factors to two digits before using them, such as 1.6 kilometres to a mile. */
   readonly roundsFactors?: boolean | undefined
-  /** Converts areas as if they were lengths. */
+  /** Converts areas with the factor for lengths. */
   readonly linearAreas?: boolean | undefined
 
   // Calendar
-  /** Assumes that every year has 365 days. */
+  /** Treats every year as having 365 days. */
   readonly ignoresLeapYears?: boolean | undefined
-  /** Assumes that every month has 30 days. */
+  /** Treats every month as having 30 days. */
   readonly thirtyDayMonths?: boolean | undefined
-  /** Counts the first day as well as the last. */
+  /** Counts both the first and the last day. */
   readonly countsBothEnds?: boolean | undefined
 
   // Text
-  /** Overlooks capital letters when counting. */
+  /** Misses capital letters when counting. */
   readonly overlooksCapitals?: boolean | undefined
-  /** Reads only this many words of a quotation. */
+  /** Reads only the first words of a quotation, up to this number. */
   readonly wordsRead?: number | undefined
 
   // Logic
-  /** Interprets "or" as exclusive. */
+  /** Treats "or" as exclusive. */
   readonly exclusiveOr?: boolean | undefined
-  /** Interprets "implies" as "and". */
+  /** Treats "implies" as "and". */
   readonly impliesMeansAnd?: boolean | undefined
-  /** Reads only this many clues. */
+  /** Reads only the first clues, up to this number. */
   readonly cluesRead?: number | undefined
 
   // Statistics
-  /** Takes the middle element of a list as the median without sorting the list. */
+  /** Takes the middle element of a list as its median, without sorting. */
   readonly forgetsToSort?: boolean | undefined
-  /** Uses `n - 1` in every standard deviation, and averages averages. */
+  /** Uses `n - 1` in every standard deviation, and averages group means without weights. */
   readonly sampleDeviation?: boolean | undefined
 
   // Program
-  /** Runs a loop with `<=` one time too few. */
+  /** Stops loops with `<=` one iteration early. */
   readonly stopsLoopsEarly?: boolean | undefined
-  /** Reads only this many lines of a program, and declines longer ones. */
+  /** Reads only this many lines of a program, and declines longer programs. */
   readonly linesRead?: number | undefined
 
   // Stock
-  /** Looks up only this many of the items in the question. */
+  /** Looks up only this many of the items in a question. */
   readonly articlesRead?: number | undefined
 }

@@ -1,9 +1,9 @@
 /**
- * The oracle: a policy that plans with full knowledge and so gives an upper bound for planning in the gym.
+ * An oracle policy that plans with full knowledge of the task, as an upper bound for planners in the gym.
  *
- * It reads the structure of a question from the task's metadata and knows each worker's strengths, but not the answer.
- * It assigns each part to the best worker for its family, and shows it only the answers that it needs. If the pool has
- * a checker, an error-prone worker tries several times and is checked.
+ * It reads the structure of the question from the task's metadata and knows the strengths of each worker, but not the
+ * answer. Each part goes to the best worker for its family, which sees only the answers that it needs. If the pool has
+ * a checker, an error-prone worker makes several attempts, which the checker compares.
  */
 import { Options as Tables, type Workflow } from "@divisi/core"
 import * as Policy from "@divisi/core/Policy"
@@ -14,13 +14,13 @@ import * as Gym from "./Gym.ts"
 import * as GymPool from "./GymPool.ts"
 import type { Profile } from "./GymWorker.ts"
 
-/** The oracle's knowledge about the workers. */
+/** Options for {@link make}. */
 export interface Options {
-  /** The profiles of the pool's workers, by id. Default: those of the gym, including its storekeeper. */
+  /** Profiles of the pool's workers, keyed by id. Default: the profiles in `GymPool`, including the storekeeper. */
   readonly profiles?: ReadonlyArray<Profile> | undefined
 }
 
-/** A worker of the pool that the oracle knows. */
+/** A worker in the pool whose profile is known. */
 interface Known {
   readonly ordinal: number
   readonly profile: Profile
@@ -32,7 +32,7 @@ const known = (pool: WorkerPool, profiles: ReadonlyArray<Profile>): ReadonlyArra
     return profile === undefined ? [] : [{ ordinal, profile }]
   })
 
-/** The worker that is expected to be right most often; of equals, the cheaper one. */
+/** Returns the worker with the highest expected skill. Ties go to the cheaper worker. */
 const best = (workers: ReadonlyArray<Known>, family: AnyFamilyName): Known =>
   workers.reduce((left, right) => {
     const gain = GymPool.expectedSkill(right.profile, family) - GymPool.expectedSkill(left.profile, family)
@@ -40,13 +40,18 @@ const best = (workers: ReadonlyArray<Known>, family: AnyFamilyName): Known =>
     return gain > 0 || (gain === 0 && cheaper) ? right : left
   })
 
-/** Whether a part needs a tool, which a policy may give where that is left to it (`toolAccess: "policy"`). */
+/**
+ * Whether a part requires a tool. A policy may grant tools if the run leaves it to the policy (`toolAccess: "policy"`).
+ */
 const needsTool = ({ family }: Gym.Part<AnyFamilyName>): boolean => toolNames.some((name) => name === family)
 
 const checkerFor = (workers: ReadonlyArray<Known>, family: AnyFamilyName): Known | undefined =>
   workers.find(({ profile }) => profile.checksOnly && profile.skills[family] !== undefined)
 
-/** The steps for one part: an attempt, or attempts and a check if that helps and there is room. */
+/**
+ * Returns the steps for one part: a single attempt, or several attempts and a check if that helps and the step limit
+ * allows it.
+ */
 const stepsFor = (
   part: Gym.Part<AnyFamilyName>,
   workers: ReadonlyArray<Known>,
@@ -79,7 +84,7 @@ const plan = (
   maxSteps: number
 ): Workflow.Workflow => {
   const steps: Array<Workflow.Step> = []
-  /** The step that answers each part. */
+  /** Index of the step that answers each part. */
   const answeredBy: Array<number> = []
   parts.forEach((part, index) => {
     const room = maxSteps - steps.length - (parts.length - index - 1)
@@ -95,11 +100,11 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the oracle.
+ * Creates the oracle policy.
  *
  * **Gotchas**
  *
- * It can only plan tasks of the gym for workers with known profiles. Anything else is a `PolicyError`.
+ * It can only plan gym tasks, for workers with known profiles. Otherwise it fails with a `PolicyError`.
  *
  * **Example**
  *

@@ -1,4 +1,6 @@
-/** Algebra: linear equations, pairs of equations and quadratics, in symbols and in words. Solutions are integers. */
+/**
+ * Algebra: linear equations, systems of two equations and quadratics, in symbols and in words. Solutions are integers.
+ */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin } from "../internal/wording.ts"
@@ -7,10 +9,10 @@ const problem = (question: string, value: number): Problem => ({ question, answe
 
 const letters = ["x", "y", "n", "k", "t"]
 
-/** `+ 7`, `− 7`, or nothing. */
+/** Formats a signed constant: `+ 7`, `− 7`, or an empty string for 0. */
 const signed = (value: number): string => (value === 0 ? "" : value < 0 ? ` − ${-value}` : ` + ${value}`)
 
-/** `3x`, `x`, `−x`. */
+/** Formats a term: `3x`, `x` or `−x`. */
 const term = (factor: number, letter: string): string =>
   factor === 1 ? letter : factor === -1 ? `−${letter}` : `${factor < 0 ? "−" : ""}${Math.abs(factor)}${letter}`
 

@@ -1,4 +1,4 @@
-/** Arithmetic: expressions, instructions in words and short stories over whole numbers. */
+/** Arithmetic on integers: expressions, verbal instructions and short stories. */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin, number } from "../internal/wording.ts"
@@ -31,7 +31,10 @@ const signs = (draw: Draw): Signs =>
 
 const sizes = { 1: [2, 3], 2: [3, 4], 3: [5, 7] } as const
 
-/** `a × b − c`, `a + b × c`, `(a − b) × c`, `a × b + c ÷ d`: precedence matters in most of them. */
+/**
+ * Generates expressions such as `a × b − c`, `a + b × c`, `(a − b) × c` and `a × b + c ÷ d`. Operator precedence
+ * matters in most of them.
+ */
 const expression = (draw: Draw, difficulty: Difficulty): Problem => {
   const { divide, minus, times } = signs(draw)
   const [low, high] = sizes[difficulty]
@@ -71,7 +74,7 @@ const instruction = (draw: Draw, difficulty: Difficulty): Problem => {
   return problem(`${text} ${draw.pick(closings)}`, value)
 }
 
-/** Some mention measures and time although nothing has to be converted. */
+/** Settings for stories. Some mention units or times although no conversion is required. */
 const settings = [
   { holder: "A warehouse holds", container: "crates", item: "bottles", loses: "are broken", gains: "more arrive" },
   { holder: "A library has", container: "shelves", item: "books", loses: "are lent out", gains: "more are bought" },
@@ -122,7 +125,7 @@ export const continueFrom = (draw: Draw, difficulty: Difficulty, given: Given): 
   return problem(text.endsWith("?") ? text : `${text} ${draw.pick(closings)}`, result)
 }
 
-/** A question that joins two earlier answers, which it calls by their nouns. */
+/** Generates a question that combines two earlier answers, referring to them by their nouns. */
 export const join = (draw: Draw, left: Given, right: Given): Problem | undefined => {
   const [a, b] = [integerWithin(left, 0, 10_000_000), integerWithin(right, 0, 10_000_000)]
   if (a === undefined || b === undefined) return undefined

@@ -1,4 +1,7 @@
-/** Calendar: weekdays, dates some days away, days between dates, and how often a weekday occurs. Gregorian. */
+/**
+ * Calendar: weekdays, dates a number of days away, days between dates, and counts of a weekday. Uses the Gregorian
+ * calendar.
+ */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin, number, ordinal } from "../internal/wording.ts"
@@ -21,7 +24,7 @@ const months = [
 
 const dayMillis = 86_400_000
 
-/** A day, as its number since 1970. */
+/** A calendar day, as the number of days since 1 January 1970. */
 type Day = number
 
 const dayOf = (year: number, month: number, date: number): Day => Date.UTC(year, month - 1, date) / dayMillis

@@ -1,4 +1,6 @@
-/** Logic: orders, truth values of statements, and knights who never lie among knaves who always do. */
+/**
+ * Logic: orderings, truth values of statements, and puzzles about knights (who never lie) and knaves (who always lie).
+ */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin } from "../internal/wording.ts"
@@ -44,7 +46,10 @@ const grouped = ({ text, value }: Statement): Statement => ({ text: text.include
 
 const negated = ({ text, value }: Statement): Statement => ({ text: `not ${text}`, value: !value })
 
-/** A statement of these atoms, with every group in brackets, so that nothing depends on precedence. */
+/**
+ * Generates a statement over the given atoms. Every group is parenthesized, so the meaning does not depend on
+ * precedence.
+ */
 const statement = (draw: Draw, atoms: ReadonlyArray<Statement>): Statement => {
   if (atoms.length === 1) return draw.chance(0.35) ? negated(atoms[0]!) : atoms[0]!
   const cut = draw.int(1, atoms.length - 1)

@@ -1,17 +1,17 @@
 /**
- * Program output: the text that a short JavaScript program prints. Each program has a function that computes its
- * output; no program is evaluated.
+ * Program output: questions about what a short JavaScript program prints. The output is computed by a separate
+ * function; programs are never evaluated.
  */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin } from "../internal/wording.ts"
 import { words } from "../internal/words.ts"
 
-/** A program over `n`, and what it prints. */
+/** A program parameterized by `n`, and a function that computes its output. */
 interface Program {
   readonly source: string
   readonly prints: (n: number) => string | number
-  /** The largest `n` that questions use. */
+  /** Largest value of `n` used in questions. */
   readonly upTo: number
 }
 

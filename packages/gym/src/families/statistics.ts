@@ -1,4 +1,4 @@
-/** Statistics: mean, median, mode, range, population standard deviation, and the mean of two groups together. */
+/** Statistics: mean, median, mode, range, population standard deviation, and the mean of two combined groups. */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin, list } from "../internal/wording.ts"
@@ -10,7 +10,7 @@ const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => t
 
 const shownDecimals = (value: number): string => String(Number(value.toFixed(2)))
 
-/** People round halves of the last place differently, so such questions are not asked. */
+/** Whether rounding to two decimals is a tie. Such questions are avoided, because rounding conventions differ. */
 const isTie = (value: number): boolean => Math.abs(((value * 100) % 1) - 0.5) < 1e-6
 
 const numeric = (value: number): Pick<Problem, "answer" | "kind"> => ({
@@ -24,7 +24,7 @@ const median = (values: ReadonlyArray<number>): number => {
   return order.length % 2 === 1 ? order[middle]! : (order[middle - 1]! + order[middle]!) / 2
 }
 
-/** The most frequent value, if there is only one. */
+/** Returns the most frequent value, or `undefined` in case of ties. */
 const mode = (values: ReadonlyArray<number>): number | undefined => {
   const counts = new Map<number, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)

@@ -1,4 +1,4 @@
-/** Stock: what a warehouse has of articles, which only its tool tells. */
+/** Stock: questions about items in a warehouse, whose data is only available through a tool. */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import * as Stock from "../internal/stock.ts"

@@ -1,4 +1,4 @@
-/** Text: counting letters, finding and sorting words, writing things backwards. */
+/** Text: counting letters, finding and sorting words, and reversing text. */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin, ordinal } from "../internal/wording.ts"
@@ -12,7 +12,7 @@ const lengths = { 1: [3, 4], 2: [5, 7], 3: [9, 13] } as const
 const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 const reversed = (text: string) => [...text].reverse().join("")
 
-/** Words, as a phrase that may begin with a capital. */
+/** Generates a sequence of words, sometimes capitalized like a sentence. */
 const phrase = (draw: Draw, difficulty: Difficulty): ReadonlyArray<string> => {
   const [low, high] = lengths[difficulty]
   return draw.some(words, draw.int(low, high)).map((item) => (draw.chance(0.3) ? capitalised(item) : item))

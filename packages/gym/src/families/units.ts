@@ -1,9 +1,9 @@
-/** Units: conversions of length, mass, volume, time, speed, area and temperature, over exact factors. */
+/** Units: conversions of length, mass, volume, time, speed, area and temperature, with exact factors. */
 import type { Difficulty, Given, Problem } from "../Family.ts"
 import type { Draw } from "../internal/draw.ts"
 import { integerWithin } from "../internal/wording.ts"
 
-/** A unit: its plural name, and how many base units it is, as a fraction. */
+/** A unit: its plural name, and its size in base units as a fraction. */
 interface Unit {
   readonly name: string
   readonly numerator: bigint
@@ -55,7 +55,7 @@ const groups = {
   3: [...Object.values(hard), mixed.length, mixed.mass]
 } as const
 
-/** A fraction to some decimals; `undefined` half way between two, which people round differently. */
+/** Rounds a fraction to a number of decimals. Returns `undefined` for ties, because rounding conventions differ. */
 const rounded = (numerator: bigint, denominator: bigint, decimals: number): string | undefined => {
   const scaled = numerator * 10n ** BigInt(decimals) * 2n
   const [quotient, rest] = [scaled / denominator, scaled % denominator]
@@ -77,7 +77,10 @@ const ask = (draw: Draw, amount: string, from: string, to: string): string =>
     `Express ${amount} ${from} in ${to}.`
   ])
 
-/** The answer if it has at most three decimals; else a request to round, and the rounded answer. */
+/**
+ * Creates a conversion question. If the exact answer has more than three decimals, the question asks for a rounded
+ * answer.
+ */
 const convert = (
   draw: Draw,
   amount: { readonly text: string; readonly numerator: bigint; readonly denominator: bigint },

@@ -1,9 +1,9 @@
-/** Reads from a worker's messages what it is asked to do: a question, earlier turns, and an assignment. */
+/** Parses a worker's messages into the question, earlier turns and the worker's assignment. */
 import { type Message, text } from "@divisi/core/Message"
 import { finalAnswer, normalise } from "../GymGrader.ts"
 import type { Part } from "./parts.ts"
 
-/** An earlier subtask with its answer. */
+/** An earlier subtask and its answer. */
 export interface Turn {
   readonly subtask: string
   readonly answer: string
@@ -12,20 +12,20 @@ export interface Turn {
 /** The contents of a request's messages. */
 export interface Reading {
   readonly question: string
-  /** Empty when the worker is asked the question itself. */
+  /** The subtask. Empty if the worker is asked the whole question. */
   readonly subtask: string
   readonly turns: ReadonlyArray<Turn>
 }
 
-/** The action to take. */
+/** The work that a subtask requests. */
 export interface Assignment {
-  /** The parts of the question to work on, ascending; all of them when the subtask names none. */
+  /** Indices of the parts to solve, ascending. All parts if the subtask does not refer to any. */
   readonly parts: ReadonlyArray<number>
-  /** A question of its own that the subtask asks instead. */
+  /** A separate question that the subtask asks instead. */
   readonly own?: string | undefined
   /** Whether to compare earlier answers to the same question. */
   readonly weigh: boolean
-  /** Whether only a plan is wanted. */
+  /** Whether to write a plan instead of an answer. */
   readonly plan: boolean
 }
 
@@ -49,7 +49,7 @@ export const read = (messages: ReadonlyArray<Message>): Reading => {
     : { question: last.slice(heading.length, cut), subtask: last.slice(cut + separator.length).trim(), turns }
 }
 
-/** Whether a text declines to answer. */
+/** Whether an answer is a refusal. */
 export const isDecline = (answer: string): boolean =>
   /^(?:I cannot|I can't|I do not know|This step (?:failed|was not run)|The answer to this step was empty)/.test(
     answer.trim()
@@ -61,15 +61,15 @@ export const isDecline = (answer: string): boolean =>
 
 const letters = (text: string) => text.toLowerCase().replace(/[^a-z0-9]/g, "")
 
-/** Shorter quotations could occur in any text. */
+/** Minimum length of a quotation that identifies a part. Shorter ones could occur in any text. */
 const tellingLength = 12
 
-/** The share of a part's words that a subtask must contain to be about it, if it does not quote it exactly. */
+/** Minimum share of a part's words that a subtask must contain to refer to that part without quoting it. */
 const telling = 0.9
 
 const tokens = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[a-z]+|\d+/g) ?? []
 
-/** The share of a part's words that are in a subtask, each counted as often as it occurs. */
+/** Returns the share of a part's words that occur in a subtask, counting repeated words. */
 const coverage = (part: string, subtask: string): number => {
   const left = new Map<string, number>()
   for (const token of tokens(subtask)) left.set(token, (left.get(token) ?? 0) + 1)
@@ -82,7 +82,7 @@ const coverage = (part: string, subtask: string): number => {
   return wanted.length === 0 ? 0 : found.length / wanted.length
 }
 
-/** The parts that the subtask quotes, at least nearly, or the part that contains the subtask. */
+/** Returns the parts that a subtask quotes exactly or nearly, or the part that contains the subtask. */
 const quoted = (parts: ReadonlyArray<Part>, subtask: string): ReadonlyArray<number> => {
   const wanted = letters(subtask)
   const held = parts.flatMap(({ text }, index) => (wanted.includes(letters(text)) ? [index] : []))
@@ -112,7 +112,7 @@ const weighing =
 const planning =
   /\b(?:make a plan|plan (?:the|how|what)|outline|break (?:it|this|the question) (?:down|into)|decompose|list the (?:steps|parts))\b/i
 
-/** The names by which a subtask may refer to the kind of a part. */
+/** Terms by which a subtask may refer to a type of part. */
 const kinds: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(?:conver\w+|units?)\b/i, "units"],
   [/\b(?:dates?|calendar|weekday|days between)\b/i, "calendar"],
@@ -134,10 +134,13 @@ const byKind = (
   return parts.flatMap(({ text }, index) => (named.includes(familyOf(text) ?? "") ? [index] : []))
 }
 
-/** All parts. */
+/** Returns the indices of all parts. */
 const whole = (parts: ReadonlyArray<Part>): ReadonlyArray<number> => parts.map((_, index) => index)
 
-/** Returns the assignment in a subtask. `familyOf` returns the family of a question, or nothing for any other text. */
+/**
+ * Determines the assignment in a subtask. `familyOf` returns the family of a question, or `undefined` for any other
+ * text.
+ */
 export const assign = (
   parts: ReadonlyArray<Part>,
   subtask: string,
@@ -155,7 +158,7 @@ export const assign = (
   return { parts: kind.length === 1 ? kind : whole(parts), weigh, plan: false }
 }
 
-/** The value in an answer, for a later part to use. */
+/** Extracts the value from an answer, for use in later parts. */
 export const valueOf = (answer: string): string => {
   const value = finalAnswer(answer)
   return /^[-−+]?\d/.test(value) ? normalise(value) : value

@@ -1,17 +1,17 @@
-/** Composite questions: two or three problems of different families, where a later one needs an earlier answer. */
+/** Composite questions: two or three problems from different families, in which later problems use earlier answers. */
 
 import { type AnyFamilyName, type Difficulty, families, type Given, type Problem } from "../Family.ts"
 import { join } from "../families/arithmetic.ts"
 import type { Draw } from "./draw.ts"
 
-/** A part of a question: what it asks, of which family it is, and which earlier parts it needs. */
+/** A part of a question: its text, its family, and the earlier parts that it uses. */
 export interface PlannedPart<Name extends AnyFamilyName = AnyFamilyName> {
   readonly family: Name
   readonly question: string
   readonly needs: ReadonlyArray<number>
 }
 
-/** A question with its answer and its parts. */
+/** A composite question with its answer and parts. */
 export interface Composite {
   readonly question: string
   readonly answer: string
@@ -25,12 +25,12 @@ interface Link {
 }
 
 const attempts = 40
-/** Letters that no family uses and that are not words. */
+/** Letters for naming answers. No family uses them, and they are not English words. */
 const letters = ["M", "N"]
 
 type Form = "sequence" | "numbered" | "named" | "plain"
 
-/** How a part refers to the part at an index. */
+/** Returns how a part refers to the answer at an index. */
 const given = (form: Form, { answer, kind }: Problem, index: number, joining: boolean): Given => {
   if (form === "named") return { value: answer, kind, noun: letters[index]!, many: letters[index]! }
   if (joining) {
@@ -48,7 +48,7 @@ const first = (draw: Draw, names: ReadonlyArray<AnyFamilyName>, difficulty: Diff
   return { family, problem: families[family].generate(draw, difficulty), needs: [] }
 }
 
-/** Each part continues from the one before it. */
+/** Builds a composite in which each part continues from the previous one. */
 const chain = (
   draw: Draw,
   names: ReadonlyArray<AnyFamilyName>,
@@ -72,7 +72,7 @@ const chain = (
   return links
 }
 
-/** Two parts that do not need each other, and a third that joins them. */
+/** Builds a composite of two independent parts, and a third part that joins them. */
 const tree = (
   draw: Draw,
   names: ReadonlyArray<AnyFamilyName>,
@@ -118,7 +118,10 @@ const word = (form: Form, draw: Draw, texts: ReadonlyArray<string>): string => {
   }
 }
 
-/** A composite of the given families, with a part of one of them where that is named; `undefined` when the tries found none. */
+/**
+ * Generates a composite from the given families. If `having` is set, at least one part is of that family. Returns
+ * `undefined` if all attempts fail.
+ */
 export const generate = (
   draw: Draw,
   names: ReadonlyArray<AnyFamilyName>,

@@ -3,21 +3,21 @@ import * as Hash from "effect/Hash"
 import { uniformInt } from "pure-rand/distribution/uniformInt"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
-/** A source of random numbers. Every call changes its state. */
+/** A stateful source of random values. Every call advances its state. */
 export interface Draw {
   /** Returns an integer from `min` to `max`, inclusive. */
   readonly int: (min: number, max: number) => number
   readonly pick: <A>(items: ReadonlyArray<A>) => A
-  /** Returns `count` different items in random order, or all if there are fewer. */
+  /** Returns `count` distinct items in random order, or all items if there are fewer. */
   readonly some: <A>(items: ReadonlyArray<A>, count: number) => Array<A>
-  /** Returns true with probability `share`. */
+  /** Returns `true` with probability `share`. */
   readonly chance: (share: number) => boolean
 }
 
-/** Derives the seed of a part. Equal arguments give equal seeds. */
+/** Derives a seed from its arguments. Equal arguments produce equal seeds. */
 export const derive = (...parts: ReadonlyArray<string | number>): number => Hash.string(parts.join("/")) | 0
 
-/** Makes a source from a seed. */
+/** Creates a source from a seed. */
 export const make = (seed: number): Draw => {
   const generator = xoroshiro128plus(seed)
   const int = (min: number, max: number) => uniformInt(generator, min, max)

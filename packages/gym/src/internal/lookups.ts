@@ -1,13 +1,13 @@
-/** The tool calls of a worker in its step, their results, and whether it may make more. */
+/** Reads the tool calls that a worker has made in its step, their results, and whether it may make more. */
 import { type Message, text } from "@divisi/core/Message"
 import type { WorkerPart, WorkerRequest } from "@divisi/core/Worker"
 import { stock } from "../GymTools.ts"
 import type { Stock } from "./stock.ts"
 
-/** The result of the tool for an article: its stock, or the reason for its absence. */
+/** The result of looking up an item: its stock, or the reason why there is no result. */
 export type Told = Stock | { readonly because: string }
 
-/** The tool as a worker finds it in its request. */
+/** The lookup state of a request: the results received, and whether more calls are allowed. */
 export interface Lookups {
   readonly told: ReadonlyMap<string, Told>
   readonly canAsk: boolean
@@ -27,7 +27,7 @@ const stockIn = (json: string): Told => {
   return typeof pieces === "number" && typeof dollars === "number" ? { pieces, dollars } : { because: json }
 }
 
-/** Returns the messages of a step without the tool calls and results that follow them. */
+/** Returns the messages of a step without trailing tool calls and tool results. */
 export const without = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
   const end = messages.findLastIndex((message) => message.role !== "tool" && !isCall(message))
   return messages.slice(0, end + 1)
@@ -35,7 +35,7 @@ export const without = (messages: ReadonlyArray<Message>): ReadonlyArray<Message
 
 const isCall = (message: Message): boolean => message.role === "assistant" && message.toolCalls !== undefined
 
-/** Reads the tool calls and results in a request. */
+/** Reads the tool calls and results from a request. */
 export const read = ({ messages, toolChoice, tools = [] }: WorkerRequest): Lookups => {
   const told = new Map<string, Told>()
   const asked = new Map<string, string>()
@@ -51,7 +51,7 @@ export const read = ({ messages, toolChoice, tools = [] }: WorkerRequest): Looku
   return { told, canAsk: tools.some(({ name }) => name === stock.name) && toolChoice !== "none" && !isOther }
 }
 
-/** The calls for articles. Their ids say how many were made before. */
+/** Creates tool calls for items. Their ids are numbered after the calls already made. */
 export const calls = (articles: ReadonlyArray<string>, { told }: Lookups): ReadonlyArray<WorkerPart> =>
   articles.map((article, index) => ({
     type: "tool-call",

@@ -1,17 +1,17 @@
 /**
- * The parts of a composite question as a worker reads them, and how a part refers to an earlier answer.
+ * Splits a composite question into the parts that a worker reads, and resolves references to earlier answers.
  *
- * Parts begin at numbered lines, "First, ... Then, ...", "Call the answer M.", sentences with "that number", and
- * sentences that continue from an earlier result: "Multiply the result by 37", "Add both".
+ * Parts start at numbered lines, at "First, ... Then, ...", after "Call the answer M.", at sentences with "that
+ * number", and at sentences that continue from an earlier result, such as "Multiply the result by 37" or "Add both".
  */
 
-/** A part, and the earlier parts whose answers it mentions. */
+/** A part of a question, with the earlier parts that it refers to. */
 export interface Part {
   readonly text: string
   readonly needs: ReadonlyArray<number>
 }
 
-/** Replaces code and quotations by a filler of the same length, so that positions stay the same. */
+/** Replaces code and quotations with a filler of equal length, so that offsets do not change. */
 const hidden = (text: string): string =>
   text.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"|“[^“”\n]*”/g, (held) => "\uE000".repeat(held.length))
 
@@ -22,7 +22,8 @@ const numbered =
   /\b(?:the )?(?:answer|result) (?:to|of|from) (?:part|question|step) (\d)\b|\bthe (first|second|third) (?:answer|result)\b/gi
 
 /**
- * "Multiply the result by 37", "Add 50 to it", "How many letters does it have?": can continue from the previous answer.
+ * Matches sentences that can continue from the previous answer, such as "Multiply the result by 37", "Add 50 to it" and
+ * "How many letters does it have?".
  */
 const operation =
   /^[\s,]*(?:(?:and|then|now|please),? )*(?:(?:add|cube|divide|double|halve|multiply|reverse|round|spell|square|subtract|take|triple|write)\b(?: [\d.,%]+ (?:to|from|of))?|(?:(?:find|say|tell me) )?how many (?:digits|letters|vowels)\b)[^.?!\d]*(?!\w)/i
@@ -30,7 +31,10 @@ const operation =
 const operand =
   /\b(?:it|(?:the|that|this) (?:result|answer|total)|(?:that|this)(?= (?:by|from|in|to|with)\b|[.,;?!]|$))\b/gi
 
-/** "Add both results", "What is the difference between the two?": continues from the two previous answers. */
+/**
+ * Matches sentences that continue from the two previous answers, such as "Add both results" and "What is the difference
+ * between the two?".
+ */
 const pair =
   /(?<=\b(?:add(?: up)?|multiply|(?:sum|product|difference|quotient) (?:of|between)) )(?:(?:both|(?:the|these|those) two)(?: (?:answers|results|numbers|values))?|(?:the|these|those) (?:answers|results))\b(?=[.?!,;]|$| (?:and|in|rounded|to|together)\b)/gi
 
@@ -48,14 +52,14 @@ const starts =
 
 const opener = /^\s*(?:\d[.)] |(?:First|Secondly?|Third|Then|Next|Finally|Lastly|After that|Afterwards|Now),? )/
 
-/** The beginning of a clause that is a part only if it refers back. */
+/** Matches the start of a clause that is a separate part only if it refers back. */
 const clause = /^,? ?(?:(?:and )?then |and (?=(?:how many|what|which|who)\b))/
 
 const closing = /(?<!\s)\s*(?:Give|Answer with|Reply with|Report) only the (?:last|final) answer\.\s*$/
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Whether the match of a lookbehind pattern ends at a position in a text. */
+/** Whether a match of a lookbehind pattern ends at a position in a text. */
 const isBehind = (pattern: RegExp, text: string, at: number): boolean => {
   pattern.lastIndex = at
   return pattern.test(text)
@@ -67,7 +71,7 @@ const named = /(?<=\b(?:Call|Name) (?:it|this|that|the (?:answer|result|number))
 
 const sentenceEnd = /(?<=[?.]\s)/y
 
-/** Cuts a question where parts begin: at a marker, after a naming, at a sentence that refers back. */
+/** Splits a question where parts start: at markers, after an answer is named, and at sentences that refer back. */
 const pieces = (text: string): ReadonlyArray<string> => {
   const question = text.trim()
   const mask = hidden(question)
@@ -100,7 +104,7 @@ const needsOf = (text: string, names: ReadonlyMap<string, number>, part: number)
   return [...found].filter((index) => index >= 0 && index < part).sort((left, right) => left - right)
 }
 
-/** The parts of a question, in order: one when it asks for one thing. */
+/** Splits a question into its parts, in order. A question that asks for one thing has a single part. */
 export const split = (question: string): ReadonlyArray<Part> => {
   const names = new Map<string, number>()
   return pieces(question.replace(closing, ""))
@@ -113,7 +117,7 @@ export const split = (question: string): ReadonlyArray<Part> => {
     })
 }
 
-/** The letters that a question gives to its answers, by part. */
+/** Returns the letters that a question assigns to answers, with the part that each refers to. */
 export const namesIn = (question: string): ReadonlyMap<string, number> => {
   const names = new Map<string, number>()
   pieces(question).forEach((piece, index) => {
@@ -122,10 +126,10 @@ export const namesIn = (question: string): ReadonlyMap<string, number> => {
   return names
 }
 
-/** An answer that is referred to: that of a part, the one before, or the two before. */
+/** The target of a reference: the answer of a specific part, of the previous part, or of the two previous parts. */
 export type Reference = number | "previous" | "both"
 
-/** A part with earlier answers in place of the words that refer to them. */
+/** Replaces references to earlier answers with the answers themselves. */
 export const substitute = (
   text: string,
   value: (reference: Reference) => string | undefined,

@@ -1,4 +1,4 @@
-/** Slips: how an error-prone worker turns a right answer into a wrong one. */
+/** Slips: how an error-prone worker corrupts a correct answer. */
 import type { Draw } from "./draw.ts"
 
 const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -25,7 +25,7 @@ const ofWord = (draw: Draw, answer: string, question: string): string => {
   return swapped === answer ? answer.slice(0, -1) : swapped
 }
 
-/** A wrong answer that looks like the right one. */
+/** Returns a wrong answer that resembles the correct one. */
 export const slip = (draw: Draw, answer: string, question: string): string => {
   const opposite = opposites[answer]
   if (opposite !== undefined) return opposite

@@ -1,4 +1,4 @@
-/** How a worker with skills works on its assignment. */
+/** How a worker carries out its assignment, given its skills. */
 import { type AnyFamilyName, toolNames } from "../Family.ts"
 import { normalise } from "../GymGrader.ts"
 import { stock } from "../GymTools.ts"
@@ -11,12 +11,12 @@ import type { Lookups } from "./lookups.ts"
 import { namesIn, type Part, type Reference, split, substitute } from "./parts.ts"
 import { slip } from "./slip.ts"
 
-/** A worker's reply: its answer or what it looks up first, and its thoughts. */
+/** A worker's reply: its answer or the items to look up first, and its reasoning. */
 export interface Reply {
   readonly text: string
-  /** The articles to look up with the tool; the answer follows its result. */
+  /** Items to look up with the tool. The answer follows in a later turn. */
   readonly articles: ReadonlyArray<string>
-  /** Whether it declines: the text says why. */
+  /** Whether the worker declines. The text gives the reason. */
   readonly isRefusal: boolean
   readonly thoughts: ReadonlyArray<string>
 }
@@ -28,11 +28,11 @@ const entries = Object.entries(solvers) as ReadonlyArray<readonly [AnyFamilyName
 
 type Names = ReadonlyMap<string, number>
 
-/** Two answers as a question speaks of them. */
+/** Joins two answers in the form that questions use. */
 const paired = (left?: string, right?: string): string | undefined =>
   left === undefined || right === undefined ? undefined : `${left} and ${right}`
 
-/** The families of texts that were read before: the workers of a team read the same ones. */
+/** Cache of families by question text, because workers on a team read the same texts. */
 const families = new Map<string, AnyFamilyName | undefined>()
 const mostFamilies = 2_000
 
@@ -44,7 +44,10 @@ const familyOfText = (text: string): AnyFamilyName | undefined => {
   return found
 }
 
-/** The family of a question. A number or a word stands in for an earlier answer that the question mentions. */
+/**
+ * Returns a function that determines the family of a question. References to earlier answers are replaced by
+ * placeholder numbers or words.
+ */
 const familyOf =
   (names: Names) =>
   (text: string): AnyFamilyName | undefined => {
@@ -56,7 +59,7 @@ const familyOf =
     return undefined
   }
 
-/** The state of one call of a worker. */
+/** The state of a single call to a worker. */
 interface Call {
   readonly profile: Profile
   readonly reading: Reading
@@ -64,12 +67,12 @@ interface Call {
   readonly names: Names
   readonly seed: number
   readonly thoughts: Array<string>
-  /** The answers of parts: seen in earlier turns, or worked out in this call. */
+  /** Answers by part, from earlier turns or computed in this call. */
   readonly known: Map<number, string>
   /** Earlier turns with their assignments. */
   readonly seen: ReadonlyArray<{ readonly turn: Turn; readonly assignment: Assignment }>
   readonly lookups: Lookups
-  /** The articles that are needed and not looked up yet. */
+  /** Items that are required and not looked up yet. */
   readonly wanted: Set<string>
 }
 
@@ -77,7 +80,7 @@ interface Call {
 // One question
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the tool's result for an article, or records that it has to be looked up. */
+/** Returns the tool's result for an item. If there is no result yet, records the item for lookup. */
 const lookUp =
   ({ lookups: { told }, wanted }: Call): LookUp =>
   (article) => {
@@ -86,22 +89,22 @@ const lookUp =
     return known === undefined || "because" in known ? undefined : known
   }
 
-/** Why a question has no answer that the worker would otherwise have solved. */
+/** Returns the reason why a question from a supported family could not be answered. */
 const obstacle = ({ lookups: { told }, wanted }: Call): string => {
   if (wanted.size > 0) return `I was not given the tool "${stock.name}", which knows ${[...wanted].join(" and ")}`
   const [failure] = [...told.values()].flatMap((one) => ("because" in one ? [one.because] : []))
   return failure === undefined ? "this is too hard for me" : failure.replace(/\.$/, "")
 }
 
-/** Whether a worker makes mistakes by its profile. */
+/** Whether a worker's profile causes any mistakes. */
 const isErrorProne = ({ carriedDigits, partsRead, skills }: Profile): boolean =>
   carriedDigits !== undefined ||
   partsRead !== undefined ||
   Object.values(skills).some((skill) => skill?.habits !== undefined || (skill?.slips ?? 0) > 0)
 
 /**
- * A question as an error-prone worker reads it whose own answer to an earlier part does not fit: of 1.5 days it sees 5,
- * and of a program's 1.5 it sees 1.
+ * Simulates a misreading by an error-prone worker whose own earlier answer does not fit the question: it reads 1.5 days
+ * as 5, and a program's 1.5 as 1.
  */
 const misread = (text: string, carried: ReadonlySet<string>): string =>
   [...carried].reduce((read, value) => {
@@ -110,8 +113,8 @@ const misread = (text: string, carried: ReadonlySet<string>): string =>
   }, text)
 
 /**
- * Answers a question that needs no earlier answer, as well as the worker can; `carried` are the earlier answers that it
- * contains.
+ * Answers a self-contained question within the worker's abilities. `carried` has the earlier answers that were
+ * substituted into it.
  */
 const solveText = async (call: Call, text: string, carried: ReadonlySet<string> = new Set()): Promise<Found> => {
   const { names, profile, seed, thoughts } = call
@@ -134,7 +137,7 @@ const solveText = async (call: Call, text: string, carried: ReadonlySet<string> 
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The answers of earlier turns. */
+/** Returns the answers of earlier turns. */
 const answersSeen = ({ seen }: Call): ReadonlyArray<string> =>
   seen.flatMap(({ turn }) => (isDecline(turn.answer) ? [] : [valueOf(turn.answer)]))
 
@@ -143,7 +146,7 @@ const latestTwo = (call: Call): string | undefined => paired(...answersSeen(call
 const rounded = (value: string, digits: number | undefined): string =>
   digits === undefined || !/^-?\d+(?:\.\d+)?$/.test(value) ? value : String(Number(Number(value).toPrecision(digits)))
 
-/** Remembers the worker's own answer to a part, rounded as it carries digits. */
+/** Records the worker's own answer to a part, rounded to `carriedDigits`. */
 const remember = ({ known, profile }: Call, index: number, value: string): string => {
   const kept = rounded(value, profile.carriedDigits)
   known.set(index, kept)
@@ -173,7 +176,7 @@ const solvePart = async (call: Call, index: number): Promise<Found> => {
   return solveText(call, substitute(text, noted, call.names), carried)
 }
 
-/** Works on the assigned parts in order, up to as many as the worker reads. */
+/** Solves the assigned parts in order, up to the number that the worker reads. */
 const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<Found> => {
   let found: Found = { because: "there is nothing to do" }
   let read = 0
@@ -194,13 +197,16 @@ const solveParts = async (call: Call, assigned: ReadonlyArray<number>): Promise<
 
 const last = (assignment: Assignment): number | undefined => assignment.parts.at(-1)
 
-/** Earlier answers to the current assignment. */
+/** Returns earlier answers to the current assignment. */
 const rivals = ({ seen }: Call, assignment: Assignment): ReadonlyArray<string> =>
   seen.flatMap(({ assignment: earlier, turn }) =>
     !earlier.plan && !isDecline(turn.answer) && last(earlier) === last(assignment) ? [valueOf(turn.answer)] : []
   )
 
-/** The most common answer; on a tie the worker's own if it is among them, else the latest. */
+/**
+ * Returns the most common answer. In a tie, the worker's own answer wins if it is among the leaders, otherwise the
+ * latest.
+ */
 const mostCommon = (answers: ReadonlyArray<string>, own: string | undefined): string | undefined => {
   const votes = new Map<string, number>()
   const all = own === undefined ? answers : [...answers, own]
@@ -218,7 +224,9 @@ const weigh = (call: Call, assignment: Assignment, own: Found): Found => {
   return value === undefined ? own : { value }
 }
 
-/** A checker works a part out only to compare, and returns the answer that agrees. */
+/**
+ * Solves a part to check it, and returns the visible answer that agrees. The checker's own result is never returned.
+ */
 const check = async (call: Call, assignment: Assignment): Promise<Found> => {
   const answers = rivals(call, assignment)
   if (answers.length === 0) return { because: "I only check the answers of others, and there is none to check" }
@@ -236,7 +244,7 @@ const check = async (call: Call, assignment: Assignment): Promise<Found> => {
 const planOf = ({ names, parts }: Call): string =>
   parts.map(({ text }, index) => `${index + 1}. (${familyOf(names)(text) ?? "unclear"}) ${text}`).join("\n")
 
-/** Answers the subtask's own question, which may mention parts or the answer before it: the latest one. */
+/** Answers a separate question in a subtask, which may refer to parts or to the most recent answer. */
 const solveOwn = (call: Call, text: string): Promise<Found> => {
   const value = (reference: Reference): string | undefined => {
     if (reference === "both") return latestTwo(call)
@@ -258,7 +266,10 @@ const start = (profile: Profile, reading: Reading, seed: number, lookups: Lookup
   return { profile, reading, parts, names, seed, thoughts: [], known, seen, lookups, wanted: new Set() }
 }
 
-/** A subtask such as "Add 50", as a question about the answer before it, where that was to a question of its own. */
+/**
+ * Turns a subtask such as "Add 50" into a question about the previous answer, if the previous subtask asked a separate
+ * question.
+ */
 const followUp = (call: Call): string | undefined => {
   const before = call.seen.at(-1)?.assignment.own
   const subtask = withoutInstruction(call.reading.subtask)
@@ -270,7 +281,7 @@ const followUp = (call: Call): string | undefined => {
 const work = async (call: Call, assignment: Assignment): Promise<Found> => {
   if (call.profile.checksOnly) return check(call, assignment)
   if (assignment.own !== undefined) return solveOwn(call, assignment.own)
-  // An assigned part is worked out again even if an answer to it is visible; the parts that it needs are not.
+  // An assigned part is solved again even if an answer to it is visible. The parts that it depends on are not.
   if (assignment.parts.length === 1) call.known.delete(assignment.parts[0]!)
   const own = await solveParts(call, assignment.parts)
   const following = "because" in own ? followUp(call) : undefined
@@ -279,7 +290,7 @@ const work = async (call: Call, assignment: Assignment): Promise<Found> => {
   return assignment.weigh && !trusted ? weigh(call, assignment, own) : own
 }
 
-/** Whether the last part of a question needs all others: only its answer is given. */
+/** Whether the last part of a question depends on all others, in which case only its answer is given. */
 const isChain = (parts: ReadonlyArray<Part>): boolean => {
   const needed = new Set([parts.length - 1])
   for (let index = parts.length - 1; index >= 0; index--) {
@@ -288,12 +299,12 @@ const isChain = (parts: ReadonlyArray<Part>): boolean => {
   return needed.size === parts.length
 }
 
-/** Why no worker can answer a question. */
+/** The reason why no worker can answer a question. */
 export type Obstacle =
   | { readonly type: "unread"; readonly words: ReadonlyArray<string> }
   | { readonly type: "several questions" }
 
-/** Returns the words of a part that no solver understands; empty if the part is of no known kind. */
+/** Returns the words of a part that no solver understands. Empty if the part does not resemble any family. */
 const unreadIn = (part: string): ReadonlyArray<string> => {
   const filled = substitute(part, (reference) => (reference === "both" ? paired("7", "7") : "7"))
   const found = entries.flatMap(([, solver]) => {
@@ -303,7 +314,10 @@ const unreadIn = (part: string): ReadonlyArray<string> => {
   return found.sort((left, right) => left.length - right.length)[0] ?? []
 }
 
-/** Why no worker can answer a question; `undefined` where each part of it is of a family that some do. Loads nothing. */
+/**
+ * Returns the reason why no worker can answer a question, or `undefined` if every part is of a supported family. Does
+ * not load any libraries.
+ */
 export const obstacleOf = (question: string): Obstacle | undefined => {
   const family = familyOf(namesIn(question))
   const parts = split(question)
@@ -313,13 +327,13 @@ export const obstacleOf = (question: string): Obstacle | undefined => {
   return isChain(parts) ? undefined : { type: "several questions" }
 }
 
-/** Whether a part of a question needs a tool. Loads nothing. */
+/** Whether a part of a question requires a tool. Does not load any libraries. */
 export const needsTool = (question: string): boolean => {
   const family = familyOf(namesIn(question))
   return split(question).some(({ text }) => toolNames.some((name) => name === family(text)))
 }
 
-/** A worker's reply to its messages. The same seed and messages give the same reply. */
+/** Computes a worker's reply to its messages. The same seed and messages produce the same reply. */
 export const reply = async (profile: Profile, reading: Reading, seed: number, lookups: Lookups): Promise<Reply> => {
   const call = start(profile, reading, seed, lookups)
   const { thoughts, wanted } = call

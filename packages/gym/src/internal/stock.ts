@@ -1,10 +1,13 @@
-/** The stock of the gym's warehouse: the same for all questions. Nothing but its tool tells a worker what is in it. */
+/**
+ * The inventory of the gym's warehouse, which is the same for all questions. Workers can access it only through the
+ * tool.
+ */
 import * as Draw from "./draw.ts"
 
-/** The stock of an article. */
+/** The stock of an item. */
 export interface Stock {
   readonly pieces: number
-  /** The price of a piece. */
+  /** Unit price in US dollars. */
   readonly dollars: number
 }
 
@@ -18,13 +21,13 @@ const things = (
   "lanterns mirrors pillows ribbons rings spoons stools trays umbrellas vases whistles"
 ).split(" ")
 
-/** Draws so many different articles. */
+/** Samples `count` different items. */
 export const articles = (draw: Draw.Draw, count: number): ReadonlyArray<string> => {
   const made = draw.some(makes, count)
   return draw.some(things, count).map((thing, index) => `${made[index]} ${thing}`)
 }
 
-/** The stock of an article; `undefined` where the warehouse has no such article. */
+/** Returns the stock of an item, or `undefined` if the warehouse does not have it. */
 export const of = (article: string): Stock | undefined => {
   const [make = "", thing = "", ...others] = article.trim().toLowerCase().split(/\s+/)
   if (!makes.includes(make) || !things.includes(thing) || others.length > 0) return undefined

@@ -1,4 +1,4 @@
-/** Words and names that questions are made of. */
+/** Words and names used in generated questions. */
 
 export const words: ReadonlyArray<string> = (
   "amber anchor apple arrow autumn basket beacon blanket bottle branch bridge bucket button cabin candle canyon castle " +

@@ -3,7 +3,7 @@ import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
 import { solver, type Text } from "./reading.ts"
 
-/** Equations as texts with `=`, the unknown that is asked for, and which of two solutions. */
+/** Equations as strings with `=`, the unknown to solve for, and which of two solutions to return. */
 interface Read {
   readonly equations: ReadonlyArray<string>
   readonly unknown: string
@@ -17,7 +17,7 @@ const takeWhich = (text: Text): Read["which"] =>
       ? "smaller"
       : undefined
 
-/** Takes the runs of numbers, single letters and signs that hold an equals sign. */
+/** Takes sequences of numbers, single letters and operators that contain an equals sign. */
 const takeEquations = (text: Text): ReadonlyArray<string> => {
   const tokens = [...text.left.matchAll(/[a-z]{2,}|[a-z]|\d+(?:\.\d+)?|[-+*/^()=]|[^\s]/gi)]
   const runs: Array<{ written: string; from: number; to: number }> = []
@@ -86,7 +86,7 @@ const inWords = (text: Text): Read | undefined => {
 
 const read = (text: Text): Read | undefined => {
   if (text.has(/```|"/)) return undefined
-  // A question that begins with its equation begins with a capital.
+  // If a question starts with its equation, the first letter is a capital.
   text.lower()
   return text.left.includes("=") ? inSymbols(text) : inWords(text)
 }
@@ -102,7 +102,7 @@ const asNumber = (value: string): ReadonlyArray<number> => {
   return Number.isFinite(number) ? [number] : []
 }
 
-/** The rational roots of a polynomial of degree 1 or 2; none for other degrees. */
+/** Returns the rational roots of a polynomial of degree 1 or 2. Empty for other degrees. */
 const roots = async ({ equations, unknown }: Read): Promise<ReadonlyArray<number>> => {
   const found = await withAlgebra((algebra) => {
     const value = (expression: string) => algebra(expression).toString()

@@ -1,4 +1,4 @@
-/** Reads arithmetic in symbols, words, instructions and stories, and works it out exactly. */
+/** Reads arithmetic in symbols, words, instructions and stories, and evaluates it exactly. */
 import type { Habits } from "../Habits.ts"
 import * as Exact from "./exact.ts"
 import * as Expression from "./expression.ts"
@@ -8,18 +8,18 @@ import { solver, type Text } from "./reading.ts"
 // Expressions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Phrases before and after an expression. */
+/** Matches phrases before and after an expression. */
 const opening =
   /^(?:(?:a|and|answer|calculate|can|compute|convert|could|determine|do|evaluate|exact|exactly|express|expression|find|following|for|get|give|hello|hey|hi|how|i|is|just|know|let|many|me|much|need|now|number|of|ok|please|pls|quick|question|result|round|see|show|simplify|so|solve|tell|the|then|this|to|us|value|want|we|what's|whats|what|work|write|would|you|is|was|are|out|make|makes|give|gives|does|like)\b[,:]? *|[:,]\s*)*/i
 
 const closing =
   /(?:(?:[\s,.;?!=]|\b(?:please|pls|thanks|thank you|exactly|for me|equals?(?: to)?|is|makes?|gives?|come to|what do (?:you|we|i) get|what|do you get|in total|altogether|all together)(?=[\s,.;?!=]|$))+)$/i
 
-/** The text without the words around its expression. */
+/** Returns candidate expressions in a text, with the surrounding phrases removed. */
 const inside = (text: string): ReadonlyArray<string> => {
   const bare = text.trim()
   const end = bare.length - (closing.exec(bare)?.[0].length ?? 0)
-  // "Is 5 plus 3?" and "the sum of 3 and 5": words of the opening may belong to the expression.
+  // In "Is 5 plus 3?" and "the sum of 3 and 5", words matched by `opening` may belong to the expression.
   const start = opening.exec(bare)?.[0].length ?? 0
   const first = bare.slice(start, end)
   return [first, bare.slice(start).replace(/(?<![\s=?.,])[\s=?.,]+$/, "")]
@@ -30,14 +30,14 @@ const isNumber = /^-?\d+(?:\.\d+)?$/
 const expressionIn = (text: string): Expression.Expression | undefined => {
   const found = inside(text).flatMap((candidate) => Expression.read(candidate) ?? [])
   const sums = found.filter((read) => !isNumber.test(read.text))
-  // It is ambiguous whether "2 + 3!" ends in a factorial.
+  // "2 + 3!" may or may not end in a factorial, so it is ambiguous.
   const [first, second] = sums
   return first !== undefined && second !== undefined && first.text !== second.text ? undefined : (first ?? found[0])
 }
 
 const N = "(-?\\d+(?:\\.\\d+)?)"
 
-/** "A 15% tip on 80", "20% off 45": shares that have names of their own. */
+/** Idioms for shares, such as "A 15% tip on 80" and "20% off 45". */
 const sayings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string]> = [
   [
     new RegExp(
@@ -89,7 +89,7 @@ const openings: ReadonlyArray<readonly [RegExp, (a: string, b: string) => string
 
 const before = "(?:it|this|that|the (?:answer|difference|number|product|quotient|result|sum|total))"
 
-/** A phrase that continues from the number directly before it. */
+/** Matches phrases that continue from the number directly before them. */
 const continuation = new RegExp(
   `^[,.;:]? ?(?:(?:and|then|next|finally|please|now),? )*(?:(multiply|divide)(?: ${before})? by|(add|plus)|(subtract|minus|take away)) ${N}(?: (?:to|from) ${before})?(?![\\w%(]|\\.\\d)|^[,.;:]? ?(?:(?:and|then|next|finally|please|now),? )*(double|halve|square)(?: ${before})?\\b`,
   "i"
@@ -283,7 +283,7 @@ const keepDigits = (value: string, digits: number | undefined): string => {
 const levels = (leftToRight: boolean | undefined): ReadonlyArray<string> =>
   leftToRight ? ["\\^", "[-+*/]"] : ["\\^", "[*/]", "[-+]"]
 
-/** Works an expression out as on paper, one operation after the other. */
+/** Evaluates an expression step by step, one operation at a time, with the worker's habits. */
 const stepByStep = (expression: string, habits: Habits): string | undefined => {
   let text = expression
   for (let inner = /\(([^()]*)\)/.exec(text); inner !== null; inner = /\(([^()]*)\)/.exec(text)) {
@@ -311,7 +311,7 @@ export const arithmetic = solver<Sum | YesOrNo>({
     /\d\)? ?[-+*/^%] ?\(?\d|\d ?% of|\d (?:plus|minus|times|divided by) \d/i.test(text)
       ? Expression.unknownWords(inside(text)[0]!)
       : [],
-  // "Take 2" alone asks for nothing.
+  // "Take 2" on its own is not a question.
   isIncomplete: (found) => found.type === "sum" && isNumber.test(found.expression.replace(/^\((.*)\)$/, "$1")),
   kind: ({ type }) => (type === "sum" ? "number" : undefined),
   solve: (found, { habits }) => {

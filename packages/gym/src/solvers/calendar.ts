@@ -1,4 +1,4 @@
-/** Reads dates, spans and weekdays, and computes with them. */
+/** Reads dates, time spans and weekdays, and computes with them. */
 import type { Temporal } from "temporal-polyfill"
 import type { Habits } from "../Habits.ts"
 import { type Means, solver, type Text } from "./reading.ts"
@@ -40,7 +40,7 @@ const anyDate = new RegExp(
   "gi"
 )
 
-/** The placeholder for a date. */
+/** Placeholder for a date. */
 const D = "\uE001"
 
 const takeDates = (text: Text): ReadonlyArray<DateParts> =>
@@ -137,11 +137,11 @@ const read = (text: Text): Read | undefined => {
 // Calculation
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A way to number days one after the other. */
+/** A calendar that numbers days consecutively. */
 interface Reckoning {
   readonly number: (date: DateParts) => number
   readonly date: (number: number) => string
-  /** 1 is Monday. */
+  /** Returns the weekday of a day, from 1 (Monday) to 7. */
   readonly weekday: (number: number) => number
 }
 
@@ -156,7 +156,7 @@ const exact = (dates: Dates): Reckoning => {
 
 const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** All years alike, counted from a known Saturday: 1 January 2000. */
+/** Creates a calendar in which all years are alike, anchored at Saturday, 1 January 2000. */
 const uniform = (lengths: ReadonlyArray<number>): Reckoning => {
   const year = lengths.reduce((sum, length) => sum + length, 0)
   const before = (month: number) => lengths.slice(0, month - 1).reduce((sum, length) => sum + length, 0)
@@ -190,7 +190,7 @@ const answer = (read: Read, days: Reckoning, habits: Habits): string | undefined
     case "nth": {
       const first = days.number(read.month)
       const date = days.date(first + ((read.weekday - days.weekday(first) + 7) % 7) + (read.nth - 1) * 7)
-      // There is not always a fifth one.
+      // A month does not always have a fifth occurrence of a weekday.
       return read.nth < 5 || Number(date.slice(-5, -3)) === read.month.month ? date : undefined
     }
     case "count": {
@@ -212,7 +212,7 @@ const reckon = async (asked: Read, { habits }: Means): Promise<string | undefine
     if (habits.ignoresLeapYears) return answer(asked, uniform(monthLengths), habits)
     return answer(asked, exact(await load()), habits)
   } catch (error) {
-    // A date that does not exist, such as 31 June.
+    // The date does not exist, such as 31 June.
     if (error instanceof RangeError) return undefined
     throw error
   }

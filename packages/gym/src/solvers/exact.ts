@@ -1,17 +1,17 @@
 /**
- * Exact numbers: fractions of whole numbers of any size, and a double for numbers that are not fractions, such as a
- * root of 2.
+ * An exact number: a fraction of arbitrary-size integers. Numbers that are not fractions, such as the square root of 2,
+ * are stored as a double.
  */
 
 export interface Exact {
   readonly numerator: bigint
-  /** Above 0. */
+  /** Always positive. */
   readonly denominator: bigint
-  /** The value where it is not a fraction; then the fraction is 0. */
+  /** The value if it is not a fraction. The fraction is 0 in that case. */
   readonly inexact?: number | undefined
 }
 
-/** More digits are cut off by the limit of a worker's answer. */
+/** Maximum number of digits. More would exceed the limit on a worker's answer. */
 const mostDigits = 2_000
 const mostBits = Math.floor(mostDigits * Math.log2(10))
 
@@ -35,7 +35,7 @@ const inexact = (value: number): Exact | undefined =>
 
 export const whole = (value: bigint | number): Exact => ({ numerator: BigInt(value), denominator: 1n })
 
-/** Reads a number in figures, such as -12.50. */
+/** Parses a decimal number such as -12.50. */
 export const parse = (text: string): Exact | undefined => {
   const match = /^(-?)(\d*)(?:\.(\d+))?$/.exec(text)
   if (match === null || (match[2] === "" && match[3] === undefined)) return undefined
@@ -51,7 +51,7 @@ export const toNumber = (value: Exact): number => {
   if (value.inexact !== undefined) return value.inexact
   const excess = Math.max(bits(value.numerator), bits(value.denominator)) - 1_000
   if (excess <= 0) return Number(value.numerator) / Number(value.denominator)
-  // Scaled so that neither side is beyond a double.
+  // Scale both sides to avoid overflowing a double.
   const scaled = (value.numerator << 1_100n) / value.denominator
   return bits(scaled) > 2_000 ? Number.NaN : Number(scaled / (1n << 1_000n)) / 2 ** 100
 }
@@ -84,7 +84,7 @@ export const negate = (value: Exact): Exact => ({
 })
 export const subtract: Operation = (left, right) => add(left, negate(right))
 
-/** -1, 0 or 1. */
+/** Compares two numbers. Returns -1, 0 or 1. */
 export const compare = (left: Exact, right: Exact): number | undefined => {
   const difference = subtract(left, right)
   if (difference === undefined) return undefined
@@ -105,7 +105,7 @@ const root = (value: bigint, degree: 2n | 3n): bigint | undefined => {
   return low ** degree === value ? low : undefined
 }
 
-/** The square or the cube root: a fraction where it is one. */
+/** Returns the square or cube root, as a fraction if it is rational. */
 export const rootOf = (value: Exact, degree: 2 | 3): Exact | undefined => {
   if (degree === 2 && (value.numerator < 0n || (value.inexact ?? 0) < 0)) return undefined
   const size = value.numerator < 0n ? -value.numerator : value.numerator
@@ -133,7 +133,7 @@ export const power: Operation = (base, exponent) => {
   return times < 0n ? fraction(bottom, top) : fraction(top, bottom)
 }
 
-/** The remainder of a division, with the sign of the divisor. */
+/** Returns the remainder of a division, with the sign of the divisor. */
 export const modulo: Operation = (left, right) => {
   const [a, b] = [integer(left), integer(right)]
   if (a === undefined || b === undefined || b <= 0n || a < 0n) return undefined
@@ -160,7 +160,7 @@ export const leastMultiple: Operation = (left, right) => {
   return whole(product / greatest(a, b))
 }
 
-/** Up to this, trial division is quick. */
+/** Largest number that trial division handles quickly. */
 const largestTried = 1_000_000_000_000n
 
 export const isPrime = (value: Exact): boolean | undefined => {
@@ -174,7 +174,7 @@ export const isPrime = (value: Exact): boolean | undefined => {
 
 export type Direction = "nearest" | "up" | "down"
 
-/** The multiple of a step that is next to a value; halves go away from 0. */
+/** Rounds a value to a multiple of `step`. Ties round away from 0. */
 export const toMultiple = (value: Exact, step: Exact, direction: Direction = "nearest"): Exact | undefined => {
   const given = value.inexact === undefined ? value : parse(value.inexact.toFixed(20).slice(0, 100))
   const steps = given === undefined ? undefined : divide(given, step)
@@ -188,7 +188,7 @@ export const toMultiple = (value: Exact, step: Exact, direction: Direction = "ne
   return multiply(whole(isNegative ? -count : count), step)
 }
 
-/** So many significant digits; halves go away from 0. */
+/** Rounds a value to a number of significant digits. Ties round away from 0. */
 export const toDigits = (value: Exact, digits: number): Exact | undefined => {
   const number = Math.abs(toNumber(value))
   if (number === 0) return value
@@ -200,7 +200,7 @@ export const toDigits = (value: Exact, digits: number): Exact | undefined => {
 
 const significantDigits = 12
 
-/** A decimal: exact for whole numbers and short decimals, else of 12 significant digits. */
+/** Formats a value as a decimal: exact for integers and short decimals, otherwise with 12 significant digits. */
 export const shown = (value: Exact): string | undefined => {
   const number = integer(value)
   if (number !== undefined) return number.toString().length > mostDigits ? undefined : number.toString()
@@ -211,7 +211,10 @@ export const shown = (value: Exact): string | undefined => {
   return Number.isFinite(double) && !text.includes("e") ? text : undefined
 }
 
-/** A decimal of at most 12 significant digits that is exactly the value. */
+/**
+ * Formats a value as an exact decimal of at most 12 significant digits. Returns `undefined` if there is no such
+ * decimal.
+ */
 const finite = (value: Exact): string | undefined => {
   let rest = value.denominator
   let places = 0
@@ -228,7 +231,7 @@ const finite = (value: Exact): string | undefined => {
   return `${scaled < 0n ? "-" : ""}${digits.slice(0, -places)}.${digits.slice(-places).replace(/0+$/, "")}`
 }
 
-/** A decimal of at most 12 significant digits, as one writes down what is worked out step by step. */
+/** Formats a value as a decimal of at most 12 significant digits, as in step-by-step calculations. */
 export const rough = (value: Exact): string | undefined => {
   const number = integer(value)
   if (number !== undefined) return number.toString()

@@ -1,23 +1,25 @@
 /**
- * Reads an expression in symbols or words, all of it or nothing: "12 × (3 + 4)", "three plus ten squared", "the square
- * root of 1764", "the sum of 3, 4 and 5, times 2". The order of operations is that of symbols; where people differ
- * ("half of 10 plus 4"), it is not read.
+ * Parses a text as a single expression in symbols or words: "12 × (3 + 4)", "three plus ten squared", "the square root
+ * of 1764", "the sum of 3, 4 and 5, times 2". Operator precedence follows mathematical notation. Phrases that people
+ * interpret differently ("half of 10 plus 4") are rejected.
  */
 import * as Exact from "./exact.ts"
 
-/** The result of reading an expression. */
+/** A parsed expression. */
 export interface Expression {
-  /** In symbols, with the brackets that it was written with. */
+  /** The expression in symbols, with its original parentheses. */
   readonly text: string
   readonly value: Exact.Exact | undefined
 }
 
 type Value = Exact.Exact | undefined
 
-/** An operand, and whether an operator may follow without it being unclear what that takes in. */
+/** An operand. Records whether an operator may follow it without ambiguity. */
 interface Operand extends Expression {
   readonly isOpen?: boolean | undefined
-  /** Whether it ends in words that may also apply to the preceding text: "plus 3 squared", "plus 3 times 4". */
+  /**
+   * Whether it ends in words that may also apply to the text before it, as in "plus 3 squared" and "plus 3 times 4".
+   */
   readonly isSpoken?: boolean | undefined
 }
 
@@ -37,7 +39,7 @@ const operations = {
 
 type Sign = keyof typeof operations
 
-/** How operators are written; longer phrases come first. */
+/** Spellings of operators, longer phrases first. */
 const infix: ReadonlyArray<readonly [phrase: string, sign: Sign]> = [
   ["+", "+"],
   ["plus", "+"],
@@ -73,7 +75,7 @@ const listed = (name: string, operate: (left: Exact.Exact, right: Exact.Exact) =
 const pick = (sign: number) => (left: Exact.Exact, right: Exact.Exact) =>
   Exact.compare(left, right) === sign ? left : right
 
-/** "The sum of 3, 4 and 5": what is made of a list. */
+/** Phrases that apply to a list, such as "The sum of 3, 4 and 5". */
 const ofLists: ReadonlyArray<readonly [pattern: string, ReturnType<typeof listed>]> = [
   ["sum of", listed("+", Exact.add)],
   ["total of", listed("+", Exact.add)],
@@ -98,7 +100,7 @@ const ofLists: ReadonlyArray<readonly [pattern: string, ReturnType<typeof listed
   )
 ]
 
-/** "The difference between 9 and 4": what is made of two numbers. */
+/** Phrases that apply to two numbers, such as "The difference between 9 and 4". */
 const ofPairs: ReadonlyArray<readonly [pattern: string, between: string, sign: Sign]> = [
   ["difference between", "and", "-"],
   ["difference of", "and", "-"],
@@ -112,7 +114,7 @@ const ofPairs: ReadonlyArray<readonly [pattern: string, between: string, sign: S
   ["remainder if you divide", "by", "mod"]
 ]
 
-/** Whether the difference between 4 and 15 is 11 or -11 is not clear. */
+/** The difference between 4 and 15 may mean 11 or -11, so it is rejected as ambiguous. */
 const difference = both((left, right) => (Exact.compare(left, right) === -1 ? undefined : Exact.subtract(left, right)))
 
 const times = (factor: Exact.Exact) => (value: Exact.Exact) => Exact.multiply(value, factor)
@@ -145,7 +147,7 @@ const absolute: Prefix = {
 }
 const product: Prefix = { text: (operand) => `${operand}!`, operate: Exact.factorial }
 
-/** Phrases before their operand. */
+/** Phrases that precede their operand. */
 const prefixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   ["square root of", root(2)],
   ["square root", root(2)],
@@ -177,7 +179,7 @@ const prefixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   )
 ]
 
-/** Phrases after their operand. */
+/** Phrases that follow their operand. */
 const postfixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
   ["squared", raised(2)],
   ["cubed", raised(3)],
@@ -187,7 +189,7 @@ const postfixes: ReadonlyArray<readonly [phrase: string, Prefix]> = [
 
 const percent = ["%", "percent", "per cent"]
 
-/** Thrown if a text is not an expression; it is caught in this module. */
+/** Thrown if a text is not an expression. Only used within this module. */
 const unread = new Error("This is not an expression.")
 
 const wordsOf = new Map<string, ReadonlyArray<string>>()
@@ -198,7 +200,7 @@ const splitPhrase = (phrase: string): ReadonlyArray<string> => {
   return words
 }
 
-/** Reads tokens from the left; whatever does not fit throws `unread`. */
+/** A left-to-right parser. Throws `unread` on any token that does not fit. */
 class Parser {
   private readonly tokens: ReadonlyArray<string>
   private at = 0
@@ -231,7 +233,7 @@ class Parser {
     return infix.find(([phrase, sign]) => among.includes(sign) && this.takes(phrase))?.[1]
   }
 
-  /** Reads the whole text as one expression; ", times 2" applies to everything before it. */
+  /** Parses the whole text as one expression. A suffix such as ", times 2" applies to everything before it. */
   whole(): Expression {
     let left: Operand = this.joined(0)
     while (this.at < this.tokens.length) {
@@ -303,7 +305,7 @@ class Parser {
     return this.share() ?? this.number()
   }
 
-  /** "15% of 80". */
+  /** Parses a share such as "15% of 80". */
   private share(): Operand | undefined {
     const start = this.at
     const rate = this.number()
@@ -424,14 +426,14 @@ const vocabulary = new Set(
     ])
 )
 
-/** The words and signs of a text that no expression has. */
+/** Returns the words and symbols in a text that cannot occur in an expression. */
 export const unknownWords = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(token) ?? []).filter((found) => !vocabulary.has(found) && !/^[\d.]/.test(found))
 
-/** Deeper brackets are not read. */
+/** Maximum nesting depth of parentheses. */
 const mostBrackets = 100
 
-/** Reads a text that is an expression from its first word to its last; `undefined` where it is not. */
+/** Parses a text that consists entirely of one expression. Returns `undefined` otherwise. */
 export const read = (text: string): Expression | undefined => {
   if (unknownWords(text).length > 0 || text.split("(").length > mostBrackets) return undefined
   try {
@@ -442,5 +444,5 @@ export const read = (text: string): Expression | undefined => {
   }
 }
 
-/** The value of an expression in symbols. */
+/** Evaluates an expression in symbols. */
 export const evaluate = (text: string): Exact.Exact | undefined => read(text)?.value

@@ -1,29 +1,30 @@
 /**
  * Operations that a question applies to an answer: "rounded to two decimals", "in binary", "and multiply it by 3",
- * "without the l's". They are read from the end or the beginning of a question, so that a solver sees only the rest.
+ * "without the l's". They are removed from the start or end of a question, so that a solver receives only the remaining
+ * question.
  */
 import * as Exact from "./exact.ts"
 import { inFigures } from "./numerals.ts"
 
-/** A change of an answer. */
+/** An operation on an answer. */
 export interface Finish {
-  /** The operand: a number, or a word. */
+  /** The type of its operand: a number or a word. */
   readonly on: "number" | "word"
   readonly change: (value: string) => string | undefined
-  /** The same for a number that is exact. */
+  /** The same operation on exact numbers. */
   readonly exact?: ((value: Exact.Exact) => Exact.Exact | undefined) | undefined
   /**
-   * Whether it could also belong to the text directly before it. "squared" after a list is ambiguous unless a comma
-   * separates them, and "plus 2" even then.
+   * Whether the operation could also apply to the text directly before it. "squared" after a list is ambiguous unless a
+   * comma separates them; "plus 2" is ambiguous even then.
    */
   readonly isLoose?: "without a comma" | "anywhere" | undefined
-  /** Whether it rounds: what is rounded twice is not clear. */
+  /** Whether the operation rounds. Rounding twice is rejected as ambiguous. */
   readonly isRounding?: boolean | undefined
-  /** Whether nothing can be done with the result. */
+  /** Whether no further operation can be applied to the result. */
   readonly isLast?: boolean | undefined
 }
 
-/** A question without what is to be done with its answer, and that, in the order in which it is done. */
+/** A question without its final operations, and those operations in order of application. */
 export interface Peeled {
   readonly core: string
   readonly finishes: ReadonlyArray<Finish>
@@ -193,7 +194,7 @@ const spelling: ReadonlyArray<Clause> = [
   clause(`${expressed}(?:in|to) (?:all )?lower ?-?case(?: letters)?`, () => onWord((word) => word.toLowerCase()))
 ]
 
-/** Clauses by the words that they begin with. */
+/** Clauses grouped by the words that they start with. */
 const groups: ReadonlyArray<readonly [RegExp, ReadonlyArray<Clause>]> = [
   [/^(?:round|correct|accurate|give|express|show|writ|to|with|at|using)/i, rounding],
   [/^(?:convert|express|give|put|show|writ|in|to|as)/i, baseClauses],
@@ -204,10 +205,10 @@ const groups: ReadonlyArray<readonly [RegExp, ReadonlyArray<Clause>]> = [
   [/^(?:remov|drop|delet|omit|strip|leav|take|without|express|give|put|show|writ|convert|in|to)/i, spelling]
 ]
 
-/** Possible words before a clause: "and then", "please". */
+/** Optional words before a clause, such as "and then" and "please". */
 const lead = /^(?:(?:and|but|then|next|after that|afterwards|finally|lastly|now|please),? )*/i
 
-/** Clauses are no longer. */
+/** Maximum length of a clause, in characters. */
 const longestClause = 90
 
 const clauseOf = (text: string): Finish | undefined => {
@@ -228,18 +229,18 @@ const clauseOf = (text: string): Finish | undefined => {
 
 const isBalanced = (text: string): boolean => text.split('"').length % 2 === 1 && text.split("```").length % 2 === 1
 
-/** Words that end a clause of this kind: without one of them there is nothing to peel. */
+/** Matches words that end such a clause. A question without any of them has no operations to remove. */
 const hint =
   /\d|["')]|\b(?:decimals?|places?|digits?|figures?|figs?|point|comma|number|integer|unit|whole|one|tens?|hundreds?|thousands?|millions?|tenths?|hundredths?|thousandths?|cents?|half|quarter|up|down|round(?:ed)?|it|this|that|answer|count|outcome|product|quotient|result|sum|total|value|binary|octal|hex\w*|form|format|notation|numerals?|system|doubled?|tripled?|trebled?|halved?|squared?|cubed?|negated?|root|percent|vowels|consonants|spaces|letters?|caps|capitals|case|[a-z]|zero|two|three|four|five|six|seven|eight|nine|eleven|twelve|\w+teen|\w+ty)$/i
 
-/** A text without the spaces and marks at its end. */
+/** Trims spaces and punctuation from the end of a text. */
 const withoutEnd = (text: string): string => {
   let end = text.length
   while (end > 0 && /[\s.?!,;:]/.test(text[end - 1]!)) end -= 1
   return text.slice(0, end)
 }
 
-/** Whether "plus 2" behind this text can only go with the whole of it: behind a sentence, a quotation or a date. */
+/** Whether "plus 2" after this text can only apply to all of it, as after a sentence, a quotation or a date. */
 const isClosed =
   /[.?!]\s*$|["')]\s*,?\s*$|(?:\d{4}-\d\d-\d\d|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{1,2},?)? \d{4}),?\s*$/i
 
@@ -264,7 +265,7 @@ const peelEnd = (question: string): { readonly core: string; readonly finish: Fi
 const asking = "(?:what(?:'s| is| was| are)|calculate|compute|find|give me|tell me|how much is|work out)"
 const noun = "(?=the (?!difference|quotient|sum|product|number (?:that|which))[a-z])"
 
-/** "What is twice the median of ...": phrases between the question words and the requested value. */
+/** Phrases between the question words and the requested value, as in "What is twice the median of ...". */
 const wrappers: ReadonlyArray<readonly [RegExp, (...groups: ReadonlyArray<string>) => Finish]> = (
   [
     ["(?:twice|double)", () => times("2")],
@@ -313,7 +314,7 @@ const peelStart = (question: string): { readonly core: string; readonly finish: 
 
 const mostFinishes = 4
 
-/** A question as it is, then with one finish after the other taken off it. */
+/** Returns a question unchanged, followed by versions with one more operation removed each time. */
 export const peelings = (question: string): ReadonlyArray<Peeled> => {
   const found: Array<Peeled> = [{ core: question, finishes: [] }]
   while (found.length <= mostFinishes) {
@@ -326,7 +327,7 @@ export const peelings = (question: string): ReadonlyArray<Peeled> => {
   return found
 }
 
-/** The answer with what is to be done with it; `undefined` where that cannot be done. */
+/** Applies operations to an answer. Returns `undefined` if an operation cannot be applied. */
 export const finish = (value: string | Exact.Exact, finishes: ReadonlyArray<Finish>): string | undefined => {
   let current: string | Exact.Exact | undefined = value
   for (const { change, exact } of finishes) {

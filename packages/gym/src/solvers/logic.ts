@@ -1,4 +1,4 @@
-/** Reads orders, statements with truth values, and knights and knaves, and works out what follows. */
+/** Reads orderings, statements with truth values, and knights and knaves puzzles, and draws the conclusions. */
 import type { Habits } from "../Habits.ts"
 import { solver, type Text } from "./reading.ts"
 
@@ -49,11 +49,11 @@ const readOrder = (text: Text): Read | undefined => {
   return undefined
 }
 
-/** Whether the clues determine the order of every two neighbours in a ranking. */
+/** Whether the clues determine the order of every two neighbors in a ranking. */
 const isCertain = (ranked: ReadonlyArray<string>, clues: ReadonlyArray<readonly [string, string]>): boolean =>
   ranked.slice(1).every((name, index) => clues.some(([higher, lower]) => higher === ranked[index] && lower === name))
 
-/** The names from the top down; if the clues leave a choice, the one named first. */
+/** Ranks names from first to last. If the clues leave a choice, the name mentioned first comes first. */
 const ranking = (
   names: ReadonlyArray<string>,
   clues: ReadonlyArray<readonly [string, string]>
@@ -73,7 +73,7 @@ const ranking = (
 // Statements
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Whether a statement is made of what can be read, and nothing else. */
+/** Whether a statement consists only of supported tokens. */
 const isReadable = (statement: string): boolean => statement.replace(token, " ").trim() === ""
 
 const readStatement = (text: Text): Read | undefined => {
@@ -115,7 +115,10 @@ const connect = (connective: string, left: boolean, right: boolean, habits: Habi
   return habits.impliesMeansAnd ? left && right : !left || right
 }
 
-/** Recursive descent: statements joined by connectives, loosest first; what cannot be read makes it `undefined`. */
+/**
+ * Evaluates a statement by recursive descent, with the loosest connectives first. Returns `undefined` for anything that
+ * cannot be parsed.
+ */
 const valueOf = (statement: string, facts: ReadonlyMap<string, boolean>, habits: Habits): boolean | undefined => {
   const tokens = statement.match(token) ?? []
   let at = 0
@@ -181,10 +184,13 @@ const isTrue = ({ about: [one, two], says }: Claim, kinds: Kinds): boolean => {
   return (kinds.get(one!) === kinds.get(two!)) === (says === "same")
 }
 
-/** More people are not assigned kinds. */
+/** Maximum number of people in a puzzle. */
 const mostPeople = 12
 
-/** The first assignment that fits the claims, more knights first. */
+/**
+ * Returns the first assignment of kinds that is consistent with the claims. Assignments with more knights are tried
+ * first.
+ */
 const assignment = (
   claims: ReadonlyArray<Claim>,
   read: ReadonlyArray<Claim>,
@@ -199,7 +205,7 @@ const assignment = (
   return undefined
 }
 
-/** Whether a person may be of a kind, by all claims. */
+/** Whether a person can be of a kind, given all claims. */
 const isPossible = (
   { claims, wanted }: { readonly claims: ReadonlyArray<Claim>; readonly wanted: string },
   isKnight: boolean
@@ -222,7 +228,7 @@ const answer = (read: Read, habits: Habits): string | undefined => {
   if (read.type === "knights") {
     const kinds = assignment(read.claims, read.claims.slice(0, habits.cluesRead))
     const wanted = kinds?.get(read.wanted)
-    // A reader that has overlooked no clue knows whether another solution exists.
+    // Only a reader that has seen all clues can detect that another solution exists.
     const isOpen = habits.cluesRead === undefined && wanted !== undefined && isPossible(read, !wanted)
     if (isOpen) return undefined
     return wanted === undefined ? undefined : wanted ? "knight" : "knave"

@@ -1,4 +1,4 @@
-/** The computer-algebra library, loaded when it is first needed. */
+/** The computer algebra library, loaded on first use. */
 import type nerdamer from "nerdamer-prime"
 
 type Nerdamer = typeof nerdamer
@@ -11,8 +11,8 @@ const load = (): Promise<Nerdamer> => {
 }
 
 /**
- * Uses the library, then clears the expressions that it would keep for ever. Returns `undefined` when the library
- * throws, as it does for an expression that it cannot read or solve; its errors have no common type.
+ * Calls the library, then clears the expressions that it would otherwise retain forever. Returns `undefined` if the
+ * library throws, as it does for expressions that it cannot parse or solve. Its errors have no common type.
  */
 export const withAlgebra = async <A>(use: (algebra: Nerdamer) => A): Promise<A | undefined> => {
   const algebra = await load()

@@ -1,4 +1,4 @@
-/** Numbers in words: "three", "twenty-one", "two hundred thousand". */
+/** Parses numbers in words: "three", "twenty-one", "two hundred thousand". */
 
 const ones = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
@@ -18,15 +18,15 @@ const spelledWith = (between: string) =>
 const spelled = spelledWith("[ -]")
 const spelledWithAnd = spelledWith("(?:[ -]|(?<=hundred|thousand|million) and )")
 
-/** In questions with these words, an "and" separates two numbers. */
+/** Matches words that introduce a list. In such questions, "and" separates two numbers. */
 const lists =
   /\b(?:sum|product|difference|quotient|average|mean|median|mode|range|deviation|common|largest|smallest|greatest|least|maximum|minimum|sort|order|numbers|values|add|between|multiply|gcd|lcm)\b/i
 
-/** Returns the value of consecutive words, or `undefined` if they are several numbers. */
+/** Returns the value of consecutive number words, or `undefined` if they form several numbers. */
 const valueOf = (words: ReadonlyArray<string>): number | undefined => {
   let total = 0
   let group = 0
-  /** The upper bound of the next word's value. */
+  /** Upper bound on the value of the next word. */
   let room = Number.POSITIVE_INFINITY
   for (const word of words) {
     const scale = scales[word]
@@ -49,7 +49,7 @@ const valueOf = (words: ReadonlyArray<string>): number | undefined => {
   return total + group
 }
 
-/** A text with its numbers in figures, quotations and code aside. */
+/** Replaces numbers in words by digits, except in quotations and code. */
 export const inFigures = (text: string): string => {
   const pattern = lists.test(text) ? spelled : spelledWithAnd
   return text

@@ -1,4 +1,7 @@
-/** Finds the program in a question and runs it in a sandbox: QuickJS compiled to WebAssembly, without any access. */
+/**
+ * Extracts the program from a question and runs it in a sandbox: QuickJS compiled to WebAssembly, without access to the
+ * host.
+ */
 import type { QuickJSWASMModule } from "quickjs-emscripten-core"
 import type { Habits } from "../Habits.ts"
 import { solver, type Text } from "./reading.ts"
@@ -23,7 +26,7 @@ const load = (): Promise<QuickJSWASMModule> => {
   return loading
 }
 
-/** How many interrupt checks a program may run: about a second of work. */
+/** Maximum number of interrupt checks per program, which corresponds to about one second. */
 const patience = 2_000
 const memoryBytes = 16 * 1024 * 1024
 

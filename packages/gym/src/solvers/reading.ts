@@ -1,6 +1,7 @@
 /**
- * How all solvers read: a solver marks what it has understood of a question, and a question of which anything is left
- * but words that ask for nothing is not read. So no solver answers another question than the one that is asked.
+ * The reading method shared by all solvers. A solver removes everything that it understands from a question. If
+ * anything but filler words is left, the question is rejected, so a solver never answers a different question than the
+ * one asked.
  */
 import type { Habits } from "../Habits.ts"
 import type { Stock } from "../internal/stock.ts"
@@ -8,16 +9,16 @@ import { type Exact, shown as shownExactly } from "./exact.ts"
 import { type Finish, finish, type Peeled, peelings } from "./finish.ts"
 import { inFigures } from "./numerals.ts"
 
-/** Returns the tool's result for an article of the warehouse, or `undefined` if it is not known (yet). */
+/** Returns the tool's result for an item in the warehouse, or `undefined` if it is not available yet. */
 export type LookUp = (article: string) => Stock | undefined
 
 /** Reads the questions of one family and computes their answers. */
 export interface Solver {
-  /** Whether this is a question of the family. Cheap: it loads nothing. */
+  /** Whether a question belongs to the family. Fast, and does not load any libraries. */
   readonly reads: (question: string) => boolean
-  /** Returns the answer, or `undefined` if the question is not of the family, or the habits prevent an answer. */
+  /** Returns the answer, or `undefined` if the question is not of the family or the habits prevent an answer. */
   readonly solve: (question: string, habits: Habits, lookUp?: LookUp) => Promise<string | undefined>
-  /** Returns the words that it does not understand in a question that looks like one of the family. */
+  /** Returns the words that the solver does not understand, for a question that resembles the family. */
   readonly unread: (question: string) => ReadonlyArray<string> | undefined
 }
 
@@ -25,10 +26,10 @@ export interface Solver {
 // Accounting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The placeholder for text that was taken. */
+/** Placeholder for text that was taken. */
 export const taken = "\uE000"
 
-/** A text from which a solver takes what it understands. */
+/** A text from which a solver takes the parts that it understands. */
 export class Text {
   private rest: string
 
@@ -36,7 +37,7 @@ export class Text {
     this.rest = text
   }
 
-  /** The text that has not been taken yet. */
+  /** The text that has not been taken. */
   get left(): string {
     return this.rest
   }
@@ -45,7 +46,7 @@ export class Text {
     return this.rest.search(pattern) >= 0
   }
 
-  /** Takes what a pattern finds first. */
+  /** Takes the first match of a pattern. */
   take(pattern: RegExp, filler = taken): RegExpExecArray | undefined {
     const match = pattern.exec(this.rest)
     if (match === null) return undefined
@@ -53,7 +54,7 @@ export class Text {
     return match
   }
 
-  /** Takes what is between two places. */
+  /** Takes the text between two offsets. */
   cut(from: number, to: number, filler = ""): void {
     this.rest = `${this.rest.slice(0, from)}${filler}${this.rest.slice(to)}`
   }
@@ -66,7 +67,7 @@ export class Text {
     this.rest = this.rest.toLowerCase()
   }
 
-  /** Takes all that a global pattern finds. */
+  /** Takes all matches of a global pattern. */
   takeAll(pattern: RegExp, filler = taken): ReadonlyArray<RegExpExecArray> {
     const found = [...this.rest.matchAll(pattern)]
     this.rest = this.rest.replace(pattern, filler)
@@ -76,7 +77,7 @@ export class Text {
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(" "))
 
-/** Words in which people ask for something, whatever it is. */
+/** Filler words of questions, independent of the subject. */
 const asking = wordsOf(
   "a an the what what's whats is are was were please pls kindly thanks thank you can could would will me us my your i " +
     "we need want like know tell give find calculate compute determine work out say show answer result value hi hello hey " +
@@ -87,7 +88,7 @@ const piece = /"[^"]*"?|```[\s\S]*?(?:```|$)|\d+(?:\.\d+)?|[\p{L}\p{M}]+(?:'[\p{
 
 const isPunctuation = (text: string): boolean => /^[.,;:?!()'…—\uE000-\uE00F]$/.test(text)
 
-/** The words, numbers, quotations and signs of a text that none of these words is. */
+/** Returns the words, numbers, quotations and symbols of a text that are not in `known`. */
 const unknownIn = (text: string, known: ReadonlySet<string>): ReadonlyArray<string> =>
   (text.match(piece) ?? []).filter((found) => {
     const word = found.toLowerCase()
@@ -99,12 +100,12 @@ const unknownIn = (text: string, known: ReadonlySet<string>): ReadonlyArray<stri
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Longer texts, code and quotations aside, are documents: the numbers in them are not a question. The longest question of
- * the gym has 340 characters.
+ * Maximum length of a question in characters, excluding code and quotations. Longer texts are treated as documents
+ * whose numbers are not a question. The longest question in the gym has 340 characters.
  */
 const longestQuestion = 600
 
-/** The longest text that is read, with its code and quotations. */
+/** Maximum length of a text in characters, including code and quotations. */
 const longestText = 20_000
 
 const isDocument = (question: string): boolean =>
@@ -112,27 +113,29 @@ const isDocument = (question: string): boolean =>
   (question.length > longestQuestion &&
     question.replace(/```[\s\S]*?(?:```|$)|"[^"\n]*"/g, "").length > longestQuestion)
 
-/** The inputs other than the question that an answer needs. */
+/** Inputs to an answer other than the question. */
 export interface Means {
   readonly habits: Habits
   readonly lookUp: LookUp
-  /** How many significant digits to give: more where the answer is not the end of it. */
+  /** Number of significant digits to return. Higher if further operations follow. */
   readonly digits: number
 }
 
-/** How a family is read and solved. */
+/** Defines how a family is read and solved. */
 export interface Family<Read> {
-  /** Words that ask for nothing in a question of the family. */
+  /** Additional filler words of this family. */
   readonly words: string
-  /** Whether the text is read as it is written, line by line, not with one spelling of signs and spaces. */
+  /** Whether the text is read verbatim, line by line. Otherwise symbols and spaces are normalized. */
   readonly isVerbatim?: boolean | undefined
-  /** Takes the parts that it understands from a text; `undefined` if the text is not a question of the family. */
+  /**
+   * Takes the parts of a text that it understands. Returns `undefined` if the text is not a question of this family.
+   */
   readonly read: (text: Text) => Read | undefined
-  /** Returns the unknown words in a text that `read` ignores. */
+  /** Returns the unknown words in text that `read` ignores. */
   readonly unread?: ((text: string) => ReadonlyArray<string>) | undefined
-  /** Whether the text asks for something only together with what is to be done with the answer. */
+  /** Whether the text is a question only in combination with a final operation. */
   readonly isIncomplete?: ((read: Read) => boolean) | undefined
-  /** The type of an answer, if operations can be applied to it. */
+  /** The type of the answer, if operations can be applied to it. */
   readonly kind: (read: Read) => Finish["on"] | undefined
   readonly solve: (read: Read, means: Means) => Promise<string | Exact | undefined> | string | Exact | undefined
 }
@@ -147,7 +150,7 @@ type Attempt<Read> = Question<Read> | { readonly unread: ReadonlyArray<string> }
 const answerDigits = 12
 const digitsBetween = 14
 
-/** A function of a text that remembers what it was asked last: one solver after the other asks the same. */
+/** Caches the most recent result, because all solvers are called with the same text in turn. */
 const remembering = <A>(make: (text: string) => A): ((text: string) => A) => {
   let last: { readonly text: string; readonly made: A } | undefined
   return (text) => {
@@ -156,7 +159,7 @@ const remembering = <A>(make: (text: string) => A): ((text: string) => A) => {
   }
 }
 
-/** The ways in which a text may be read: as it is written, with its numbers in figures, without what is done last. */
+/** Returns the variants of a text to try: unchanged, with numbers as digits, and with final operations removed. */
 const waysToRead = (text: string): ReadonlyArray<Peeled> =>
   peelings(withoutCourtesy(text)).flatMap((peeled) => {
     const figures = inFigures(peeled.core)
@@ -166,7 +169,7 @@ const waysToRead = (text: string): ReadonlyArray<Peeled> =>
 const verbatim = remembering(waysToRead)
 const spelled = remembering((text) => waysToRead(plain(text).replace(/\s+/g, " ")))
 
-/** A solver that answers a question only if it has understood each word of it. */
+/** Creates a solver that answers a question only if it understands every word. */
 export const solver = <Read>({
   isIncomplete = () => false,
   isVerbatim,
@@ -234,7 +237,7 @@ export const solver = <Read>({
 // Spelling
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One spelling of signs, quotes and numbers: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
+/** Normalizes symbols, quotes and numbers: `4,812 × 37 − 1` becomes `4812 * 37 - 1`. */
 export const plain = (text: string): string =>
   text
     .replace(/[−–]/g, "-")
@@ -256,17 +259,17 @@ const farewell =
 const instruction =
   /^(?:attempt \d+\. )?(?:please )?(?:answer|calculate|compute|do|solve|work out)(?: only| just)? (?:this|the following|the) (?:part|question|step|subtask)\b[^:.?!"`]{0,60}: /i
 
-/** A subtask without the words that only say that it is one. */
+/** Removes instruction phrases from a subtask. */
 export const withoutInstruction = (subtask: string): string => subtask.replace(instruction, "")
 
-/** A text without greeting and thanks. */
+/** Removes greetings and thanks from a text. */
 const withoutCourtesy = (text: string): string => {
   const asked = withoutInstruction(text).replace(greeting, "")
   const end = asked.slice(-60)
   return `${asked.slice(0, -60)}${end.replace(farewell, "")}`
 }
 
-/** How many decimals a question asks for, if it asks. */
+/** Takes the requested number of decimals. Returns `undefined` if the question does not specify it. */
 export const decimalsAsked = (text: Text): number | undefined => {
   const found = text.take(decimals)
   if (found === undefined) return undefined
@@ -276,6 +279,9 @@ export const decimalsAsked = (text: Text): number | undefined => {
   return word < 0 ? Number(count) : word
 }
 
-/** A number as an answer: rounded as asked, else to so many significant digits; without trailing zeros. */
+/**
+ * Formats a number as an answer: rounded as requested, otherwise to the given number of significant digits, without
+ * trailing zeros.
+ */
 export const shown = (value: number, decimals: number | undefined, digits = answerDigits): string =>
   String(Number(decimals === undefined ? value.toPrecision(digits) : value.toFixed(decimals)))

@@ -1,4 +1,4 @@
-/** Reads lists of numbers and the measure that is asked for, and computes it. */
+/** Reads lists of numbers and the requested statistic, and computes it. */
 import type { Habits } from "../Habits.ts"
 import { withAlgebra } from "./nerdamer.ts"
 import { decimalsAsked, shown, solver, type Text } from "./reading.ts"
@@ -37,7 +37,7 @@ const group = new RegExp(
   "gi"
 )
 
-/** The label of a list: "The waiting times in minutes were 3, 5, 8." */
+/** Matches the label of a list, as in "The waiting times in minutes were 3, 5, 8." */
 const label =
   /(?:^|[.?!] ?)(?:the |my |our )?(?:daily |weekly |monthly |test |exam |waiting |lap )?(?:ages|days of sick leave|distances|heights|marks|measurements|numbers|prices|readings|results|sales|scores|temperatures|times|values|visitors|weights)(?: in (?:degrees|dollars|euros|hours|kilograms|kilometres|metres|miles|minutes|seconds|years))? (?:were|are|was)(?= -?\d)/i
 
@@ -60,7 +60,7 @@ const leaving = new RegExp(
   "i"
 )
 
-/** The values without the one that is to be left out, if it is clear which that is. */
+/** Removes a value from a list. Returns `undefined` if it is unclear which value is meant. */
 const without = (values: ReadonlyArray<string>, left: string): ReadonlyArray<string> | undefined => {
   const order = values.toSorted((one, other) => Number(one) - Number(other))
   const out = /^(?:largest|highest)$/i.test(left)
@@ -137,7 +137,7 @@ const together = (groups: ReadonlyArray<readonly [string, string]>, habits: Habi
 const inOrder = (values: ReadonlyArray<string>, isDescending: boolean): string =>
   values.toSorted((left, right) => (isDescending ? -1 : 1) * (Number(left) - Number(right))).join(", ")
 
-/** Whether one value is more frequent than any other. */
+/** Whether one value is more frequent than every other value. */
 const hasMode = (values: ReadonlyArray<string>): boolean => {
   const counts = new Map<number, number>()
   for (const value of values) counts.set(Number(value), (counts.get(Number(value)) ?? 0) + 1)

@@ -1,8 +1,8 @@
-/** Reads a question about a warehouse, looks up its articles, and calculates with the results. */
+/** Reads questions about a warehouse, looks up the items and computes the answer. */
 import type { Stock } from "../internal/stock.ts"
 import { type Solver, solver, type Text } from "./reading.ts"
 
-/** A way to ask: the articles that it names, then a number, and what is made of their stock. */
+/** A form of question: its pattern, the number of items that it names, and the computation on their stock. */
 interface Form {
   readonly pattern: RegExp
   readonly articles: number
@@ -50,7 +50,7 @@ const read = (text: Text): Read | undefined => {
   return undefined
 }
 
-/** Every article is looked up before one of them is missed, so that all are asked for at once. */
+/** Look up all items before failing on a missing one, so that all are requested at once. */
 export const stock: Solver = solver<Read>({
   words: "",
   read,

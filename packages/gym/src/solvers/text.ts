@@ -1,4 +1,4 @@
-/** Reads questions about letters, words and digits, and answers them. */
+/** Reads and answers questions about letters, words and digits. */
 import type { Habits } from "../Habits.ts"
 import { solver, type Text } from "./reading.ts"
 
@@ -49,16 +49,16 @@ const nthOf = (text: string): number => {
   return name < 0 ? Number.parseInt(text, 10) : name + 1
 }
 
-/** The placeholder for a quotation. */
+/** Placeholder for a quotation. */
 const Q = "\uE001"
 const what = "(?:the )?(?:(?:words?|phrases?|texts?|sentences?|strings?|names?) )?"
 const quotations = new RegExp(`(?:\\bboth )?${what}${Q}(?:(?:, and | and |, )(?:in )?${what}${Q})*`)
 
-/** The word that a question without quotations is about. */
+/** Matches the word that a question without quotations is about. */
 const bareWord =
   /(?:\b(?:does|in|reverse|spell|write|is)|\uE000) (?:(?:the|this) (?:word|name) )?([a-z]{2,})(?=[,.?!\uE000]| backwards| in reverse| ha(?:s|ve)|$)/i
 
-/** Takes the subject of a question: its quotations, as one text, or a word. */
+/** Takes the subject of a question: its quotations, joined to one text, or a single word. */
 const takeSubject = (text: Text, most: "one" | "several" = "several"): string | undefined => {
   const quoted = text.takeAll(/"([^"]+)"/g, Q).map((match) => match[1]!)
   if (quoted.length === 0) {
@@ -69,10 +69,10 @@ const takeSubject = (text: Text, most: "one" | "several" = "several"): string | 
       )
     return word
   }
-  // In which way several words are turned around is not clear.
+  // It is ambiguous how several words should be reversed.
   if (most === "one" && quoted.length > 1) return undefined
   const found = text.take(quotations)
-  // Two separate quotations can have different questions.
+  // Two separate quotations may belong to different questions.
   return found?.[0].split(Q).length === quoted.length + 1 ? quoted.join(" ") : undefined
 }
 
@@ -89,7 +89,7 @@ const ignorables = ignorable.map(
     [new RegExp(`[,(]? ?\\b${ignoring} (?:the |any |all )?(?:the )?${pattern}(?![a-z'])\\)?`, "i"), what] as const
 )
 
-/** Takes what is not to be counted or written. */
+/** Takes the description of characters to ignore. */
 const takeIgnored = (text: Text): RegExp | undefined => {
   for (const [pattern, what] of ignorables) {
     const found = text.take(pattern)
@@ -100,7 +100,7 @@ const takeIgnored = (text: Text): RegExp | undefined => {
 
 const counting = /\b(?:how many times|how many|how often|count|the number of)\b/i
 
-/** The things to count. */
+/** Things that can be counted, with their patterns. */
 const counted: ReadonlyArray<readonly [RegExp, (letter: string) => RegExp]> = [
   [/\bletter "?([a-z])"?(?![a-z'"])/i, (letter) => new RegExp(letter, "gi")],
   [/(?<![a-z])"?([a-z])"?'s(?![a-z])/i, (letter) => new RegExp(letter, "gi")],
@@ -110,7 +110,7 @@ const counted: ReadonlyArray<readonly [RegExp, (letter: string) => RegExp]> = [
   [/\bletters\b/i, () => /[a-z]/gi]
 ]
 
-/** Says that capitals count, which they do. */
+/** Matches phrases that say capitals count, which is already the default. */
 const anyCase = /,? ?\b(?:capitals included|whether capital or not|ignoring case|in either case)\b/i
 
 const readCount = (text: Text): Read | undefined => {
@@ -179,7 +179,7 @@ const read = (text: Text): Read | undefined => {
   return readDigits(text) ?? firstOf(text, [readJoin, readNth, readCount, readReversed])
 }
 
-/** The first reading that takes; those before it must not have taken anything. */
+/** Returns the first reading that succeeds. Failed readers must not take anything. */
 const firstOf = (text: Text, readers: ReadonlyArray<(text: Text) => Read | undefined>): Read | undefined => {
   const whole = text.left
   for (const reader of readers) {

@@ -1,4 +1,4 @@
-/** Reads amounts and the unit that is asked for, and converts them. */
+/** Reads quantities and the target unit, and converts them. */
 import type Quantity from "js-quantities"
 import type { Habits } from "../Habits.ts"
 import { decimalsAsked, type Means, shown, solver, type Text } from "./reading.ts"
@@ -11,8 +11,8 @@ const load = (): Promise<typeof Quantity> => {
 }
 
 /**
- * How people write units, and how the library does; longer names come first. The library's ounce is off in the tenth
- * digit, so it is taken as a share of its pound.
+ * Spellings of units and their names in the library, longer spellings first. The library's ounce is wrong in the tenth
+ * digit, so it is defined as a fraction of its pound.
  */
 const names: ReadonlyArray<readonly [string, string, number?]> = [
   ["kilomet(?:re|er)s? per hour|km/h|kph", "km/h"],
@@ -59,7 +59,7 @@ const matchers = names.map(([name, symbol, share = 1]) => ({
   share
 }))
 
-/** A unit of the library, and how much of it is meant. */
+/** A unit in the library, and a factor that scales it. */
 interface Unit {
   readonly symbol: string
   readonly share: number
@@ -84,7 +84,7 @@ const targets = [
 
 const isLess = (sign = ""): boolean => /minus|less|-/.test(sign)
 
-/** Takes consecutive amounts: "3 days and 4 hours", "3 days minus 2 hours". */
+/** Takes a sequence of quantities, such as "3 days and 4 hours" or "3 days minus 2 hours". */
 const takeAmounts = (text: Text): Read["amounts"] | undefined => {
   const written = text.take(amounts)?.[0]
   if (written === undefined) return undefined
@@ -93,7 +93,7 @@ const takeAmounts = (text: Text): Read["amounts"] | undefined => {
     value: (isLess(sign) ? -1 : 1) * (/^[ao]/i.test(value!) ? 1 : Number(value)),
     unit: unitOf(name!)
   }))
-  // "minus 2 hours and 5 minutes" is ambiguous, and adding temperatures makes no sense.
+  // "minus 2 hours and 5 minutes" is ambiguous, and adding temperatures is meaningless.
   const less = found.findIndex(({ sign }) => isLess(sign))
   const isClear = less < 0 || found.slice(less + 1).every(({ sign }) => /minus|less|plus|[-+]/.test(sign ?? ""))
   const isTemperature = found.some(({ unit }) => unit.symbol.startsWith("temp"))
@@ -124,7 +124,7 @@ const convertOne = (
   return value * (habits.roundsFactors ? Number(factor.toPrecision(2)) : factor)
 }
 
-/** Rounds to a whole number what the library's doubles miss only slightly. */
+/** Rounds to the nearest integer if the difference is only floating-point error. */
 const settled = (value: number): number => {
   const whole = Math.round(value)
   return Math.abs(value - whole) <= Math.abs(value) * 1e-10 ? whole : value
@@ -136,7 +136,7 @@ const convert = async ({ amounts, decimals, target }: Read, { digits, habits }: 
     const total = amounts.reduce((sum, one) => sum + convertOne(quantity, one, target, habits), 0)
     return Number.isFinite(total) ? shown(decimals === undefined ? settled(total) : total, decimals, digits) : undefined
   } catch (error) {
-    // Units of different kinds, such as metres and hours.
+    // Incompatible units, such as metres and hours.
     if (error instanceof quantity.Error) return undefined
     throw error
   }
