@@ -1,9 +1,9 @@
 /**
- * The lexical policy: plans from the words of the question alone, without a model.
+ * The lexical policy: plans from the wording of the question, without a model.
  *
- * It splits a question by its wording ("first ... then ...", numbered parts, sentences that refer back), assigns each
- * part to the worker whose description matches best by BM25, and shows each part the answers that it builds on. It is
- * the strongest baseline without a model and training, and the fallback if there is no Conductor.
+ * It splits a question by its wording ("first ... then ...", numbered parts, references), assigns each part to the
+ * worker whose description matches best by BM25, and passes each part the answers that it depends on. It is the
+ * strongest baseline that needs neither a model nor training, and the fallback if there is no Conductor.
  */
 
 import { Options as Tables, type Workflow } from "@divisi/core"
@@ -21,14 +21,14 @@ export { mentions, needsOf, type Part, split } from "./questionParts.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options of the lexical policy. */
+/** Options for the lexical policy. */
 export interface Options {
   readonly name?: string | undefined
-  /** Whether composite questions are split. Default: `true`. */
+  /** Whether composite questions are split into parts. Default: `true`. */
   readonly split?: boolean | undefined
 }
 
-/** A part with the worker it goes to. */
+/** A part of a question with the worker that it is assigned to. */
 interface Assigned extends Part {
   readonly worker: number
 }
@@ -37,7 +37,7 @@ interface Assigned extends Part {
 // Routing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A description without what the worker is not good at, so that those words attract no questions. */
+/** Removes statements about weaknesses from a description, so that their words attract no questions. */
 const strengths = (description: string): string =>
   description.replace(
     /\b(?:not|never|no good|except|without|weak|poor|bad|worse|struggles?|unreliable|unsure|cannot|can't|doesn't|avoid|less (?:able|at home|certain|confident|exact|good|reliable|skilled|strong|sure)|(?:careless|sloppy|hasty|inexact) (?:about|at|in|on|with))\b[^.;]*/gi,
@@ -46,7 +46,10 @@ const strengths = (description: string): string =>
 
 const countOf = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0
 
-/** The ordinals, the most general worker first: by words of breadth and care in the descriptions, then by length. */
+/**
+ * Returns the ordinals of the workers, most general first: by words such as "general" in their descriptions, then by
+ * length.
+ */
 const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
   const measures = workers.map(({ description = "" }) => [
     -countOf(description, /\b(?:careless|sloppy|unreliable|flaky|rough|often wrong|sometimes wrong|hasty|tiny)\b/gi),
@@ -60,7 +63,10 @@ const byGenerality = ({ workers }: WorkerPool): ReadonlyArray<number> => {
   return workers.map((_, ordinal) => ordinal).sort(compare)
 }
 
-/** Scores the match of each worker's description with a text: 0 if they share no word, and without an upper limit. */
+/**
+ * Scores how well each worker's description matches a text. The score is 0 without a common word, and has no upper
+ * limit.
+ */
 export const matches = ({
   workers
 }: {
@@ -76,8 +82,8 @@ interface Router {
 }
 
 /**
- * Chooses a worker for a text: the best match, the more general of equals, and the most general when none matches. A
- * worker that failed is chosen again only if there is no other.
+ * Chooses a worker for a text: the best match, the more general one in a tie, and the most general one if nothing
+ * matches. A failed worker is chosen again only if there is no other.
  */
 const router = (pool: WorkerPool, failed: ReadonlyArray<number>): Router => {
   const matchesOf = matches(pool)
@@ -95,7 +101,7 @@ const router = (pool: WorkerPool, failed: ReadonlyArray<number>): Router => {
 // Planning
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Joins the part at an index to the one after it. */
+/** Merges the part at an index into the next one. */
 const merge = (parts: ReadonlyArray<Assigned>, at: number): ReadonlyArray<Assigned> => {
   const [left, right] = [parts[at]!, parts[at + 1]!]
   const moved = (needs: ReadonlyArray<number>) => [...new Set(needs.map((need) => (need > at ? need - 1 : need)))]
@@ -107,7 +113,9 @@ const merge = (parts: ReadonlyArray<Assigned>, at: number): ReadonlyArray<Assign
   return [...parts.slice(0, at), joined, ...parts.slice(at + 2).map((part) => ({ ...part, needs: moved(part.needs) }))]
 }
 
-/** Merges a part into the one before it when both go to one worker and no other part needs the first. */
+/**
+ * Merges a part into the preceding one if both are assigned to one worker and no other part needs the preceding one.
+ */
 const compact = (parts: ReadonlyArray<Assigned>): ReadonlyArray<Assigned> => {
   const at = parts.findIndex(({ worker }, index) => {
     const next = parts[index + 1]
@@ -120,7 +128,7 @@ const compact = (parts: ReadonlyArray<Assigned>): ReadonlyArray<Assigned> => {
   return at < 0 ? parts : compact(merge(parts, at))
 }
 
-/** All that a part builds on, directly or through others, by part. */
+/** Returns, for each part, all parts that it depends on, directly or indirectly. */
 const ancestors = (parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<number>> => {
   const found: Array<ReadonlyArray<number>> = []
   for (const { needs } of parts) {
@@ -129,7 +137,7 @@ const ancestors = (parts: ReadonlyArray<Part>): ReadonlyArray<ReadonlyArray<numb
   return found
 }
 
-/** The parts that no later part builds on: their answers make the final answer. */
+/** Returns the parts that no later part depends on; their answers form the final answer. */
 const leaves = (parts: ReadonlyArray<Part>): ReadonlyArray<number> =>
   parts.map((_, index) => index).filter((index) => !parts.some(({ needs }) => needs.includes(index)))
 
@@ -158,10 +166,10 @@ const toWorkflow = (parts: ReadonlyArray<Assigned>, general: number): Workflow.W
     : { steps: [...steps, { worker: general, subtask: join, access: access(open, steps.length) }] }
 }
 
-/** The maximum number of characters to search, because the time is quadratic in some texts. */
+/** Maximum number of characters searched, because matching some texts takes quadratic time. */
 const longestRead = 10_000
 
-/** The plan for a question: see {@link make}. */
+/** Returns the plan for a question; see {@link make}. */
 const plan = ({ general, route }: Router, question: string, maxSteps: number, splits: boolean): Workflow.Workflow => {
   const single: Workflow.Workflow = {
     steps: [{ worker: route(question.slice(0, longestRead)), subtask: "", access: [] }]
@@ -188,21 +196,22 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a lexical policy.
+ * Creates a lexical policy.
  *
  * **Details**
  *
- * A part goes to the worker whose description best matches its words and the subjects that they suggest; text in a
- * description after "not", "weak at" and similar phrases does not count. Without a match, and to combine independent
- * answers, it chooses the most general worker: by words such as "general" in the descriptions, then by their length,
- * then by order. Consecutive parts for one worker become one step, and a question without parts is one step, so plans
- * are no longer than they need to be. After a critic's rejection, it writes one step that revises the previous answer;
- * after failures, it plans without the failed workers.
+ * A part is assigned to the worker whose description best matches its words and the subjects that they suggest. Text in
+ * a description after "not", "weak at" and similar phrases is ignored. If nothing matches, or to combine independent
+ * answers, the most general worker is used: determined by words such as "general" in the descriptions, then by their
+ * length, then by order. Consecutive parts for one worker become one step, and a question without parts is one step, so
+ * plans are as short as possible. After a critic's rejection, the plan is one step that revises the previous answer;
+ * after failures, the failed workers are excluded.
  *
  * **Gotchas**
  *
- * It reads English only, and depends on good descriptions: without any, everything goes to the first worker. A question
- * of more than 10,000 characters is one step, whose worker is chosen by the first 10,000.
+ * Supports only English and depends on good descriptions: without any, all questions are assigned to the first worker.
+ * A question longer than 10,000 characters is one step, and only its first 10,000 characters are used to choose the
+ * worker.
  *
  * **Example**
  *

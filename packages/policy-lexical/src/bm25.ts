@@ -1,11 +1,11 @@
 /**
- * Okapi BM25: how well short documents match a query.
+ * Okapi BM25, which scores how well short documents match a query.
  *
  * Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the usual k1 and b and
- * the inverse document frequency that cannot become negative.
+ * a non-negative inverse document frequency.
  */
 
-/** The terms of a query, and how much each counts. */
+/** The terms of a query with their weights. */
 export type Query = ReadonlyMap<string, number>
 
 const saturation = 1.2
@@ -17,7 +17,9 @@ const frequencies = (terms: ReadonlyArray<string>): ReadonlyMap<string, number> 
   return counts
 }
 
-/** The score of each document, given as its terms. 0 when it shares no term with the query. */
+/**
+ * Returns the score of each document, given as its terms. The score is 0 if it has no term in common with the query.
+ */
 export const scores = (documents: ReadonlyArray<ReadonlyArray<string>>, query: Query): ReadonlyArray<number> => {
   const counted = documents.map(frequencies)
   const meanLength = documents.reduce((sum, terms) => sum + terms.length, 0) / documents.length || 1

@@ -1,2 +1,2 @@
-/** A policy without a model: it matches the words of the question with the workers' descriptions. */
+/** A policy without a model, which matches the words of a question with the workers' descriptions. */
 export * as LexicalPolicy from "./LexicalPolicy.ts"

@@ -1,4 +1,4 @@
-/** Words for a lexical policy: the terms of a text, and the subjects that a question suggests. */
+/** Term extraction for the lexical policy: the terms of a text, and the subjects that a question suggests. */
 
 const functionWords = new Set(
   (
@@ -11,7 +11,7 @@ const functionWords = new Set(
   ).split(" ")
 )
 
-/** A word without its commonest endings: enough for "dates" to meet "date" and "programming" "program". */
+/** Removes the most common endings of a word, so that "dates" matches "date" and "programming" matches "program". */
 export const stem = (word: string): string => {
   if (word.length < 4) return word
   const singular = word.replace(/ies$/, "y").replace(/([^s])s$/, "$1")
@@ -20,18 +20,21 @@ export const stem = (word: string): string => {
   return base.replace(/([^aeiou])\1$/, "$1").replace(/e$/, "")
 }
 
-/** The terms of a text: its words without function words, stemmed. */
+/** Returns the terms of a text: its words, stemmed, without function words. */
 export const terms = (text: string): ReadonlyArray<string> =>
   (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => !functionWords.has(word)).map(stem)
 
 const arithmetic = "arithmetic calculation numbers mathematics"
 
-/** Clues to a subject that a question does not name, and the words in which a worker would describe that subject. */
+/**
+ * Cues for subjects that a question does not name, with the words that a worker's description would use for each
+ * subject.
+ */
 const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; readonly most?: number | undefined }> = [
   {
     cue: /\d ?% of \d|(?:\d|\b[a-z]|\))\s*[+−*×÷^]\s*(?:[\d(]|[a-z]\b)|(?:\d|\b[a-z]|\))\s+[-/]\s+(?:[\d(]|[a-z]\b)|\b(?:plus|minus|times(?= (?:\d|as|that|itself|the\b|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\b))|add|sum|subtract|multipl\w+|divid\w+|product|quotient|remainder|squared|(?:square|cube) roots?|squares? of|per ?cent of|cubed|modulo|factorial|how many .{1,60} (?:left|altogether|in total|now))\b/g,
     words: arithmetic,
-    // Nearly every question with numbers in it sounds like arithmetic.
+    // Limited, because most questions with numbers resemble arithmetic.
     most: 1
   },
   {
@@ -98,21 +101,22 @@ const subjects: ReadonlyArray<{ readonly cue: RegExp; readonly words: string; re
 
 const mostHits = 2
 
-/** An equation in symbols with an unknown in it. */
+/** Matches a symbolic equation with an unknown. */
 const equation = /(?:\b\d*[a-z]\b[^=a-z"`]{0,30}=|=[^=a-z"`]{0,30}\b\d*[a-z]\b)/
 
-/** A subject counts more than a word that a question and a description happen to share. */
+/** Weight of a subject, relative to a word that occurs in both a question and a description by chance. */
 const subjectWeight = 2
 
 /**
- * Without quotations and code: a question works on them, but is not about them. The fence still shows that it has code.
+ * Removes quotations and code, which a question operates on but is not about. The code fence remains as a sign that
+ * there is code.
  */
 const withoutQuotes = (text: string) =>
   text.replace(/```[\s\S]*?(?:```|$)/g, "``` ").replace(/"[^"\n]*"|“[^”\n]*”|(?<!\p{L})'[^'\n]*'(?!\p{L})/gu, " ")
 
 /**
- * The weighted terms of a question: its own, and those of the subjects that its wording suggests, more for two clues
- * than for one.
+ * Returns the weighted terms of a question: its words, and the terms for the subjects that its wording suggests. A
+ * subject with two cues gets a higher weight than one with a single cue.
  */
 export const query = (text: string): ReadonlyMap<string, number> => {
   const weights = new Map<string, number>()
@@ -123,7 +127,7 @@ export const query = (text: string): ReadonlyMap<string, number> => {
   const isEquation = equation.test(lowered)
   for (const { cue, most = mostHits, words } of subjects) {
     const hits = lowered.match(cue)?.length ?? 0
-    // The sums in an equation are not what it asks for.
+    // The arithmetic within an equation is not the subject of the question.
     if (hits > 0 && !(isEquation && words === arithmetic))
       for (const term of terms(words)) add(term, subjectWeight * Math.min(hits, most))
   }

@@ -2,11 +2,11 @@
  * Splits a composite question by its wording: sentences, numbered parts, "first ... then ...", and references ("that
  * number", "the result", "part 1", a named quantity).
  *
- * It is a heuristic for English that prefers too few parts to too many: text that is not a separate request stays with
- * its neighbor.
+ * This is a heuristic for English that prefers too few parts over too many: text that is not a separate request remains
+ * with its neighbor.
  */
 
-/** A request within a question, and the earlier parts whose answers it refers to. */
+/** A request within a question, with the earlier parts whose answers it refers to. */
 export interface Part {
   readonly text: string
   readonly needs: ReadonlyArray<number>
@@ -30,20 +30,20 @@ const asks = new RegExp(`^(?:${questionWords})\\b`, "i")
 
 const request = new RegExp(`^(?:please\\s+)?(?:${verbs}|${questionWords})\\b`, "i")
 
-/** A clause that leads into a request: "Using the answer, add 3 to it". */
+/** Matches an introductory clause before a request: "Using the answer, add 3 to it". */
 const led = new RegExp(
   `^(?:using|with|from|given|taking|based on|for|in|if)\\b.{1,80}?,\\s*(?:${verbs}|${questionWords})\\b`,
   "i"
 )
 
-/** Asks about the result of a change that was just described: one request together with it. */
+/** Matches a question about the result of a change described just before; the two form one request. */
 const asksOfChange = /\bthe (?:new|resulting|updated|changed|combined|remaining) \w+/i
 
-/** Greetings and fillers before a request, such as "Hi team," and "Ok so". */
+/** Matches greetings and fillers before a request, such as "Hi team," and "Ok so". */
 const greeting =
   /^(?:(?:hi|hello|hey|dear)\b(?: (?:all|both|everyone|everybody|folks|guys|team|there))?[,.!:]*\s+|(?:ok|okay|alright|so|well|now)\b,?\s+)+/i
 
-/** Says how to answer, or asks for what was just worked out: not a request of its own. */
+/** Matches a sentence that states how to answer or asks for the previous result, which is not a separate request. */
 const closing = new RegExp(
   [
     "^(?:please )?(?:(?:only |just )?(?:answer|reply|respond)|show|explain your|justify|your answer|the answer should)\\b",
@@ -82,21 +82,21 @@ const refersBack = new RegExp(
 interface Fragment {
   /** The text as a separate request, without its opening ("and", "then", a number). */
   readonly text: string
-  /** The text as it reads behind a greeting, to be joined to the preceding text. */
+  /** The text without a greeting, to be appended to the preceding text. */
   readonly continued: string
-  /** Whether it starts with a number or letter. */
+  /** Whether it starts with a list number or letter. */
   readonly marked: boolean
   /** Whether it starts with "then", "next" or "finally". */
   readonly sequel: boolean
-  /** The text's line, and its position in that line. */
+  /** The index of its line, and its position in that line. */
   readonly line: number
   readonly place: number
 }
 
-/** Stands for text that must not be cut: code and quotations. */
+/** Matches the placeholder for text that must not be split: code and quotations. */
 const held = /\uE000(\d+)\uE001/g
 
-/** Indented lines are, but those of a list that has numbers. */
+/** Whether a line is code: it is indented and not an item of a numbered list. */
 const isCode = (line: string) =>
   /^(?: {2,}|\t)(?!\(?(?:\d{1,2}|[a-e])[.)]\s)\S/.test(line) ||
   /[;{}]\s*$/.test(line) ||
@@ -122,7 +122,7 @@ const marker = /^\s*(?:\(?(?:\d{1,2}|[a-e]|i{1,3})\)|\d{1,2}[.:](?!\d)|(?:step|p
 
 const follows = `(?=(?:${verbs}|what|which|who|when|where|how)\\b)`
 
-/** Possible boundaries between two requests. Each match is at the beginning of the second. */
+/** Matches possible boundaries between two requests, at the start of the second one. */
 const boundary = new RegExp(
   [
     "(?<=[.?!]\\)?)(?<!\\b(?:e\\.g|i\\.e|etc|vs|approx|mr|mrs|ms|dr|st|fig|eq)\\.)(?<!(?:^|[.?!;:]\\s+)\\d{1,2}[.)])\\s+(?=[\"'(\uE000]?[A-Z0-9\uE000])",
@@ -134,7 +134,10 @@ const boundary = new RegExp(
   "gi"
 )
 
-/** The word that opens a sentence is capital there, so the case matters in the first alternative alone. */
+/**
+ * Splits a line at the boundaries. Only the first alternative is case-sensitive, because a capital letter marks the
+ * start of a sentence.
+ */
 const cut = (line: string): ReadonlyArray<string> => {
   const pieces: Array<string> = []
   let start = 0
@@ -162,13 +165,13 @@ const fragment = (piece: string, line: number, place: number): Fragment => {
 
 const words = (text: string) => text.split(/\s+/).filter((word) => /\w|\uE000/.test(word)).length
 
-/** Words before a colon that name what follows: "Let A be the answer to this:", "Step 1:". */
+/** Matches a label before a colon: "Let A be the answer to this:", "Step 1:". */
 const label = /^[^:?!.]{1,60}:\s+/
 
-/** A quantity that is named and described rather than given: "let N be the number of ...". */
+/** Matches a quantity that is named and described without a value: "let N be the number of ...". */
 const definition = /^(?:let|call|suppose|define)\b.*\b(?:be|as|denote|equal)\s+(?:the|how many)\b/i
 
-/** Ends as a question does, whatever smiles behind it. */
+/** Matches the end of a question, ignoring symbols such as emoticons after the question mark. */
 const endsAsQuestion = /\?[^\w\uE000]*$/
 
 const isRequest = ({ marked, text }: Fragment): boolean => {
@@ -182,7 +185,7 @@ const isRequest = ({ marked, text }: Fragment): boolean => {
 // References
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The letters by which a part calls its answer: "let N be", "call it N", "(call this A)". */
+/** Returns the letters by which a part names its answer: "let N be", "call it N", "(call this A)". */
 const namesGiven = (text: string): ReadonlyArray<string> =>
   [
     ...text.matchAll(/\b(?:let|define)\s+([A-Za-z])\s+(?:be|equal|denote)\b/gi),
@@ -193,7 +196,10 @@ const namesGiven = (text: string): ReadonlyArray<string> =>
 export const mentions = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
 
-/** Returns the earlier parts whose answers a part needs by its wording. A sequel always needs the last one. */
+/**
+ * Returns the earlier parts whose answers a part needs, judged by its wording. A sequel always needs the preceding
+ * part.
+ */
 export const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<string>): ReadonlyArray<number> => {
   const all = earlier.map((_, index) => index)
   const named = all.filter((index) => {
@@ -213,10 +219,13 @@ export const needsOf = (text: string, sequel: boolean, earlier: ReadonlyArray<st
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Code keeps its lines. */
+/** Joins two texts; line breaks around code are preserved. */
 const joinTexts = (left: string, right: string) => `${left}${right.startsWith("\uE000") ? "\n" : " "}${right}`
 
-/** Groups fragments around requests: what precedes a request belongs to it, and what follows the last to the last. */
+/**
+ * Groups fragments around requests: text before a request is attached to it, and text after the last request to the
+ * last one.
+ */
 const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => {
   const groups: Array<Fragment> = []
   let waiting: Array<string> = []
@@ -247,11 +256,11 @@ const gather = (fragments: ReadonlyArray<Fragment>): ReadonlyArray<Fragment> => 
   return groups
 }
 
-/** Longer texts hold a document, whose sentences are not requests. */
+/** Maximum length in characters; longer texts contain a document, whose sentences are not requests. */
 const longestQuestion = 20_000
 const mostParts = 20
 
-/** Returns the parts of a question in order, or the whole question as one part if it cannot be split. */
+/** Returns the parts of a question in order. A question that cannot be split is returned as one part. */
 export const split = (question: string): ReadonlyArray<Part> => {
   if (question.length > longestQuestion) return [{ text: question, needs: [] }]
   const { release, text } = hold(question)
@@ -268,7 +277,10 @@ export const split = (question: string): ReadonlyArray<Part> => {
   }))
 }
 
-/** As a sentence of its own: a capital first, no comma or "and" last, and its own full stop or question mark. */
+/**
+ * Formats a text as a separate sentence: a capital first letter, no trailing comma or "and", and a full stop or
+ * question mark.
+ */
 const sentence = (text: string): string => {
   const body = text.replace(/[\s,;:]+$/, "").replace(/,? and$/, "")
   const end = /[.?!\uE001][^\w\uE000]*$/.test(body) ? "" : asks.test(body) ? "?" : "."

@@ -1,16 +1,17 @@
-/** Environment variables with keys, addresses and settings. Only this module reads them. */
+/** Reads environment variables with keys, addresses and settings. No other module of the package reads them. */
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 
-/** Environment variables by name. */
+/** Environment variables keyed by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the variables with the given names, without empty ones.
+ * Returns the variables with the given names; empty ones are omitted.
  *
  * **Details**
  *
- * Reads through Effect's `Config`: from the process environment, unless the context has another `ConfigProvider`.
+ * Variables are read through Effect's `Config`: from the process environment, unless the context has a different
+ * `ConfigProvider`.
  *
  * **Example**
  *

@@ -1,15 +1,15 @@
-/** The built-in recipes of `divisi`. Each is loaded on first use, because its dependencies may not be installed. */
+/** The built-in recipes of `divisi`. Each one is loaded on first use, because its dependencies may not be installed. */
 import type { Recipe } from "./Recipe.ts"
 
-/** A recipe with its description. */
+/** A built-in recipe with its description. */
 export interface Known {
   readonly description: string
-  /** The engines that `--engine` accepts, with the recipe's own first. */
+  /** The engines accepted by `--engine`; the first one is the default. */
   readonly engines: readonly [string, ...ReadonlyArray<string>]
   readonly load: () => Promise<Recipe>
 }
 
-/** The built-in recipes by name. */
+/** The built-in recipes, keyed by name. */
 export const recipes = {
   gym: {
     description:

@@ -1,13 +1,13 @@
-/** Settings of recipes in the environment. */
+/** Recipe settings read from environment variables. */
 import type { Pricing } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
 import * as Environment from "./Environment.ts"
 import { seats } from "./paper/Seats.ts"
 
-/** A setting in the environment that cannot be used. */
+/** Thrown if an environment variable has an invalid value. */
 export class SettingError extends Error {}
 
-/** Numbers with something between them; `undefined` where it is anything else. */
+/** Parses a fixed number of numbers with a separator; returns `undefined` for any other text. */
 export const numbers = (text: string, count: number, between = ","): ReadonlyArray<number> | undefined => {
   const all = text.split(between).map((part) => (part.trim() === "" ? Number.NaN : Number(part)))
   return all.length === count && all.every((value) => value >= 0 && Number.isFinite(value)) ? all : undefined
@@ -28,7 +28,7 @@ const priceOf = (text: string): readonly [string, Pricing] => {
   return [id, { inputPerMillion, outputPerMillion, source: "DIVISI_WORKER_PRICES" }]
 }
 
-/** Prices of workers in the paper's pool: `DIVISI_WORKER_PRICES=qwen3-32b=0.1/0.3,gemma-3-27b-it=0/0`. */
+/** Prices of the workers in the paper's pool: `DIVISI_WORKER_PRICES=qwen3-32b=0.1/0.3,gemma-3-27b-it=0/0`. */
 export const workerPrices: Effect.Effect<Readonly<Record<string, Pricing>>, SettingError> = Effect.flatMap(
   Environment.read(["DIVISI_WORKER_PRICES"]),
   ({ DIVISI_WORKER_PRICES: prices }) =>

@@ -1,4 +1,4 @@
-/** An engine for the Tinker API, configured by environment variables. */
+/** Creates an engine for the Tinker API, configured by environment variables. */
 
 import type { Estimate } from "@divisi/trainer"
 import type { EngineError, Tokenizer } from "@divisi/trainer/Engine"
@@ -12,7 +12,7 @@ import { numbers, SettingError } from "./Settings.ts"
 
 const servers = ["hosted", "skyrl-jax", "skyrl-fsdp"] as const
 
-/** The settings that are set in the environment. */
+/** The Tinker settings present in the environment. */
 export const settings: Effect.Effect<Environment.Environment> = Environment.read([
   "TINKER_API_KEY",
   "TINKER_BASE_GGUF",
@@ -29,13 +29,16 @@ const dialectOf = ({ TINKER_SERVER: name }: Environment.Environment) => {
   throw new SettingError(`TINKER_SERVER is "${name}"; it may be ${servers.join(", ")}, or be absent.`)
 }
 
-/** Returns the base model's tokenizer: from the folder in `TINKER_TOKENIZER`, or the model's own from Hugging Face. */
+/** Returns the base model's tokenizer: from the folder in `TINKER_TOKENIZER`, otherwise from Hugging Face. */
 export const tokenizer = (baseModel: string) =>
   Effect.flatMap(settings, ({ TINKER_TOKENIZER: folder }) =>
     HuggingFaceTokenizer.load(folder === undefined ? { model: baseModel } : { folder })
   )
 
-/** Opens an engine with the key in `TINKER_API_KEY`, at `TINKER_BASE_URL` or, by default, at the hosted service. */
+/**
+ * Opens an engine with the key in `TINKER_API_KEY`. Connects to `TINKER_BASE_URL` or, by default, to the hosted
+ * service.
+ */
 export const open = (
   baseModel: string,
   tokenizer: Tokenizer
@@ -56,7 +59,7 @@ export const open = (
     return pricing === undefined ? made : { ...made, pricing }
   })
 
-/** Parses the server's prices, in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
+/** Parses the server's prices in USD per million tokens: `TINKER_PRICES=prefill,sample,train`. */
 const pricing = (prices: string): Estimate.EngineRates => {
   const [prefillPerMillion, samplePerMillion, trainPerMillion] = numbers(prices, 3) ?? []
   if (prefillPerMillion === undefined || samplePerMillion === undefined || trainPerMillion === undefined) {
@@ -67,7 +70,7 @@ const pricing = (prices: string): Estimate.EngineRates => {
   return { pricing: { prefillPerMillion, samplePerMillion, trainPerMillion, source: "TINKER_PRICES" } }
 }
 
-/** How quick the server is, in tokens per second of all requests together: `TINKER_SPEED=sampled,learned`. */
+/** Parses the server's speed in tokens per second, summed over all requests: `TINKER_SPEED=sampled,learned`. */
 const speed = (text: string): Estimate.EngineRates => {
   const [sampled = 0, learned = 0] = numbers(text, 2) ?? []
   if (sampled > 0 && learned > 0) {
@@ -78,7 +81,7 @@ const speed = (text: string): Estimate.EngineRates => {
   )
 }
 
-/** Returns the server's prices and speed, as far as they are set in the environment. */
+/** Returns the server's prices and speed, if they are set in the environment. */
 export const rates = ({ TINKER_PRICES, TINKER_SPEED }: Environment.Environment): Estimate.EngineRates => ({
   ...(TINKER_PRICES ? pricing(TINKER_PRICES) : {}),
   ...(TINKER_SPEED ? speed(TINKER_SPEED) : {})

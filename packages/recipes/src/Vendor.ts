@@ -1,8 +1,8 @@
 /**
- * The vendors and servers whose models become workers by name: `openai:gpt-5`, `ollama:qwen3:8b`.
+ * Vendors and servers whose models can be used as workers by name: `openai:gpt-5`, `ollama:qwen3:8b`.
  *
- * Keys and base URLs come from the environment. A vendor's package is loaded when its first model is created; if it is
- * not installed, this fails with Node's error, which names the package.
+ * Keys and base URLs are read from the environment. A vendor's package is loaded when its first model is created; if it
+ * is not installed, this fails with Node's error, which names the package.
  */
 import type { Worker, WorkerRequest } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -20,50 +20,50 @@ export interface Settings extends Pick<WorkerRequest, "maxOutputTokens" | "tempe
   readonly description?: string | undefined
   readonly apiKey?: string | Redacted.Redacted<string> | undefined
   readonly baseURL?: string | undefined
-  /** The number of threads, for models that run in this process. */
+  /** Number of threads, for models that run in this process. */
   readonly threads?: number | undefined
 }
 
-/** A vendor, or a kind of server. */
+/** A vendor or a type of server. */
 export interface Vendor {
   readonly name: string
-  /** The environment variables for its key. The first one that is set is used. */
+  /** The environment variables that may contain its key. The first one that is set is used. */
   readonly keys: ReadonlyArray<string>
-  /** True if its models run in this process. */
+  /** `true` if its models run in this process. */
   readonly isLocal?: true | undefined
   /** Whether the vendor requires a key. */
   readonly needsKey: boolean
-  /** The environment variables for its base URL. */
+  /** The environment variables that may contain its base URL. */
   readonly baseURLs: ReadonlyArray<string>
   readonly make: (model: string, settings: Settings) => Promise<Worker>
-  /** Creates an embedder. Absent if embeddings of this vendor are not supported. */
+  /** Creates an embedder. Undefined if embeddings from this vendor are not supported. */
   readonly embed?:
     | ((model: string, connection: Connection, reading?: Reading) => Effect.Effect<Embed, Error, Scope.Scope>)
     | undefined
 }
 
-/** The key and base URL of a vendor. */
+/** The key and base URL for a vendor. */
 export type Connection = Pick<Settings, "apiKey" | "baseURL">
 
-/** Options for embedding texts. */
+/** Options for computing embeddings. */
 export interface Reading {
-  /** The maximum number of tokens per text, for embedders that run on this machine. Longer texts are truncated. */
+  /** Maximum number of tokens per text, for embedders that run on this machine. Longer texts are truncated. */
   readonly mostTokens?: number | undefined
 }
 
-/** Returns a vector for each text, in order. */
+/** Returns a vector for each text, in the same order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
 ) => Promise<ReadonlyArray<ReadonlyArray<number>>>
 
-/** A parsed `vendor:model` reference. */
+/** A parsed reference in the form `vendor:model`. */
 export interface Reference {
   readonly vendor: string
   readonly model: string
 }
 
-/** Why a worker cannot be created from a reference. */
+/** The reason why a worker cannot be created from a reference. */
 export type Problem =
   | { readonly type: "vendor"; readonly vendor: string }
   | { readonly type: "key"; readonly variables: ReadonlyArray<string> }
@@ -74,17 +74,17 @@ export type Problem =
 
 type PresetName = keyof typeof import("@divisi/providers-openai").presets
 
-/** The package of OpenAI and of servers that speak its dialects, where it is installed. */
+/** Loads the package for OpenAI and compatible servers, if it is installed. */
 const openaiPackage = Effect.tryPromise({
   try: () => import("@divisi/providers-openai"),
   catch: (error) => error as Error
 })
 
-/** Embeddings of OpenAI, or of a server that has the same endpoint. */
+/** Computes embeddings with OpenAI, or with a server that has a compatible endpoint. */
 const embedWith = (model: string, connection: Connection) =>
   Effect.map(openaiPackage, ({ openaiEmbeddings }) => openaiEmbeddings(model, connection))
 
-/** A server that speaks Chat Completions, in what it is known to differ. */
+/** A server compatible with Chat Completions, with a preset for its known differences. */
 const preset = (name: string, preset: PresetName, variable: string, needsKey: boolean): Vendor => ({
   name,
   keys: [`${variable}_API_KEY`],
@@ -92,7 +92,7 @@ const preset = (name: string, preset: PresetName, variable: string, needsKey: bo
   baseURLs: [`${variable}_BASE_URL`],
   make: async (model, settings) => {
     const { openaiCompatible, presets } = await import("@divisi/providers-openai")
-    // Without a key of its own the preset's would be looked for in the environment once more.
+    // Without an explicit key, the preset would read the environment again.
     const { apiKey: _, ...known }: (typeof presets)[PresetName] & { readonly apiKey?: unknown } = presets[preset]
     return openaiCompatible({
       ...known,
@@ -108,7 +108,7 @@ const preset = (name: string, preset: PresetName, variable: string, needsKey: bo
     )
 })
 
-/** Any other server that speaks Chat Completions, whose base URL is in the environment. */
+/** Any other server compatible with Chat Completions, with its base URL in an environment variable. */
 const unknownServer = (name: string, variable: string): Vendor => ({
   name,
   keys: [`${variable}_API_KEY`],
@@ -171,10 +171,10 @@ export const vendors: ReadonlyArray<Vendor> = [
 // Making workers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Converts a name to the form of an environment variable: `my-server` to `MY_SERVER`. */
+/** Converts a name to environment variable format: `my-server` becomes `MY_SERVER`. */
 const variableOf = (name: string): string => name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")
 
-/** Parses `vendor:model`. Returns `undefined` if the vendor or the model is missing. */
+/** Parses a reference in the form `vendor:model`. Returns `undefined` if either part is missing. */
 export const parse = (text: string): Reference | undefined => {
   const colon = text.indexOf(":")
   return colon <= 0 || colon === text.length - 1
@@ -182,7 +182,7 @@ export const parse = (text: string): Reference | undefined => {
     : { vendor: text.slice(0, colon), model: text.slice(colon + 1) }
 }
 
-/** Returns the environment variables for the known vendors and for servers with the given names. */
+/** Reads the environment variables for the known vendors and for servers with the given names. */
 export const environment = (
   known: ReadonlyArray<Vendor>,
   servers: ReadonlyArray<string> = []
@@ -194,11 +194,11 @@ export const environment = (
     ])
   )
 
-/** The first of the variables that is set. */
+/** Returns the value of the first variable that is set. */
 const firstSet = (names: ReadonlyArray<string>, environment: Environment): string | undefined =>
   names.map((name) => environment[name]).find((value) => value !== undefined && value !== "")
 
-/** Returns the vendor with a name: a known one, or a server whose base URL is set in the environment. */
+/** Returns the vendor with a name: a known vendor, or a server whose base URL is set in the environment. */
 export const find = (known: ReadonlyArray<Vendor>, name: string, environment: Environment): Vendor | undefined => {
   const found = known.find((vendor) => vendor.name === name)
   if (found !== undefined) return found
@@ -206,7 +206,7 @@ export const find = (known: ReadonlyArray<Vendor>, name: string, environment: En
   return firstSet(server.baseURLs, environment) === undefined ? undefined : server
 }
 
-/** Returns the reason why a worker cannot be created, or `undefined` if it can. */
+/** Returns the reason why a worker cannot be created from a reference; `undefined` if it can. */
 export const problemOf = (
   known: ReadonlyArray<Vendor>,
   { vendor: name }: Reference,
@@ -219,14 +219,14 @@ export const problemOf = (
     : undefined
 }
 
-/** Formats a problem as a sentence about a worker. */
+/** Describes a problem in a sentence that names the worker. */
 export const explain = (known: ReadonlyArray<Vendor>, worker: string, problem: Problem): string =>
   problem.type === "key"
     ? `${worker} needs a key: set ${problem.variables.join(" or ")}.`
     : `${worker} is not a known vendor. Use one of ${known.map(({ name }) => name).join(", ")} before the ` +
       `colon, or set ${variableOf(problem.vendor)}_BASE_URL to a server with the Chat Completions API.`
 
-/** Returns the key and base URL of a vendor from the environment. */
+/** Returns the key and base URL for a vendor from the environment. */
 export const connection = (vendor: Vendor, environment: Environment): Connection => {
   const apiKey = firstSet(vendor.keys, environment)
   const baseURL = firstSet(vendor.baseURLs, environment)

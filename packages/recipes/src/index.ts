@@ -1,4 +1,4 @@
-/** Recipes by name, each with everything that a training run needs, and the pool of the Conductor paper. */
+/** Recipes by name, with all the parts of a training run, and the pool from the Conductor paper. */
 export * as Environment from "./Environment.ts"
 export { PaperPoolError, type PaperPoolOptions, type PaperSetting, paperPool } from "./paper/PaperPool.ts"
 export type { DryRunFacts, Recipe, RecipeOptions, Training } from "./Recipe.ts"

@@ -1,5 +1,5 @@
 /**
- * The gym recipe: a Conductor of under a million weights, trained from nothing in the offline gym on two processor
+ * The gym recipe: trains a Conductor with under a million weights from scratch in the offline gym, on two processor
  * cores.
  */
 
@@ -19,10 +19,10 @@ import { heldOutPools } from "./HeldOutPools.ts"
 import * as Plan from "./Plan.ts"
 import * as WarmStart from "./WarmStart.ts"
 
-/** Any part of the pool, except the pools held out for testing. */
+/** Samples any subset of the pool, except the pools held out for testing. */
 const pools = (min: number, max: number) => ({ type: "random", min, max, heldOut: heldOutPools }) as const
 
-/** All workers of the gym, without their delays. */
+/** All gym workers, without simulated latency. */
 const pool = GymPool.make({ latencyMillis: 0 })
 
 const tokenizerOf = Effect.gen(function* () {
@@ -43,7 +43,7 @@ const tokenizerOf = Effect.gen(function* () {
   )
 })
 
-/** The tokens with which descriptions begin. */
+/** Returns the tokens that can start a description. */
 const titles = (tokenizer: Tokenizer.Tokenizer) =>
   pool.workers.map((_, worker) => Tokenizer.encode(tokenizer, ` ${Plan.titleOf(pool, worker)}`)[0]!)
 
@@ -66,23 +66,23 @@ const engineOf = (seed: number) =>
       tokenizer,
       tensors: Induction.tensors(config, seed, titles(tokenizer)),
       name: "divisi-tiny",
-      // More would be faster, and hold more than 3 GB.
+      // More threads would be faster, but need more than 3 GB.
       threads: 2,
-      // Completions of a like length come together, and half of them need not be padded like the longest.
+      // Completions of similar length are grouped, so that half of them need no padding to the longest.
       completionsPerPass: 8,
       memoryBytes: 3.6e8
     })
   })
 
-/** Sizes that shorter runs change. */
+/** Sizes that differ between full and shortened runs. */
 export interface Sizes {
   readonly reading: number
   readonly finding: number
   readonly learning: number
   readonly recursing: number
-  /** Examples of a step of the warm start. */
+  /** Number of examples per step of the warm start. */
   readonly examples: number
-  /** Questions of an iteration, and completions of each. */
+  /** Number of questions per iteration, and of completions per question. */
   readonly questions: number
   readonly group: number
 }
@@ -108,7 +108,7 @@ const words = WarmStart.exercises("words of descriptions", { pool, pools: pools(
 
 const plansForFew = plansFor(1, 2)
 
-/** Mostly exercises: while plans have the say, the first weights forget how to find. */
+/** Mostly exercises: if plans dominate the loss, the model forgets how to look up workers. */
 const finding = WarmStart.mixed("words, and plans by lot", [
   { source: words, share: 7 },
   { source: plansForFew, share: 3 }
@@ -120,21 +120,22 @@ const reading = WarmStart.mixed("plans by lot, and words", [
   { source: words, share: 3 }
 ])
 
-/** Settings shared by both phases of reinforcement learning. */
+/** Returns the settings shared by both reinforcement learning phases. */
 const rewarded = ({ group, questions }: Sizes): GrpoInput => ({
   tasks: "gym",
   questions,
   groupSize: group,
   minibatches: Math.min(4, questions),
   advantage: { equalBy: "correctness" },
-  // Held to what it has read: without a penalty for leaving it, finding gets worse while choosing gets better.
+  // Limits the distance from the warm start. Without this penalty, looking up workers gets worse while choosing them
+  // gets better.
   objective: { kl: 0.03 },
-  // Small samples, so that the second-best worker is visible when the exact ones are missing.
+  // Small subsets, so that the model also learns the second-best worker for the case that the best one is missing.
   pool: pools(3, 12),
   rollouts
 })
 
-/** The recipe at some size. */
+/** Creates the recipe for the given sizes. */
 export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
   name: "gym",
   engine: engineOf(seed),
@@ -163,7 +164,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
       name: "learning",
       ...rewarded(sizes),
       iterations: sizes.learning,
-      // A few, so that what was read of second rounds is not forgotten.
+      // A small share, so that the model does not forget how second rounds look.
       recursion: { share: 0.1, rounds: 1 },
       optimizer: { learningRate: 2.5e-4, beta2: 0.99, schedule: falling(0.05) }
     }),
@@ -176,7 +177,7 @@ export const make = (sizes: Sizes, { seed }: { readonly seed: number }) => ({
   ]
 })
 
-/** The sizes of `divisi train --recipe gym`: about an hour on two processor cores. */
+/** The sizes for `divisi train --recipe gym`: about an hour on two processor cores. */
 const whole: Sizes = {
   finding: 80,
   reading: 340,
@@ -187,7 +188,7 @@ const whole: Sizes = {
   group: 16
 }
 
-/** `divisi train --recipe gym`. */
+/** The recipe for `divisi train --recipe gym`. */
 export const gym: Recipe = ({ seed }) => ({
   ...make(whole, { seed }),
   checkpoints: { every: 20, keep: 3 },

@@ -1,8 +1,8 @@
 /**
- * Plans as the tiny Conductor writes them: a thought for each step, then the three lists.
+ * The plan format of the tiny Conductor: a line of reasoning for each step, followed by the three lists.
  *
- * A thought names the part that a step works on, the word used to look up a worker, the first word of that worker's
- * description and, last, its ordinal. This separates the facts to be learned: where a part is and its kind, which
+ * Each line names the part that the step handles, the word used to look up a worker, the first word of that worker's
+ * description and, last, its ordinal. This separates the facts to be learned: the position and kind of a part, which
  * worker is good at that kind, and that worker's position in the list.
  */
 
@@ -10,24 +10,24 @@ import type { Workflow } from "@divisi/core"
 import type { WorkerPool } from "@divisi/core/WorkerPool"
 import type { Family } from "@divisi/gym"
 
-/** The purpose of a step: an attempt at a part, or a check of the attempts before it. */
+/** The purpose of a step: an attempt at a part, or a check of the preceding attempts. */
 export interface PlannedStep {
   readonly kind: Family.FamilyName
-  /** The part's number, from 1. */
+  /** Number of the part, starting at 1. */
   readonly part: number
   readonly isCheck: boolean
-  /** The ordinal of the worker. */
+  /** Ordinal of the worker. */
   readonly worker: number
   readonly access: Workflow.Access
 }
 
-/** The first word of a worker's description, which tells all workers of the gym apart. */
+/** Returns the first word of a worker's description, which is unique among the gym's workers. */
 export const titleOf = (pool: WorkerPool, worker: number): string =>
   /^\w+/.exec(pool.workers[worker]!.description ?? "")?.[0] ?? ""
 
 /**
- * The words that descriptions use for a kind, letter for letter, so that they can be matched there. Thoughts name a
- * kind by the first word, which starts a description if any does.
+ * The exact terms that descriptions use for each kind, so that the model can match them by copying. Reasoning lines use
+ * the first term, which is at the start of a description if any is.
  */
 export const words = {
   arithmetic: ["arithmetic", "mathematics"],
@@ -40,33 +40,33 @@ export const words = {
   program: ["programs"]
 } as const satisfies Record<Family.FamilyName, ReadonlyArray<string>>
 
-/** The word used to look up a checking worker in descriptions, for any kind of check. */
+/** The term used to look up a checking worker, for any kind of check. */
 export const wordForChecks = "Checks"
 
 const subtaskOf = ({ isCheck, part }: PlannedStep): string => (isCheck ? `Check part ${part}` : `Part ${part}`)
 
-/** A line of thought: the number of a part, a word for what is sought, and the worker that is found. */
+/** Formats a line of reasoning: the number of a part, the lookup term, and the selected worker. */
 export const thought = (pool: WorkerPool, part: number, sought: string, worker: number): string =>
   `${part} ${sought}: ${titleOf(pool, worker)}=${worker}`
 
-/** The word by which a worker is sought. */
+/** Returns the term used to look up a worker for a step. */
 export const soughtOf = ({ isCheck, kind }: Pick<PlannedStep, "isCheck" | "kind">): string =>
   isCheck ? wordForChecks : words[kind][0]
 
 const thoughtOf = (pool: WorkerPool, step: PlannedStep): string => thought(pool, step.part, soughtOf(step), step.worker)
 
-/** A plan as a workflow. */
+/** Converts a plan to a workflow. */
 export const workflowOf = (steps: ReadonlyArray<PlannedStep>): Workflow.Workflow => ({
   steps: steps.map((step) => ({ worker: step.worker, subtask: subtaskOf(step), access: step.access }))
 })
 
-/** A list as Python reads it, without blanks, so that a number is the same token at any position. */
+/** Formats a Python list without spaces, so that a number is encoded as the same token at every position. */
 const list = (items: ReadonlyArray<unknown>): string => JSON.stringify(items)
 
-/** The first of the three lists, which repeats the ordinals of the thoughts. */
+/** Formats the first of the three lists, which repeats the ordinals from the reasoning lines. */
 export const modelIds = (workers: ReadonlyArray<number>): string => `model_id = ${list(workers)}`
 
-/** Writes a plan as the model should write it. A plan without steps accepts the previous answer. */
+/** Formats a plan in the form expected from the model. A plan without steps accepts the previous answer. */
 export const write = (pool: WorkerPool, steps: ReadonlyArray<PlannedStep>): string =>
   [
     ...(steps.length === 0 ? ["done"] : steps.map((step) => thoughtOf(pool, step))),

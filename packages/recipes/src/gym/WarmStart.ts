@@ -1,10 +1,10 @@
 /**
- * The supervised phase before any reward: the tiny Conductor learns to read a question, to write a plan, and to find a
- * worker in the list.
+ * The supervised phase before reinforcement learning: the tiny Conductor learns to read a question, to write a plan,
+ * and to look up workers in the list.
  *
- * Examples are real questions of the gym's training split, with plans whose attempts and checks are sampled at random.
- * Workers are sampled too, mostly from those whose descriptions mention the kind. The examples do not show how accurate
- * each worker is, or which choice pays.
+ * Examples use questions from the gym's training split with randomly sampled plans. Workers are sampled as well, mostly
+ * from those whose descriptions mention the kind. The examples do not show how accurate each worker is or which choice
+ * is best.
  */
 
 import { Prompt, Seed } from "@divisi/core"
@@ -22,33 +22,37 @@ import * as Effect from "effect/Effect"
 import * as Draw from "./Draw.ts"
 import * as Plan from "./Plan.ts"
 
-/** Which examples. */
+/** Options for generating examples. */
 export interface Options {
   readonly pool: WorkerPool
   readonly pools: PoolConfig
-  /** Plans for each question. */
+  /** Number of plans per question. */
   readonly plans: number
-  /** The share of examples that are a second round. */
+  /** Share of examples that are second rounds. */
   readonly recursive: number
   readonly composites: number
 }
 
 export const maxSteps = 5
 
-/** The share of parts that are checked if a worker can check; and of these, the share that is attempted twice. */
+/** The share of parts that are checked if the pool has a checker, and the share of these with two attempts. */
 const checked = 0.3
 const attemptedTwice = 0.5
 
 /**
- * The share of attempts by the nearest of those who are described by a word for the kind, and of the rest by the next.
+ * The share of attempts assigned to the best-described worker for the kind; the same share of the remainder goes to the
+ * next one, and so on.
  */
 const near = 0.7
 
-/** The share of answers that a second round accepts, and of the rest the share for which the whole is planned again. */
+/**
+ * The share of answers that a second round accepts, and the share of the remaining ones that are planned again from the
+ * start.
+ */
 const stands = 0.5
 const wholeAgain = 0.5
 
-/** The words of a description that can be sought. */
+/** Returns the words of a description that can be used for lookup. */
 const wordsOf = ({ description = "" }: Pick<Worker, "description">): ReadonlyArray<string> =>
   description.match(/[a-zA-Z]{4,}/g) ?? []
 
@@ -57,23 +61,26 @@ const anyOf = ({ workers }: WorkerPool): ReadonlyArray<number> => workers.map((_
 const describedBy = (pool: WorkerPool, words: ReadonlyArray<string>): ReadonlyArray<number> =>
   anyOf(pool).filter((at) => wordsOf(pool.workers[at]!).some((word) => words.includes(word)))
 
-/** Returns any worker whose description contains a word, or else any worker of the pool. */
+/** Returns a random worker whose description contains a word, or any worker from the pool if no description does. */
 const found = (draw: Seed.Draw, pool: WorkerPool, word: string): number => {
   const having = describedBy(pool, [word])
   return Seed.pick(draw, having.length === 0 ? anyOf(pool) : having)
 }
 
-/** Returns a worker for a kind: mostly one described by its name, else by another word for it, sometimes any worker. */
+/**
+ * Returns a worker for a kind: usually one described with its name, otherwise with a synonym, and occasionally any
+ * worker.
+ */
 const foundFor = (draw: Seed.Draw, pool: WorkerPool, kind: Family.FamilyName): number => {
   const words = Plan.words[kind]
   const nearest = [describedBy(pool, [words[0]]), describedBy(pool, words)].filter(({ length }) => length > 0)
   return Seed.pick(draw, nearest.find(() => Seed.chance(draw, near)) ?? anyOf(pool))
 }
 
-/** Whether the pool has a worker that checks. */
+/** Whether the pool contains a checker. */
 const hasChecker = (pool: WorkerPool): boolean => describedBy(pool, [Plan.wordForChecks]).length > 0
 
-/** Returns the steps for a part, up to a maximum: an attempt, or one or two and a check. */
+/** Samples the steps for a part, up to a maximum: one attempt, or one or two attempts and a check. */
 const stepsByLot = (
   draw: Seed.Draw,
   pool: WorkerPool,
@@ -86,7 +93,7 @@ const stepsByLot = (
   return most > 2 && Seed.chance(draw, attemptedTwice) ? [attempt, attempt, check] : [attempt, check]
 }
 
-/** Samples a plan for a question of these parts. */
+/** Samples a plan for a question with the given parts. */
 const planByLot = (draw: Seed.Draw, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool): Array<Plan.PlannedStep> => {
   const steps: Array<Plan.PlannedStep> = []
   for (const [index, { family: kind }] of parts.entries()) {
@@ -98,8 +105,8 @@ const planByLot = (draw: Seed.Draw, parts: ReadonlyArray<Gym.Part>, pool: Worker
 }
 
 /**
- * Samples a plan for a second round. It is empty, which accepts an existing answer; or covers the whole question again;
- * or only the last part, whose steps see the previous answer.
+ * Samples a plan for a second round. The plan is empty, which accepts an existing answer, or covers the whole question
+ * again, or only the last part, whose steps receive the previous answer.
  */
 const secondByLot = (
   draw: Seed.Draw,
@@ -112,7 +119,7 @@ const secondByLot = (
   return stepsByLot(draw, pool, { kind: parts.at(-1)!.family, part: parts.length, access: "all" }, maxSteps)
 }
 
-/** The weights of what a line of thought is made of, and of the ordinals that are copied from it. */
+/** Loss weights for the parts of a reasoning line, and for the ordinals copied from it. */
 interface Weights {
   readonly sought: number
   readonly title: number
@@ -122,7 +129,7 @@ interface Weights {
 
 const ofPlans: Weights = { sought: 4, title: 1, ordinal: 4, copied: 5 }
 
-/** The lookup words in exercises are random. */
+/** Loss weights for exercises, in which the lookup terms are random and cannot be learned. */
 const ofExercises: Weights = { sought: 0.02, title: 2, ordinal: 4, copied: 4 }
 
 const spansOf = (text: string, weights: Weights): ReadonlyArray<ExampleSource.Span> => {
@@ -157,7 +164,7 @@ const answerOf = (text: string | undefined, error: unknown): Prompt.StepAnswer =
   return { type: "refused", text: said, worker }
 }
 
-/** Returns the outcome of a sampled plan, as shown to a second round. */
+/** Returns the outcome of a sampled plan, in the form shown in a second round. */
 const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>, pool: WorkerPool) => {
   const workflow = Plan.workflowOf(planByLot(draw, parts, pool))
   const retry = { maxAttempts: 4, baseDelayMillis: 0, maxDelayMillis: 0 }
@@ -175,10 +182,10 @@ const previousOf = (draw: Seed.Draw, task: Task, parts: ReadonlyArray<Gym.Part>,
   }))
 }
 
-/** The share of lines of an exercise that look up a kind, which may be missing from all descriptions. */
+/** The share of exercise lines that look up a kind. The kind may be missing from all descriptions. */
 const kindsSought = 0.3
 
-/** A line of an exercise: what is sought, and the ordinal of a worker that is found. */
+/** Samples a line of an exercise: a lookup term, and the ordinal of a matching worker. */
 const lineByLot = (draw: Seed.Draw, pool: WorkerPool) => {
   const sought = Seed.chance(draw, kindsSought)
     ? Plan.soughtOf({ kind: Seed.pick(draw, Family.names), isCheck: hasChecker(pool) && Seed.chance(draw, checked) })
@@ -186,13 +193,13 @@ const lineByLot = (draw: Seed.Draw, pool: WorkerPool) => {
   return { part: 1 + Seed.below(draw, 3), sought, worker: found(draw, pool, sought) }
 }
 
-/** Any question of the training split. */
+/** Samples a question from the training split. */
 export const anyTask = (draw: Seed.Draw, composites: number): Task =>
   Gym.tasks({ split: "train", count: 1, seed: 1 + Seed.below(draw, 2 ** 30), composites })[0]!
 
 /**
- * Exercises in finding: a list of workers and a question, then line after line of a word, the title of a worker that is
- * found by it, and that worker's ordinal. They end with a list of ordinals.
+ * Generates lookup exercises: a list of workers and a question, then lines with a term, the title of a worker that
+ * matches it, and that worker's ordinal. They end with the list of ordinals.
  */
 export const exercises = (
   name: string,
@@ -216,7 +223,7 @@ export const exercises = (
     })
   )
 
-/** Examples of several sources in turn, each as often as its share of the whole says. */
+/** Interleaves examples from several sources according to their shares. */
 export const mixed = (
   name: string,
   sources: ReadonlyArray<{ readonly source: ExampleSource.ExampleSource; readonly share: number }>
@@ -225,7 +232,7 @@ export const mixed = (
   return ExampleSource.make(name, (seed, index) => turns[index % turns.length]!.example(seed, index))
 }
 
-/** Examples, each the same for the same seed and place. */
+/** Generates examples, deterministic for a seed and index. */
 export const examples = (name: string, options: Options): ExampleSource.ExampleSource =>
   ExampleSource.make(
     name,

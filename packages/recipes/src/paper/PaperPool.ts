@@ -1,6 +1,6 @@
 /**
- * The pool of the Conductor paper: its seven workers with their settings, created from the available keys and servers.
- * A vendor's package is loaded only if the pool contains one of its models.
+ * The pool from the Conductor paper: its seven workers with their settings, created from the available keys and
+ * servers. A vendor's package is loaded only if the pool contains one of its models.
  */
 
 import { Callback, Options as Tables } from "@divisi/core"
@@ -22,35 +22,36 @@ export type { PaperSetting } from "./Seats.ts"
 /** Options for creating the paper's pool. */
 export interface PaperPoolOptions {
   /**
-   * `controlled`: 4096 output tokens, temperature 0.2 and minimal reasoning, as in training. `unconstrained`: each
-   * worker with its largest budgets.
+   * `controlled`: 4096 output tokens, temperature 0.2 and minimal reasoning, as in training. `unconstrained`: maximum
+   * budgets for each worker.
    */
   readonly setting: PaperSetting
   /** Whether a worker that cannot be created is an error. By default, it is omitted and `onNotice` is called. */
   readonly required?: boolean | undefined
   /**
-   * Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`). They take precedence over the environment.
+   * Keys by vendor (`openai`, `anthropic`, `google`, `openrouter`, `vllm`). They take precedence over environment
+   * variables.
    */
   readonly keys?: Readonly<Record<string, string | Redacted.Redacted<string>>> | undefined
   /**
-   * Base URLs of models: by vendor as above, or by worker (`qwen3-32b`) for an open model on your own server with a
-   * Chat Completions API. They take precedence over the environment.
+   * Base URLs by vendor, or by worker (`qwen3-32b`) for an open model on your own Chat Completions server. They take
+   * precedence over environment variables.
    */
   readonly baseURLs?: Readonly<Record<string, string>> | undefined
-  /** Model names by worker: the name on your server, or a model that replaces the worker. */
+  /** Model names by worker: the name used on your server, or a model that replaces the default. */
   readonly models?: Readonly<Record<string, string>> | undefined
   /**
-   * Whether a model that the vendor has shut down is replaced with its recommended successor. Default: `false`, because
-   * the pool would differ from the paper's.
+   * Whether a model that its vendor has shut down is replaced by the recommended successor. Default: `false`, because
+   * the pool would then differ from the paper's.
    */
   readonly successors?: boolean | undefined
-  /** Prices by worker. They take precedence over the tables, which do not list open models on a server. */
+  /** Prices by worker. They take precedence over the built-in tables, which do not list self-hosted open models. */
   readonly pricing?: Readonly<Record<string, Pricing>> | undefined
-  /** Called for each worker that is omitted or replaced, with the reason. Default: writes to stderr. */
+  /** Called with the reason for each worker that is omitted or replaced. Default: writes to stderr. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** Replaces the environment of the process. */
+  /** Environment variables to use instead of those of the process. */
   readonly environment?: Environment | undefined
-  /** The date (ISO) on which a model must still be available. Default: today. */
+  /** ISO date on which a model must still be available. Default: today. */
   readonly today?: string | undefined
 }
 
@@ -74,7 +75,7 @@ const table = Tables.table(
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Workers of the paper's pool cannot be created. Lists each one with what is missing. */
+/** Raised if workers of the paper's pool cannot be created. Lists each of them with what is missing. */
 export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
   readonly missing: ReadonlyArray<{ readonly worker: string; readonly detail: string }>
 }> {
@@ -87,7 +88,7 @@ export class PaperPoolError extends Data.TaggedError("PaperPoolError")<{
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the known settings for connecting to a vendor. */
+/** Returns the available connection settings for a vendor. */
 const connectionOf = (vendor: Vendor.Vendor, seat: Seat, options: PaperPoolOptions) => {
   const environment = Vendor.connection(vendor, options.environment ?? {})
   const apiKey = options.keys?.[vendor.name] ?? environment.apiKey
@@ -97,7 +98,7 @@ const connectionOf = (vendor: Vendor.Vendor, seat: Seat, options: PaperPoolOptio
 
 type Connection = ReturnType<typeof connectionOf>
 
-/** A server of one's own is used where it is named, a vendor where there is a key. */
+/** Whether a provider can be used: a self-hosted server must have a URL, a vendor must have a key. */
 const isOpen = (vendor: Vendor.Vendor, { apiKey, baseURL }: Connection): boolean =>
   vendor.needsKey ? apiKey !== undefined : baseURL !== undefined
 
@@ -123,11 +124,11 @@ const whatIsMissing = (seat: Seat): string => {
   return `${seat.id} needs ${ways.join(" or ")}.`
 }
 
-/** Returns the replacement for a seat whose model the vendor has shut down: nothing, or the vendor's next model. */
+/** Returns the replacement for a seat whose model was shut down: nothing, or the vendor's successor. */
 const afterShutDown = (seat: Seat, found: Found, options: PaperPoolOptions) => {
   const { shutDown } = seat
   const today = options.today ?? new Date().toISOString().slice(0, 10)
-  // A caller that names a model or a server is assumed to know what is served there.
+  // If the caller names a model or server, it is assumed to be available.
   const isChosen = options.models?.[seat.id] !== undefined || found.connection.baseURL !== undefined
   if (shutDown === undefined || isChosen || today < shutDown.date) return { found }
   const { date, source, successor } = shutDown
@@ -152,20 +153,20 @@ const makeWorker = async (
 const tell = (notice: string): void => void process.stderr.write(`divisi: ${notice}\n`)
 
 /**
- * Makes the paper's pool.
+ * Creates the paper's pool.
  *
  * **Details**
  *
- * The seven, in the paper's order: `gemini-2.5-pro`, `claude-sonnet-4`, `gpt-5`, `deepseek-r1-distill-qwen-32b`,
- * `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. Open models are called on your own server (`VLLM_BASE_URL`, or
- * `baseURLs` by worker), otherwise at OpenRouter. In the controlled setting, each model uses the lowest reasoning that
- * it supports: off, minimal effort, or a budget of 128 tokens.
+ * The seven workers, in the paper's order: `gemini-2.5-pro`, `claude-sonnet-4`, `gpt-5`,
+ * `deepseek-r1-distill-qwen-32b`, `gemma-3-27b-it`, `qwen3-32b-thinking`, `qwen3-32b`. Open models are called on your
+ * own server (`VLLM_BASE_URL`, or `baseURLs` by worker) or, without one, through OpenRouter. In the controlled setting,
+ * each model uses the lowest reasoning that it supports: off, minimal effort, or a budget of 128 tokens.
  *
  * **Gotchas**
  *
- * Vendors shut down models. Such models are omitted like those without a key, unless `successors` or `models` replaces
- * them. The promise is rejected with a {@link PaperPoolError} if `required` is set and a worker is missing, or if no
- * worker is left.
+ * Models that a vendor has shut down are omitted like those without a key, unless `successors` or `models` replaces
+ * them. The promise rejects with a {@link PaperPoolError} if `required` is set and a worker is missing, or if no worker
+ * is left.
  *
  * **Example**
  *

@@ -1,9 +1,11 @@
 /**
- * The paper's run: a model of 7B learns to conduct the pool of seven on mathematics, knowledge, reasoning and code;
- * then two short phases, for pools of any subset and for a recursive round.
+ * The training run from the paper: a 7B model learns to orchestrate the pool of seven workers on mathematics,
+ * knowledge, reasoning and code, followed by two short phases with random subsets of the pool and with recursive
+ * rounds.
  *
- * The hyperparameters are the paper's but for the learning rate: 1e-6 is for all weights, and LoRA wants about ten
- * times that. The paper does not say how its 960 problems are divided; here each benchmark gives a quarter.
+ * The hyperparameters are the paper's except for the learning rate: the paper's 1e-6 is for full fine-tuning, and LoRA
+ * needs about ten times as much. The paper does not state how its 960 problems are divided; here, each benchmark
+ * contributes a quarter.
  */
 import * as WorkerPool from "@divisi/core/WorkerPool"
 import { EngineError, type Tokenizer } from "@divisi/trainer/Engine"
@@ -21,23 +23,25 @@ import * as PaperProblems from "./Problems.ts"
 // Sizes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How much of the paper's run is run. */
+/** The size of the run, relative to the paper's. */
 export interface Size {
   readonly name: string
-  /** Problems of each of the four benchmarks. */
+  /** Number of problems from each of the four benchmarks. */
   readonly problems: number
   readonly iterations: number
   readonly questions: number
   readonly groupSize: number
-  /** Iterations of the phase with random pools. */
+  /** Number of iterations in the phase with random pools. */
   readonly adaptive: number
-  /** Iterations of the phase with recursive rounds, and problems of each of its two benchmarks. */
+  /**
+   * Number of iterations in the phase with recursive rounds, and number of problems from each of its two benchmarks.
+   */
   readonly recursion: number
   readonly recursionProblems: number
   readonly recursionQuestions: number
 }
 
-/** The paper's. */
+/** The paper's size. */
 export const whole: Size = {
   name: "paper",
   problems: 240,
@@ -50,7 +54,7 @@ export const whole: Size = {
   recursionQuestions: 18
 }
 
-/** A twentieth of the rollouts. */
+/** One twentieth of the paper's rollouts. */
 export const twentieth: Size = {
   name: "paper-small",
   problems: 60,
@@ -63,7 +67,7 @@ export const twentieth: Size = {
   recursionQuestions: 4
 }
 
-/** Everything once. */
+/** One iteration of each phase. */
 export const once: Size = {
   name: "paper-smoke",
   problems: 4,
@@ -80,13 +84,13 @@ export const once: Size = {
 // Phases
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Ten times the paper's, for LoRA. */
+/** Ten times the paper's learning rate, for LoRA. */
 const learningRate = 1e-5
 
 const phase = (size: Size, input: GrpoInput): GrpoConfig =>
   grpo({ questions: size.questions, groupSize: size.groupSize, ...input, optimizer: { learningRate } })
 
-/** The three phases for a pool of so many workers. */
+/** Returns the three phases for a pool with the given number of workers. */
 export const phasesOf = (size: Size, workers: number): ReadonlyArray<GrpoConfig> => [
   phase(size, { name: "conductor", tasks: "problems", iterations: size.iterations, pool: { type: "fixed" } }),
   phase(size, {
@@ -111,7 +115,7 @@ export const phasesOf = (size: Size, workers: number): ReadonlyArray<GrpoConfig>
 
 const defaultModel = "Qwen/Qwen2.5-7B-Instruct"
 
-/** The pool of the controlled setting, with what the environment has for its vendors unless another is given. */
+/** Creates the pool in the controlled setting, from the given environment or that of the process. */
 const poolWith = Effect.fnUntraced(function* (options: Omit<PaperPoolOptions, "setting">) {
   const environment = options.environment ?? (yield* Vendor.environment(Vendor.vendors))
   return yield* Effect.tryPromise({
@@ -120,17 +124,17 @@ const poolWith = Effect.fnUntraced(function* (options: Omit<PaperPoolOptions, "s
   })
 })
 
-/** Collects the parts of a run, and the facts that an estimate could not determine. */
+/** Collects the parts of a run, and the facts that could not be determined. */
 const findParts = Effect.fnUntraced(function* (baseModel: string, options: PaperProblems.Options) {
   const tokenizer = yield* Tinker.tokenizer(baseModel)
   const workers = yield* poolWith({ pricing: yield* workerPrices })
   return { tokenizer, workers, problems: yield* PaperProblems.load(options), unknown: [] }
 })
 
-/** Keys that are never sent: for an estimate, the pool is priced and not asked. */
+/** Placeholder keys, which are never sent: for an estimate, workers are priced but not called. */
 const noKeys = { openai: "none", anthropic: "none", google: "none", openrouter: "none" }
 
-/** The pool of the workers whose keys are set, or the whole pool if no key is set. */
+/** Creates a pool of the workers whose keys are set, or the full pool if no key is set. */
 const pricedPool = Effect.gen(function* () {
   const notices: Array<string> = []
   const onNotice = (notice: string) => void notices.push(notice)
@@ -142,7 +146,7 @@ const pricedPool = Effect.gen(function* () {
   return { workers, unknown: ["No API key is set, so all workers of the pool are counted.", ...notices] }
 })
 
-/** The same as far as it is there without a server, keys and a network, and what is not. */
+/** Collects the parts of a run that are available without a server, keys or a network, and lists the missing ones. */
 const findForEstimate = Effect.fnUntraced(function* (baseModel: string, options: PaperProblems.Options) {
   const tokenizer = yield* Effect.result(Tinker.tokenizer(baseModel))
   const { unknown: leftOut, workers } = yield* pricedPool
@@ -159,7 +163,7 @@ const findForEstimate = Effect.fnUntraced(function* (baseModel: string, options:
   }
 })
 
-/** Opens the engine; an estimate may lack the tokenizer, and never comes here. */
+/** Opens the engine. Not called for estimates, which may lack the tokenizer. */
 const open = (baseModel: string, tokenizer: Tokenizer | undefined) => {
   if (tokenizer !== undefined) return Tinker.open(baseModel, tokenizer)
   const reason = { _tag: "InvalidRequest", detail: `the tokenizer of ${baseModel} is not there.` } as const
@@ -197,11 +201,11 @@ const make =
       return training
     })
 
-/** The paper's run. */
+/** The full run from the paper. */
 export const paper = make(whole)
 
-/** The same at a twentieth of its rollouts. */
+/** The paper's run with a twentieth of the rollouts. */
 export const small = make(twentieth)
 
-/** Every phase once. */
+/** The paper's run with one iteration per phase. */
 export const smoke = make(once)

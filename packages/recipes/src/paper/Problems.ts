@@ -1,4 +1,4 @@
-/** The problems of the paper's run: those of four benchmarks, from local files or from their original sources. */
+/** Loads the problems for the paper's run from four benchmarks, using local files or the original sources. */
 import { existsSync } from "node:fs"
 import path from "node:path"
 import type { Grader } from "@divisi/core"
@@ -9,12 +9,13 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Environment from "../Environment.ts"
 
-/** A benchmark that the paper trains on. */
+/** A benchmark used for training in the paper. */
 export type Name = "math500" | "mmlu-auxiliary-train" | "rlpr" | "livecodebench-v1"
 
 /**
- * The benchmarks of the paper's training, asked for in its tags. MMLU's rows are those of `auxiliary_train`, so none of
- * its test is learned. The reward for RLPR is the strict rule's: the lenient one takes the first number of any text.
+ * The benchmarks used for training in the paper, with prompts that ask for its answer tags. MMLU's rows come from
+ * `auxiliary_train`, so the model does not train on test data. RLPR is rewarded by the strict rule, because the lenient
+ * one accepts the first number in any text.
  */
 const benchmarks: Readonly<Record<Name, () => Benchmark.Graded>> = {
   math500: () => Math500.make({ format: "tags" }),
@@ -23,29 +24,29 @@ const benchmarks: Readonly<Record<Name, () => Benchmark.Graded>> = {
   "livecodebench-v1": () => Benchmarks.named("livecodebench-v1")!
 }
 
-/** Their names, in the order of their shares. */
+/** The benchmark names, in the order of their shares. */
 export const names = Object.keys(benchmarks) as ReadonlyArray<Name>
 
-/** The benchmarks that the paper's recursion is trained on. */
+/** The benchmarks used for recursive training in the paper. */
 const recursive: ReadonlyArray<Name> = ["livecodebench-v1", "rlpr"]
 
-/** Some problems of a benchmark, and who grades them. */
+/** Problems from a benchmark, with the benchmark that grades them. */
 export interface Problems {
   readonly name: Name
   readonly tasks: ReadonlyArray<Task>
   readonly grader: Grader.Grader
 }
 
-/** Which problems. */
+/** Options for selecting problems. */
 export interface Options {
-  /** At most so many of each benchmark. */
+  /** Maximum number of problems per benchmark. */
   readonly limit: number
   readonly seed: number
 }
 
 const endings = ["jsonl", "jsonl.gz", "parquet"]
 
-/** The file of a benchmark in the folder `DIVISI_BENCHMARKS`: `math500.jsonl` and the like. */
+/** Returns the path of a benchmark's file in the folder `DIVISI_BENCHMARKS`, such as `math500.jsonl`. */
 const fileOf = (name: Name, { DIVISI_BENCHMARKS: folder }: Environment.Environment): string | undefined =>
   folder ? endings.map((ending) => path.join(folder, `${name}.${ending}`)).find(existsSync) : undefined
 
@@ -56,11 +57,11 @@ const loadOne = Effect.fnUntraced(function* (name: Name, { limit, seed }: Option
   return { name, tasks, grader: benchmark.grader } satisfies Problems
 })
 
-/** Some problems of each benchmark, the same for the same seed. */
+/** Loads problems from each benchmark, deterministic for a seed. */
 export const load = (options: Options) => Effect.forEach(names, (name) => loadOne(name, options))
 
 /**
- * Loads the problems that are available, and gives the reason for each that is missing, in sentences. Fails if none is
+ * Loads the problems that are available, with a sentence about the reason for each missing benchmark. Fails if none is
  * available.
  */
 export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
@@ -78,7 +79,7 @@ export const loadWhatIsThere = Effect.fnUntraced(function* (options: Options) {
   }
 })
 
-/** Grades every problem by its own benchmark. */
+/** Returns a grader that grades each problem with its own benchmark. */
 export const gradedBy = (problems: ReadonlyArray<Problems>): Grader.Grader => {
   const graders = new Map(problems.flatMap(({ grader, tasks }) => tasks.map(({ id }) => [id, grader] as const)))
   const [fallback] = problems
@@ -88,7 +89,7 @@ export const gradedBy = (problems: ReadonlyArray<Problems>): Grader.Grader => {
   }
 }
 
-/** An equal share of each benchmark, at most so many problems of each. */
+/** Returns a source with an equal share of each benchmark, limited to a number of problems from each. */
 export const sourceOf = (problems: ReadonlyArray<Problems>, limit: number): TaskSource.TaskSource =>
   TaskSource.mix(
     problems.map(({ name, tasks }) => ({
@@ -97,9 +98,7 @@ export const sourceOf = (problems: ReadonlyArray<Problems>, limit: number): Task
     }))
   )
 
-/**
- * Returns the problems of the benchmarks that the recursion is trained on, or all problems if none of those are loaded.
- */
+/** Returns the problems for recursive training, or all problems if none of the required benchmarks are loaded. */
 export const recursiveOf = (problems: ReadonlyArray<Problems>): ReadonlyArray<Problems> => {
   const found = problems.filter(({ name }) => recursive.includes(name))
   return found.length === 0 ? problems : found

@@ -1,6 +1,6 @@
 /**
- * The seven workers of the Conductor paper, as data: the providers of each model, its parameters in the paper's two
- * settings, and its shutdown date. The dates were read in November 2026 from the listed pages.
+ * The seven workers from the Conductor paper as data: each model's providers, its parameters in the paper's two
+ * settings, and its shutdown date. The dates were read from the listed pages in November 2026.
  */
 import type { Settings } from "../Vendor.ts"
 
@@ -8,35 +8,35 @@ import type { Settings } from "../Vendor.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `controlled` is the setting of training: 4096 output tokens, temperature 0.2, minimal reasoning. */
+/** The paper's settings. `controlled` is used for training: 4096 output tokens, temperature 0.2, minimal reasoning. */
 export type PaperSetting = "controlled" | "unconstrained"
 
 type Setup = Omit<Settings, "id" | "description" | "apiKey" | "baseURL">
 
-/** A model of a vendor, with its settings. */
+/** A vendor's model with its settings. */
 export interface Model {
   readonly model: string
   readonly settings: Readonly<Record<PaperSetting, Setup>>
 }
 
-/** A provider of a model. */
+/** A provider that serves a model. */
 export interface Route extends Model {
   readonly vendor: string
 }
 
-/** The shutdown of a model, with the vendor's recommended successor. */
+/** The shutdown of a model, with the successor recommended by the vendor. */
 export interface ShutDown {
   readonly date: string
   readonly source: string
   readonly successor: Model
 }
 
-/** A worker of the paper's pool. */
+/** A worker in the paper's pool. */
 export interface Seat {
   readonly id: string
   /** The providers, in the order in which they are tried. */
   readonly routes: ReadonlyArray<Route>
-  /** The shutdown of the first route's model. */
+  /** When the first provider's model is shut down. */
   readonly shutDown?: ShutDown | undefined
 }
 
@@ -49,7 +49,7 @@ const off = { type: "off" } as const
 const effort = (effort: "minimal" | "low" | "high") => ({ type: "effort", effort }) as const
 const budget = (tokens: number) => ({ type: "budget", tokens }) as const
 
-/** An open model: on a server of one's own under the name of its weights, or at OpenRouter. */
+/** Creates the seat of an open model: self-hosted under the name of its weights, or through OpenRouter. */
 const open = (
   id: string,
   names: { readonly weights: string; readonly openRouter: string },
@@ -68,7 +68,7 @@ const open = (
       {
         vendor: "openrouter",
         model: names.openRouter,
-        // A budget of thinking is for the controlled setting only.
+        // A thinking budget is only set in the controlled setting.
         settings: reasoning.hosted?.type === "budget" ? { ...hosted, unconstrained: { maxOutputTokens } } : hosted
       }
     ]
@@ -133,7 +133,7 @@ export const seats: ReadonlyArray<Seat> = [
       {
         vendor: "openai",
         model: "gpt-5",
-        // It takes no temperature but its own.
+        // The model accepts only its default temperature.
         settings: {
           controlled: { maxOutputTokens: 4_096, reasoning: effort("minimal") },
           unconstrained: { maxOutputTokens: 128_000, reasoning: effort("high") }

@@ -1,7 +1,7 @@
 /**
- * The toy recipe: twelve questions of the gym, three of its workers, and a table of numbers that learns by heart whom
- * to ask. It needs nothing that is not installed, and shows in seconds what a training run is. With the engine `jax` it
- * is a transformer of a hundred thousand weights that does so, and that can be exported and run.
+ * The toy recipe: twelve questions from the gym, three of its workers, and a lookup table that memorizes which worker
+ * to ask. It needs no additional installation and demonstrates a training run in seconds. With the engine `jax`, the
+ * table is replaced by a transformer with a hundred thousand weights, which can be exported and run.
  */
 import { Prompt } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -17,10 +17,10 @@ import type { Recipe, Training } from "../Recipe.ts"
 
 const workers = ["abacus", "almanac", "converter"]
 
-/** The prompt is the question alone: a table cannot read a list of workers. */
+/** The prompt contains only the question, because a table cannot read a list of workers. */
 const template: Prompt.Template = { ...Prompt.emptyTemplate, question: "{question}" }
 
-/** Pieces so large that a workflow is a handful of tokens. */
+/** Pieces long enough that a workflow takes only a few tokens. */
 const pieces = ["model_id = [", "]\nsubtasks = [", "]\naccess_list = [", '""', "[]", "0", "1", "2", ", ", "]"]
 
 const plan = (chosen: ReadonlyArray<number>) => ({
@@ -35,16 +35,16 @@ const steady = { type: "constant", warmUpRatio: 0 } as const
 
 const plans = [[0], [1], [2], [0, 1], [1, 2], [2, 0]].map(plan)
 
-/** The owner of the weights, and how to train it. */
+/** The trained model, and how it is trained. */
 interface Holder {
   readonly engine: Training["engine"]
-  /** A question of the examples that teach what a plan looks like. */
+  /** Returns a question for the examples that teach the format of a plan. */
   readonly question: (index: number) => string
   readonly steps: number
   readonly learningRates: { readonly examples: number; readonly rewards: number }
 }
 
-/** A table only distinguishes whether two prompts are the same. */
+/** Creates a lookup table, which only distinguishes whether two prompts are equal. */
 const table = (seed: number): Holder => ({
   engine: ToyEngine.make({ pieces, order: 5, seed }),
   question: (index) => `anything ${index}`,
@@ -52,7 +52,7 @@ const table = (seed: number): Holder => ({
   learningRates: { examples: 0.2, rewards: 0.2 }
 })
 
-/** A transformer reads the words, so it is taught with those that it will read. */
+/** Creates a transformer. It reads the words of a question, so its examples use the actual questions. */
 const transformer = async (questions: ReadonlyArray<string>, seed: number): Promise<Holder> => {
   const ToyTransformer = await import("./ToyTransformer.ts")
   return {
@@ -63,7 +63,7 @@ const transformer = async (questions: ReadonlyArray<string>, seed: number): Prom
   }
 }
 
-/** Made for the seed. */
+/** Creates the recipe for a seed. */
 export const toy: Recipe = ({ engine, seed }) => {
   const tasks = Gym.tasks({
     split: "train",

@@ -1,11 +1,12 @@
 /**
- * A transformer instead of the toy recipe's table: small enough for a laptop, and saved as a file that llama.cpp runs.
+ * A transformer that replaces the toy recipe's table: small enough for a laptop, and exported as a file that llama.cpp
+ * can run.
  */
 import { Tokenizer } from "@divisi/gguf/browser"
 import * as ChatTemplate from "@divisi/trainer-jax/ChatTemplate"
 import * as JaxEngine from "@divisi/trainer-jax/JaxEngine"
 
-/** Creates an engine with random weights. Its vocabulary covers these texts in few tokens. */
+/** Creates an engine with random weights. Its vocabulary encodes the given texts in few tokens. */
 export const engine = (texts: ReadonlyArray<string>, seed: number) => {
   const { linesControlTokens: controlTokens, lines: chatTemplate } = ChatTemplate
   const tokenizer = Tokenizer.train(texts, { merges: 300, controlTokens, chatTemplate })
