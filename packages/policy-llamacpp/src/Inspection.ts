@@ -1,5 +1,5 @@
 /**
- * Compares a model's requirements with the capabilities of this machine, before loading it or to diagnose a failure.
+ * Compares a model's requirements with this machine's capabilities, before loading the model or to diagnose a failure.
  */
 import os from "node:os"
 import * as Effect from "effect/Effect"
@@ -13,41 +13,41 @@ import * as ModelStore from "./ModelStore.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A file's information about its model, and the model's requirements on this machine. Sizes are in bytes. */
+/** A model's properties according to its file, and its requirements on this machine. Sizes are in bytes. */
 export interface Inspection {
   readonly path: string
   readonly name?: string | undefined
   readonly architecture: string
   readonly parameters: number
-  /** The storage format of most weights, e.g. `Q4_K`. */
+  /** The storage format of most weights, such as `Q4_K`. */
   readonly quantisation: string
   readonly size: number
   readonly layers: number
-  /** The context length that it was trained with, in tokens. */
+  /** The context length used in training, in tokens. */
   readonly trainedContext?: number | undefined
   readonly hasChatTemplate: boolean
-  /** The default context. */
+  /** The default context for this model. */
   readonly context: { readonly tokens: number; readonly sequences: number }
-  /** Estimates in bytes, for the layers on the GPU that {@link fits} assumes. */
+  /** Estimated memory in bytes, with the layers on the GPU that {@link fits} assumes. */
   readonly needs: { readonly mainMemory: number; readonly gpuMemory: number }
   readonly free: { readonly mainMemory: number; readonly gpuMemory: number }
   readonly gpuLayers: number
   readonly fits: boolean
 }
 
-/** The model runtime on this machine, and its problems. */
+/** The backend for models on this machine, with its problems. */
 export interface Diagnosis {
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
-  /** Why this backend was chosen. */
+  /** The reason why this backend was chosen. */
   readonly why: string
   readonly devices: ReadonlyArray<string>
   readonly cores: number
   readonly mainMemory: { readonly total: number; readonly free: number }
   readonly gpuMemory: { readonly total: number; readonly free: number }
-  /** The release of llama.cpp. */
+  /** The llama.cpp release. */
   readonly release: string
   readonly folder: string
-  /** The problems and possible speed-ups: one sentence each. */
+  /** Problems and possible speed-ups, one sentence each. */
   readonly missing: ReadonlyArray<string>
 }
 
@@ -126,7 +126,7 @@ const missingOf = (backend: Diagnosis["backend"], notice: string | undefined, fr
 ]
 
 /**
- * Returns the backend that would run a model on this machine, with the reason and the problems. Fails if llama.cpp does
+ * Returns the backend that would run a model on this machine, with the reason and any problems. Fails if llama.cpp does
  * not start.
  */
 export const diagnose = (

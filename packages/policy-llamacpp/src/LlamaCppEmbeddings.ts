@@ -1,4 +1,4 @@
-/** Embeds texts with a local embedding model or any other model. */
+/** Computes embeddings with a local model, which does not have to be an embedding model. */
 import { Callback } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -15,8 +15,8 @@ export interface Options
   extends ModelStore.Options,
     Pick<LlamaCppModel.Options, "source" | "gpu" | "gpuRequired" | "gpuLayers" | "threads" | "onNotice"> {
   /**
-   * The maximum number of tokens per text; longer texts are truncated. Default: the model's trained context, at most
-   * 2048.
+   * Maximum number of tokens per text; longer texts are truncated. Defaults to the context length used in training,
+   * capped at 2048.
    */
   readonly contextTokens?: number | undefined
   /**
@@ -26,7 +26,7 @@ export interface Options
   readonly token?: "last" | "penultimate" | undefined
 }
 
-/** Returns the vector of each text, in order. */
+/** Returns a vector for each text, in the same order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
@@ -63,11 +63,11 @@ const open = async (file: string, options: Options) => {
 }
 
 /**
- * Loads a model for embedding texts. Closing the scope frees its memory.
+ * Loads a model for computing embeddings. Closing the scope frees its memory.
  *
  * **Details**
  *
- * Texts are embedded one after the other, so vectors do not depend on other calls. Models that were made for embeddings
+ * Texts are processed one after the other, so vectors do not depend on concurrent calls. Embedding models
  * (nomic-embed-text, bge, Qwen3-Embedding) give good vectors, chat models poor ones.
  *
  * **Example**
@@ -92,7 +92,7 @@ export const load = Effect.fnUntraced(function* (
     ({ context, model }) => Effect.promise(() => context.dispose().then(() => model.dispose()))
   )
   const { token = "last" } = options
-  // Leaves room for the tokens that the model puts around a text, and one place free, as llama.cpp wants it.
+  // Reserves room for the tokens that the model adds around a text, and for the one free token that llama.cpp requires.
   const most = contextTokens - (context.calculateInputLength("a") - model.tokenize("a").length) - 1
   return async (texts, signal) => {
     const points: Array<ReadonlyArray<number>> = []

@@ -1,27 +1,27 @@
 /**
  * The error for local models that cannot be found, loaded or run as requested.
  *
- * The whole package uses one error; failures while a worker answers are core's `WorkerError` instead. Each reason
- * describes the problem, its location and the remedy.
+ * The whole package uses this error; failures while a worker answers are core's `WorkerError` instead. Each reason
+ * describes the problem, where it occurred, and how to fix it.
  */
 import * as FileError from "@divisi/files/FileError"
 import * as Data from "effect/Data"
 
-/** The reason of an error. Sizes are in bytes. */
+/** The reason for an error. Sizes are in bytes. */
 export type LlamaCppErrorReason =
-  /** The name is neither a known model, nor a path, nor a reference. */
+  /** The name is not a known model, a path or a reference. */
   | { readonly _tag: "Reference"; readonly detail: string }
   /** The file does not exist. */
   | { readonly _tag: "Missing" }
-  /** The file is not a GGUF, is truncated, or contradicts itself. */
+  /** The file is not in GGUF format, is truncated, or is inconsistent. */
   | { readonly _tag: "Damaged"; readonly detail: string }
-  /** A GGUF file of another version, or in big-endian format. */
+  /** The GGUF file has another version or is in big-endian format. */
   | { readonly _tag: "Format"; readonly detail: string }
-  /** A GGUF file with an architecture that this llama.cpp does not support. */
+  /** The GGUF file has an architecture that this llama.cpp does not support. */
   | { readonly _tag: "Unsupported"; readonly architecture: string; readonly detail: string }
-  /** The vocabulary cannot express a required text. */
+  /** The vocabulary cannot encode a required text. */
   | { readonly _tag: "Tokenizer"; readonly detail: string }
-  /** The adapter is damaged, or was made for another base model. */
+  /** The adapter is damaged, or was trained for another base model. */
   | { readonly _tag: "Adapter"; readonly adapter: string; readonly detail: string }
   | {
       readonly _tag: "Memory"
@@ -30,19 +30,19 @@ export type LlamaCppErrorReason =
       readonly available: number
       readonly detail: string
     }
-  /** There is no llama.cpp binary for this machine. */
+  /** There is no llama.cpp binary for this platform. */
   | { readonly _tag: "Binary"; readonly platform: string; readonly detail: string }
   /** A required GPU cannot be used. */
   | { readonly _tag: "Backend"; readonly backend: string; readonly detail: string }
   /** The server is unreachable. */
   | { readonly _tag: "Offline"; readonly url: string; readonly detail: string }
-  /** The server refuses the file. */
+  /** The server rejected the request for the file. */
   | { readonly _tag: "Refused"; readonly url: string; readonly status: number }
-  /** The download differs from the server's description. */
+  /** The downloaded file differs from the server's description. */
   | { readonly _tag: "Download"; readonly url: string; readonly detail: string }
   /** The cache folder cannot be read or written. */
   | { readonly _tag: "Folder"; readonly detail: string }
-  /** A setting is invalid, or conflicts with another one. */
+  /** A setting is invalid or conflicts with another one. */
   | { readonly _tag: "Setting"; readonly detail: string }
   /** llama.cpp failed without giving a reason. */
   | { readonly _tag: "Failed"; readonly detail: string }
@@ -99,7 +99,7 @@ const describe = (reason: LlamaCppErrorReason): string => {
   }
 }
 
-/** A model cannot be found, loaded or run as requested. `model` is its path or reference. */
+/** Raised if a model cannot be found, loaded or run as requested. `model` is its path or reference. */
 export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   readonly model: string
   readonly reason: LlamaCppErrorReason
@@ -109,8 +109,8 @@ export class LlamaCppError extends Data.TaggedError("LlamaCppError")<{
   }
 }
 
-/** Makes an error about a model. */
+/** Creates an error for a model. */
 export const make = (model: string, reason: LlamaCppErrorReason): LlamaCppError => new LlamaCppError({ model, reason })
 
-/** Returns the message of any thrown value, on one line. */
+/** Returns the message of any thrown value as one line. */
 export const detailOf = (cause: unknown): string => FileError.detailOf(cause).replaceAll(/\s+/g, " ").trim()

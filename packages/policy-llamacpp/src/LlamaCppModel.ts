@@ -1,9 +1,10 @@
 /**
- * A local model: one GGUF file, loaded once for all its users.
+ * A local model: one GGUF file, loaded once and shared by all its users.
  *
- * {@link load} loads the weights or shares already loaded ones; closing the last scope that uses them frees their
- * memory. {@link worker} makes a core `Worker` from a model, for planning (`LanguagePolicy.make({ model })`), for a
- * pool, or both. {@link sample} is for training: it returns tokens and their log-probabilities from the same pass.
+ * {@link load} loads the weights or shares those already loaded; closing the last scope that uses them frees their
+ * memory. {@link worker} creates a core `Worker` from a model, for planning (`LanguagePolicy.make({ model })`), for a
+ * pool, or both. {@link sample} is for training: it returns tokens with their log-probabilities, computed in the same
+ * pass.
  */
 
 import fs from "node:fs"
@@ -40,80 +41,86 @@ export type { WorkerOptions } from "./internal/worker.ts"
 
 /** The model and its runtime settings. */
 export interface Options extends ModelStore.Options {
-  /** The path of a GGUF file, the name of a known model, `hf:owner/repository/file.gguf` or an https address. */
+  /** The path of a GGUF file, the name of a known model, `hf:owner/repository/file.gguf`, or an https URL. */
   readonly source: string
-  /** The GPU. Default: `"auto"`, the best one of the machine. */
+  /** The GPU backend. Default: `"auto"`, which selects the best one on this machine. */
   readonly gpu?: Backend.Gpu | undefined
   /** Whether an unusable GPU is an error. By default, the CPU is used instead, with a notice. */
   readonly gpuRequired?: boolean | undefined
-  /** The number of layers on the GPU. Default: as many as fit. */
+  /** Number of layers on the GPU. Default: as many as fit in its memory. */
   readonly gpuLayers?: "auto" | "max" | number | undefined
   /**
-   * The maximum number of tokens of prompt and completion together. Default: the model's trained context, at most 8192.
+   * Maximum number of tokens for prompt and completion together. Defaults to the context length used in training,
+   * capped at 8192.
    */
   readonly contextTokens?: number | undefined
-  /** The number of concurrent runs. Default: 4, or 8 on a GPU, or 16 for models of fewer than ten million weights. */
+  /**
+   * Number of concurrent runs. Default: 4 on a CPU, 8 on a GPU, and 16 for models with fewer than ten million weights.
+   */
   readonly sequences?: number | undefined
-  /** The number of tokens evaluated in one batch. Default: chosen by llama.cpp. */
+  /** Number of tokens evaluated per batch. Default: chosen by llama.cpp. */
   readonly batchTokens?: number | undefined
   /**
-   * The number of CPU threads. Default: one less than the physical cores, and fewer while other processes use them
-   * (measured once a second), because llama.cpp's threads wait for each other; 1 for models with fewer than ten million
-   * weights. An explicit number is fixed.
+   * Number of CPU threads. Default: one less than the number of physical cores, and fewer while other processes use
+   * them (measured once per second), because llama.cpp's threads wait for each other; 1 for models with fewer than ten
+   * million weights. An explicit number is never changed.
    */
   readonly threads?: number | undefined
-  /** Whether to use flash attention. Default: if the model and the machine support it. */
+  /** Whether to use flash attention. Default: used if the model and the machine support it. */
   readonly flashAttention?: boolean | "auto" | undefined
-  /** The type of cached keys and values. `"F32"` is for training, `"Q8_0"` uses half the memory. Default: `"F16"`. */
+  /**
+   * Data type of cached keys and values. `"F32"` is for training; `"Q8_0"` takes half as much memory as the default.
+   * Default: `"F16"`.
+   */
   readonly keyValueType?: Context.KeyValueType | undefined
-  /** LoRA adapters as GGUF files, applied together. Default: none. */
+  /** LoRA adapters in GGUF files, applied together. Default: none. */
   readonly adapters?: ReadonlyArray<Context.Adapter> | undefined
-  /** The maximum number of pending runs. Default: 1024. Further ones fail as `Overloaded`. */
+  /** Maximum number of queued runs. Default: 1024. Additional runs fail with `Overloaded`. */
   readonly queueLimit?: number | undefined
-  /** Called if something differs from the request, such as an unusable GPU; see also `LlamaCppModel.notices`. */
+  /** Called if a requested setting could not be applied, such as an unusable GPU; see also `LlamaCppModel.notices`. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
 /** A loaded model. */
 export interface LlamaCppModel {
-  /** The name of the file, without its extension. */
+  /** The file name without its extension. */
   readonly name: string
   readonly path: string
   readonly architecture: string
   readonly parameters: number
-  /** The backend that runs it. */
+  /** The backend that runs the model. */
   readonly backend: "cuda" | "vulkan" | "metal" | "processor"
   readonly gpuLayers: number
-  /** The number of CPU threads; the maximum, unless it was set explicitly. */
+  /** Number of CPU threads; an upper bound unless it was set explicitly. */
   readonly threads: number
   readonly contextTokens: number
   readonly sequences: number
   readonly adapters: ReadonlyArray<Context.Adapter>
-  /** The differences from the requested settings, such as an unusable GPU, one sentence each. */
+  /** Sentences about requested settings that could not be applied, such as an unusable GPU. */
   readonly notices: ReadonlyArray<string>
-  /** The model of node-llama-cpp, for anything not offered here. */
+  /** The underlying model of node-llama-cpp, for features not available here. */
   readonly llama: LlamaModel
-  /** The runtime state used by this package. */
+  /** Runtime state used by this package. */
   readonly runtime: Runtime
 }
 
-/** The internal state of a model. */
+/** Internal state of a model. */
 export interface Runtime {
   readonly scheduler: Sequences.Sequences
   readonly grammar: Grammars
   readonly key: Key
 }
 
-/** The settings that two loads must agree on to share a model. */
+/** The settings that must be equal for two loads to share a model. */
 interface Key extends Context.ContextOptions {
   readonly path: string
-  /** The version of the file. A rewritten file counts as another model. */
+  /** Version of the file. A rewritten file counts as a different model. */
   readonly version: string
   readonly gpu: Backend.Gpu
   readonly gpuRequired: boolean
   readonly gpuLayers: "auto" | "max" | number
   readonly queueLimit: number
-  /** Whether `threads` may be lowered while other processes need the cores. */
+  /** Whether `threads` may be reduced while other processes need the cores. */
   readonly fitsThreads: boolean
 }
 
@@ -132,7 +139,7 @@ const openWeights = (key: WeightsKey) =>
     ({ model }) => Effect.promise(() => model.dispose())
   )
 
-/** Grammars are compiled once; pools and step limits need at most a few hundred. */
+/** Caches compiled grammars. Pools and step limits need at most a few hundred. */
 const grammarCache = (model: LlamaModel, most = 256): Grammars => {
   const grammars = new Map<string, ReturnType<Grammars>>()
   const compile = async (source: string) => {
@@ -167,7 +174,7 @@ const openContext = (weights: RcMap.RcMap<WeightsKey, Weights.Weights, Errors.Ll
     return modelOf(loaded, runtime)
   })
 
-/** The models of this process. */
+/** The models loaded in this process. */
 const registry = (() => {
   let models: RcMap.RcMap<Key, LlamaCppModel, Errors.LlamaCppError> | undefined
   const make = Effect.gen(function* () {
@@ -184,7 +191,7 @@ const registry = (() => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Fewer weights than these are evaluated faster by one thread. */
+/** Models with fewer weights run faster on one thread. */
 const few = 10_000_000
 
 const mostContextTokens = 8192
@@ -205,7 +212,7 @@ const modelOf = ({ backend, model, path: file }: Weights.Weights, runtime: Runti
   runtime
 })
 
-/** The settings of a load, with defaults from the model and the machine. */
+/** Resolves the settings for a load, with defaults from the model and the machine. */
 const keyOf = async (file: string, options: Options): Promise<Key> => {
   const gpu = options.gpu ?? "auto"
   const gpuRequired = options.gpuRequired ?? false
@@ -237,14 +244,14 @@ const adaptersOf = (adapters: ReadonlyArray<Context.Adapter>) =>
   adapters.map(({ path: file, scale = 1 }) => ({ path: path.resolve(file), scale }))
 
 /**
- * Loads a model, or shares one that is loaded with the same settings. If the source is a reference that the folder of
- * models does not have, it is downloaded first.
+ * Loads a model, or shares one already loaded with the same settings. If the source is a reference that is not in the
+ * models folder, it is downloaded first.
  *
  * **Details**
  *
- * Weights are loaded once for all their contexts; all loads with the same settings share a context, with its sequences
- * and their queue. Both are disposed of when the last scope that uses them closes. A file that was rewritten is loaded
- * again.
+ * Weights are loaded once and used by several contexts; loads with equal settings share a context, including its
+ * sequences and their queue. Weights and contexts are freed when the last scope that uses them closes. A file that was
+ * rewritten is loaded again.
  *
  * **Example**
  *
@@ -272,13 +279,13 @@ export const load = Effect.fnUntraced(function* (
 })
 
 /**
- * Returns the same weights with other adapters.
+ * Returns a model with the same weights and different adapters.
  *
  * **Details**
  *
- * llama.cpp applies adapters to a whole context, so every set of adapters has its own context, with as many sequences.
- * Contexts share the weights, but not the memory for keys and values. A request chooses its adapters by the model that
- * it calls. Closing the last scope that uses a context frees its memory.
+ * llama.cpp applies adapters to a whole context, so each set of adapters has a separate context with the same number of
+ * sequences. Contexts share the weights, but not the memory for keys and values. To select adapters, call the
+ * corresponding model. Closing the last scope that uses a context frees its memory.
  */
 export const withAdapters = (
   model: LlamaCppModel,
@@ -291,25 +298,25 @@ export const withAdapters = (
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Makes a core `Worker` from a model, for a `LanguagePolicy`, a pool, or both.
+ * Creates a core `Worker` from a model, for a `LanguagePolicy`, a pool, or both.
  *
  * **Details**
  *
- * If a request has a format, as from a `LanguagePolicy`, a grammar enforces it, and the completion ends with the last
- * bracket of the third list. If the tokens run out, the completion is completed according to the grammar, and its
- * reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
+ * If a request has a format, as those from a `LanguagePolicy` do, a grammar enforces it, and the completion ends with
+ * the closing bracket of the third list. If the token limit is reached earlier, the text is completed according to the
+ * grammar and the finish reason is `length`. Thinking in `<think>` tags becomes reasoning parts.
  *
  * A requested JSON Schema is described to the model and enforced by a grammar, except for constraints that a grammar
- * cannot express: patterns, bounds of numbers, conditions. Tools are described in the model's rules. A required call,
- * or one that the model has started, must match its schema. An unreadable call fails as `Malformed`, which happens only
- * without a grammar.
+ * cannot express: patterns, numeric bounds, conditions. Tools are described in the system message. A required call, or
+ * one that the model has started, must match its schema. A call that cannot be parsed fails with `Malformed`, which
+ * happens only without a grammar.
  *
- * A prompt longer than the context fails as `ContextTooLong`, a call to a full queue as `Overloaded`.
+ * A prompt longer than the context fails with `ContextTooLong`, a call to a full queue with `Overloaded`.
  *
  * **Gotchas**
  *
- * Equal seeds and prompts give equal text, except for rounding: llama.cpp sums in a different order if other runs are
- * in the batch.
+ * The same seed and prompt give the same text, except for rounding: llama.cpp adds numbers in a different order if the
+ * batch contains other runs.
  */
 export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worker => {
   Tables.check("LlamaCppModel.worker", options, workerTable)
@@ -317,24 +324,23 @@ export const worker = (model: LlamaCppModel, options: WorkerOptions = {}): Worke
 }
 
 /**
- * Samples a completion for training: its tokens, and the log-probability that the model gave each of them when it was
- * sampled.
+ * Samples a completion for training and returns its tokens with the log-probability of each one when it was sampled.
  *
  * **Details**
  *
- * The temperature is 1, and neither filters nor a grammar are applied, so that tokens and probabilities are the
- * policy's own. Other settings fail with a `LlamaCppError`. With `keyValueType: "F32"`, `flashAttention: false` and
- * weights in F32 the values agree with a forward pass within 1e-4.
+ * The temperature is 1, without filters or a grammar, so tokens and log-probabilities are those of the unmodified
+ * policy. Other settings fail with a `LlamaCppError`. With `keyValueType: "F32"`, `flashAttention: false` and F32
+ * weights, the log-probabilities match a forward pass to within 1e-4.
  */
 export const sample = (model: LlamaCppModel, request: SampleRequest) => makeSample(model, request)
 
-/** Returns the counters of a model: tokens evaluated, sampled and reused; runs in progress and waiting. */
+/** Returns the counters of a model: tokens evaluated, sampled and reused, and the number of active and queued runs. */
 export const meter = (model: LlamaCppModel): Sequences.Meter => Sequences.meter(model.runtime.scheduler)
 
-/** Returns the tokens of a text. With `controlTokens`, names of control tokens become these tokens. */
+/** Converts text to tokens. With `controlTokens`, names of control tokens in the text are encoded as these tokens. */
 export const tokenize = (model: LlamaCppModel, text: string, controlTokens = false): ReadonlyArray<Token> =>
   model.llama.tokenize(text, controlTokens)
 
-/** Returns the text of tokens. */
+/** Converts tokens to text. */
 export const detokenize = (model: LlamaCppModel, tokens: ReadonlyArray<number>): string =>
   model.llama.detokenize(tokens as ReadonlyArray<Token>)

@@ -1,8 +1,8 @@
 /**
- * The models on this machine: resolves names, locates files, and downloads models.
+ * Manages the models on this machine: resolves names, locates files, and downloads models.
  *
- * Files are in one folder, named by their source. An existing file is never requested again, so downloaded models also
- * work offline.
+ * Files are stored in one folder under a path derived from their source. An existing file is never requested again, so
+ * downloaded models also work offline.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -18,25 +18,28 @@ import * as Errors from "./LlamaCppError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The progress of a download. */
+/** Progress of a download. */
 export type Progress = Download.Progress
 
-/** The folder for models, and the listener for downloads. */
+/** The models folder, and a callback for download progress. */
 export interface Options {
-  /** The folder. Default: the path in `DIVISI_MODELS`, otherwise `divisi/models` in the user's cache folder. */
+  /**
+   * The models folder. Defaults to the path in `DIVISI_MODELS`, otherwise to `divisi/models` in the user's cache
+   * folder.
+   */
   readonly folder?: string | undefined
-  /** Called with the progress of a download for every chunk. */
+  /** Called with the download progress for every chunk. */
   readonly onProgress?: ((progress: Download.Progress) => void) | undefined
 }
 
-/** A model in the folder. */
+/** A model stored in the folder. */
 export interface Stored {
   /** The name of a known model, or the path within the folder. */
   readonly name: string
   readonly path: string
-  /** The size of all its parts, in bytes. */
+  /** Total size of its files, in bytes. */
   readonly size: number
-  /** False after an interrupted download. */
+  /** `false` after an interrupted download. */
   readonly isComplete: boolean
 }
 
@@ -44,7 +47,7 @@ export interface Stored {
 // Places
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the folder of models. */
+/** Returns the path of the models folder. */
 export const folderOf = (options: Options = {}): Effect.Effect<string> => {
   Tables.check("ModelStore.folderOf", options, storeTable)
   const { folder } = options
@@ -64,7 +67,7 @@ const placeOf = (reference: Reference.Reference, options: Options) =>
     ? Effect.succeed(reference.path)
     : Effect.map(folderOf(options), (folder) => path.join(folder, reference.place))
 
-/** Returns the path of a source's file, whether or not it exists. */
+/** Returns the path at which a source's file is stored, whether or not it exists. */
 export const locate = (source: string, options: Options = {}): Effect.Effect<string, Errors.LlamaCppError> =>
   Effect.andThen(
     checked("ModelStore.locate", options, storeTable),
@@ -80,7 +83,7 @@ const fromUnknown = (source: string) => (cause: unknown) =>
 // Models in and out
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The error of a download as one of this package. */
+/** Converts a download error to an error of this package. */
 const notDownloaded =
   (file: string) =>
   ({ reason, url }: Download.DownloadError): Errors.LlamaCppError => {
@@ -98,13 +101,13 @@ const notDownloaded =
   }
 
 /**
- * Returns the path of a model's file, and downloads it if it is missing.
+ * Returns the path of a model's file, downloading the file if it is missing.
  *
  * **Details**
  *
- * An interrupted download resumes if the server's file is unchanged. The length and, if the server reports it, the
- * SHA-256 are verified before the file gets its name. If several processes need the same file, one downloads it and the
- * others wait. The received part is retained after an interruption.
+ * An interrupted download resumes if the server's file has not changed. The length and, if the server reports one, the
+ * SHA-256 are verified before the file is renamed to its final name. If several processes need the same file, one
+ * downloads it and the others wait.
  */
 export const resolve = Effect.fnUntraced(function* (
   source: string,
@@ -146,7 +149,7 @@ export const list = (options: Options = {}): Effect.Effect<ReadonlyArray<Stored>
 const listIn = (folder: string) =>
   Effect.tryPromise({
     try: async () => {
-      // With types, links to folders are not followed: they may lead anywhere, and in circles.
+      // With `withFileTypes`, links to folders are not followed; they could lead outside of the folder or form cycles.
       const entries = await fs
         .readdir(folder, { recursive: true, withFileTypes: true })
         .catch((cause: NodeJS.ErrnoException) => {
@@ -175,7 +178,7 @@ const listIn = (folder: string) =>
     catch: fromUnknown(folder)
   })
 
-/** Removes a complete or incomplete model from the folder, and returns the number of freed bytes. */
+/** Removes a complete or incomplete model from the folder and returns the number of bytes freed. */
 export const remove = Effect.fnUntraced(function* (
   source: string,
   options: Options = {}

@@ -1,7 +1,7 @@
 /**
- * Models that were trained as Conductors: a GGUF file or adapter that contains its prompt settings.
+ * Models trained as Conductors: a GGUF file or adapter that contains its prompt settings.
  *
- * A model has the usual name in this package, followed by its adapters, each after a plus:
+ * A model is named as elsewhere in this package. Adapters are appended to the name, each after a plus sign:
  * `qwen2.5-7b-instruct+conductor.gguf`.
  */
 import fs from "node:fs"
@@ -13,14 +13,14 @@ import * as Errors from "./LlamaCppError.ts"
 import type { Adapter } from "./LlamaCppModel.ts"
 import * as ModelStore from "./ModelStore.ts"
 
-/** A model, and the adapters on top of it. */
+/** A model name, and the names of the adapters applied to it. */
 export interface Named {
   readonly source: string
   readonly adapters: ReadonlyArray<Adapter>
 }
 
 /**
- * Parses the name of a model with its adapters.
+ * Splits a model name from the names of its adapters.
  *
  * **Example**
  *
@@ -41,8 +41,8 @@ const readHeader = (file: string) =>
   )
 
 /**
- * Returns the prompt settings that a model was trained with, if any: those of its last adapter, or its own. Known
- * models have none. Any other missing model is downloaded, because it is needed anyway.
+ * Returns the prompt settings that a model was trained with, if any, from its last adapter or from the model itself.
+ * Known models have no prompt settings. Any other missing model is downloaded, because it will be needed anyway.
  */
 export const form = Effect.fnUntraced(function* (
   name: string,

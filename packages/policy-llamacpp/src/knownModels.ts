@@ -1,21 +1,21 @@
 /**
  * Known models by name: open weights with permissive licenses that run on consumer hardware.
  *
- * Sizes are approximate, from the repositories; a download is verified against the length and SHA-256 that the server
- * reports. If a file has been moved, the error names it. Any other model can be used by its reference.
+ * Sizes are approximate and come from the repositories; a download is verified against the length and SHA-256 reported
+ * by the server. If a file has moved, the error names it. Other models can be used by reference.
  */
 
-/** A model by name. */
+/** A model that can be used by name. */
 export interface KnownModel {
   readonly name: string
-  /** The address of its file, as `hf:owner/repository/file`. */
+  /** Location of its file, as `hf:owner/repository/file`. */
   readonly source: string
-  /** The number of weights, in billions. */
+  /** Number of weights, in billions. */
   readonly billions: number
-  /** The approximate size of the download. */
+  /** Approximate download size, in gigabytes. */
   readonly gigabytes: number
   readonly licence: string
-  /** The model's strengths, in a sentence, shown to policies that use descriptions. */
+  /** A sentence about the model's strengths, shown to policies that use descriptions. */
   readonly description: string
 }
 
@@ -63,13 +63,13 @@ export const knownModels: ReadonlyArray<KnownModel> = [
   }
 ]
 
-/** The default Conductor if there is no API key: large enough to plan, small enough for any machine. */
+/** The default Conductor if no API key is set: large enough to plan, and small enough for any machine. */
 export const defaultConductor = "qwen2.5-1.5b-instruct"
 
-/** The default pool: three small models of different families. */
+/** The default pool: three small models from different families. */
 export const defaultPool = ["qwen2.5-1.5b-instruct", "qwen2.5-coder-1.5b-instruct", "smollm2-1.7b-instruct"] as const
 
-/** The model of the paper's Conductor, before it was trained. */
+/** The base model of the Conductor in the paper. */
 export const paperConductor = "qwen2.5-7b-instruct"
 
 /** Returns the known model with a name, ignoring case. */

@@ -1,8 +1,8 @@
 /**
- * A local model by name, for programs without scopes: a worker that loads its model on the first call.
+ * Creates workers from local models by name, for programs without scopes. The model is loaded on the first call.
  *
- * Models loaded this way stay in memory until {@link release} or the end of the process. Workers with the same settings
- * share one.
+ * These models stay in memory until {@link release} is called or the process ends. Workers with the same settings share
+ * a model.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -18,29 +18,29 @@ import { loadTable, workerTable } from "./internal/tables.ts"
 import * as KnownModels from "./knownModels.ts"
 import * as LlamaCppModel from "./LlamaCppModel.ts"
 
-/** The runtime settings of the model, and the options for its answers. */
+/** Runtime settings of the model, and options for its answers. */
 export interface Options extends Omit<LlamaCppModel.Options, "source">, LlamaCppModel.WorkerOptions {}
 
 const { source: _, ...loading } = loadTable
 const table = { ...loading, ...workerTable } satisfies Tables.ShapeOf<Options>
 
-/** The options that a table knows, of those of a load and of a worker together. */
+/** Selects the options in a table from the combined options for loading and answering. */
 const only = (options: Options, shape: Tables.Shape) =>
   Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(shape, name)))
 
 let scope: Scope.Closeable | undefined
 
-/** The error of a model that cannot be loaded, which a retry does not fix. */
+/** Returns the error for a model that cannot be loaded, which a retry would not fix. */
 const unusable = (id: string, cause: unknown) =>
   failed(id, { _tag: "InvalidRequest", detail: cause instanceof Error ? cause.message : String(cause) })
 
 /**
- * Makes a worker from a local model: a path, the name of a known model, `hf:owner/repository/file.gguf` or an https
- * address.
+ * Creates a worker from a local model, given as a path, the name of a known model, `hf:owner/repository/file.gguf`, or
+ * an https URL.
  *
  * **Details**
  *
- * The model is loaded, and downloaded if necessary, when the worker is first called. Workers with the same source and
+ * The model is loaded, and downloaded if necessary, on the worker's first call. Workers with the same source and
  * settings, such as a Conductor and a member of its pool, share the model and its sequences.
  *
  * **Example**
@@ -60,7 +60,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
   let loaded: { readonly home: Scope.Scope; readonly worker: Promise<Worker> } | undefined
   const load = (): Promise<Worker> => {
     scope ??= Scope.makeUnsafe()
-    // A model that was released, or that failed to load, is loaded again.
+    // A model that was released or failed to load is loaded again.
     if (loaded?.home === scope) return loaded.worker
     const model = Effect.runPromise(Scope.provide(LlamaCppModel.load({ ...only(options, loading), source }), scope))
     const worker = model.then((ready) => LlamaCppModel.worker(ready, about))
@@ -90,7 +90,7 @@ export const llamacpp = (source: string, options: Options = {}): Worker => {
   }
 }
 
-/** Frees the memory of all models that {@link llamacpp} has loaded, after their runs have ended. */
+/** Frees the memory of all models loaded through {@link llamacpp}, after their runs have finished. */
 export const release = async (): Promise<void> => {
   const closed = scope
   scope = undefined

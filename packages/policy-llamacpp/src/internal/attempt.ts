@@ -1,8 +1,8 @@
-/** A promise of node-llama-cpp as an effect: whatever it throws is an error of this package. */
+/** Converts promises of node-llama-cpp to effects. Thrown values become errors of this package. */
 import * as Effect from "effect/Effect"
 import * as Errors from "../LlamaCppError.ts"
 
-/** Runs a promise. `name` is the model or file that its error names. */
+/** Runs a promise. `name` is the model or file named in the error. */
 export const attempt = <A>(name: string, run: () => Promise<A>): Effect.Effect<A, Errors.LlamaCppError> =>
   Effect.tryPromise({
     try: run,

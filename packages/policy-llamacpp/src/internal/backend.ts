@@ -1,19 +1,19 @@
-/** Loads llama.cpp once per requested GPU, with the CPU as fallback and a notice about it. */
+/** Loads llama.cpp once per requested GPU. Falls back to the CPU with a notice. */
 import type { Llama, LlamaGpuType } from "node-llama-cpp"
 import { detailOf, make } from "../LlamaCppError.ts"
 
-/** The device that runs the layers: the machine's best, a specific one, or only the CPU. */
+/** The device that runs the layers: the best GPU available, a specific backend, or only the CPU. */
 export type Gpu = "auto" | "cuda" | "vulkan" | "metal" | "none"
 
-/** A running llama.cpp, with a notice if it is not the requested one. */
+/** A running llama.cpp, with a notice if it differs from the requested one. */
 export interface Backend {
   readonly llama: Llama
   readonly notice?: string | undefined
-  /** The last errors that llama.cpp logged, the latest last. Cleared before each call that may fail. */
+  /** The last errors logged by llama.cpp, most recent last. Cleared before each call that may fail. */
   readonly log: Array<string>
 }
 
-/** Loads the native binary; tests replace it. */
+/** Loads the native binary; replaced in tests. */
 export interface Loader {
   readonly getLlama: typeof import("node-llama-cpp").getLlama
   readonly platform: string
@@ -33,7 +33,7 @@ const gpuOf = (gpu: Gpu): "auto" | LlamaGpuType => (gpu === "none" ? false : gpu
 
 const logLines = 20
 
-/** Starts llama.cpp on a GPU. Nothing is built or downloaded. */
+/** Starts llama.cpp on a GPU without building or downloading anything. */
 const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
   const log: Array<string> = []
   const { LlamaLogLevel } = await import("node-llama-cpp")
@@ -42,7 +42,7 @@ const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
     build: "never",
     skipDownload: true,
     progressLogs: false,
-    // Each context sets its own number of threads.
+    // The number of threads is set for each context.
     maxThreads: 0,
     logLevel: LlamaLogLevel.error,
     logger: (_, message) => {
@@ -53,7 +53,10 @@ const start = async ({ getLlama }: Loader, gpu: Gpu): Promise<Backend> => {
   return { llama, log }
 }
 
-/** Opens llama.cpp on the requested GPU. If that fails and the GPU is not required, uses the CPU, with a notice. */
+/**
+ * Starts llama.cpp on the requested GPU. If that fails and the GPU is not required, falls back to the CPU with a
+ * notice.
+ */
 export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Promise<Backend> => {
   const found = loader ?? (await load())
   try {
@@ -70,7 +73,7 @@ export const open = async (gpu: Gpu, isRequired: boolean, loader?: Loader): Prom
 
 const backends = new Map<string, Promise<Backend>>()
 
-/** Returns the shared llama.cpp of this process for a GPU. It is started once. */
+/** Returns the llama.cpp instance for a GPU, which is started once and shared within the process. */
 export const shared = (gpu: Gpu, isRequired: boolean): Promise<Backend> => {
   const key = `${gpu}${isRequired ? "!" : ""}`
   const known = backends.get(key)

@@ -1,4 +1,4 @@
-/** One completion: tokens are sampled on a sequence until something ends them. */
+/** Generates one completion: samples tokens on a sequence until the completion ends. */
 import { defined } from "@divisi/core/Fields"
 import type { FinishReason, WorkflowFormat } from "@divisi/core/Worker"
 import { WorkflowGrammar } from "@divisi/gguf/browser"
@@ -11,7 +11,7 @@ import type { Force } from "./toolText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Settings for choosing tokens. 0 turns a filter off; for `topP`, 1 does. */
+/** Sampling settings. 0 disables a filter, except for `topP`, which 1 disables. */
 export interface Sampling {
   readonly temperature: number
   readonly topK: number
@@ -19,23 +19,26 @@ export interface Sampling {
   readonly minP: number
 }
 
-/** Compiles a grammar; each call of the result begins a new text. */
+/** Compiles a grammar. Each call of the returned function starts a new text. */
 export type Grammars = (source: string) => Promise<() => LlamaGrammarEvaluationState>
 
-/** A completion to make. */
+/** A request for a completion. */
 export interface Request {
   readonly prompt: ReadonlyArray<Token>
-  /** The most tokens to sample. */
+  /** Maximum number of tokens to sample. */
   readonly limit: number
   readonly sampling: Sampling
   readonly seed: number
   readonly stopTokens: ReadonlySet<Token>
   readonly stopSequences: ReadonlyArray<string>
-  /** The completion ends when the third list closes. */
+  /** Ends the completion when the third list is closed. */
   readonly format?: WorkflowFormat | undefined
-  /** Forces the format; the text before the lists then has at most `reasoningLimit` tokens. */
+  /** Enforces the format; text before the lists is then limited to `reasoningLimit` tokens. */
   readonly grammar?: { readonly of: Grammars; readonly reasoningLimit: number } | undefined
-  /** Forces the rest of a text that is not a workflow: the grammar applies once the text has reached its beginning. */
+  /**
+   * Enforces the remainder of a text that is not a workflow: the grammar applies once the text has reached the forced
+   * part.
+   */
   readonly forced?: { readonly of: Grammars; readonly by: Force } | undefined
   /** Whether to return the probability of each token. */
   readonly probabilities?: boolean | undefined
@@ -43,7 +46,7 @@ export interface Request {
 
 /** A finished completion. */
 export interface Completed {
-  /** All sampled tokens, with the one that ended the completion. */
+  /** All sampled tokens, including the one that ended the completion. */
   readonly tokens: ReadonlyArray<Token>
   /** The probability of each token; empty unless requested. */
   readonly probabilities: ReadonlyArray<number>
@@ -56,11 +59,11 @@ export interface Completed {
 // Grammar
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The grammar that holds a completion to a form. */
+/** The constraint that a grammar applies to a completion. */
 interface Hold {
-  /** Returns the grammar's state, or `undefined` while the text is free. */
+  /** Returns the grammar's state; `undefined` while the text is unconstrained. */
   readonly state: () => LlamaGrammarEvaluationState | undefined
-  /** Looks at the text after each token, of which there are so many. */
+  /** Called after each token with the text and the number of tokens. */
   readonly look: (written: () => string, tokens: number) => Promise<void> | undefined
 }
 
@@ -80,13 +83,13 @@ const forcedHold = async ({ by, of }: NonNullable<Request["forced"]>): Promise<H
   return { state: () => state, look: (written) => (state === undefined ? look(written()) : undefined) }
 }
 
-/** The state of the grammar, which ends free text once its tokens are used up. */
+/** Creates the constraint for a workflow. It ends unconstrained text when its token limit is reached. */
 const workflowHold = async ({ format, grammar }: Request): Promise<Hold | undefined> => {
   if (format === undefined || grammar === undefined) return undefined
   const { type: _, ...rules } = format
   const start = await grammar.of(WorkflowGrammar.make(rules))
   let state = start()
-  /** From here on only the lists may follow, unless they have begun. */
+  /** Only the lists may follow, unless they have already started. */
   const endReasoning = async (text: string) => {
     const rest = WorkflowGrammar.afterReasoning(rules, text)
     if (rest !== undefined) state = (await grammar.of(rest))()
@@ -101,7 +104,7 @@ const workflowHold = async ({ format, grammar }: Request): Promise<Hold | undefi
 // The loop
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Collects what has been written, and finds the end. */
+/** Collects the generated text and detects its end. */
 const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, emit: (text: string) => void) => {
   const detokenizer = Output.detokenizer(model)
   const stopper = Output.stopper(stopSequences)
@@ -123,9 +126,9 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
   }
   return {
     text: () => text,
-    /** All text so far, with a mark for a character that is incomplete. */
+    /** The entire text, with a placeholder for an incomplete character. */
     written: () => `${text}${stopper.rest()}${detokenizer.isPending() ? "\ufffd" : ""}`,
-    /** Writes a token; true when it ends the completion. */
+    /** Appends a token and returns whether it ends the completion. */
     push: (token: Token): boolean => {
       write(detokenizer.push(token))
       return isOver
@@ -139,7 +142,7 @@ const writer = (model: LlamaModel, { format, grammar, stopSequences }: Request, 
   }
 }
 
-/** Samples a completion on a slot; `emit` gets its text piece by piece. */
+/** Samples a completion on a slot, calling `emit` with each piece of text. */
 export const run = async (
   self: Sequences.Sequences,
   slot: Sequences.Slot,
@@ -148,7 +151,8 @@ export const run = async (
   emit: (text: string) => void
 ): Promise<Completed> => {
   const { model } = self.context
-  // Starts at once, while others are evaluated: a run that is not ready for a batch waits for the next one.
+  // Sampling starts while other runs are evaluated, because a run that is not ready for a batch has to wait for the
+  // next one.
   const [{ rest, reused }, hold] = await Promise.all([
     Sequences.prepare(self, slot, request.prompt, signal),
     holdOf(request)
@@ -164,7 +168,7 @@ export const run = async (
       ...request.sampling,
       seed: request.seed,
       yieldEogToken: true,
-      // node-llama-cpp's types allow no undefined options.
+      // node-llama-cpp's types do not permit undefined options.
       grammarEvaluationState: hold?.state
     })
   )

@@ -1,4 +1,4 @@
-/** A context: the memory of a model's sequences, for one set of adapters. */
+/** A context: the memory for a model's sequences, with one set of adapters. */
 
 import { defined } from "@divisi/core/Fields"
 import * as GgufReader from "@divisi/gguf/GgufReader"
@@ -6,23 +6,23 @@ import type { LlamaContext } from "node-llama-cpp"
 import * as Errors from "../LlamaCppError.ts"
 import { checkFile, type Weights } from "./weights.ts"
 
-/** The type of cached keys and values. */
+/** Data type of cached keys and values. */
 export type KeyValueType = "F32" | "F16" | "BF16" | "Q8_0" | "Q5_1" | "Q5_0" | "Q4_1" | "Q4_0"
 
 /** A LoRA adapter in a GGUF file. */
 export interface Adapter {
   readonly path: string
-  /** The scale of its addition. Default: 1; 0 disables it. */
+  /** Scale applied to the adapter's weights. Default: 1; 0 disables the adapter. */
   readonly scale?: number | undefined
 }
 
 /** Options for creating a context. */
 export interface ContextOptions {
-  /** The number of tokens of one sequence: prompt and completion. */
+  /** Number of tokens per sequence, for prompt and completion together. */
   readonly contextTokens: number
-  /** The number of concurrent sequences. */
+  /** Number of concurrent sequences. */
   readonly sequences: number
-  /** The number of tokens evaluated in one batch. */
+  /** Number of tokens evaluated per batch. */
   readonly batchTokens?: number | undefined
   readonly threads: number
   readonly flashAttention: boolean | "auto"
@@ -32,10 +32,12 @@ export interface ContextOptions {
 
 const lower = "lower contextTokens or sequences, store keys and values as Q8_0 (keyValueType), or free some memory."
 
-/** llama.cpp counts the tokens of all sequences in 31 bits. */
+/** llama.cpp stores the number of tokens of all sequences in 31 bits. */
 const countable = 2 ** 31 - 1
 
-/** Returns the memory that a context needs. If llama.cpp cannot estimate a part, it is extrapolated from the others. */
+/**
+ * Returns the memory required by a context. If llama.cpp cannot estimate a part, it is extrapolated from the others.
+ */
 const needsOf = async ({ model }: Weights, options: ContextOptions) => {
   const isCountable = options.contextTokens * options.sequences <= countable
   const contextSize = isCountable ? options.contextTokens : 4096
@@ -46,7 +48,7 @@ const needsOf = async ({ model }: Weights, options: ContextOptions) => {
       sequences,
       modelGpuLayers: model.gpuLayers,
       flashAttention: options.flashAttention,
-      // node-llama-cpp's types allow no undefined options.
+      // node-llama-cpp's types do not permit undefined options.
       batchSize: options.batchTokens
     })
   )
@@ -54,7 +56,7 @@ const needsOf = async ({ model }: Weights, options: ContextOptions) => {
   return { cpuRam: cpuRam * times, gpuVram: gpuVram * times }
 }
 
-/** Fails if a context needs more memory than is free, and says how much. */
+/** Fails with the required and available amounts if a context needs more memory than is free. */
 const checkMemory = async (weights: Weights, options: ContextOptions): Promise<void> => {
   const { llama } = weights.backend
   const needs = await needsOf(weights, options)
@@ -65,7 +67,10 @@ const checkMemory = async (weights: Weights, options: ContextOptions): Promise<v
   if (llama.gpu !== false) check("GPU memory", needs.gpuVram, (await llama.getVramState()).free)
 }
 
-/** Only llama.cpp's log says what is wrong with an adapter, or that memory ran out. */
+/**
+ * Returns the cause of a failure from llama.cpp's log, which is the only source for problems with an adapter or with
+ * memory.
+ */
 const explain = ({ backend: { log }, path }: Weights, { adapters }: ContextOptions, cause: unknown) => {
   const detail =
     log.findLast((line) => /fail|error|lora|invalid|mismatch|does not/i.test(line)) ?? Errors.detailOf(cause)
@@ -75,7 +80,7 @@ const explain = ({ backend: { log }, path }: Weights, { adapters }: ContextOptio
     : Errors.make(path, { _tag: "Failed", detail })
 }
 
-/** A GGUF that is not an adapter crashes some versions of llama.cpp, so its header is read first. */
+/** Checks the header of an adapter, because other GGUF files crash some versions of llama.cpp. */
 const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter): Promise<void> => {
   const refuse = (detail: string) => Errors.make(path, { _tag: "Adapter", adapter, detail })
   const header = await checkFile(adapter).catch((cause: Errors.LlamaCppError) => {
@@ -90,7 +95,7 @@ const checkAdapter = async ({ model, path }: Weights, { path: adapter }: Adapter
     throw refuse(`its base is ${architecture}, and this is ${model.architecture}`)
 }
 
-/** Makes a context. */
+/** Creates a context. */
 export const make = async (weights: Weights, options: ContextOptions): Promise<LlamaContext> => {
   for (const adapter of options.adapters) await checkAdapter(weights, adapter)
   await checkMemory(weights, options)

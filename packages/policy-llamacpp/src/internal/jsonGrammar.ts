@@ -1,16 +1,18 @@
 /**
- * Grammars of JSON Schemas, in GBNF: what a model writes under one is JSON of that schema.
+ * Converts JSON Schemas to GBNF grammars, which restrict a model's output to JSON that matches the schema.
  *
- * Objects have the properties that the schema names, in its order, required ones first; optional ones may be missing.
- * Constraints that a grammar cannot express (patterns, bounds of numbers, conditions) are left to a check of the
- * answer.
+ * Objects have the properties named in the schema, in that order, required ones first; optional ones may be missing.
+ * Constraints that a grammar cannot express (patterns, numeric bounds, conditions) must be validated afterwards.
  */
 import type { Tool } from "@divisi/core"
 
-/** Bounds of lengths beyond these are not held: llama.cpp writes repetitions out. */
+/** Larger length bounds are not enforced, because llama.cpp expands repetitions. */
 const most = 256
 
-/** Deeper schemas, more rules and more properties of one object are not held: clients may send any. */
+/**
+ * Limits for nesting depth, rules, and properties per object, because clients may send any schema. Anything beyond is
+ * not enforced.
+ */
 const maxDepth = 100
 const maxRules = 10_000
 const maxNames = 500
@@ -36,12 +38,12 @@ const fields = (value: unknown): Fields | undefined =>
 
 const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** A text that stands for itself. */
+/** Returns the grammar expression that matches a text literally. */
 export const literal = (text: string): string => JSON.stringify(text)
 
 const oneOf = (expressions: ReadonlyArray<string>): string => `(${[...new Set(expressions)].join(" | ")})`
 
-/** A schema that says what both say, as far as their properties go. */
+/** Combines the properties of two schemas. */
 const both = (left: Fields, right: Fields): Fields => ({
   ...left,
   ...right,
@@ -71,15 +73,15 @@ const typesOf = (schema: Fields): ReadonlyArray<unknown> => {
   return schema.items === undefined && schema.prefixItems === undefined ? [] : ["array"]
 }
 
-/** Collects the rules of schemas for one grammar. */
+/** Collects the rules for several schemas in one grammar. */
 export interface Rules {
-  /** The name of the rule of a schema. */
+  /** Adds a schema and returns the name of its rule. */
   readonly add: (schema: Tool.JsonSchema) => string
-  /** The grammar of all that was added, with this root. */
+  /** Returns the grammar with all added rules and the given root. */
   readonly grammar: (root: string) => string
 }
 
-/** Begins a grammar. */
+/** Creates an empty set of rules. */
 export const make = (): Rules => {
   const rules = new Map<string, string>()
   const references = new Map<Fields, Map<string, string>>()
@@ -91,7 +93,7 @@ export const make = (): Rules => {
     return name
   }
 
-  /** A reference has one rule, so that a schema may refer to itself. */
+  /** Returns the rule for a reference. Each reference has a single rule, so a schema may be recursive. */
   const referenceOf = (reference: string, document: Fields): string => {
     const known = references.get(document) ?? new Map<string, string>()
     references.set(document, known)
@@ -116,7 +118,7 @@ export const make = (): Rules => {
     }
     const needed = names.filter((name) => required.has(name)).map(pair)
     const rest = names.filter((name) => !required.has(name)).map((name) => define(() => pair(name)))
-    /** The possible continuations after a first pair: the optional ones from here on. */
+    /** The continuations after the first pair: the remaining optional properties. */
     const tails = rest.map((_, at) => rest.slice(at + 1).map((name) => `(ws "," ws ${name})?`))
     const body =
       needed.length > 0
@@ -125,7 +127,7 @@ export const make = (): Rules => {
     return `"{" ws ${body} ws "}"`
   }
 
-  /** An object whose properties have no names of their own. */
+  /** Returns the rule for an object with arbitrary property names. */
   const mapOf = (additional: unknown, document: Fields): string => {
     if (additional === false) return '"{" ws "}"'
     const schema = fields(additional)
@@ -170,7 +172,10 @@ export const make = (): Rules => {
 
   let depth = 0
 
-  /** Any JSON where a schema is nested too deeply, leads back to itself without end, or has too many rules. */
+  /**
+   * Returns the expression for a schema. If the schema is nested too deeply, recurses without end or has too many
+   * rules, any JSON is accepted.
+   */
   const expressionOf = (value: unknown, document: Fields): string => {
     if (depth >= maxDepth || rules.size >= maxRules) return "any"
     depth += 1

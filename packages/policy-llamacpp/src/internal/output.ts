@@ -1,13 +1,13 @@
-/** Turns tokens into the text that is shown: whole characters, up to the first stop sequence. */
+/** Converts tokens to displayed text: complete characters, up to the first stop sequence. */
 import type { LlamaModel, Token } from "node-llama-cpp"
 
-/** The most tokens of one character: one for each byte. */
+/** Maximum number of tokens per character: one for each byte. */
 const longestCharacter = 4
 
-/** How many preceding tokens decide whether a blank belongs before a token. */
+/** Number of preceding tokens that determine whether a token starts with a space. */
 const remembered = 4
 
-/** Turns tokens into text as they come, and holds back incomplete characters. */
+/** Converts tokens to text incrementally and withholds incomplete characters. */
 export const detokenizer = (model: LlamaModel) => {
   let pending: Array<Token> = []
   let before: ReadonlyArray<Token> = []
@@ -23,13 +23,13 @@ export const detokenizer = (model: LlamaModel) => {
       if (text.endsWith("\ufffd") && pending.length < longestCharacter) return ""
       return take(text)
     },
-    /** Returns the held-back text, complete or not. */
+    /** Returns the withheld text, even if it is incomplete. */
     flush: (): string => (pending.length === 0 ? "" : take(model.detokenize(pending, false, before))),
     isPending: () => pending.length > 0
   }
 }
 
-/** The length of the longest end of a text that may begin a stop sequence. */
+/** Returns the length of the longest suffix that may be the start of a stop sequence. */
 export const held = (text: string, stops: ReadonlyArray<string>): number => {
   let longest = 0
   for (const stop of stops) {
@@ -40,7 +40,7 @@ export const held = (text: string, stops: ReadonlyArray<string>): number => {
   return longest
 }
 
-/** Passes text on up to a stop sequence, and reports when one has come. */
+/** Passes text through up to a stop sequence, and reports when one is reached. */
 export const stopper = (stops: ReadonlyArray<string>) => {
   let waiting = ""
   return {
@@ -54,7 +54,7 @@ export const stopper = (stops: ReadonlyArray<string>) => {
       waiting = waiting.slice(end)
       return { text, isStopped: false }
     },
-    /** Returns the held-back text that turned out to be plain text. */
+    /** Returns the withheld text, which was not a stop sequence. */
     rest: () => waiting
   }
 }
@@ -62,7 +62,7 @@ export const stopper = (stops: ReadonlyArray<string>) => {
 const open = "<think>"
 const close = "</think>"
 
-/** Separates thinking between `<think>` and `</think>` at the beginning of a text from the answer after it. */
+/** Separates thinking between `<think>` and `</think>` at the start of a text from the answer after it. */
 export const thinkingSplitter = (isThinking: boolean) => {
   let state: "start" | "thinking" | "gap" | "answer" = isThinking ? "thinking" : "start"
   let waiting = ""

@@ -5,15 +5,15 @@ import type { ChatHistoryItem, ChatWrapper, LlamaModel, Token } from "node-llama
 import * as ToolText from "./toolText.ts"
 
 /**
- * The conversion of messages to a prompt: by the model's own chat template (`"model"`), as plain texts (`"plain"`), or
- * by a function. In the function's result, names of control tokens (`<|im_start|>`) become these tokens.
+ * How messages are converted to a prompt: with the model's chat template (`"model"`), as plain text (`"plain"`), or by
+ * a function. Names of control tokens in the function's result (`<|im_start|>`) are encoded as these tokens.
  */
 export type Template = "model" | "plain" | ((messages: ReadonlyArray<PlainMessage>) => string)
 
-/** The prompt renderers of a model. */
+/** Functions that render prompts for a model. */
 export interface Prompter {
   readonly tokens: (request: WorkerRequest, isThinking: boolean) => ReadonlyArray<Token>
-  /** Tokens that end a turn, in addition to the model's own end tokens. */
+  /** Tokens that end a turn, in addition to the model's end tokens. */
   readonly stopTokens: ReadonlySet<Token>
 }
 
@@ -34,13 +34,13 @@ const ofTexts = (model: LlamaModel, text: (messages: ReadonlyArray<PlainMessage>
   tokens: (request: WorkerRequest) => {
     const prompt = withStart(model, model.tokenize(text(ToolText.told(request)), hasControls))
     const { bos, eos } = model.tokens
-    // An empty prompt has no token after which another could be sampled.
+    // The first prediction requires at least one prompt token.
     return prompt.length > 0 ? prompt : [bos ?? eos!]
   },
   stopTokens: new Set<Token>()
 })
 
-/** Turns thinking off for model families that can do without. */
+/** Disables thinking for model families that support this. */
 const quiet = async (wrapper: ChatWrapper): Promise<ChatWrapper> => {
   const { QwenChatWrapper } = await import("node-llama-cpp")
   return wrapper instanceof QwenChatWrapper
@@ -48,7 +48,7 @@ const quiet = async (wrapper: ChatWrapper): Promise<ChatWrapper> => {
     : wrapper
 }
 
-/** Makes the prompt renderers of a template. A model without its own template receives plain texts. */
+/** Creates the prompt renderers for a template. A model without a chat template receives plain text. */
 export const make = async (model: LlamaModel, template: Template): Promise<Prompter> => {
   if (typeof template === "function") return ofTexts(model, template, true)
   const own = model.fileInfo.metadata.tokenizer?.chat_template

@@ -1,17 +1,17 @@
-/** Parses the texts that name a model. */
+/** Parses references to models. */
 import path from "node:path"
 import { Hub } from "@divisi/files"
 import * as KnownModels from "../knownModels.ts"
 import * as Errors from "../LlamaCppError.ts"
 
-/** A local file, or one that a server has and that is stored under `folder/place`. */
+/** A local file, or a remote file that is stored under `folder/place`. */
 export type Reference =
   | { readonly type: "file"; readonly path: string }
   | {
       readonly type: "download"
       readonly url: string
       readonly place: string
-      /** Only Hugging Face is sent its token. */
+      /** Whether the Hugging Face token may be sent to the server. */
       readonly isHuggingFace: boolean
     }
 
@@ -37,7 +37,7 @@ const huggingFace = (text: string, endpoint: string): Reference => {
   }
 }
 
-/** The text of an address's path; `undefined` where its escapes are not those of a text. */
+/** Decodes the path of a URL; returns `undefined` if its escapes are invalid. */
 const decoded = (pathname: string): string | undefined => {
   try {
     return decodeURIComponent(pathname)
@@ -62,7 +62,7 @@ const address = (text: string): Reference => {
   }
 }
 
-/** Reads a source, with the address of the hub; throws a `LlamaCppError` if it names nothing. */
+/** Parses a source, using the given hub URL. Throws a `LlamaCppError` if the source is invalid. */
 export const parse = (text: string, endpoint: string): Reference => {
   const source = KnownModels.find(text)?.source ?? text
   if (source.startsWith("hf:")) return huggingFace(source, endpoint)
@@ -73,7 +73,7 @@ export const parse = (text: string, endpoint: string): Reference => {
 
 const part = /-(\d{5})-of-(\d{5})\.gguf$/
 
-/** All parts of a model that is in several files, by the name of the first. */
+/** Returns the paths of all parts of a split model, given the first one. */
 export const parts = (file: string): ReadonlyArray<string> => {
   const match = part.exec(file)
   if (match === null) return [file]

@@ -1,4 +1,4 @@
-/** Completions for training: tokens and their log-probabilities. */
+/** Samples completions for training: tokens and their log-probabilities. */
 import type { Message } from "@divisi/core/Message"
 import type { FinishReason, WorkerError, WorkflowFormat } from "@divisi/core/Worker"
 import * as Effect from "effect/Effect"
@@ -11,13 +11,13 @@ import type { Template } from "./prompt.ts"
 import * as Sequences from "./sequences.ts"
 import { prompterOf } from "./worker.ts"
 
-/** A request to sample. */
+/** A request for a sample. */
 export interface SampleRequest {
-  /** The messages or the tokens of a prompt. */
+  /** The prompt, as messages or tokens. */
   readonly prompt: ReadonlyArray<Message> | ReadonlyArray<number>
-  /** The conversion of messages to a prompt. Default: `"model"`. */
+  /** How messages are converted to a prompt. Default: `"model"`. */
   readonly template?: Template | undefined
-  /** The maximum number of output tokens. Default: 1024, as in the paper. */
+  /** Maximum number of output tokens. Default: 1024, as in the paper. */
   readonly maxOutputTokens?: number | undefined
   readonly seed?: number | undefined
   /** Ends the completion after the third list. The format is not enforced. */
@@ -37,14 +37,14 @@ export interface Sample {
   readonly prompt: ReadonlyArray<number>
   /** All sampled tokens, including the one that ended the completion. */
   readonly tokens: ReadonlyArray<number>
-  /** The natural logarithm of the probability of each token, given those before it. */
+  /** The natural logarithm of each token's probability, given the preceding tokens. */
   readonly logProbs: ReadonlyArray<number>
   readonly text: string
-  /** `stop` if the model or the third list ended it. */
+  /** `stop` if the completion was ended by the model or after the third list. */
   readonly reason: FinishReason
 }
 
-/** The sampling in which the probability of a token is the model's own. */
+/** Sampling settings with which a token's probability is that of the model. */
 const unfiltered: Completion.Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 }
 
 const violation = ({ grammar = false, ...request }: SampleRequest): string | undefined => {

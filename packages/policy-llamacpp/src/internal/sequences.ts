@@ -1,10 +1,10 @@
 /**
- * The sequences of a context: schedules runs and reuses evaluated tokens.
+ * Manages the sequences of a context: schedules runs and reuses evaluated tokens.
  *
- * Runs are served first come, first served, each on its own sequence; llama.cpp evaluates all running ones in one
- * batch. A sequence keeps the tokens that it has evaluated. A run gets the free sequence that shares the longest prefix
- * with its prompt, or a copy of such a prefix from any other sequence. So a prefix is evaluated once for all sequences,
- * even if the first runs start together: runs that share a prefix under evaluation wait and then copy it.
+ * Runs are served in order of arrival, each on a separate sequence, and llama.cpp evaluates all active ones in one
+ * batch. A sequence retains the tokens that it has evaluated. A run gets the free sequence that shares the longest
+ * prefix with its prompt, or a copy of such a prefix from another sequence. A prefix is therefore evaluated only once,
+ * even if the first runs start at the same time: runs that share a prefix under evaluation wait and then copy it.
  */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -18,40 +18,40 @@ import * as Threads from "./threads.ts"
 /** A sequence of the context. */
 export interface Slot {
   readonly sequence: LlamaContextSequence
-  /** The tokens that it has evaluated, or is evaluating, from the first on. */
+  /** The tokens that it has evaluated or is evaluating, from the start of the text. */
   tokens: ReadonlyArray<Token>
   isBusy: boolean
-  /** Settles when its prompt is evaluated; absent when nothing is. */
+  /** Settles when its prompt has been evaluated; `undefined` if no evaluation is in progress. */
   evaluating: Promise<void> | undefined
-  /** The copies of it that other slots are making. Until they are done, it does not evaluate tokens. */
+  /** Copies of this sequence that other slots are making. It must not evaluate tokens until they are done. */
   readonly copies: Set<Promise<unknown>>
-  /** The time of its last use, as a counter. */
+  /** Counter value at its last use. */
   usedAt: number
 }
 
-/** The counters of a context. */
+/** Counters for a context. */
 export interface Meter {
-  /** The number of evaluated prompt tokens and sampled tokens. */
+  /** Number of evaluated prompt tokens and sampled tokens. */
   readonly evaluatedTokens: number
   readonly sampledTokens: number
-  /** The number of prompt tokens that were reused instead of evaluated. */
+  /** Number of prompt tokens that were reused instead of evaluated. */
   readonly reusedTokens: number
   readonly running: number
   readonly waiting: number
 }
 
-/** The sequences of a context. */
+/** The sequences of a context, with their queue. */
 export interface Sequences {
   readonly context: LlamaContext
   readonly slots: ReadonlyArray<Slot>
   readonly queueLimit: number
   readonly fit: Threads.Fit
-  /** The pending runs, oldest first. */
+  /** The queued runs, oldest first. */
   readonly queue: Array<(slot: Slot) => void>
   readonly counts: { evaluated: number; sampled: number; reused: number; uses: number }
 }
 
-/** The queue is full. */
+/** The error for a run that arrives when the queue is full. */
 export interface QueueFull {
   readonly _tag: "QueueFull"
   readonly waiting: number
@@ -61,7 +61,7 @@ export interface QueueFull {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Takes all sequences of a context. */
+/** Creates the sequences of a context. */
 export const make = (context: LlamaContext, queueLimit: number, fit: Threads.Fit = Threads.fixed): Sequences => ({
   context,
   queueLimit,
@@ -78,7 +78,7 @@ export const make = (context: LlamaContext, queueLimit: number, fit: Threads.Fit
   counts: { evaluated: 0, sampled: 0, reused: 0, uses: 0 }
 })
 
-/** The counters of a context. */
+/** Returns the counters of a context. */
 export const meter = ({ counts, queue, slots }: Sequences): Meter => ({
   evaluatedTokens: counts.evaluated,
   sampledTokens: counts.sampled,
@@ -98,7 +98,7 @@ const sharedPrefix = (left: ReadonlyArray<Token>, right: ReadonlyArray<Token>): 
   return at
 }
 
-/** The free slot that shares most with a prompt; of several, the least recently used. */
+/** Returns the free slot that shares the longest prefix with a prompt; in a tie, the least recently used one. */
 const choose = ({ slots }: Sequences, prompt: ReadonlyArray<Token>): Slot | undefined => {
   let best: { readonly slot: Slot; readonly shared: number } | undefined
   for (const slot of slots) {
@@ -118,7 +118,7 @@ const take = (self: Sequences, slot: Slot): Slot => {
   return slot
 }
 
-/** Gives a slot back, to the run that has waited longest. */
+/** Releases a slot and passes it to the run that has been queued longest. */
 const release = (self: Sequences, slot: Slot): void => {
   slot.isBusy = false
   self.fit.end()
@@ -141,8 +141,8 @@ const acquire = (self: Sequences, prompt: ReadonlyArray<Token>): Effect.Effect<S
   })
 
 /**
- * Runs `use` on a slot, once one is free. If the fiber is interrupted, `signal` is aborted and the fiber continues
- * immediately. The slot is released as soon as `use` has seen the signal, at the latest after the current batch.
+ * Runs `use` on a slot as soon as one is free. If the fiber is interrupted, `signal` is aborted and the fiber continues
+ * immediately. The slot is released once `use` has reacted to the signal, at the latest after the current batch.
  */
 export const withSlot = <A, E>(
   self: Sequences,
@@ -171,21 +171,26 @@ export const withSlot = <A, E>(
 // Prefix reuse
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The fewest tokens that a copy must save. */
+/** Minimum number of tokens that a copy must save. */
 const worthCopying = 48
 
-/** From this many tokens on, a prompt is evaluated on its own before sampling, so that others may copy it. */
+/**
+ * Minimum length in tokens at which a prompt is evaluated separately before sampling, so that other runs can copy it.
+ */
 const worthSharing = 256
 
 /**
- * Copying between sequences is not public in node-llama-cpp, although its own decision contexts use it. If it is
- * missing, tokens are evaluated again.
+ * Copies tokens between sequences. This API is not public in node-llama-cpp, although its own decision contexts use it.
+ * If it is missing, tokens are evaluated again.
  */
 interface Copying {
   readonly _copyStateFromOtherSequence?: ((other: LlamaContextSequence, upTo: number) => Promise<boolean>) | undefined
 }
 
-/** The other slot that shares most with a prompt, if that exceeds `reused` by more than {@link worthCopying}. */
+/**
+ * Returns the other slot that shares the longest prefix with a prompt, if that exceeds `reused` by more than {@link
+ * worthCopying}.
+ */
 const donorOf = ({ slots }: Sequences, slot: Slot, prompt: ReadonlyArray<Token>, reused: number) => {
   let best: { readonly donor: Slot; readonly shared: number } | undefined
   for (const donor of slots) {
@@ -196,7 +201,9 @@ const donorOf = ({ slots }: Sequences, slot: Slot, prompt: ReadonlyArray<Token>,
   return best
 }
 
-/** Copies the first tokens of another slot, once it has evaluated them; false if they are gone. */
+/**
+ * Copies the first tokens from another slot after it has evaluated them; returns `false` if they are no longer there.
+ */
 const copyFrom = async (slot: Slot, donor: Slot, prefix: ReadonlyArray<Token>): Promise<boolean> => {
   const sequence: LlamaContextSequence & Copying = slot.sequence
   if (sequence._copyStateFromOtherSequence === undefined) return false
@@ -205,18 +212,18 @@ const copyFrom = async (slot: Slot, donor: Slot, prefix: ReadonlyArray<Token>): 
     const isCopied = await sequence._copyStateFromOtherSequence(donor.sequence, prefix.length)
     if (isCopied && sharedPrefix(sequence.contextTokens, prefix) === prefix.length) return true
   } catch {
-    // The run that evaluated them has failed, and reports that itself.
+    // The run that evaluated them failed and reports its own error.
   }
   await sequence.clearHistory()
   return false
 }
 
-/** Copies what others have of the prompt; returns how many of its tokens are in the slot then. */
+/** Copies the tokens of the prompt that other slots have, and returns how many are then in this slot. */
 const borrow = async (self: Sequences, slot: Slot, prompt: ReadonlyArray<Token>, own: number): Promise<number> => {
   const found = donorOf(self, slot, prompt, own)
   if (found === undefined) return own
   const { donor, shared } = found
-  // The slot must not be copied until its content is known.
+  // The slot must not be copied while its content is undefined.
   slot.tokens = []
   const copying = copyFrom(slot, donor, prompt.slice(0, shared))
   donor.copies.add(copying)
@@ -225,7 +232,7 @@ const borrow = async (self: Sequences, slot: Slot, prompt: ReadonlyArray<Token>,
   return isCopied ? shared : Math.min(own, slot.sequence.nextTokenIndex)
 }
 
-/** Forgets all but the first tokens. */
+/** Discards all tokens after the first `count`. */
 const keep = async ({ sequence }: Slot, count: number): Promise<void> => {
   const end = sequence.nextTokenIndex
   if (end > count) await sequence.eraseContextTokenRanges([{ start: count, end }])
@@ -235,7 +242,7 @@ const copied = async ({ copies }: Slot): Promise<void> => {
   while (copies.size > 0) await Promise.allSettled(copies)
 }
 
-/** Evaluates the tokens after the first `reused`, batch by batch. */
+/** Evaluates the tokens after the first `reused`, in batches. */
 const evaluate = async (
   self: Sequences,
   slot: Slot,
@@ -253,8 +260,8 @@ const evaluate = async (
 }
 
 /**
- * A prompt that is evaluated except for `rest`, which contains at least its last token. The first `reused` tokens were
- * already evaluated.
+ * A prompt that is evaluated except for `rest`, which contains at least its last token. The first `reused` tokens had
+ * already been evaluated.
  */
 export interface Prepared {
   readonly rest: ReadonlyArray<Token>
@@ -278,7 +285,7 @@ export const prepare = async (
     await keep(slot, reused)
     return { rest: prompt.slice(reused), reused }
   }
-  // Set before the first wait, so that runs that start at the same time see it.
+  // Set before the first wait, so that runs that start at the same time can see it.
   slot.tokens = prompt.slice(0, -1)
   slot.evaluating = evaluate(self, slot, slot.tokens, reused, signal)
   try {

@@ -1,4 +1,4 @@
-/** The tables of local models, for `Options.check`. */
+/** Validation tables for local models, used by `Options.check`. */
 import { Options } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import type * as LlamaCppEmbeddings from "../LlamaCppEmbeddings.ts"
@@ -7,7 +7,7 @@ import type * as LlamaCppModel from "../LlamaCppModel.ts"
 import type * as ModelStore from "../ModelStore.ts"
 import type { WorkerOptions } from "./worker.ts"
 
-/** The options of the folder of models. */
+/** Options for the models folder. */
 export const storeTable = {
   folder: Options.name,
   onProgress: Options.aFunction
@@ -26,7 +26,7 @@ const common = {
   onNotice: Options.aFunction
 }
 
-/** The options of a load. */
+/** Options for loading a model. */
 export const loadTable = {
   ...common,
   sequences: Options.whole(1, 2 ** 16),
@@ -37,13 +37,13 @@ export const loadTable = {
   queueLimit: Options.whole(0)
 } satisfies Options.ShapeOf<LlamaCppModel.Options>
 
-/** The options of embeddings. */
+/** Options for embeddings. */
 export const embeddingsTable = {
   ...common,
   token: Options.oneOf("last", "penultimate")
 } satisfies Options.ShapeOf<LlamaCppEmbeddings.Options>
 
-/** The options of a worker. */
+/** Options for a worker. */
 export const workerTable = {
   id: Options.name,
   description: Options.text,
@@ -57,7 +57,10 @@ export const workerTable = {
   minP: Options.number(0, 1)
 } satisfies Options.ShapeOf<WorkerOptions>
 
-/** Fails with a `LlamaCppError` that names the option. A source is required if the shape has one. */
+/**
+ * Validates options. Fails with a `LlamaCppError` that names the invalid option. A source is required if the table
+ * contains one.
+ */
 export const checked = (
   what: string,
   options: ModelStore.Options & { readonly source?: unknown },

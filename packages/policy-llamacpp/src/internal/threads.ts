@@ -1,35 +1,35 @@
 /**
- * The number of threads for a model. llama.cpp's threads wait for each other several hundred times per token, so one
- * thread without a core stops them all. With as many threads as free cores, a busy machine costs its share; with one
- * more, it costs nearly everything.
+ * Determines the number of threads for a model. llama.cpp's threads wait for each other several hundred times per
+ * token, so a single thread without a core stops all of them. With as many threads as free cores, other processes cost
+ * only their share of the speed; with one more, they cost nearly all of it.
  */
 import os from "node:os"
 import type { LlamaContext } from "node-llama-cpp"
 
-/** Processor time so far, in milliseconds. */
+/** Accumulated processor time, in milliseconds. */
 export interface Times {
-  /** The clock. */
+  /** The wall-clock time. */
   readonly at: number
-  /** Of all cores and processes. */
+  /** Time used by all processes on all cores. */
   readonly busy: number
-  /** Of this process. */
+  /** Time used by this process. */
   readonly own: number
 }
 
-/** The times of this machine. */
+/** Returns the current times of this machine. */
 export const read = (): Times => {
   const { system, user } = process.cpuUsage()
   const cores = os.cpus().map(({ times: { irq, nice, sys, user } }) => user + nice + sys + irq)
   return { at: performance.now(), busy: cores.reduce((sum, one) => sum + one, 0), own: (user + system) / 1000 }
 }
 
-/** The default of a model on a machine with so many physical cores: one core is left to the rest of the machine. */
+/** Returns the default for a machine with the given number of physical cores: one core is left for other processes. */
 export const byDefault = (cores: number): number => Math.max(1, cores - 1)
 
-/** A core that is used for less than this share by other processes counts as free. */
+/** A core counts as free if other processes use less than this share of it. */
 const negligible = 0.3
 
-/** Threads for the cores that other processes leave free, from 1 to `most`. */
+/** Returns the number of threads for the cores left free by other processes, from 1 to `most`. */
 export const fitting = (most: number, cores: number, before: Times, now: Times): number => {
   const elapsed = now.at - before.at
   if (elapsed <= 0) return most
@@ -37,13 +37,16 @@ export const fitting = (most: number, cores: number, before: Times, now: Times):
   return Math.min(most, Math.max(1, Math.floor(cores - others + negligible)))
 }
 
-/** The parts of a context of node-llama-cpp that hold its number of threads. They are not public. */
+/** The internal fields of a node-llama-cpp context that store its number of threads. */
 interface Threading {
   _idealThreads?: number
   readonly _threadSplitterConsumer?: { _wantedThreads?: number } | undefined
 }
 
-/** Sets the threads of a context from its next batch on. A version that keeps the number elsewhere is left as it is. */
+/**
+ * Sets the number of threads of a context, starting with the next batch. Has no effect for versions that store the
+ * number elsewhere.
+ */
 export const set = (context: LlamaContext, threads: number): void => {
   const internals = context as unknown as Threading
   if (typeof internals._idealThreads !== "number") return
@@ -52,20 +55,26 @@ export const set = (context: LlamaContext, threads: number): void => {
   if (typeof consumer?._wantedThreads === "number") consumer._wantedThreads = threads
 }
 
-/** How often the machine is looked at while a model runs, and the shortest time that says anything, in milliseconds. */
+/**
+ * How often the machine is measured while a model runs, and the minimum interval for a meaningful measurement, in
+ * milliseconds.
+ */
 const [everyMillis, leastMillis] = [1000, 200]
 
-/** Fits the threads of a context to the machine while something runs. */
+/** Adapts the number of threads of a context to the load of the machine during runs. */
 export interface Fit {
-  /** Called when a run begins, and when it has ended. */
+  /** Called when a run starts, and when it ends. */
   readonly begin: () => void
   readonly end: () => void
 }
 
-/** Fits to nothing: the number was chosen. */
+/** Changes nothing, because the number of threads was set explicitly. */
 export const fixed: Fit = { begin: () => {}, end: () => {} }
 
-/** Checks the machine once a second while runs are in progress. `apply` is called with the number when it changes. */
+/**
+ * Measures the machine once per second while runs are in progress. `apply` is called with the number of threads when it
+ * changes.
+ */
 export const fit = (
   most: number,
   apply: (threads: number) => void,

@@ -1,7 +1,7 @@
 /**
- * Tools in the text of a conversation, for a model that reads and writes only text. Calls are between `<tool_call>`
- * tags and results between `<tool_response>` tags, as the Hermes and Qwen models learn it. Other models get this as an
- * instruction.
+ * Represents tools in the text of a conversation, for a model that reads and writes only text. Calls are between
+ * `<tool_call>` tags and results between `<tool_response>` tags, the format that Hermes and Qwen models are trained
+ * with. For other models, the system message describes the format.
  */
 
 import { Seed, type Tool } from "@divisi/core"
@@ -13,7 +13,7 @@ import { held } from "./output.ts"
 const open = "<tool_call>"
 const close = "</tool_call>"
 
-/** The tools that a request lets its worker call. */
+/** Returns the tools that a worker may call for a request. */
 export const toolsOf = ({ toolChoice, tools = [] }: WorkerRequest): ReadonlyArray<Tool.ToolDefinition> =>
   toolChoice === "none"
     ? []
@@ -57,7 +57,7 @@ const resultText = (message: Message.ToolMessage): string => {
   return `<tool_response>\n${message.isError === true ? `Error: ${text}` : text}\n</tool_response>`
 }
 
-/** A turn as text; the results of calls that were made together are one turn. */
+/** Converts turns to text. The results of parallel calls become one turn. */
 const spoken = (messages: ReadonlyArray<Message.Message>): Array<Message.PlainMessage> => {
   const turns: Array<Message.PlainMessage> = []
   for (const [index, message] of messages.entries()) {
@@ -75,7 +75,7 @@ const spoken = (messages: ReadonlyArray<Message.Message>): Array<Message.PlainMe
   return turns
 }
 
-/** The conversation as texts alone, with what the model must know of tools and of the shape of its answer. */
+/** Converts a conversation to plain text, including instructions about tools and the required output format. */
 export const told = (request: WorkerRequest): ReadonlyArray<Message.PlainMessage> => {
   const tools = toolsOf(request)
   const rules = [tools.length === 0 ? "" : introduce(tools, request.toolChoice), shapeOf(request.output)]
@@ -90,26 +90,28 @@ export const told = (request: WorkerRequest): ReadonlyArray<Message.PlainMessage
 // Constraints on the model's text
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the grammar of the rest, once a text has reached the forced part. */
+/** Returns the grammar for the remainder of a text, once it has reached the forced part. */
 export type Force = (written: string) => string | undefined
 
 const thinking = "<think>"
 const afterThinking = "</think>"
 
-/** Returns the answer in a text, which begins after the thinking; `undefined` while the thinking has not ended. */
+/**
+ * Returns the part of a text that is the answer, after the thinking; `undefined` while the thinking has not finished.
+ */
 const answerIn = (written: string, isThinking: boolean): string | undefined => {
   const at = written.indexOf(afterThinking)
   if (at >= 0) return written.slice(at + afterThinking.length)
   return isThinking || written.trimStart().startsWith(thinking) ? undefined : written
 }
 
-/** A form from the beginning, or behind the thinking that the template has begun. */
+/** Enforces a grammar from the start of the text, or after the thinking started by the template. */
 const fromStart = (rules: JsonGrammar.Rules, form: string, isThinking: boolean): Force => {
   if (!isThinking) return () => rules.grammar(form)
   return (written) => (answerIn(written, true) !== undefined ? rules.grammar(`"\\n"{0,2} ${form}`) : undefined)
 }
 
-/** The form of calls; `begun` is what follows behind the first opening tag. */
+/** Returns the grammar for calls; `begun` is the text after the first opening tag. */
 const callForm = (
   rules: JsonGrammar.Rules,
   { parallelToolCalls }: WorkerRequest,
@@ -126,8 +128,8 @@ const callForm = (
 }
 
 /**
- * Returns the form that a request enforces. Required calls, and shapes, apply from the start. If calls are optional, a
- * call is held to its form once the model has begun one.
+ * Returns the grammar that a request enforces. Required calls and output formats are enforced from the start; an
+ * optional call is enforced once the model has started it.
  */
 export const forceOf = (request: WorkerRequest, isThinking: boolean): Force | undefined => {
   const { output, toolChoice } = request
@@ -145,7 +147,7 @@ export const forceOf = (request: WorkerRequest, isThinking: boolean): Force | un
   return (written) => {
     const answer = answerIn(written, isThinking) ?? ""
     const at = answer.indexOf(open)
-    // A token may continue after the tag; a call that has begun in it is not constrained.
+    // A token may extend beyond the tag; a call that starts within it is not constrained.
     return at >= 0 && /^\n?$/.test(answer.slice(at + open.length)) ? grammar : undefined
   }
 }
@@ -154,7 +156,7 @@ export const forceOf = (request: WorkerRequest, isThinking: boolean): Force | un
 // Reading the model's text
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a call between its tags, or returns `undefined` for any other text. */
+/** Parses a call between its tags; returns `undefined` for any other text. */
 const read = (text: string): Omit<Message.ToolCall, "id"> | undefined => {
   try {
     const { arguments: args, name } = JSON.parse(text) as Record<string, unknown>
@@ -164,12 +166,12 @@ const read = (text: string): Omit<Message.ToolCall, "id"> | undefined => {
   }
 }
 
-/** Separates calls from the text before them. */
+/** Separates calls from the preceding text. */
 export const callSplitter = ({ messages }: WorkerRequest) => {
   let waiting = ""
   let isCalling = false
   let calls = 0
-  /** The same for the same answer to the same messages, and another for any other. */
+  /** Deterministic for an answer and its messages, and different for any other. */
   const idOf = (text: string) => `call-${Seed.derive(calls, text, JSON.stringify(messages)).toString(36)}`
   const push = (piece: string): ReadonlyArray<WorkerPart> => {
     waiting += piece
@@ -183,7 +185,7 @@ export const callSplitter = ({ messages }: WorkerRequest) => {
     isCalling = at >= 0
     return isCalling ? [...parts, ...inCall(0)] : parts
   }
-  /** The closing tag may also occur in an argument: the call ends with the first one at which it is complete. */
+  /** The closing tag may also occur in an argument, so the call ends at the first one at which it is complete. */
   const inCall = (from: number): ReadonlyArray<WorkerPart> => {
     const at = waiting.indexOf(close, from)
     if (at < 0) return []
@@ -196,14 +198,14 @@ export const callSplitter = ({ messages }: WorkerRequest) => {
     waiting = waiting.slice(at + close.length)
     return [part, ...inText()]
   }
-  /** Blanks between calls and after them do not count as text. */
+  /** Whitespace between and after calls is not emitted as text. */
   const said = (text: string): ReadonlyArray<WorkerPart> =>
     text === "" || (calls > 0 && text.trim() === "") ? [] : [{ type: "text", text }]
   return {
     push,
     rest: (): ReadonlyArray<WorkerPart> => (isCalling ? [] : said(waiting)),
     calls: () => calls,
-    /** The text after an opening tag, if it is not a call. */
+    /** Returns the text after an opening tag that is not a call. */
     unread: () => (isCalling ? waiting : undefined)
   }
 }

@@ -1,4 +1,4 @@
-/** The weights of a model in memory: a GGUF file that was checked and loaded. */
+/** Loads a model's weights into memory from a validated GGUF file. */
 import * as GgufReader from "@divisi/gguf/GgufReader"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -10,22 +10,22 @@ import type { Backend } from "./backend.ts"
 export interface WeightOptions {
   /** Layers on the GPU: as many as fit, all of them, or a number. */
   readonly gpuLayers: "auto" | "max" | number
-  /** The context to leave memory for when computing how many layers fit. */
+  /** The context length for which memory is reserved when computing how many layers fit. */
   readonly contextTokens: number
-  /** Whether it will write texts, and so needs a token that ends one; true by default. */
+  /** Whether the model will generate text, which requires an end token. Default: `true`. */
   readonly isForCompletions?: boolean | undefined
 }
 
-/** Weights that are loaded. */
+/** Loaded weights. */
 export interface Weights {
   readonly model: LlamaModel
   readonly backend: Backend
   readonly path: string
-  /** Of the file, in bytes. */
+  /** Size of the file, in bytes. */
   readonly size: number
 }
 
-/** Returns the problem of a file, in a clause. */
+/** Describes the problem with a file, as a clause. */
 const problemOf = ({ reason }: Effect.Error<ReturnType<typeof GgufReader.read>>): Errors.LlamaCppErrorReason => {
   switch (reason._tag) {
     case "Missing":
@@ -41,14 +41,14 @@ const problemOf = ({ reason }: Effect.Error<ReturnType<typeof GgufReader.read>>)
   }
 }
 
-/** Reads and checks the header of a file. node-llama-cpp trusts a header's length, so it is checked here first. */
+/** Reads and validates the header of a file, because node-llama-cpp trusts the lengths in it. */
 export const checkFile = async (file: string): Promise<GgufReader.GgufFile> => {
   const header = await Effect.runPromise(Effect.result(GgufReader.read(file)))
   if (Result.isFailure(header)) throw Errors.make(file, problemOf(header.failure))
   return header.success
 }
 
-/** Checks the parts of a model, or the one file that it is; their bytes together. */
+/** Validates the file or files of a model and returns their total size in bytes. */
 const checkParts = async (file: string): Promise<number> => {
   const [whole = "", part = "", parts = ""] = /-(\d{5})-of-(\d{5})\.gguf$/.exec(file) ?? []
   const count = Number(part) > 0 && Number(part) <= Number(parts) ? Number(parts) : 0
@@ -61,7 +61,7 @@ const checkParts = async (file: string): Promise<number> => {
   return size
 }
 
-/** The information of a file's header about its model. */
+/** The information about a model in its file's header. */
 export interface Header {
   readonly info: GgufFileInfo
   readonly insights: GgufInsights
@@ -80,7 +80,7 @@ export const readHeader = async (path: string, { llama }: Backend): Promise<Head
   }
 }
 
-/** Why llama.cpp did not load a model, from its log and the header. */
+/** Returns the reason why llama.cpp did not load a model, from its log and the header. */
 const explain = (path: string, { info, insights }: Header, { log }: Backend, cause: unknown): Errors.LlamaCppError => {
   const detail =
     log.findLast((line) => /error|fail|unknown|missing|corrupt|invalid/i.test(line)) ?? Errors.detailOf(cause)
@@ -92,7 +92,7 @@ const explain = (path: string, { info, insights }: Header, { log }: Backend, cau
   return Errors.make(path, { _tag: "Damaged", detail: detail.replaceAll(path, "it") })
 }
 
-/** Without a token that ends a text, every completion would run to its limit. */
+/** Fails if the model has no end token, because every completion would run to its limit. */
 const checkTokens = ({ info }: Header, path: string): void => {
   const { eos_token_id: endOfText, eot_token_id: endOfTurn } = info.metadata.tokenizer?.ggml ?? {}
   if (endOfText === undefined && endOfTurn === undefined) {
@@ -105,12 +105,12 @@ const advice =
   "choose a smaller model or a smaller quantisation of it, put fewer layers on the GPU (gpuLayers), or free some."
 
 /**
- * On a processor llama.cpp's flash attention takes twice as long as the plain one for texts of fewer tokens than so many,
- * and half as long for longer ones.
+ * On a CPU, llama.cpp's flash attention takes twice as long as plain attention for texts shorter than this number of
+ * tokens, and half as long for longer ones.
  */
 const plainAttention = 64
 
-/** Loads the weights of a file. */
+/** Loads the weights from a file. */
 export const load = async (path: string, backend: Backend, options: WeightOptions): Promise<Weights> => {
   const header = await readHeader(path, backend)
   const { InsufficientMemoryError } = await import("node-llama-cpp")

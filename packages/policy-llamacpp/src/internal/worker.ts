@@ -1,4 +1,4 @@
-/** Makes a core worker from a model. */
+/** Creates a core worker from a model. */
 
 import { defined } from "@divisi/core/Fields"
 import { free, type Usage } from "@divisi/core/Usage"
@@ -17,35 +17,38 @@ import * as ToolText from "./toolText.ts"
 
 /** Options for a model's answers. */
 export interface WorkerOptions {
-  /** The id of the worker. Default: `llamacpp:` and the name of the model. */
+  /** Id of the worker. Default: `llamacpp:` followed by the name of the model. */
   readonly id?: string | undefined
-  /** The worker's strengths, in a sentence. */
+  /** A sentence about the worker's strengths, shown to the planner. */
   readonly description?: string | undefined
-  /** Default: `"model"`, the chat template of the model, or plain texts if it has no template. */
+  /**
+   * How messages are converted to a prompt. Default: `"model"`, the model's chat template, or plain text if it has no
+   * template.
+   */
   readonly template?: Prompt.Template | undefined
   /**
-   * Whether a grammar enforces requested formats, answer shapes and tool calls. Turn it off for training. Default:
+   * Whether a grammar enforces requested formats, output schemas and tool calls. Set to `false` for training. Default:
    * `true`.
    */
   readonly grammar?: boolean | undefined
-  /** The maximum number of tokens before the lists, with a grammar. Default: half of the request's tokens. */
+  /** Maximum number of tokens before the lists if a grammar is used. Default: half of the request's limit. */
   readonly reasoningTokens?: number | undefined
-  /** The output limit for requests without one. Default: 1024. */
+  /** Output limit in tokens for requests without one. Default: 1024. */
   readonly maxOutputTokens?: number | undefined
-  /** The temperature for requests without one. 0 is greedy. Default: 0.7. */
+  /** Temperature for requests without one. 0 selects the most likely token. Default: 0.7. */
   readonly temperature?: number | undefined
-  /** The number of most likely tokens to sample from; 0 for all. Default: 40. */
+  /** Number of most likely tokens to sample from; 0 means all. Default: 40. */
   readonly topK?: number | undefined
-  /** The probability mass to sample from; 1 for all. Default: 0.95. */
+  /** Probability mass to sample from; 1 means all tokens. Default: 0.95. */
   readonly topP?: number | undefined
-  /** Excludes tokens that are less likely than this fraction of the most likely one. Default: 0. */
+  /** Excludes tokens whose probability is less than this fraction of the most likely token's. Default: 0. */
   readonly minP?: number | undefined
 }
 
-/** A sample of the lists: a vocabulary that cannot write it can write no workflow. */
+/** Sample text of the lists. A vocabulary that cannot encode it cannot express workflows. */
 const lists = 'model_id = [0, 1]\nsubtasks = ["a", "b"]\naccess_list = [[], "all"]'
 
-/** A sample of calls and of JSON. */
+/** Sample text with a call and JSON. */
 const json = '<tool_call>\n{"name": "a", "arguments": {"b": [-1.5e3, true, null, "\\n"]}}\n</tool_call>'
 
 const canWrite = ({ llama }: LlamaCppModel, needed: string): boolean =>
@@ -79,7 +82,7 @@ const settingsOf = (model: LlamaCppModel, options: WorkerOptions): Settings => (
   }
 })
 
-/** Prompters by model and template, each made with the first prompt. */
+/** Prompt renderers by model and template, created when first used. */
 const prompters = new WeakMap<LlamaCppModel["llama"], Map<Prompt.Template, Promise<Prompt.Prompter>>>()
 
 /** Returns the prompt renderers of a model for a template. */
@@ -103,11 +106,11 @@ const wrongSetting = ({ format, maxOutputTokens, messages, temperature }: Worker
   return undefined
 }
 
-/** Whether the template has already begun the model's thinking. */
+/** Whether the template has already started the model's thinking. */
 const isThinking = ({ llama }: LlamaCppModel, prompt: ReadonlyArray<Token>): boolean =>
   /<think>\s*$/.test(llama.detokenize(prompt.slice(-4), true))
 
-/** Whether the model may think first: not if thinking is disabled, nor if its answer is forced from the start. */
+/** Whether the model may think first: not if thinking is disabled or the answer is constrained from the start. */
 const isFree = (asked: WorkerRequest): boolean => {
   const { output = { type: "text" }, reasoning, toolChoice = "auto" } = asked
   const mustCall = ToolText.toolsOf(asked).length > 0 && toolChoice !== "auto"
@@ -164,7 +167,7 @@ const requestOf = (
 const usageOf = ({ prompt }: Completion.Request, { reused, tokens }: Completion.Completed): Usage =>
   defined({ inputTokens: prompt.length, outputTokens: tokens.length, cachedInputTokens: reused || undefined })
 
-/** Reads a completion's text: thinking, then text and calls. A workflow is read as plain text. */
+/** Splits a completion into thinking, text and calls. Workflows are treated as plain text. */
 const readerOf = (asked: WorkerRequest, isThinking: boolean) => {
   const thinking = Output.thinkingSplitter(isThinking)
   const calls = ToolText.callSplitter(asked)
@@ -209,7 +212,7 @@ const generate = (model: LlamaCppModel, settings: Settings) =>
     offer({ type: "finish", reason, usage })
   })
 
-/** Makes a core worker from a model. */
+/** Creates a core worker from a model. */
 export const makeWorker = (model: LlamaCppModel, options: WorkerOptions): Worker => {
   const settings = settingsOf(model, options)
   const run = generate(model, settings)
