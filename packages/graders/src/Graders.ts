@@ -1,4 +1,4 @@
-/** The graders by name, for files and command lines. */
+/** Looks up graders by name, for configuration files and command lines. */
 import * as CodeGrader from "./code/CodeGrader.ts"
 import * as IntegerGrader from "./math/IntegerGrader.ts"
 import * as MathGrader from "./math/MathGrader.ts"
@@ -21,7 +21,7 @@ const graders: ReadonlyArray<AnswerGrader> = [
   TextGrader.text
 ]
 
-/** The graders of programs, one set for each sandbox: they remember which reference solutions pass in it. */
+/** Program graders for each sandbox. Reused, because they cache which reference solutions pass in it. */
 const programGraders = new WeakMap<Sandbox, ReadonlyArray<AnswerGrader>>()
 
 const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
@@ -32,12 +32,12 @@ const gradersOf = (sandbox: Sandbox): ReadonlyArray<AnswerGrader> => {
   return made
 }
 
-/** All names that {@link named} accepts. */
+/** All names accepted by {@link named}. */
 export const names: ReadonlyArray<string> = [...graders, ...gradersOf(Sandboxes.shared)].map(({ name }) => name)
 
 /**
- * Returns the grader with a name, or `undefined` if the name is unknown. Graders of programs run them in the sandbox.
- * Default: the shared one (`Sandboxes.shared`).
+ * Returns the grader with the given name, or `undefined` if the name is unknown. Program graders run programs in
+ * `sandbox`, which defaults to `Sandboxes.shared`.
  *
  * **Example**
  *

@@ -2,9 +2,9 @@
  * Grades with a model: a worker receives the question, the reference and the answer, and decides whether the answer is
  * correct.
  *
- * The quality of a judge is its agreement with people. {@link agreement} measures it on a labeled sample; reports with
- * a judge's figures should include it. If the judge fails, or its verdict cannot be parsed, the result is a
- * `GraderError`, never a wrong answer.
+ * The quality of a judge is its agreement with people. Measure it on a labeled sample with {@link agreement}, and
+ * publish it together with the judge's results. If the judge fails or its verdict cannot be parsed, the result is a
+ * `GraderError` and never counts as a wrong answer.
  */
 
 import { Grader, Options as Tables } from "@divisi/core"
@@ -20,20 +20,20 @@ import * as Verdict from "./Verdict.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Options for creating a judge. */
+/** Options for {@link make}. */
 export interface Options {
   readonly worker: Worker.Worker
-  /** Replaces {@link defaultInstruction}. It must ask for a last line `Verdict: CORRECT` or `Verdict: INCORRECT`. */
+  /** Replaces {@link defaultInstruction}. Must ask for a last line of `Verdict: CORRECT` or `Verdict: INCORRECT`. */
   readonly instruction?: string | undefined
-  /** The temperature of every call. Default: 0. */
+  /** Sampling temperature of every call. Default: 0. */
   readonly temperature?: number | undefined
   readonly maxOutputTokens?: number | undefined
 }
 
-/** A judge's verdict with its cost. */
+/** A judge's verdict with the cost of its call. */
 export interface Judgement extends Verdict.Verdict {
   readonly usage: Usage.Usage
-  /** The cost in USD; absent if the worker's price is unknown. */
+  /** Cost in USD. Undefined if the worker has no known price. */
   readonly costUsd?: number | undefined
 }
 
@@ -42,7 +42,7 @@ export interface JudgeGrader extends Verdict.AnswerGrader {
   readonly grade: (task: Task.Task, answer: string) => Effect.Effect<Judgement, Grader.GraderError>
 }
 
-/** The default instruction for a judge. */
+/** The default instruction for judges. */
 export const defaultInstruction =
   "You compare an answer with a reference. The reference is right. The answer is correct when its final answer means " +
   "the same as the reference, however it is worded; steps on the way do not count, and neither does anything the " +
@@ -58,7 +58,7 @@ const verdictOf = (text: string): boolean | undefined => {
   return last === undefined ? undefined : last[1] === undefined
 }
 
-/** The answer stands in a fence that it cannot close, so that it is seen to be quoted. */
+/** Wraps a text in a fence that the text itself cannot close, so that the judge recognizes it as quoted. */
 const fenced = (name: string, text: string) => {
   const longest = text.match(/=+/g)?.reduce((most, run) => Math.max(most, run.length), 0) ?? 0
   const fence = "=".repeat(Math.max(5, longest + 1))
@@ -99,7 +99,7 @@ const table = Tables.table(
 )
 
 /**
- * Makes a grader from a worker.
+ * Creates a judge from a worker.
  *
  * **Example**
  *
@@ -144,7 +144,7 @@ export const make = (options: Options): JudgeGrader => {
 // Agreement
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An answer with a human label. */
+/** An answer labeled by a person. */
 export interface Labelled {
   readonly question: string
   readonly gold: string
@@ -152,25 +152,25 @@ export interface Labelled {
   readonly label: boolean
 }
 
-/** The agreement of a grader with human labels. */
+/** How well a grader agrees with human labels. */
 export interface Agreement {
-  /** The number of labeled answers with a verdict. */
+  /** Number of labeled answers that received a verdict. */
   readonly count: number
-  /** The number of labeled answers without a verdict, because the grader failed. */
+  /** Number of labeled answers without a verdict, because the grader failed. */
   readonly ungraded: number
-  /** The share of verdicts that equal the label. */
+  /** Share of verdicts that match the label, from 0 to 1. */
   readonly accuracy: number
-  /** Cohen's kappa: agreement beyond chance; 1 is perfect, 0 is chance. */
+  /** Cohen's kappa, the agreement beyond chance: 1 is perfect, 0 is chance level. */
   readonly kappa: number
   readonly truePositives: number
   readonly trueNegatives: number
-  /** The number of wrong answers that were graded as correct. */
+  /** Number of wrong answers graded as correct. */
   readonly falsePositives: number
-  /** The number of correct answers that were graded as wrong. */
+  /** Number of correct answers graded as wrong. */
   readonly falseNegatives: number
 }
 
-/** Returns the agreement of verdicts with labels. `undefined` represents an answer without a verdict. */
+/** Computes the agreement between verdicts and labels. `undefined` stands for an answer without a verdict. */
 export const agreementOf = (
   pairs: ReadonlyArray<readonly [verdict: boolean | undefined, label: boolean]>
 ): Agreement => {
@@ -192,7 +192,7 @@ export const agreementOf = (
   }
 }
 
-/** Measures the agreement of any grader, including judges, on labeled answers. Default concurrency: 4. */
+/** Measures how well a grader, for example a judge, agrees with labels. Default concurrency: 4. */
 export const agreement = (
   grader: Verdict.AnswerGrader,
   sample: ReadonlyArray<Labelled>,

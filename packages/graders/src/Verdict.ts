@@ -1,8 +1,8 @@
 /**
- * Verdicts: results of this package's graders, with more detail than correct or wrong.
+ * Detailed verdicts: more information than correct or wrong.
  *
- * Every grader here implements core's `Grader`. Its verdict also contains the extracted answer and the rule that
- * decided.
+ * Every grader in this package implements core's `Grader`. In addition, its verdicts include the extracted answer and
+ * the rule that decided.
  */
 
 import { Grader } from "@divisi/core"
@@ -10,22 +10,22 @@ import { defined } from "@divisi/core/Fields"
 import type { Task } from "@divisi/core/Task"
 import * as Effect from "effect/Effect"
 
-/** A verdict on one answer, with its reasons. */
+/** A verdict on an answer, with the details behind it. */
 export interface Verdict extends Grader.Grade {
-  /** The extracted answer. Absent if the text does not contain an answer, which counts as wrong. */
+  /** The extracted answer. Undefined if the text does not contain one, in which case it is wrong. */
   readonly extracted?: string | undefined
-  /** The rule that decided, such as `rational`; `unparsed` if no answer could be extracted. */
+  /** The rule that decided, such as `rational`. `unparsed` if no answer could be extracted. */
   readonly rung: string
 }
 
-/** A grader whose verdicts include the rule that decided. */
+/** A grader that returns detailed verdicts. */
 export interface AnswerGrader extends Grader.Grader {
   readonly grade: (task: Task, answer: string) => Effect.Effect<Verdict, Grader.GraderError>
-  /** Fails if the grader lacks a requirement. Run it before answers are paid for. */
+  /** Fails if a requirement of the grader is missing. Run it before paying for any answers. */
   readonly ready?: Effect.Effect<void, { readonly message: string }> | undefined
 }
 
-/** Makes a verdict with a score of 1 or 0. */
+/** Creates a verdict with a score of 1 or 0. */
 export const make = (parts: {
   readonly correct: boolean
   readonly rung: string
@@ -40,12 +40,12 @@ export const make = (parts: {
     explanation: parts.explanation
   })
 
-/** The verdict on a text without an answer: wrong, with the rung `unparsed`. */
+/** The verdict for a text without an answer: wrong, with the rung `unparsed`. */
 export const unparsed: Verdict = make({ correct: false, rung: "unparsed", explanation: "the text gives no answer" })
 
 /**
- * Makes a grader from a function that compares a task's reference (the first argument) with the text of an answer. A
- * task without a reference is a `GraderError`.
+ * Creates a grader from a comparison of the task's reference (first argument) with an answer. Fails with a
+ * `GraderError` if the task has no reference.
  *
  * **Example**
  *
@@ -62,8 +62,8 @@ export const grader = (name: string, compare: (gold: string, answer: string) => 
   graderEffect(name, (gold, answer) => Effect.sync(() => compare(gold, answer)))
 
 /**
- * Like {@link grader}, for comparisons that return an effect. If one fails with a text, it becomes the message of the
- * `GraderError`.
+ * Like {@link grader}, for comparisons that return an effect. If the effect fails with a string, it becomes the message
+ * of the `GraderError`.
  */
 export const graderEffect = (
   name: string,

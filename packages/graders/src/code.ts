@@ -1,4 +1,4 @@
-/** Graders of programs, and the supported problem formats. */
+/** Graders for programs, and the problem formats that they support. */
 export * as BigCodeBenchProblem from "./code/BigCodeBenchProblem.ts"
 export * as CodeGrader from "./code/CodeGrader.ts"
 export * as LiveCodeBenchProblem from "./code/LiveCodeBenchProblem.ts"

@@ -1,4 +1,4 @@
-/** Strict and lenient graders of mathematical answers, and their building blocks. */
+/** Strict and lenient graders for mathematical answers, and the functions that they are built from. */
 export * as Algebra from "./math/Algebra.ts"
 export * as IntegerGrader from "./math/IntegerGrader.ts"
 export * as MathAnswer from "./math/MathAnswer.ts"

@@ -1,19 +1,19 @@
-/** Problems of BigCodeBench: a function to complete, with the unit tests for its solution. */
+/** BigCodeBench problems: a function to complete, with unit tests for the solution. */
 import type { Task } from "@divisi/core/Task"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
-/** The data that is needed to run a solution. Workers do not see it. */
+/** The data required to grade a solution. Not shown to workers. */
 export interface BigCodeBenchProblem {
-  /** The name of the function. */
+  /** Name of the function to implement. */
   readonly entryPoint: string
   /** Imports, signature and docstring. */
   readonly prompt: string
-  /** Only imports and signature, for answers without the imports. */
+  /** Imports and signature only. Prepended to answers that leave out the imports. */
   readonly code: string
-  /** A module with a `TestCases` class of unittest. */
+  /** Python module with a `TestCases` class for unittest. */
   readonly test: string
-  /** The body of a correct solution. */
+  /** Body of the reference solution. */
   readonly canonicalSolution: string
   readonly libraries: ReadonlyArray<string>
 }
@@ -27,7 +27,7 @@ const Record = Schema.Struct({
   libs: Schema.String
 })
 
-/** A Python list of names, as text. */
+/** Parses a Python list of names from text. */
 const names = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/'([^']*)'|"([^"]*)"/g)].map((match) => match[1] ?? match[2] ?? "")
 
@@ -40,19 +40,19 @@ const problemOf = (row: typeof Record.Type): BigCodeBenchProblem => ({
   libraries: names(row.libs)
 })
 
-/** Returns the problem in a record of the data set. Fails with a description of what is wrong with the record. */
+/** Parses a record of the dataset. The failure describes what is wrong with the record. */
 export const fromRecord = (record: unknown): Result.Result<BigCodeBenchProblem, string> =>
   Result.mapBoth(Schema.decodeUnknownResult(Record)(record), {
     onFailure: ({ message }) => message,
     onSuccess: problemOf
   })
 
-/** Returns the problem of a task of this benchmark; `undefined` for any other task. */
+/** Returns the problem of a BigCodeBench task, or `undefined` for any other task. */
 export const ofTask = (task: Task): BigCodeBenchProblem | undefined =>
   task.metadata?.bigCodeBench as BigCodeBenchProblem | undefined
 
 /**
- * Returns the problem in a task's reference: a record of the data set as JSON. Returns `undefined` for any other
+ * Parses the problem from a task's reference, which must be a dataset record as JSON. Returns `undefined` for any other
  * reference.
  */
 export const ofReference = ({ reference }: Task): BigCodeBenchProblem | undefined =>

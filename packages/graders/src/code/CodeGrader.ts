@@ -1,8 +1,8 @@
 /**
- * Grades programs: runs an answer on its tests in a {@link Sandbox}.
+ * Grades programs by running them on their tests in a {@link Sandbox}.
  *
- * All behavior of a program affects its verdict, including an import of a missing package. If the sandbox itself fails,
- * there is no verdict.
+ * Any behavior of the program counts towards its verdict, including importing a package that is not installed. If the
+ * sandbox itself fails, there is no verdict.
  */
 export { bigCodeBench } from "./bigCodeBench.ts"
 export type { Options } from "./execution.ts"

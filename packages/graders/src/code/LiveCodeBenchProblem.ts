@@ -1,8 +1,8 @@
 /**
- * Problems of LiveCodeBench: their tests, and the format of tests in the data set.
+ * LiveCodeBench problems with their tests, and the dataset's test encoding.
  *
- * Private tests are JSON, or a compressed pickle. A pickle is a program, so it is never executed: the reader accepts
- * only a pickle of a single string, and rejects everything else.
+ * Private tests are JSON or a compressed pickle. Unpickling can execute arbitrary code, so pickles are never executed:
+ * the reader accepts only a pickle of a single string and rejects everything else.
  */
 import { constants, inflateSync } from "node:zlib"
 import type { Task } from "@divisi/core/Task"
@@ -16,26 +16,26 @@ import { blocks } from "./programText.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One test: the input of a program or the arguments of a function, and the expected result. */
+/** A single test: the input of a program or the arguments of a function, and the expected result. */
 export interface Test {
   readonly input: string
   readonly output: string
   readonly type: "stdin" | "functional"
 }
 
-/** The data that is needed to run a solution. Workers do not see it. */
+/** The data required to grade a solution. Not shown to workers. */
 export interface LiveCodeBenchProblem {
   readonly platform: string
-  /** The starter code; empty for programs that read standard input. */
+  /** Starter code. Empty for programs that read standard input. */
   readonly starterCode: string
-  /** The method to call; absent for programs. */
+  /** Name of the method to call. Undefined for programs that read standard input. */
   readonly functionName?: string | undefined
   readonly publicTests: ReadonlyArray<Test>
-  /** The private tests in the data set's encoding; see {@link readTests}. */
+  /** Private tests in the dataset's encoding. Decode them with {@link readTests}. */
   readonly privateTests: string
 }
 
-/** The tests of a problem could not be read. */
+/** Fails when the tests of a problem cannot be decoded. */
 export class TestsError extends Data.TaggedError("TestsError")<{ readonly task: string; readonly detail: string }> {
   override get message(): string {
     return `The tests of ${this.task} cannot be read: ${this.detail}. Without them, nothing can be graded.`
@@ -46,7 +46,7 @@ export class TestsError extends Data.TaggedError("TestsError")<{ readonly task: 
 // Tests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** No problem has this much of tests; what claims to is refused before it fills the memory. */
+/** Maximum size of decoded tests. No real problem is this large; the limit protects against decompression bombs. */
 const maxBytes = 512 * 1024 * 1024
 
 const testOf = (value: unknown): Test | undefined => {
@@ -67,7 +67,8 @@ const parseTests = (json: string): Result.Result<ReadonlyArray<Test>, string> =>
 }
 
 /**
- * Decodes tests from the data set's encoding: a JSON list, or that list as a pickled string, compressed and in base64.
+ * Decodes tests from the dataset's encoding: a JSON list, or that list as a pickled string, compressed and
+ * base64-encoded.
  *
  * **Example**
  *
@@ -90,12 +91,14 @@ export const readTests = (encoded: string): Result.Result<ReadonlyArray<Test>, s
 }
 
 /**
- * How many characters of packed tests are looked at to see what they are: reading all would take seconds for each
- * benchmark.
+ * Number of encoded characters inspected to detect the format. Decoding everything would take seconds per benchmark.
  */
 const headLength = 4096
 
-/** Whether there are tests, as far as the beginning shows; the failure says why they cannot be read. */
+/**
+ * Whether there are any tests, judging by the start of the encoded text. The failure explains why they cannot be
+ * decoded.
+ */
 const hasTests = (encoded: string): Result.Result<boolean, string> => {
   if (/^\s*\[/.test(encoded)) return Result.map(parseTests(encoded), ({ length }) => length > 0)
   const head = Buffer.from(encoded.slice(0, headLength), "base64")
@@ -109,8 +112,8 @@ const hasTests = (encoded: string): Result.Result<boolean, string> => {
 }
 
 /**
- * Returns the problem if its solutions can be graded, as far as the start of its private tests shows. Otherwise, fails
- * with the reason, before anything is paid for.
+ * Returns the problem if its solutions can be graded, judging by the start of its private tests. Otherwise fails with
+ * the reason, before anything is paid for.
  */
 export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBenchProblem, string> => {
   const hidden = hasTests(problem.privateTests)
@@ -123,8 +126,7 @@ export const checked = (problem: LiveCodeBenchProblem): Result.Result<LiveCodeBe
 }
 
 /**
- * Returns all tests of a problem, public ones first. Tests that cannot be decoded are an error and never count as
- * passed.
+ * Decodes all tests of a problem, public tests first. Fails if any tests cannot be decoded; they never count as passed.
  */
 export const testsOf = (task: string, problem: LiveCodeBenchProblem): Result.Result<ReadonlyArray<Test>, TestsError> =>
   Result.mapBoth(readTests(problem.privateTests), {
@@ -132,7 +134,7 @@ export const testsOf = (task: string, problem: LiveCodeBenchProblem): Result.Res
     onSuccess: (hidden) => [...problem.publicTests, ...hidden]
   })
 
-/** Returns all tests of a task, as in {@link testsOf}. */
+/** Decodes all tests of a task. See {@link testsOf}. */
 export const tests = (task: Task): Result.Result<ReadonlyArray<Test>, TestsError> => {
   const problem = ofTask(task)
   return problem === undefined
@@ -154,7 +156,7 @@ const Record = Schema.Struct({
   private_test_cases: Schema.String
 })
 
-/** Returns the problem in a record of the data set. Fails with a description of what is wrong with the record. */
+/** Parses a record of the dataset. The failure describes what is wrong with the record. */
 export const fromRecord = (record: unknown): Result.Result<LiveCodeBenchProblem, string> =>
   Result.gen(function* () {
     const row = yield* Result.mapError(Schema.decodeUnknownResult(Record)(record), ({ message }) => message)
@@ -172,13 +174,13 @@ export const fromRecord = (record: unknown): Result.Result<LiveCodeBenchProblem,
     }
   })
 
-/** Returns the problem of a task of this benchmark; `undefined` for any other task. */
+/** Returns the problem of a LiveCodeBench task, or `undefined` for any other task. */
 export const ofTask = (task: Task): LiveCodeBenchProblem | undefined =>
   task.metadata?.liveCodeBench as LiveCodeBenchProblem | undefined
 
 /**
- * Returns the problem in a task's reference: a record of the data set as JSON. Its tests may be lists instead of
- * encoded strings, and all fields except the public tests are optional. Returns `undefined` for any other reference.
+ * Parses the problem from a task's reference, which must be a dataset record as JSON. Tests may be plain lists instead
+ * of encoded strings, and only the public tests are required. Returns `undefined` for any other reference.
  */
 export const ofReference = ({ reference }: Task): LiveCodeBenchProblem | undefined => {
   const row = Result.getOrUndefined(Schema.decodeUnknownResult(JsonRecord)(reference))
@@ -203,8 +205,8 @@ const JsonRecord = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unk
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the last fenced block of an answer that may be Python; `undefined` if there is no such block. A block without
- * a closing fence also counts. The grader also checks which block parses, see `programText.ts`.
+ * Returns the last fenced block of an answer that may be Python, or `undefined` if there is none. The closing fence is
+ * optional. The grader additionally checks which block parses; see `programText.ts`.
  *
  * **Example**
  *

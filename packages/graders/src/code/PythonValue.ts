@@ -1,12 +1,12 @@
 /**
- * Values that a program gave, as plain data that leave its interpreter, and whether Python would call two of them equal.
+ * Python values as plain data outside the interpreter, and equality as Python defines it.
  *
- * Comparison is made on this side. Of an object that is no plain data nothing but the name of its type arrives, so an
- * object that claims to equal everything equals nothing.
+ * Values are compared outside the sandbox. For objects that are not plain data, only the name of the type is
+ * transferred, so an object that claims to equal everything equals nothing here.
  */
 import * as Result from "effect/Result"
 
-/** A value of Python. Numbers are exact: a whole number in hexadecimal digits, a fraction as two of them. */
+/** A Python value. Numbers are exact: integers as hexadecimal digits, fractions as a pair of integers. */
 export type PythonValue =
   | null
   | boolean
@@ -17,8 +17,8 @@ export type PythonValue =
   | readonly ["d", ReadonlyArray<readonly [PythonValue, PythonValue]>]
 
 /**
- * Python that defines `encode(value)`, which gives what JSON can hold. It calls the types' own methods, never those of
- * a subclass; what it makes of an object that means ill is that object's claim, and no more than a value.
+ * Python source that defines `encode(value)`, which converts a value to JSON-compatible data. It calls methods of the
+ * built-in types directly, never overrides in a subclass. A malicious object can only affect its own encoding.
  */
 export const encoder = `
 def make_encode():
@@ -75,7 +75,10 @@ const isFloat = (text: unknown): text is string =>
 const areAll = (content: unknown, isOne: (one: unknown) => boolean): boolean =>
   Array.isArray(content) && content.every(isOne)
 
-/** Whether this is a value as {@link encoder} makes them; a program may have written anything in its place. */
+/**
+ * Whether a value has the format that {@link encoder} produces. Required because a program may have written anything
+ * instead.
+ */
 export const isValue = (value: unknown, depth = 0): value is PythonValue => {
   if (value === null || typeof value === "boolean" || typeof value === "string") return true
   if (!Array.isArray(value) || depth > maxDepth) return false
@@ -102,13 +105,13 @@ export const isValue = (value: unknown, depth = 0): value is PythonValue => {
   }
 }
 
-/** The value in a text of JSON; `undefined` when it is something else. */
+/** Parses a value from JSON. Returns `undefined` if it does not have the expected format. */
 export const parse = (text: string): PythonValue | undefined => {
   const value = Result.getOrUndefined(Result.try((): unknown => JSON.parse(text)))
   return isValue(value) ? value : undefined
 }
 
-/** The value that a text of JSON stands for in Python, whole numbers exactly. */
+/** Converts JSON to the Python value that it represents. Integers are exact. */
 export const fromJson = (text: string): Result.Result<PythonValue, string> => {
   const revive = (_: string, value: unknown, context?: { readonly source?: string | undefined }): unknown => {
     if (typeof value === "number") {
@@ -135,7 +138,7 @@ const wholeOf = (hexadecimal: string): bigint =>
 
 const floatOf = (text: string): number => Number(text.replace("inf", "Infinity"))
 
-/** A finite number as a fraction: a float is one with a power of two below. */
+/** Returns a finite float as an exact fraction. The denominator is a power of two. */
 const fractionOf = (value: number): readonly [bigint, bigint] => {
   const bits = new DataView(new ArrayBuffer(8))
   bits.setFloat64(0, Math.abs(value))
@@ -169,7 +172,7 @@ const canonicalFloat = (text: string): string => {
   return Number.isInteger(value) ? canonicalNumber(BigInt(value), 1n) : canonicalNumber(...fractionOf(value))
 }
 
-/** A text that is the same for values which Python calls equal, and for no others. */
+/** Returns a canonical string that is equal for two values exactly if Python considers them equal. */
 const canonical = (value: PythonValue): string => {
   if (value === null) return "none"
   if (typeof value === "boolean") return value ? "n1" : "n0"
@@ -199,10 +202,12 @@ const canonical = (value: PythonValue): string => {
   }
 }
 
-/** Whether Python would call them equal. An object that is no plain data equals nothing. */
+/** Whether Python would consider two values equal. Objects that are not plain data equal nothing. */
 export const isSame = (a: PythonValue, b: PythonValue): boolean => canonical(a) === canonical(b)
 
-/** Which of two numbers is larger: positive when it is the first; `undefined` when one is no number. */
+/**
+ * Compares two numbers. The result is positive if the first is larger, and `undefined` if either value is not a number.
+ */
 export const compare = (a: PythonValue, b: PythonValue): number | undefined => {
   const [first, second] = [ratioOf(a), ratioOf(b)]
   if (first === undefined || second === undefined) return undefined
@@ -210,7 +215,7 @@ export const compare = (a: PythonValue, b: PythonValue): number | undefined => {
   return difference > 0n ? 1 : difference < 0n ? -1 : 0
 }
 
-/** A finite number as a fraction with a positive denominator. */
+/** Returns a finite number as a fraction with a positive denominator. */
 export const ratioOf = (value: PythonValue): readonly [bigint, bigint] | undefined => {
   if (typeof value === "boolean") return [value ? 1n : 0n, 1n]
   if (!Array.isArray(value)) return undefined

@@ -1,4 +1,4 @@
-/** Decides assertions of `unittest` on plain data, where the program that gave them cannot reach. */
+/** Evaluates `unittest` assertions on plain data, out of reach of the program under test. */
 import { compare, isSame, type PythonValue, ratioOf } from "./PythonValue.ts"
 import type { Point } from "./testText.ts"
 
@@ -7,7 +7,7 @@ type Content = ReadonlyArray<PythonValue>
 const contentOf = (value: PythonValue, kinds: string): Content | undefined =>
   Array.isArray(value) && kinds.includes(value[0]) ? (value[1] as Content) : undefined
 
-/** Whether Python's `in` finds it; `undefined` when the container is none that is known here. */
+/** Evaluates Python's `in`. Returns `undefined` if the container type is not supported. */
 const contains = (container: PythonValue, one: PythonValue): boolean | undefined => {
   if (typeof container === "string") return typeof one === "string" ? container.includes(one) : undefined
   const items = contentOf(container, "lts") ?? contentOf(container, "d")?.map((pair) => (pair as Content)[0]!)
@@ -22,12 +22,15 @@ const haveSameItems = (a: PythonValue, b: PythonValue): boolean | undefined => {
   return first && second && isSame(["s", first], ["s", second])
 }
 
-/** The difference of two numbers is at most `delta`, or rounds to nothing at so many places (7 when neither is given). */
+/**
+ * Whether two numbers differ by at most `delta`, or are equal when their difference is rounded to `places` decimals.
+ * Default: 7 places.
+ */
 const isAlmost = (a: PythonValue, b: PythonValue, { delta, places }: Point): boolean | undefined => {
   if (isSame(a, b)) return true
   const [first, second] = [ratioOf(a), ratioOf(b)]
   if (first === undefined || second === undefined) return undefined
-  // As Python reckons: with floats, unless both are exact.
+  // Like Python, compute with floats unless both numbers are exact.
   const difference = Math.abs(Number(first[0]) / Number(first[1]) - Number(second[0]) / Number(second[1]))
   const number = (value: PythonValue) => {
     const ratio = ratioOf(value)
@@ -71,7 +74,7 @@ const rules: Readonly<Record<string, (a: PythonValue, b: PythonValue, point: Poi
   assertIsNotNone: (a) => a === false
 }
 
-/** Whether a value holds an object that is no plain data, of which nothing can be said here. */
+/** Whether a value contains an object that is not plain data and cannot be compared here. */
 const isOpaque = (value: PythonValue): boolean => {
   if (!Array.isArray(value)) return false
   const [kind, content] = value as readonly [string, unknown]
@@ -79,9 +82,7 @@ const isOpaque = (value: PythonValue): boolean => {
   return kind === "o" || ("lts".includes(kind) && (content as Content).some(isOpaque))
 }
 
-/**
- * Whether the assertion at a point holds for the value that was noted there. An assertion that cannot be decided fails.
- */
+/** Whether the assertion at a point holds for the recorded value. Assertions that cannot be decided fail. */
 export const holds = (point: Point, value: PythonValue): boolean => {
   const known = point.known ?? null
   if (isOpaque(value)) return false

@@ -11,14 +11,14 @@ import * as UnitTests from "./unitTests.ts"
 
 type Problem = BigCodeBenchProblem.BigCodeBenchProblem
 
-/** What is known of a task once its reference has been run. */
+/** The result of running a task's reference solution. */
 interface Reference {
-  /** The keys of assertions that only the solution's interpreter can decide, even for the reference's own values. */
+  /** Keys of assertions that can only be evaluated in the solution's interpreter, as the reference solution shows. */
   readonly inside: ReadonlyArray<string>
   readonly verdict: Verdict.Verdict
 }
 
-/** Runs solutions in a sandbox. It remembers the rewritten tests of a task, and what came of its reference. */
+/** Runs solutions in a sandbox. Caches the rewritten tests and the result of the reference solution for each task. */
 const runner = (sandbox: Sandbox.Sandbox, options: Options) => {
   const texts = new Map<string, UnitTests.Tests>()
   const references = new Map<string, Reference>()
@@ -65,7 +65,10 @@ const runner = (sandbox: Sandbox.Sandbox, options: Options) => {
       return { verdict: verdictOf(execution, findings), wrong: findings.wrong }
     })
 
-  /** Runs the reference; what cannot be decided outside on its own values stays inside, for every solution. */
+  /**
+   * Runs the reference solution. Assertions that cannot be decided outside for its values stay inside for every
+   * solution.
+   */
   const ask = (problem: Problem, inside: ReadonlyArray<string>): Effect.Effect<Reference, Sandbox.SandboxError> =>
     Effect.flatMap(
       run(problem, { code: `${problem.prompt}\n${problem.canonicalSolution}` }, inside),
@@ -109,24 +112,24 @@ const verdictOf = (execution: Sandbox.Execution, findings: UnitTests.Findings): 
 }
 
 /**
- * Makes the grader of BigCodeBench (complete). It runs the task's imports and signature, then the program in the
- * answer, reduced to imports and the code that the function needs, and then the test class.
+ * Creates the grader for BigCodeBench (complete). Runs the task's imports and signature, then the program from the
+ * answer, reduced to its imports and the code that the function requires, then the test class.
  *
  * **Details**
  *
- * The tests run in the solution's interpreter, as in the official runner, but expected values are not exposed to it.
- * Literals that assertions compare results with are removed from the tests beforehand; the interpreter records the
- * results, and the comparison is made here. A solution that replaces its tests, skips them, ends them early or accesses
- * their frames and objects is detected and fails (`tampered`).
+ * Tests run in the solution's interpreter, as in the official runner, but expected values are not exposed to it.
+ * Literals that assertions compare results with are removed from the tests beforehand. The interpreter records the
+ * results, and the comparison happens outside. A solution that replaces its tests, skips them, ends them early or
+ * accesses their frames and objects is detected and fails with the rung `tampered`.
  *
- * A failing answer is wrong if the task's reference solution passes in the same sandbox; if the reference also fails,
- * there is no verdict. So an answer that needs a missing package is wrong, unless the reference needs it too. The
- * reference is run once per task.
+ * An answer that fails its tests is wrong only if the reference solution passes in the same sandbox. If the reference
+ * fails as well, there is no verdict. An answer that requires a missing package is therefore wrong, unless the
+ * reference requires it too. The reference runs once per task.
  *
  * **Gotchas**
  *
- * An assertion without a literal is decided in the solution's interpreter, so an object that equals everything passes
- * it. See docs/reference/code-graders.md.
+ * Assertions without a literal are evaluated in the solution's interpreter, so an object that equals everything passes
+ * them. See docs/reference/code-graders.md.
  */
 export const bigCodeBench = (sandbox: Sandbox.Sandbox, options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("CodeGrader.bigCodeBench", options, optionsTable)

@@ -1,12 +1,12 @@
 /**
- * Calls a function of a solution and compares what it gives with what it should, by LiveCodeBench's rules.
+ * Calls a function of a solution and compares its result with the expected value, by LiveCodeBench's rules.
  *
- * The comparison is made here, on plain data: what is expected never enters the sandbox. So a program can neither look
- * it up nor return an object that claims to equal everything.
+ * The comparison happens outside the sandbox, on plain data, and expected values never enter the sandbox. A program can
+ * therefore neither look them up nor return an object that claims to equal everything.
  */
 import { encoder, isSame, type PythonValue, parse } from "./PythonValue.ts"
 
-/** The program: reads the solution from its folder and what to do from its input. */
+/** The driver program. It reads the solution from the working folder and the call from its input. */
 export const driver = `${encoder}
 def drive():
     import json, os, sys, types
@@ -32,12 +32,14 @@ def drive():
 drive()
 `
 
-/** What the driver wrote behind its marker; `undefined` when there is nothing, or something else than a value. */
+/**
+ * Parses the result that the driver wrote after its marker. Returns `undefined` if it is missing or not a valid value.
+ */
 export const resultIn = (stdout: string, marker: string): PythonValue | undefined => {
   const at = stdout.lastIndexOf(marker)
   return at < 0 ? undefined : parse(stdout.slice(at + marker.length).split("\n", 1)[0]!)
 }
 
-/** Whether a result is the expected one; a tuple counts as a list when it is the whole result. */
+/** Whether a result equals the expected value. A top-level tuple counts as a list. */
 export const isExpected = (result: PythonValue, expected: PythonValue): boolean =>
   isSame(Array.isArray(result) && result[0] === "t" ? ["l", result[1] as ReadonlyArray<PythonValue>] : result, expected)

@@ -1,24 +1,24 @@
-/** Derives the part of a verdict that does not depend on a program's output. */
+/** Determines the part of a verdict that does not depend on a program's output. */
 import { Options as Tables } from "@divisi/core"
 import * as Sandbox from "../sandbox/Sandbox.ts"
 
-/** The options of an execution. */
+/** Options for running programs. */
 export interface Options {
   /**
-   * The time limit in milliseconds: for each test of LiveCodeBench (default: 6,000), or for a whole task of
-   * BigCodeBench (default: 240,000).
+   * Time limit in milliseconds: per test for LiveCodeBench (default: 6,000), per task for BigCodeBench (default:
+   * 240,000).
    */
   readonly timeoutMillis?: number | undefined
   readonly memoryMegabytes?: number | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. */
+/** Schema of {@link Options}, for validation with `Options.check`. */
 export const optionsTable = {
   timeoutMillis: Tables.whole(1),
   memoryMegabytes: Tables.whole(1)
 } satisfies Tables.ShapeOf<Options>
 
-/** The result of one test. */
+/** The result of a single test. */
 export interface Finding {
   readonly passed: boolean
   readonly rung: string
@@ -32,13 +32,16 @@ const rungs = {
   crashed: "runtime-error"
 } as const
 
-/** Whether an error ended it, and no exit that it chose: with `sys.exit("Error: none")`, what it printed counts. */
+/**
+ * Whether the program ended with an error, as opposed to an explicit exit. After `sys.exit("Error: none")`, its output
+ * still counts.
+ */
 const isError = (execution: Sandbox.Execution): boolean =>
   execution.type === "finished" &&
   execution.exitCode !== 0 &&
   /^Traceback \(most recent call last\):$/m.test(execution.stderr)
 
-/** Returns how an execution was aborted; `undefined` if its output decides. */
+/** Returns the failure if an execution was aborted. Returns `undefined` if its output decides. */
 export const brokenOff = (execution: Sandbox.Execution): Finding | undefined => {
   if (execution.type === "finished" && !isError(execution)) return undefined
   const rung = execution.type === "finished" ? "runtime-error" : rungs[execution.type]

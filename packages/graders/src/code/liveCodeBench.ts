@@ -1,4 +1,4 @@
-/** Grades programs like LiveCodeBench: runs a program separately on each test and compares its output. */
+/** Grades programs like LiveCodeBench: runs the program on each test and compares its output. */
 import { randomUUID } from "node:crypto"
 import { Grader, Options as Tables } from "@divisi/core"
 import type { Task } from "@divisi/core/Task"
@@ -18,7 +18,7 @@ const passed: Finding = { passed: true, rung: "tests", explanation: "passes" }
 
 const wrong: Finding = { passed: false, rung: "wrong-answer", explanation: "gives another result" }
 
-/** A set of tests: the program that runs one of them for each input, and what its execution shows. */
+/** A set of tests: the program that runs one test per input, and how to evaluate each execution. */
 interface Suite {
   readonly program: Sandbox.Program
   readonly find: (execution: Sandbox.Execution, index: number) => Finding
@@ -86,7 +86,10 @@ const runSuite = (sandbox: Sandbox.Sandbox, { find, program }: Suite, options: O
   )
 }
 
-/** The program of an answer: its only fenced block if that is closed, otherwise the candidate that fits the task. */
+/**
+ * Extracts the program from an answer: its only fenced block if that is closed, otherwise the candidate that fits the
+ * task.
+ */
 const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | undefined) => {
   const [only, ...others] = blocks(answer)
   if (others.length === 0 && only?.isClosed === true) return Effect.succeed(only.code)
@@ -100,15 +103,15 @@ const programIn = (sandbox: Sandbox.Sandbox, answer: string, name: string | unde
 }
 
 /**
- * Makes the grader of LiveCodeBench. It runs all public and private tests in order, up to the first failure.
+ * Creates the grader for LiveCodeBench. Runs public and private tests in order, up to the first failure.
  *
  * **Details**
  *
- * A task of the benchmark contains its tests. For any other task, the reference must be a record of the data set as
- * JSON, with at least `public_test_cases` (and `metadata` with `func_name` for functions). The verdict's rung is
- * `tests`, or the problem of the first failing test: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit`,
- * `output-limit`; `unparsed` if no part of the answer parses as a program. For differences from the official runner,
- * see docs/reference/code-graders.md.
+ * LiveCodeBench tasks include their tests. For any other task, the reference must be a dataset record as JSON, with at
+ * least `public_test_cases` (and, for functions, `metadata` with `func_name`). The rung of the verdict is `tests`, or
+ * the problem of the first failing test: `wrong-answer`, `runtime-error`, `time-limit`, `memory-limit` or
+ * `output-limit`. It is `unparsed` if no part of the answer parses as a program. For differences from the official
+ * runner, see docs/reference/code-graders.md.
  *
  * **Example**
  *

@@ -1,6 +1,6 @@
 /**
- * Reads a Python pickle that holds one text and nothing else. A pickle is a program: every instruction but those that
- * push a text, remember it and stop is refused, and nothing is ever run.
+ * Reads a Python pickle that contains a single string. Pickles are programs, so every instruction other than pushing a
+ * string, memoizing it and stopping is rejected, and nothing is ever executed.
  */
 import * as Result from "effect/Result"
 
@@ -15,7 +15,7 @@ const opcodes = {
   stop: 0x2e
 } as const
 
-/** The text in a pickle; the failure says where it holds anything else. */
+/** Returns the string in a pickle. The failure reports the position of any other content. */
 export const readText = (bytes: Uint8Array): Result.Result<string, string> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const decoder = new TextDecoder("utf-8", { fatal: true })

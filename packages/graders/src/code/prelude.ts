@@ -1,8 +1,11 @@
-/** What every program of LiveCodeBench may take for granted, and how a sandbox is made to reckon as official code does. */
+/**
+ * The imports that LiveCodeBench programs may rely on, and adjustments that make a sandbox compute like the official
+ * runner.
+ */
 
 /**
- * Sums floats in plain order, as Python did before 3.12. A list is summed by the builtin first, which is faster and
- * decides whether floats are in it.
+ * Sums floats sequentially, as Python did before 3.12. Lists are summed by the builtin first, which is faster and
+ * reveals whether they contain floats.
  */
 const plainSum = `
 def _plain_sum():
@@ -26,8 +29,8 @@ sum = _plain_sum()
 `
 
 /**
- * Clocks that count the seconds of a plain interpreter: where all takes longer, sleep lasts longer and clocks run
- * slower, so that a program which waits for eight seconds takes as many of its time as elsewhere.
+ * Clocks that run at the speed of a native interpreter. In a slower sandbox, sleeps take longer and clocks run slower,
+ * so a program that waits for eight seconds uses the same share of its time limit.
  */
 const clocks = (slowdown: number): string => `
 def _stretch():
@@ -51,7 +54,7 @@ _stretch()
 const modules =
   "string re datetime collections heapq bisect copy math random statistics itertools functools operator io sys json builtins typing"
 
-/** The prelude for a sandbox that computes so many times slower than a plain interpreter. */
+/** Returns the prelude for a sandbox with the given slowdown compared with a native interpreter. */
 export const prelude = (slowdown: number): string => `${slowdown === 1 ? "" : clocks(slowdown)}
 ${modules
   .split(" ")

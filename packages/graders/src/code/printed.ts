@@ -1,10 +1,8 @@
-/**
- * Compares what a program printed with what it should have, by LiveCodeBench's rules: line by line, numbers exactly.
- */
+/** Compares printed output with the expected output by LiveCodeBench's rules: line by line, with exact numbers. */
 
 /**
- * A number in the one spelling that all equal numbers share; `undefined` when it is none, or has an exponent that
- * Python's decimals have no room for.
+ * Returns the canonical spelling of a number. Returns `undefined` if the word is not a number or its exponent is beyond
+ * the range of Python's decimals.
  */
 const canonical = (word: string): string | undefined => {
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(word)
@@ -20,7 +18,7 @@ const canonical = (word: string): string | undefined => {
   return `${sign === "-" ? "-" : ""}${short}e${scale}`
 }
 
-/** What Python takes for white space. */
+/** The characters that Python treats as white space. */
 const space = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]"
 
 const white = new RegExp(`${space}+`)
@@ -50,7 +48,9 @@ const trim = (text: string): string => {
 
 const linesOf = (text: string): ReadonlyArray<string> => trim(text).split("\n").map(trim)
 
-/** Whether the lines are the same, white space around them aside; a line of numbers may spell them otherwise. */
+/**
+ * Whether the outputs have equal lines, ignoring surrounding white space. Lines of numbers may use different spellings.
+ */
 export const isSame = (printed: string, expected: string): boolean => {
   const [a, b] = [linesOf(printed), linesOf(expected)]
   return a.length === b.length && a.every((line, at) => isSameLine(line, b[at]!))

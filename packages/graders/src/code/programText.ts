@@ -1,30 +1,30 @@
 /**
- * Finds the program in an answer. Candidates are its fenced blocks; if it has none, the whole answer, its tags and its
- * JSON strings. A Python program then chooses one of them.
+ * Finds the program in an answer. Candidates are its fenced blocks or, if there are none, the whole answer, its tags
+ * and its JSON strings. A Python program then chooses among them.
  */
 
 const fence = /^(\s*(?:>\s?)?)(?:[-*]\s+)?(```+|~~~+)\s*([\w+#.-]*)/
 
-/** Languages of a fence whose block may be Python. */
+/** Whether a fence's language tag is compatible with Python. */
 const isPython = (language: string): boolean =>
   /^(?:|i?py(?:thon)?(?:[23](?:\.\d+)?)?|pycon|code|solution)$/i.test(language)
 
-/** More blocks than this are not looked at: the last ones count. */
+/** Maximum number of blocks considered. Only the last ones count. */
 const maxBlocks = 20
 
-/** A block of an answer, and whether a closing fence ends it. */
+/** A fenced block, and whether it has a closing fence. */
 export interface Block {
   readonly code: string
   readonly isClosed: boolean
 }
 
-/** Returns the code of a block. Of an interactive session, these are the lines with a prompt, without it. */
+/** Returns the code of a block. In a transcript of an interactive session, only the lines after a prompt are code. */
 const withoutPrompts = (lines: ReadonlyArray<string>): string =>
   lines.some((line) => line.startsWith(">>> "))
     ? lines.flatMap((line) => /^(?:>>>|\.\.\.)(?: (.*))?$/.exec(line)?.slice(1) ?? []).join("\n")
     : lines.join("\n")
 
-/** The fenced blocks of an answer that may be Python; the last one may lack its closing fence. */
+/** Returns the fenced blocks of an answer that may be Python. The last one may lack its closing fence. */
 export const blocks = (answer: string): ReadonlyArray<Block> => {
   const found: Array<Block> = []
   let open:
@@ -56,7 +56,7 @@ const entities: Readonly<Record<string, string>> = {
   "&amp;": "&"
 }
 
-/** The content of a tag: as it is, and as HTML. */
+/** Returns the content of a tag, both verbatim and with HTML entities decoded. */
 const contents = (content: string): ReadonlyArray<string> => {
   const html = content
     .replace(/<\/?(?:code|pre|span|br|div|p)(?:\s[^<>]{0,80})?\/?>/gi, "")
@@ -64,10 +64,10 @@ const contents = (content: string): ReadonlyArray<string> => {
   return html === content ? [content] : [content, html]
 }
 
-/** The longest answer whose JSON is parsed, in characters. */
+/** Maximum length of an answer that is parsed as JSON, in characters. */
 const maxJson = 200_000
 
-/** The strings in the JSON of an answer, down to three levels. */
+/** Returns the strings in an answer's JSON, up to three levels deep. */
 const stringsIn = (answer: string): ReadonlyArray<string> => {
   const json = /[[{][\s\S]*[\]}]/.exec(answer.slice(0, maxJson))?.[0]
   const walk = (value: unknown, levels: number): ReadonlyArray<string> => {
@@ -82,7 +82,9 @@ const stringsIn = (answer: string): ReadonlyArray<string> => {
   }
 }
 
-/** The texts of an answer that may be its program, in order. The last one may contain prose around the program. */
+/**
+ * Returns the texts of an answer that may be its program, in order. The last one may contain prose around the program.
+ */
 export const candidates = (answer: string): ReadonlyArray<string> => {
   const fenced = blocks(answer)
   if (fenced.length > 0) return fenced.map(({ code }) => code)
@@ -95,10 +97,9 @@ export const candidates = (answer: string): ReadonlyArray<string> => {
 }
 
 /**
- * Python that prints the chosen program as JSON: of the texts, the last one that parses and defines the function that
- * is asked for, or that reads its input if none is; otherwise the last one that parses and does more than assign
- * values; otherwise the longest part of the last text that parses and does so. Prints null if there is none. It runs
- * none of the texts.
+ * Python source that prints the chosen program as JSON. It chooses the last text that parses and defines the requested
+ * function (or, without one, reads its input); otherwise the last text that parses and does more than assign values;
+ * otherwise the longest such part of the last text. Prints null if there is no program. None of the texts are executed.
  */
 export const chooser = `
 import ast, json, time

@@ -1,6 +1,6 @@
-/** Finds the function of BigCodeBench in an answer, and what of the rest it needs. */
+/** Finds the function for BigCodeBench in an answer, with the code that it depends on. */
 
-/** Python that defines `extract_solution(answer, entry)`, which gives a program, or nothing. */
+/** Python source that defines `extract_solution(answer, entry)`, which returns a program or `None`. */
 export const extraction = String.raw`
 def extract_solution(answer, entry_point):
     import ast, time

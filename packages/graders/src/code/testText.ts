@@ -1,38 +1,41 @@
 /**
- * Takes what a test expects out of the test's text, before a program is run beside it.
+ * Removes expected values from a test before a program runs alongside it.
  *
- * `self.assertEqual(task_func(1), 2)` becomes `__note__("…", task_func(1))`, and the 2 stays with the judge: a program
- * can neither read it from its interpreter, nor make anything there say that the test passed. What is kept back are
- * literals, in assertions that every run of a test comes to; other assertions stay, each behind `__see__`, which looks
- * at what decides it. That a test began, and that it came to its end, is noted as well.
+ * `self.assertEqual(task_func(1), 2)` becomes `__note__("…", task_func(1))`, and the 2 stays with the judge. A program
+ * can neither read it in its interpreter nor fake a passing test there. Only literals are withheld, in assertions that
+ * every run of the test reaches. Other assertions remain, each preceded by `__see__`, which inspects the values that
+ * decide it. The start and the end of each test are recorded as well.
  *
- * This runs in an interpreter of its own, which no program of others sees.
+ * The rewriting runs in a separate interpreter that untrusted programs never share.
  */
 import { encoder, type PythonValue } from "./PythonValue.ts"
 
-/** What a run of a test shows at one place, in the order of the places. */
+/** An event that a test run must record, in order of occurrence. */
 export interface Point {
   readonly test: string
-  /** Names the place, whatever else is kept back. */
+  /** Identifies the assertion, whatever else is withheld. */
   readonly key: string
   readonly kind: "start" | "end" | "assertion"
-  /** The method of `unittest`, for assertions. */
+  /** The `unittest` method, for assertions. */
   readonly assertion?: string
-  /** What it holds the value against, and whether that stood first. */
+  /** The withheld literal. `isFirst` is set if it was the first argument. */
   readonly known?: PythonValue
   readonly isFirst?: boolean
   readonly places?: PythonValue
   readonly delta?: PythonValue
 }
 
-/** A text of tests, and what it no longer says. */
+/** The rewritten tests, and the points that were withheld from them. */
 export interface TestText {
-  /** Its tokens are `prefix` and the number of a point. */
+  /** The rewritten source. Each token is `prefix` followed by the index of its point. */
   readonly text: string
   readonly points: ReadonlyArray<Point>
 }
 
-/** The program: reads `test`, `prefix` and the keys that are left `inside` from its order, and prints a {@link TestText}. */
+/**
+ * The rewriting program. Reads `test`, `prefix` and the keys to leave `inside` from its order, and prints a {@link
+ * TestText}.
+ */
 export const rewriter = `${encoder}
 import ast, builtins, collections, json
 

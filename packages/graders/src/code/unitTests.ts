@@ -1,11 +1,10 @@
 /**
- * Runs a solution and its tests (`unittest`) in one interpreter, as BigCodeBench does, and judges what that shows.
+ * Runs a solution and its `unittest` tests in one interpreter, as BigCodeBench does, and judges the recorded events.
  *
- * The interpreter is the program's, so it is not asked for a verdict. It notes what happens on a pipe from which nothing
- * can be taken back: that a test began, what stood where an assertion was, that the test came to its end. What the
- * values should be it does not know (`testText.ts`); the judge, in another process, holds them against each other. For
- * assertions that must stay beside the program there is more: they are watched, and so is a program that reaches for
- * what tests it.
+ * The program controls the interpreter, so the interpreter is not asked for a verdict. It records events on a pipe that
+ * cannot be rewound: that a test started, which value an assertion saw, and that the test ended. The expected values
+ * are not in the interpreter (see `testText.ts`); the judge compares them in another process. Assertions that must stay
+ * inside are monitored, and so is any attempt of the program to access its tests.
  */
 import { randomUUID } from "node:crypto"
 import * as Assertions from "./assertions.ts"
@@ -18,8 +17,9 @@ import type { Point, TestText } from "./testText.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Python that defines `make_changed(mentioned)`, which gives a function that names what is no longer what it was of
- * `unittest`, the builtins and the modules that tests look through. It uses nothing that a program can replace.
+ * Python source that defines `make_changed(mentioned)`. The resulting function lists everything that has been modified
+ * in `unittest`, the builtins and the modules that tests use. It does not depend on anything that a program can
+ * replace.
  */
 const surface = `
 def make_changed(mentioned, outcome_type):
@@ -59,9 +59,8 @@ def make_changed(mentioned, outcome_type):
 `
 
 /**
- * Python that defines `watch(say)`: from then on the interpreter itself tells when a program reaches for frames, for
- * objects that nobody gave it, for the code or the defaults of what tests it, or for the memory of its process. Such a
- * hook cannot be taken away again.
+ * Python source that defines `watch(say)`. From then on, an audit hook reports when a program accesses frames, objects
+ * that it was not given, the code or defaults of its test functions, or process memory. Audit hooks cannot be removed.
  */
 const watch = `
 def watch(say):
@@ -157,7 +156,7 @@ def watch(say):
     sys.addaudithook(hook)
 `
 
-/** The program: takes its order, and says what happens in lines that begin with a token. */
+/** The driver program. Reads its order and reports events as lines that start with a token. */
 export const driver = `${encoder}${extraction}${surface}${watch}${String.raw`
 def drive(order):
     import builtins, io, json, os, sys, types, unittest
@@ -288,13 +287,13 @@ drive(__import__("json").loads(globals().pop("__order__")))
 // Orders
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the tests of a task are, once {@link TestText} is made of them. */
+/** The tests of a task after rewriting. See {@link TestText}. */
 export interface Tests extends TestText {
   readonly original: string
   readonly prefix: string
 }
 
-/** One run: what is asked of the interpreter, and the words by which its lines are known again. */
+/** A single run: the order for the interpreter, and the tokens that identify its output lines. */
 export interface Order {
   readonly text: string
   readonly opening: string
@@ -304,7 +303,7 @@ export interface Order {
   readonly tokens: ReadonlyArray<string>
 }
 
-/** The order for a run. Every word that counts is drawn anew, and none is in what the program can print beforehand. */
+/** Creates the order for a run. All tokens are freshly generated, so a program cannot print them in advance. */
 export const order = (
   tests: Tests,
   about: { readonly entry: string; readonly calibration: string },
@@ -323,24 +322,24 @@ export const order = (
 // Judgement
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What a run shows, held against what an honest one must show. */
+/** The recorded events of a run, compared with those of an honest run. */
 export interface Findings {
-  /** The program that was found in the answer; empty when there was none, absent when nothing began. */
+  /** The program found in the answer. Empty if there was none; undefined if the run did not start. */
   readonly code?: string | undefined
   /** Whether the run finished and reported its result. */
   readonly isComplete: boolean
   readonly tests: number
-  /** The tests that did not pass: name, and what went wrong. */
+  /** Tests that did not pass: name and problem. */
   readonly problems: ReadonlyArray<readonly [string, string]>
-  /** What the program changed or reached for that it must not. */
+  /** Protected objects that the program changed or accessed. */
   readonly tampered: ReadonlyArray<string>
-  /** Keys of the points whose value is not the expected one. */
+  /** Keys of the points with an unexpected value. */
   readonly wrong: ReadonlyArray<string>
 }
 
 const textOf = (hexadecimal: string): string => Buffer.from(hexadecimal, "hex").toString()
 
-/** The rest of each line that begins with a word. */
+/** Returns the rest of each line that starts with a token. */
 const linesWith = (lines: ReadonlyArray<string>, word: string): ReadonlyArray<string> =>
   lines.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length))
 
@@ -359,7 +358,7 @@ const indexOfToken = (tokens: ReadonlyArray<string>) => {
   return (line: string) => known.get(line.slice(0, length))
 }
 
-/** The points that were noted, in their order, and the value at each. */
+/** Returns the recorded points in order, with the value at each. */
 const notesIn = (lines: ReadonlyArray<string>, tokens: ReadonlyArray<string>) => {
   const indexOf = indexOfToken(tokens)
   return lines.flatMap((line) => {
@@ -368,7 +367,9 @@ const notesIn = (lines: ReadonlyArray<string>, tokens: ReadonlyArray<string>) =>
   })
 }
 
-/** What is wrong with the notes of one test; they must be all of its points, each once, in their order. */
+/**
+ * Returns the fault in the record of one test, if any. It must contain every point of the test exactly once, in order.
+ */
 const faultOf = (
   points: ReadonlyArray<{ readonly point: Point; readonly index: number }>,
   notes: ReturnType<typeof notesIn>,
@@ -387,7 +388,7 @@ const faultOf = (
   return noted.length > points.length ? "it reported more results than expected" : fault
 }
 
-/** Judges what a run printed. */
+/** Evaluates the output of a run. */
 export const judge = (tests: Tests, { broken, marker, opening, tokens }: Order, stdout: string): Findings => {
   const lines = stdout.split("\n")
   const report = linesWith(lines, marker).map((line) => line.trimEnd().split(" "))

@@ -1,12 +1,12 @@
-/** How a text announces its answer, in the languages that benchmarks are translated to. */
+/** Labels with which a text announces its answer, in the languages that benchmarks are translated to. */
 
-/** "Answer" in the languages that benchmarks are translated to. */
+/** Translations of "answer" in the languages that benchmarks are translated to. */
 export const answerWords =
   "answer|antwort|antwoord|réponse|reponse|respuesta|resposta|risposta|răspuns|raspuns|svar|svaret|vastaus|odpowiedź|odpowiedz|odpověď|odpoveď|odgovor|válasz|απάντηση|ответ|відповідь|отговор|одговор|одговорот|cevap|yanıt|жауап|jawaban|jawapan|đáp án|câu trả lời|trả lời|sagot|jibu|idahun|ìdáhùn|idáhùn|àdáhùn|àṣàyàn|amsa|الإجابة|الاجابة|إجابة|الجواب|جواب|پاسخ|תשובה|התשובה|উত্তর|উত্তরঃ|उत्तर|விடை|பதில்|సమాధానం|პასუხი|պատասխան|ഉത്തരം"
 
-/** In scripts without spaces between words. */
+/** Translations in scripts without spaces between words. */
 export const joinedWords = "答案|答复|答え|答|回答|解答|正解|解|정답|답변|답|คำตอบ|选项|選項|選択肢"
 
-/** "Result" in the same languages. */
+/** Translations of "result" in the same languages. */
 export const resultWords =
   "lösung|ergebnis|endergebnis|endresultat|résultat|resultado|risultato|resultat|resultatet|resultaat|eindantwoord|uitkomst|slutsvar|rezultat|wynik|výsledek|výsledok|tulos|lopputulos|eredmény|végeredmény|sonuç|hasil|kết quả|đáp số|результат|итог|αποτέλεσμα|النتيجة|الناتج|نتیجه|התוצאה|תוצאה|परिणाम|ফলাফল"

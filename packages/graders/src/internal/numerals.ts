@@ -1,6 +1,6 @@
 /**
- * Numbers in English words: "forty-two" is 42, "three quarters" is 3/4, "one thirty-sixth" is 1/36, "four and a half" is
- * 4 1/2, "a chance of 1 in 7" is 1/7.
+ * Numbers in English words: "forty-two" is 42, "three quarters" is 3/4, "one thirty-sixth" is 1/36, "four and a half"
+ * is 4 1/2, "a chance of 1 in 7" is 1/7.
  */
 
 const ones =
@@ -42,7 +42,7 @@ const numeral = `(?:${word}|(?:an? )(?=${scale}))(?:[\\s-]+(?:and\\s+)?(?:${word
 
 const spelled = new RegExp(`(?<![\\w-])(${numeral})(?:[\\s-]+(${part}))?(?![\\w-])`, "gi")
 
-/** The value of a numeral; `undefined` for a row of words that is not one, such as "four five". */
+/** Returns the value of a numeral, or `undefined` for a sequence that is not a single number, such as "four five". */
 const valueOf = (text: string): number | undefined => {
   let [total, group, least] = [0, 0, 1000]
   for (const one of text.toLowerCase().split(/[\s-]+/)) {
@@ -60,7 +60,10 @@ const valueOf = (text: string): number | undefined => {
 
 const afterTens = /^(.+?)[\s-]+(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)$/i
 
-/** The numerator and the denominator of "one thirty-sixth", of which "one thirty" was read as the numeral. */
+/**
+ * Returns the numerator and denominator of fractions such as "one thirty-sixth", where "one thirty" was read as a
+ * numeral.
+ */
 const ofTens = (whole: string, fraction: string): readonly [number, number] | undefined => {
   const [, top, ten] = afterTens.exec(whole) ?? []
   const [value, unit] = [top === undefined ? undefined : valueOf(top), denominators.get(fraction.toLowerCase())]
@@ -68,7 +71,7 @@ const ofTens = (whole: string, fraction: string): readonly [number, number] | un
   return [value, values.get(ten!.toLowerCase())! + unit]
 }
 
-/** Replaces numbers in words with digits; "one" may be a pronoun and stays, unless the text is nothing else. */
+/** Replaces number words with digits. "one" may be a pronoun and is only replaced if it is the whole text. */
 export const withDigits = (text: string): string =>
   withMixed(text).replace(spelled, (all: string, whole: string, fraction: string | undefined) => {
     const split = fraction === undefined ? undefined : ofTens(whole, fraction)
@@ -83,7 +86,7 @@ export const withDigits = (text: string): string =>
 
 const chance = /(?<![\d.,/])(\d{1,6})\s+(?:in|out of)\s+(?:every\s+)?(\d[\d,]{0,9})(?![\d/]|[.,]\d)/g
 
-/** Replaces "1 in 7" with a fraction if the sentence is about a chance. */
+/** Replaces "1 in 7" with a fraction if the sentence is about a probability. */
 export const withFractions = (sentence: string): string =>
   /\b(?:probabilit\w+|chances?|likelihood)\b/i.test(sentence) ? sentence.replace(chance, "$1/$2") : sentence
 
@@ -116,7 +119,7 @@ const onlyNumeral = new RegExp(
   "i"
 )
 
-/** The number that an answer is in words, and nothing else; the answer as it is, otherwise. */
+/** Converts an answer that consists only of number words to digits. Other answers are returned unchanged. */
 export const numeralOf = (text: string): string => {
   if (!onlyNumeral.test(text)) return text
   const bare = text.replace(/^\\text\s*\{|[}.!]+$/g, "")

@@ -1,8 +1,8 @@
-/** Where a script lies that runs in a thread or a process of its own. */
+/** Locates scripts that run in a separate thread or process. */
 
 /**
- * The address of a script, by its path in `src` without its ending. A build puts shared code into files whose place is
- * not known beforehand, so in a build the address is reckoned from the build's folder.
+ * Returns the URL of a script, given its path in `src` without extension. In a build, shared code may end up in files
+ * whose location is not known in advance, so the URL is resolved against the build folder.
  */
 export const script = (path: string): URL => {
   const here = import.meta.url

@@ -1,13 +1,16 @@
-/** What a model says to others: its text without its thoughts. Of a long text only the end, where answers stand. */
+/**
+ * Returns the visible part of a model's text, without its reasoning. For long texts, only the end is read, where
+ * answers are.
+ */
 
-/** Characters of the end that are read. The limit bounds the time that a hostile text takes. */
+/** Number of characters read from the end of a text. Bounds the processing time for hostile input. */
 const maxLength = 20_000
 
-/** The marks around thoughts: `<think>`, `◁think▷`, `[THINK]`, `<|begin_of_thought|>`, with or without a namespace. */
+/** Delimiters of reasoning: `<think>`, `◁think▷`, `[THINK]`, `<|begin_of_thought|>`, with or without a namespace. */
 const thoughts =
   /[<◁](?<close>\/?)(?:\w{1,12}:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad|reflection)[>▷]|\[(?<ended>\/?)THINK\]|<\|(?<side>begin|end)_of_thought\|>/gi
 
-/** Channels of one message; the last one is the answer if it is named final: `<|channel|>final<|message|>…<|end|>`. */
+/** Channels of a message. The last one is the answer if its name is "final": `<|channel|>final<|message|>…<|end|>`. */
 const channels = /<\|channel\|>\s*(\w+)[^<]{0,40}<\|message\|>/g
 
 const inFinalChannel = (text: string): string => {
@@ -17,7 +20,7 @@ const inFinalChannel = (text: string): string => {
   return text.slice(last.index + last[0].length).replace(/<\|[\s\S]*$/, "")
 }
 
-/** The text behind the last thought. A thought that never ends hides everything after it. */
+/** Returns the text after the last block of reasoning. An unclosed block hides everything after it. */
 export const spoken = (text: string): string => {
   let from = 0
   let to: number | undefined

@@ -1,6 +1,6 @@
 /**
- * What the first `<answer>…</answer>` of a text holds. Tags are looked for one by one: a pattern of both takes time
- * quadratic in a text of tags that are never closed.
+ * Returns the content of the first `<answer>…</answer>`. Opening and closing tags are searched separately, because a
+ * combined pattern takes quadratic time on many unclosed tags.
  */
 export const firstTagged = (text: string): string | undefined => {
   const open = /<answer>/i.exec(text)

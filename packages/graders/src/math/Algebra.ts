@@ -1,8 +1,8 @@
 /**
- * Computer algebra in a thread that can be killed, because a formula may need unlimited time and memory.
+ * Computer algebra in a separate thread, which can be terminated because a formula may take unlimited time and memory.
  *
- * The library (`@cortex-js/compute-engine`, 47 MB) is an optional dependency. It is loaded when a pair of formulas
- * first needs it, and only in that thread.
+ * The library (`@cortex-js/compute-engine`, 47 MB) is an optional dependency. It is loaded in that thread, when a pair
+ * of formulas first requires it.
  */
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
@@ -14,27 +14,27 @@ import { script } from "../internal/script.ts"
 
 const library = "@cortex-js/compute-engine"
 
-/** Limits of a proof. */
+/** Resource limits for proofs. */
 export interface Options {
-  /** The time limit of a proof, in milliseconds. If it is exceeded, the thread is killed. Default: 2,000. */
+  /** Time limit per proof, in milliseconds. The thread is terminated when it is exceeded. Default: 2,000. */
   readonly timeoutMillis?: number | undefined
-  /** The memory limit of the thread, in MB. If it is exceeded, the thread ends. Default: 512. */
+  /** Memory limit of the thread, in MB. The thread ends when it is exceeded. Default: 512. */
   readonly memoryMegabytes?: number | undefined
-  /** The time limit for starting the thread, in milliseconds. It starts once for many proofs. Default: 30,000. */
+  /** Time limit for starting the thread, in milliseconds. A thread serves many proofs. Default: 30,000. */
   readonly startMillis?: number | undefined
 }
 
-/** The result of a proof. `exhausted`: it exceeded its time or memory limit. */
+/** The outcome of a proof. `exhausted` means that a time or memory limit was exceeded. */
 export type Proof = "equal" | "not-proven" | "exhausted"
 
-/** Proves that formulas in LaTeX are equal. */
+/** Proves that LaTeX formulas are equal. */
 export interface Algebra {
   readonly prove: (gold: string, answer: string) => Effect.Effect<Proof, AlgebraError>
-  /** Ends the thread. A later proof starts a new one. */
+  /** Terminates the thread. The next proof starts a new one. */
   readonly close: Effect.Effect<void>
 }
 
-/** Computer algebra is unavailable: the library is not installed, or its thread could not be started. */
+/** Fails when computer algebra is unavailable: the library is not installed, or its thread could not be started. */
 export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly detail?: string | undefined }> {
   override get message(): string {
     return this.detail === undefined
@@ -48,10 +48,10 @@ interface Reply {
   readonly isEqual: boolean
 }
 
-/** Proofs that one thread serves. A new one frees the memory in which the library keeps formulas. */
+/** Maximum number of proofs per thread. Starting a new thread frees the memory in which the library caches formulas. */
 const maxProofs = 2000
 
-/** The next reply; an error when the thread ends first, `undefined` when time runs out first. */
+/** Waits for the next reply. Returns an error if the thread ends first, and `undefined` on timeout. */
 const reply = (thread: Worker, timeoutMillis: number): Effect.Effect<Reply | Error | undefined> =>
   Effect.callback((resume) => {
     const timer = setTimeout(() => settle(undefined), timeoutMillis)
@@ -85,7 +85,7 @@ const start = (options: Options) =>
       resourceLimits: { maxOldGenerationSizeMb: options.memoryMegabytes ?? 512 },
       execArgv: []
     })
-    // An error between proofs must not end the process; the next proof finds the thread gone.
+    // An error between proofs must not crash the process. The next proof detects that the thread is gone.
     thread.on("error", () => {})
     const ready = yield* reply(thread, options.startMillis ?? 30_000)
     if (ready !== undefined && !(ready instanceof Error)) return thread
@@ -100,7 +100,7 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a prover. Its thread starts with the first proof, handles one proof at a time, and does not keep the process
+ * Creates a prover. Its thread starts with the first proof, handles one proof at a time, and does not keep the process
  * alive.
  *
  * **Example**

@@ -1,4 +1,4 @@
-/** Reads what is not put together with signs: numbers, names, functions, and what stands in brackets. */
+/** Parses atoms: numbers, names, functions and bracketed expressions. */
 import { Cursor, Unreadable } from "./Cursor.ts"
 import type { Expression, FunctionName } from "./Expression.ts"
 import { print, some, variables } from "./Expression.ts"
@@ -11,10 +11,10 @@ export const symbol = (name: string): Expression => ({ type: "symbol", name })
 
 const whole = (value: number): Expression => ({ type: "number", value: Rational.integer(value), isDecimal: false })
 
-/** Names of corners that the lexer took for a word. */
+/** Whether a token is a name for corner points that the lexer read as a word. */
 const isCorners = (token: Token | undefined): boolean => token?.type === "word" && /^[A-Z]{2,4}$/.test(token.text)
 
-/** The determinant of a small square matrix, by its first row. */
+/** Computes the determinant of a small square matrix by expanding its first row. */
 const determinant = (rows: ReadonlyArray<ReadonlyArray<Expression>>): Expression => {
   if (rows.length === 0 || rows.length > 4 || rows.some((row) => row.length !== rows.length)) throw new Unreadable()
   if (rows.length === 1) return rows[0]![0]!
@@ -26,7 +26,7 @@ const determinant = (rows: ReadonlyArray<ReadonlyArray<Expression>>): Expression
   return { type: "add", items }
 }
 
-/** Words, without regard to capitals and an article before them. */
+/** Normalizes words, ignoring case and a leading article. */
 const words = (text: string): string =>
   text
     .toLowerCase()
@@ -34,15 +34,15 @@ const words = (text: string): string =>
     .trim()
     .replace(/^(?:an?|the) (?=[a-z]{3})/, "")
 
-/** A value and its condition. */
+/** Returns a value with its condition. */
 const piece = ([value, condition, ...rest]: ReadonlyArray<Expression>): readonly [Expression, Expression] => {
   if (value === undefined || condition === undefined || rest.length > 0) throw new Unreadable()
   return [value, condition]
 }
 
-/** A reader of atoms; what stands between brackets is read by those that know all of the notation. */
+/** A parser for atoms. Subclasses parse the contents of brackets, which may use the full notation. */
 export abstract class AtomReader extends Cursor {
-  /** Inside bars, a bar closes. */
+  /** Nesting depth of absolute value bars. Within bars, a bar is a closing one. */
   protected bars = 0
 
   protected abstract sequence(): Expression
@@ -92,7 +92,10 @@ export abstract class AtomReader extends Cursor {
     )
   }
 
-  /** `f(2)`, `f^{-1}(x)`: the value of a function is a name, and no product. `P(1 + r)` may be a product. */
+  /**
+   * Parses `f(2)` and `f^{-1}(x)`. The value of a function is treated as a name, not a product. `P(1 + r)` may be a
+   * product.
+   */
   private functionValue(whole: string, name: string): Expression | undefined {
     const start = this.position
     const exponent = this.take("symbol", "^") ? print(this.exponent()) : ""
@@ -152,14 +155,14 @@ export abstract class AtomReader extends Cursor {
     return { type: "quantity", of: this.product(), unit: unitOf("dollar") }
   }
 
-  /** `0.1\overline{6}` as Notation writes it. */
+  /** Parses a repeating decimal such as `0.1\overline{6}`, as normalized by `Notation`. */
   protected repeating(): Expression {
     const value = Rational.fromRepeating(this.braced(), this.braced())
     if (value === undefined) throw new Unreadable()
     return { type: "number", value, isDecimal: false, isRepeating: true }
   }
 
-  /** What a sign stands over, as text. */
+  /** Returns the text under an accent. */
   protected covered(): string {
     if (this.is("symbol", "{")) return this.braced()
     const token = this.peek()
@@ -168,7 +171,7 @@ export abstract class AtomReader extends Cursor {
     return token.text
   }
 
-  /** The conjugate of a number; else a name: a segment, digits, a conjugate or a mean of what is not known. */
+  /** Parses an overline: the conjugate of a number, otherwise a name for a segment, digits, a conjugate or a mean. */
   protected overlined(): Expression {
     const start = this.position
     const inner = this.is("symbol", "{") ? this.group() : symbol("x")
@@ -180,7 +183,7 @@ export abstract class AtomReader extends Cursor {
     return symbol(`overline(${/^[A-Z]{2}$/.test(name) ? [...name].sort().join("") : name})`)
   }
 
-  /** `\angle ABC`, which is `\angle CBA`; a triangle may begin at any corner. */
+  /** Parses corner points. `\angle ABC` equals `\angle CBA`, and a triangle may start at any corner. */
   protected corners(kind: "angle" | "triangle"): Expression {
     let name = ""
     for (let token = this.peek(); token?.type === "letter" || isCorners(token); token = this.peek()) {
@@ -214,7 +217,7 @@ export abstract class AtomReader extends Cursor {
     return symbol(set === "R" ? "reals" : "integers")
   }
 
-  /** One digit or letter, or a group in braces: `\frac12` is `\frac{1}{2}`. */
+  /** Parses the argument of a command: one digit or letter, or a group in braces. `\frac12` is `\frac{1}{2}`. */
   protected argument(): Expression {
     const token = this.peek()
     if (token === undefined) throw new Unreadable()
@@ -226,7 +229,7 @@ export abstract class AtomReader extends Cursor {
     throw new Unreadable()
   }
 
-  /** Takes the first digit of a number, and leaves the rest of it. */
+  /** Takes the first digit of a number and leaves the rest. */
   protected digit(token: Token): Expression {
     const rest = token.text.slice(1)
     if (token.text.startsWith(".")) throw new Unreadable()
@@ -270,7 +273,7 @@ export abstract class AtomReader extends Cursor {
     return exponent === undefined ? call : { type: "power", left: call, right: exponent }
   }
 
-  /** What a function written without brackets is of: `\sin 2x`, `\cos^2 \theta`, `\ln(x + 1)`. */
+  /** Parses the argument of a function without brackets: `\sin 2x`, `\cos^2 \theta`, `\ln(x + 1)`. */
   protected applied(): Expression {
     if (this.is("symbol", "(") || this.is("symbol", "{")) {
       const inner = this.group()
@@ -329,13 +332,13 @@ export abstract class AtomReader extends Cursor {
     return { type: "tuple", open, close, items: [inner] }
   }
 
-  /** A bracket that closes; one that is turned round leaves its end out: `[0,1[`. */
+  /** Takes a closing bracket. A reversed bracket excludes its endpoint: `[0,1[`. */
   protected close(): string | undefined {
     if (this.take("symbol", ")") || this.take("symbol", "[")) return ")"
     return this.take("symbol", "]") ? "]" : undefined
   }
 
-  /** Takes `x \in \mathbb{R} :`, which says what a set of numbers is chosen from. */
+  /** Takes the domain in a set definition, such as `x \in \mathbb{R} :`. */
   private takeDomain(): boolean {
     const start = this.position
     if (this.peek()?.type === "letter" && this.is("command", "in", 1) && this.is("command", "mathbb", 2)) {
@@ -366,7 +369,7 @@ export abstract class AtomReader extends Cursor {
     return { type: "set", items: inner.type === "list" ? inner.items : [inner] }
   }
 
-  /** Takes a sign or a word that only tells a value from its condition. */
+  /** Takes a symbol or word that separates a value from its condition. */
   private betweenPieces(): boolean {
     const token = this.peek()
     const isSign = token?.type === "symbol" && /^[,;.]$/.test(token.text)

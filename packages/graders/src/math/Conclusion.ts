@@ -1,9 +1,9 @@
 /**
- * The answer of a sentence that concludes, whatever words are around it.
+ * Extracts the answer from a concluding sentence, whatever words surround it.
  *
- * Words divide a sentence into runs of numbers, signs and formulas. The answer is the run in bold, the last equation, the
- * only run, or the run that repeats the result of the calculation before the sentence; runs of equal value are one. A
- * sentence with other runs states no answer: picking one would give credit by chance.
+ * Words divide a sentence into runs of numbers, symbols and formulas. The answer is the bold run, the last equation,
+ * the only run, or the run that repeats the result of the preceding calculation; runs of equal value count as one. If
+ * there are other runs, the sentence does not state an answer, because choosing one would give credit by chance.
  */
 import type { Span } from "../internal/assertion/Assertion.ts"
 import { because } from "../internal/assertion/because.ts"
@@ -14,18 +14,18 @@ import { parse } from "./Parser.ts"
 import { formulas, lastSentence, unitBehind, withLetterUnit } from "./Prose.ts"
 import { isKnown } from "./Units.ts"
 
-/** A stated answer, and where it is in the text. */
+/** A stated answer with its position in the text. */
 export interface Stated extends Span {
   readonly content: string
 }
 
-/** A stated answer, and whether it is in bold or an equation. */
+/** A stated answer, with whether it is bold or an equation. */
 export interface Conclusion extends Stated {
   readonly isMarked: boolean
 }
 
 interface Run extends Stated {
-  /** The text between the run before it and this one. */
+  /** The text between this run and the previous one. */
   readonly gap: string
 }
 
@@ -35,13 +35,16 @@ interface Run extends Stated {
 
 const sign = "\ue000"
 
-/** Dividers of a sentence into runs: words other than names of functions, and marks that are in no number or formula. */
+/**
+ * Matches the text that separates runs: words other than function names, and marks that do not occur in numbers or
+ * formulas.
+ */
 const divider =
   /(?<![\\\p{L}\d])(?!(?:(?:arc)?(?:sin|cos|tan|cot|sec|csc)h?|log|ln|exp|sqrt|det|lim|gcd|lcm|max|min|mod|pi|[xyzabnkm]{2})(?!\p{L}))\p{L}[\p{L}\p{M}'’-]*[\p{L}\p{M}](?![\p{L}\d])|(?<=\s|^)(?![a-zA-Z\p{Script=Greek}])\p{L}(?=\s)|(?<![\d.])\d+-(?=\p{L}{3})|(?<=\d)(?:st|nd|rd|th)(?!\p{L})|(?<=\s|^)[aAI](?=\s+[\p{L}\d])|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+|[;:：。！？!?](?=\s|$)|\.(?=\s|$)|[,，、](?=\s|\p{L})|\s[—–]\s|\s{3,}|[→⇒✓✔✅☑"“”]/gu
 
 const valueLike = /[\d∞π√∅²³\ue000]|\p{L}\S*\s*[=<>≤≥≈]/u
 
-/** Whether there is a number, a sign of mathematics or a formula in a text. */
+/** Whether a text contains a number, a mathematical symbol or a formula. */
 const hasValue = (text: string): boolean => valueLike.test(text.replace(formulas, sign))
 
 const opened = (text: string): number => (text.match(/[([{]/g)?.length ?? 0) - (text.match(/[)\]}]/g)?.length ?? 0)
@@ -75,7 +78,7 @@ const runsOf = (sentence: string): ReadonlyArray<Run> => {
 
 const relation = /[=≈]|\\approx(?![a-zA-Z])/
 
-/** A number in its own unit and in the basic one; per cent are hundredths. */
+/** Parses a number with its unit. Returns its value in that unit and in base units; percentages are divided by 100. */
 const numberOf = (
   content: string
 ): { readonly own: number; readonly basic: number; readonly unit: string } | undefined => {
@@ -89,7 +92,7 @@ const numberOf = (
   return { own, basic: unit.name === "percent" ? own : own * scale, unit: unit.name }
 }
 
-/** Whether a run is another one again, rounded to its decimals or in another unit. */
+/** Whether a run repeats another one, rounded to fewer decimals or in a different unit. */
 export const repeats = (exact: string, run: string): boolean => {
   const [a, b] = [numberOf(exact), numberOf(run)]
   if (a === undefined || b === undefined) return false
@@ -98,7 +101,7 @@ export const repeats = (exact: string, run: string): boolean => {
   return a.unit !== "" && a.unit === b.unit && Math.abs(a.basic - b.basic) <= 1e-9 * Math.abs(a.basic)
 }
 
-/** Whether two runs are the same number, and not one of them rounded. */
+/** Whether two runs are the same number, without rounding. */
 const isSame = (one: string, other: string): boolean => {
   const [a, b] = [numberOf(one), numberOf(other)]
   return (
@@ -108,7 +111,7 @@ const isSame = (one: string, other: string): boolean => {
   )
 }
 
-/** The result of the last calculation before a sentence. */
+/** Returns the result of the last calculation before a sentence. */
 const resultBefore = (before: string): string | undefined => {
   const line = before.split("\n").findLast((one) => relation.test(one))
   const equation = line === undefined ? undefined : runsOf(line).findLast(({ content }) => relation.test(content))
@@ -124,24 +127,27 @@ const resultBefore = (before: string): string | undefined => {
 
 const bold = /(?<!^\W*)\*\*([^*\n]+)\*\*|\*\*([^*\n]+)\*\*(?!\s*[:：])/g
 
-/** Between a value and the same value in another form: "98.6 °F is 37 °C". */
+/** Text between a value and the same value in another form: "98.6 °F is 37 °C". */
 const copula =
   /^[^,;:.()]*(?:(?<!\p{L})(?:is|are|equals?|means|(?:is |are )?(?:equal|equivalent) to|(?:is |are )?the same as|corresponds? to|est égale? à|est|ist|sind|es|son|è|é|são)(?: (?:exactly|just|also))?[\s*$]*$)/iu
 
-/** What leads to the value in a relative clause: ", which makes". */
+/** A phrase that introduces the value in a relative clause: ", which makes". */
 const relative =
   /^[^:()]*,?\s*which (?:is|equals|totals|gives|yields|leaves|makes|means|comes to|corresponds to|is (?:equivalent|equal) to|is the same as)(?: us| him| her| them| a total of)?[\s*$]*$/iu
 
-/** The begin of a sentence that says when or where: "In 3 hours the train covers 120 km". */
+/** Start of a sentence that sets the time or place: "In 3 hours the train covers 120 km". */
 const setting = /^\W*(?:in|after|for|at|on|with|by|within|during|nach|dans|après|en|dopo|após|за|через)\s*$/iu
 
-/** What leads from an equation to what it is for: "for the 16 glasses", "every 7 days". */
+/** Text between an equation and its circumstances: "for the 16 glasses", "every 7 days". */
 const circumstance =
   /^[\s*$€£%]*(?:\p{L}+ ){0,2}?(?:for|in|at|on|by|per|after|before|with|from|of|every|each|among|over)\s(?!example)/iu
 
 const joint = /^[\s*$]*,?\s*(?:(?:and|or|und|oder|et|ou|y|o|e|i|и|или)(?!\p{L}))?[\s*$]*$/iu
 
-/** The last part of a sentence in bold that is not a label, with those that it continues: "**x = 5** or **x = 3**". */
+/**
+ * Returns the last bold part of a sentence that is not a label, joined with the bold parts that it continues: "**x =
+ * 5** or **x = 3**".
+ */
 const inBold = (sentence: string): Stated | undefined => {
   const parts = [...sentence.matchAll(bold)].filter(([all]) => !/[:：]\s*\*\*$/.test(all))
   const last = parts.at(-1)
@@ -155,7 +161,9 @@ const inBold = (sentence: string): Stated | undefined => {
   return { start, end, content: sentence.slice(start, end).replaceAll("**", "") }
 }
 
-/** The last run, with those before it that are values of the same name: "x = 2 or x = 3". */
+/**
+ * Returns the last run, joined with preceding runs that give alternative values for the same name: "x = 2 or x = 3".
+ */
 const withAlternatives = (runs: ReadonlyArray<Run>, sentence: string): Stated => {
   const last = runs.at(-1)!
   const name = /^[\s$\\(*]*([a-z])\s*[=<>≤≥]/i.exec(last.content)?.[1]
@@ -166,7 +174,7 @@ const withAlternatives = (runs: ReadonlyArray<Run>, sentence: string): Stated =>
   return { start, end: last.end, content: sentence.slice(start, last.end).replaceAll("**", "") }
 }
 
-/** The run that a sentence states, of all of its runs. */
+/** Returns the run that a sentence states as its answer, or `undefined` if that is ambiguous. */
 const statedOf = (sentence: string, before: string): Stated | undefined => {
   const runs = runsOf(sentence)
   const last = runs.at(-1)
@@ -220,18 +228,18 @@ const statedOf = (sentence: string, before: string): Stated | undefined => {
 const yielding =
   /,?\s+which\s+(?:simplifies to|reduces to|leads to|leaves|means|gives|yields|makes)\b(?=\s+[*$\\]*[a-z]\b)/gi
 
-/** A clause before the main one: "If you walk for 2 hours, you cover". */
+/** A conditional clause before the main clause: "If you walk for 2 hours, you cover". */
 const condition =
   /^\W*(?:if|since|because|when|as|after|given|using|with|for|by|assuming|\w+ing)\b.*,\s+(?=(?:the|then|it|he|she|they|we|you|there|this|each|his|her|its|our)\b)/i
 
-/** A reason before its main clause: "and since half a pack is not sold, you need 8". */
+/** A reason before the main clause: "and since half a pack is not sold, you need 8". */
 const mainBehind = /^[\s,;]*(?:since|because|as)\s[^,]*,\s+(?=(?:the|it|he|she|they|we|you|there|this|each|so)\b)/i
 
-/** A clause that says the value once more, or says it: ", which is 42 inches". */
+/** A clause that repeats or states the value: ", which is 42 inches". */
 const valued =
   /^,?\s*which (?:is|equals|totals|gives|yields|leaves|makes|means|comes to|corresponds to|is (?:equivalent|equal) to|is the same as)\s+(?:us |him |her |them |a total of )?[*$]*[-−]?[\d\\$][^\s,]*(?: [\p{L}/²³]+)*[.!*$]*$/u
 
-/** The same length with blanks for what says more of an answer: brackets behind it, and reasons. */
+/** Replaces asides with blanks of equal length: parentheses after an answer, and reasons. */
 const withoutAsides = (sentence: string): string => {
   const blank = (text: string) => " ".repeat(text.length)
   const plain = sentence
@@ -251,20 +259,20 @@ const withoutAsides = (sentence: string): string => {
   return hasValue(short) ? short : plain
 }
 
-/** A check behind an answer: "**Check:** 2 · 12 = 24 ✓". */
+/** A verification after an answer: "**Check:** 2 · 12 = 24 ✓". */
 const check =
   /(?:^|\n)[\s*_>-]*(?:check|verif\w*|vérif\w*|probe|prüfung|comprob\w*|verifica\w*|provera|you can (?:verify|check|confirm)|sprawdz\w*|проверка|перевірка|kontrol\w*|检验|验算|検算|검산)[^\n]*$|[.!)]\s+\p{Lu}\p{L}+\s*[:：][^\n]*[✓✔✅]\W*$/iu
 
-/** A sentence that says what the letters of a formula are: "where C is the constant of integration". */
+/** A sentence that explains the symbols of a formula: "where C is the constant of integration". */
 const legend = /\n\s*(?:where|with|here)\b[^\n]*$/i
 
-/** A question on a line of its own: "Would you like me to show the steps?" */
+/** A question on a separate line: "Would you like me to show the steps?" */
 const question = /\n[^\n.!]*[?？؟]\s*$/
 
-/** A sum in brackets behind its value: "27 (8 + 9 + 10)". */
+/** A sum in parentheses after its value: "27 (8 + 9 + 10)". */
 const sum = /(?<![\d.,])(\d[\d.,]*)\s\((\d[\d.,]*(?:\s?[+×·*÷−-]\s?\d[\d.,]*)+)\)(?=[.!]?\s*$)/
 
-/** A text up to its last sentence that may conclude. */
+/** Returns a text up to its last sentence that may be a conclusion. */
 export const withoutChecks = (written: string): string => {
   const text = written.replace(sum, (all, value, added) => (repeats(added, value) ? value : all))
   const trimmed = text.trimEnd()
@@ -276,14 +284,14 @@ export const withoutChecks = (written: string): string => {
   return text
 }
 
-/** A sentence that says what to do next, and nothing of what comes of it. */
+/** Matches a sentence that describes the next step without giving its result. */
 const instruction =
   /^\W*(?:(?:step \d+\W+)?(?:first|next|now|then|also|finally|let['’]?s|let us|we)\b,?\s+)*(?:(?:now|must|should|can|need to|have to)\s+)?(?:(?:subtract|multiply|divide|substitute|plug|move|square|cube|raise|isolate|rearrange|simplify|check|recall|draw|label)\b(?![^=]*(?:=|:|\bto (?:get|find|obtain|see)\b|\b(?:gives?|yields?|so|which|and (?:get|you))\b))|(?:take|let|set|try|pick|choose|start|begin|fix|put|consider|assume)\b(?!.*(?::|\bto (?:get|find|obtain)\b|\b(?:gives?|yields?|so|then|we|you)\b)))/i
 
-/** Whether a sentence only says what to do next. */
+/** Whether a sentence only describes the next step. */
 export const isInstruction = (sentence: string): boolean => instruction.test(sentence)
 
-/** A text that ends in the middle of a sentence. */
+/** Whether a text ends in the middle of a sentence. */
 export const isCut = (text: string): boolean =>
   /(?:\s[+−×·÷*/=<>≤≥-]|[(,]|\s(?:of|the|an?|and|or|to|is|are|by|from|with|minus|plus|times|for|than|that|which))\s*$/.test(
     text
@@ -293,11 +301,11 @@ const step = /^\W*(?:step|schritt|étape|paso|passo|шаг)\s*#?\d/iu
 
 const delimiters = /^(?:\$\$?|\\[([])(?=(?:[^$\\]|\\.)*(?:\$\$?|\\[)\]])$)/
 
-/** Without the signs around a formula. */
+/** Removes the delimiters around a formula. */
 const bare = (content: string): string =>
   delimiters.test(content) ? content.replace(/^(?:\$\$?|\\[([])\s*|\s*(?:\$\$?|\\[)\]])$/g, "") : content
 
-/** The statement of the last sentence of a text; `isLast` if nothing follows it. */
+/** Returns the answer stated in the last sentence of a text. `isLast` is set if nothing follows it. */
 export const conclusion = (text: string, isLast: boolean): Conclusion | undefined => {
   const whole = lastSentence(text)
   if (
@@ -331,12 +339,12 @@ export const conclusion = (text: string, isLast: boolean): Conclusion | undefine
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
 
-/** The end of a clause, and the beginning of a reason. */
+/** Matches the end of a clause, or the start of a reason. */
 const clauseEnd = /,?\s(?:because|since|while|whereas)\b|[,;:—–]\s|\b(?:so|thus|hence|therefore|but)\b/gi
 
 /**
- * Finds the words in the last sentence of a text if they are its answer: in bold, the subject of the last clause, or the
- * end of its predicate.
+ * Finds words in the last sentence of a text if they are its answer: in bold, as the subject of the last clause, or at
+ * the end of its predicate.
  */
 export const statedWords = (text: string, words: string): Span | undefined => {
   const trimmed = text.trimEnd()

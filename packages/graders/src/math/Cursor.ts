@@ -1,15 +1,18 @@
-/** Where a reader stands among tokens: it looks ahead, takes what it expects, and gives up on anything else. */
+/** The parser's position in a list of tokens. It looks ahead, takes expected tokens, and throws on anything else. */
 import type { Comparison } from "./Expression.ts"
 import type { Token } from "./Lexer.ts"
 import { comparisons, environments } from "./Vocabulary.ts"
 
-/** Deeper trees are no answer. */
+/** Maximum depth of an expression tree. */
 const maxDepth = 40
 
-/** Says that a text is no formula. The parser throws it and catches it, so it has no stack, which takes time to collect. */
+/**
+ * Thrown if a text is not a formula, and caught by the parser. It has no stack trace, because collecting one takes
+ * time.
+ */
 export class Unreadable {}
 
-/** A place in a list of tokens. */
+/** A position in a list of tokens. */
 export class Cursor {
   protected position = 0
   private depth = 0
@@ -45,19 +48,19 @@ export class Cursor {
     return result
   }
 
-  /** Gives up unless everything was read. */
+  /** Throws unless all tokens were read. */
   protected end(): void {
     if (this.position < this.input.length) throw new Unreadable()
   }
 
-  /** What stands after `_`, as text. */
+  /** Returns a subscript as text. */
   protected subscript(): string {
     this.position++
     if (this.is("symbol", "{")) return this.braced()
     return this.peek() === undefined ? "" : this.input[this.position++]!.text
   }
 
-  /** What stands in braces, as text. */
+  /** Returns the content of braces as text. */
   protected braced(): string {
     this.expect("symbol", "{")
     let text = ""
@@ -77,7 +80,7 @@ export class Cursor {
     return token?.type === "command" ? token.text : ""
   }
 
-  /** The "and" or "or" that stands ahead. */
+  /** Returns the conjunction at the current position, if any. */
   protected conjunction(): "and" | "or" | undefined {
     const token = this.peek()
     if (token?.type !== "text" && token?.type !== "command" && token?.type !== "word") return undefined
@@ -85,7 +88,7 @@ export class Cursor {
     return found === "and" || found === "or" ? found : undefined
   }
 
-  /** The comparison that stands ahead. */
+  /** Returns the comparison at the current position, if any. */
   protected comparison(): Comparison | undefined {
     const token = this.peek()
     if (token?.type === "symbol") return comparisons[token.text]

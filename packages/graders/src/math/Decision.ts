@@ -1,6 +1,6 @@
-/** Whether two answers are the same, and which proof decided. */
+/** Decisions on whether two answers are equal, with the rule that decided. */
 
-/** What decided. */
+/** The rule that decided. */
 export type Rung =
   | "text"
   | "rational"
@@ -14,7 +14,7 @@ export type Rung =
   | "algebra"
   | "none"
 
-/** A verdict; `none` when no rung could say that the answers are the same or that they differ. */
+/** A decision. The rung is `none` if no rule could prove that the answers are equal or different. */
 export interface Decision {
   readonly correct: boolean
   readonly rung: Rung

@@ -1,4 +1,4 @@
-/** The value of an expression: exactly, as a fraction; or to 80 digits, as a complex number. */
+/** Evaluates expressions: exactly as fractions, or to 80 digits as complex numbers. */
 import { Decimal } from "decimal.js"
 import { type Expression, type FunctionName, variables } from "./Expression.ts"
 import * as Rational from "./Rational.ts"
@@ -7,7 +7,7 @@ import * as Rational from "./Rational.ts"
 // Exact values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What variables stand for. */
+/** The values of variables. */
 export type Bindings = ReadonlyMap<string, Rational.Rational>
 
 type Exact = Rational.Rational | undefined
@@ -56,7 +56,9 @@ const mapExact = (of: Expression, bindings: Bindings, change: (value: Rational.R
   return value === undefined ? undefined : change(value)
 }
 
-/** The value as a fraction; `undefined` when it is none, or cannot be known to be one. */
+/**
+ * Evaluates an expression as a fraction. Returns `undefined` if it is not a fraction, or cannot be proven to be one.
+ */
 export const exact = (expression: Expression, bindings: Bindings = new Map()): Exact => {
   switch (expression.type) {
     case "number":
@@ -104,8 +106,8 @@ const pi = D.acos(-1)
 const euler = D.exp(1)
 
 /**
- * A complex number. `spread` grows with the size of what was added up, and is carried through what is done with the
- * sum: where digits cancel, it says how many are left.
+ * A complex number. `spread` is the size of the summed terms and is propagated through later operations. After
+ * cancellation, it shows how many digits are left.
  */
 export interface Approximate {
   readonly re: Decimal
@@ -139,7 +141,7 @@ const times = (a: Approximate, b: Approximate): Value => {
   return value(a.re.times(b.re).minus(a.im.times(b.im)), a.re.times(b.im).plus(a.im.times(b.re)), grown)
 }
 
-/** A number that came out of a cancellation, and may be 0. */
+/** Whether a number resulted from cancellation and may be 0. */
 const isLost = (a: Approximate): boolean => size(a).lte(a.spread.times("1e-60"))
 
 const inverse = (a: Approximate): Value => {
@@ -163,7 +165,10 @@ const logarithm = (a: Approximate): Value => {
   return value(D.ln(size(a)), D.atan2(a.im, a.re), grown)
 }
 
-/** How far a number is from 1, in powers of 10: to a double's digits, which cost a hundredth of all 80. */
+/**
+ * Returns the distance of a number from 1 in powers of 10. Uses double precision, which is a hundred times cheaper than
+ * 80 digits.
+ */
 const magnitude = (a: Decimal): number => {
   const rough = a.toNumber()
   return Math.abs(rough === 0 || !Number.isFinite(rough) ? a.e : Math.log10(rough))
@@ -189,7 +194,10 @@ const power = (base: Approximate, exponent: Approximate): Value => {
   return scaled === undefined ? undefined : exponential(scaled)
 }
 
-/** A power such as `x^{2/3}` of something that varies: a real root where there is one, as `\sqrt[3]{x^2}` is. */
+/**
+ * Computes a power such as `x^{2/3}` with a variable base. Returns the real root if there is one, as for
+ * `\sqrt[3]{x^2}`.
+ */
 const realPower = (base: Approximate, exponent: Approximate, fraction: Exact): Value => {
   if (fraction === undefined || fraction.denominator === 1n || fraction.denominator % 2n === 0n) {
     return power(base, exponent)
@@ -222,7 +230,7 @@ const realFunctions: Readonly<Partial<Record<FunctionName, (x: Decimal) => Decim
 const ratio = (top: Decimal, bottom: Decimal): Decimal | undefined =>
   bottom.abs().lt("1e-60") ? undefined : top.dividedBy(bottom)
 
-/** Near a whole number, where rounding the wrong way would be off by one, there is no value. */
+/** Rounds a number. Returns `undefined` close to an integer, where an error would change the result by one. */
 const rounded = (a: Approximate, round: (x: Decimal) => Decimal): Value => {
   if (!isReal(a)) return undefined
   const nearest = a.re.round()
@@ -254,11 +262,11 @@ const call = (name: FunctionName, a: Approximate): Value => {
   }
 }
 
-/** The principal root; of a negative number to an odd degree, the real one. */
+/** Computes the principal root or, for a negative number and an odd degree, the real root. */
 const rootOf = (a: Approximate, degree: Value): Value => {
   if (degree === undefined || !isReal(degree) || degree.re.isZero()) return undefined
   if (size(a).isZero()) return real(zero, a)
-  // What cancelled to almost nothing has no digits left to take a root of.
+  // A value lost to cancellation has no digits left to compute a root from.
   if (isLost(a)) return undefined
   const part = real(new D(1).dividedBy(degree.re))
   if (isReal(a) && a.re.isNegative() && degree.re.isInteger() && degree.re.mod(2).abs().equals(1)) {
@@ -319,10 +327,10 @@ const scaled = (of: Expression, bindings: Bindings, factor: Decimal): Value =>
 
 const constant = new WeakMap<Expression, { readonly value: Value }>()
 
-/** The value to 80 digits; `undefined` when there is none, or it is too large to reckon with. */
+/** Evaluates an expression to 80 digits. Returns `undefined` if there is no value or it is too large to compute. */
 export const approximate = (expression: Expression, bindings: Bindings = new Map()): Value => {
   if (!isCostly(expression) || variables(expression).length > 0) return reckoned(expression, bindings)
-  // What has no variables is reckoned once for all points at which a formula is tried.
+  // Constant subexpressions are evaluated once for all sample points.
   const before = constant.get(expression)
   if (before !== undefined) return before.value
   const value = reckoned(expression, bindings)
@@ -389,7 +397,7 @@ export const agree = (a: Approximate, b: Approximate): boolean => {
   return difference.lte(D.max(D.max(size(a), size(b)).times("1e-50"), D.max(a.spread, b.spread).times("1e-60")))
 }
 
-/** Whether a decimal is what the other value rounds to: to six places, and six digits. */
+/** Whether a decimal is a rounding of the other value: to at least six decimals and six digits. */
 export const isRounding = (a: Approximate, b: Approximate): boolean => {
   const difference = size({ re: a.re.minus(b.re), im: a.im.minus(b.im), spread: zero })
   return difference.lte("5.000001e-7") && difference.lte(D.min(size(a), size(b)).times("5e-6"))

@@ -1,8 +1,8 @@
-/** What an answer says once it is read: a tree of numbers, symbols, operations, and collections of them. */
+/** Parsed answers: trees of numbers, symbols, operations and collections. */
 import type { Rational } from "./Rational.ts"
 import type { Unit } from "./Units.ts"
 
-/** An operation on numbers in function notation. */
+/** An operation in function notation. */
 export type FunctionName =
   | "sin"
   | "cos"
@@ -24,19 +24,22 @@ export type FunctionName =
   | "ceil"
   | "conjugate"
 
-/** How the sides of a relation compare; `~` is "about". */
+/** A comparison operator. `~` means "approximately". */
 export type Comparison = "=" | "~" | "<" | ">" | "<=" | ">=" | "!=" | "in"
 
-/** A tree. Numbers keep whether they were written with a decimal point, because such numbers may be rounded. */
+/**
+ * An expression tree. Numbers record whether they were written with a decimal point, because such numbers may be
+ * rounded.
+ */
 export type Expression =
   | {
       readonly type: "number"
       readonly value: Rational
       readonly isDecimal: boolean
-      /** Whether its digits return for ever: then no shorter decimal stands for it. */
+      /** Whether the decimal repeats infinitely, so that no shorter decimal equals it. */
       readonly isRepeating?: boolean | undefined
     }
-  /** A number in another base, e.g. `52_8`: it equals only the same digits in the same base. */
+  /** A number in another base, such as `52_8`. It equals only the same digits in the same base. */
   | { readonly type: "based"; readonly digits: string; readonly base: string }
   /** A variable, or one of the constants `pi`, `e`, `i`, `infinity`, `reals`, `integers`, `empty`. */
   | { readonly type: "symbol"; readonly name: string }
@@ -50,34 +53,34 @@ export type Expression =
   | { readonly type: "root"; readonly of: Expression; readonly degree: Expression }
   | { readonly type: "log"; readonly of: Expression; readonly base: Expression }
   | { readonly type: "call"; readonly name: FunctionName; readonly of: Expression }
-  /** `a ± b`: both values; `isFlipped` for `∓`. */
+  /** `a ± b`, which stands for both values. `isFlipped` is set for `∓`. */
   | { readonly type: "plus-minus"; readonly isFlipped: boolean; readonly of: Expression }
   | { readonly type: "text"; readonly text: string }
-  /** A value with a unit after it, or a currency before it. */
+  /** A value with a unit after it or a currency before it. */
   | { readonly type: "quantity"; readonly of: Expression; readonly unit: Unit }
-  /** In brackets: a point, a vector, or an interval. */
+  /** A bracketed point, vector or interval. */
   | { readonly type: "tuple"; readonly open: string; readonly close: string; readonly items: ReadonlyArray<Expression> }
-  /** Values with nothing around; with commas alone they have an order. */
+  /** Values without brackets. If joined by commas, they are ordered. */
   | { readonly type: "list"; readonly join: "," | "and" | "or"; readonly items: ReadonlyArray<Expression> }
-  /** `3 : 4`, of two or more. */
+  /** A ratio of two or more values, such as `3 : 4`. */
   | { readonly type: "ratio"; readonly items: ReadonlyArray<Expression> }
-  /** A value or an equation up to multiples of a modulus. */
+  /** A value or equation modulo a number. */
   | { readonly type: "modular"; readonly of: Expression; readonly modulus: Expression }
-  /** `{x | x > 3}`: the numbers of which something holds. */
+  /** A set defined by a condition: `{x | x > 3}`. */
   | { readonly type: "set-builder"; readonly of: Expression }
   | { readonly type: "set" | "union"; readonly items: ReadonlyArray<Expression> }
   | { readonly type: "difference"; readonly left: Expression; readonly right: Expression }
-  /** A value for each condition. */
+  /** A piecewise definition: a value for each condition. */
   | { readonly type: "cases"; readonly pieces: ReadonlyArray<readonly [value: Expression, condition: Expression]> }
   | { readonly type: "matrix"; readonly rows: ReadonlyArray<ReadonlyArray<Expression>> }
-  /** A chain: one more operand than comparisons. */
+  /** A chain of comparisons, with one more operand than comparisons. */
   | {
       readonly type: "relation"
       readonly operands: ReadonlyArray<Expression>
       readonly comparisons: ReadonlyArray<Comparison>
     }
 
-/** Everything directly below a node. */
+/** Returns the direct children of a node. */
 export const children = (expression: Expression): ReadonlyArray<Expression> => {
   switch (expression.type) {
     case "number":
@@ -117,7 +120,7 @@ export const children = (expression: Expression): ReadonlyArray<Expression> => {
   }
 }
 
-/** Whether a node of the tree, at any depth, is such. */
+/** Whether any node of a tree satisfies a predicate. */
 export const some = (expression: Expression, isSuch: (node: Expression) => boolean): boolean =>
   isSuch(expression) || children(expression).some((child) => some(child, isSuch))
 
@@ -125,7 +128,7 @@ const constants = new Set(["pi", "e", "i", "infinity", "reals", "integers", "emp
 
 const found = new WeakMap<Expression, ReadonlyArray<string>>()
 
-/** The names of the variables, in the order of the alphabet. */
+/** Returns the names of all variables in alphabetical order. */
 export const variables = (expression: Expression): ReadonlyArray<string> => {
   const before = found.get(expression)
   if (before !== undefined) return before
@@ -140,6 +143,6 @@ export const variables = (expression: Expression): ReadonlyArray<string> => {
   return sorted
 }
 
-/** One spelling for equal trees. */
+/** Prints a tree. Equal trees have the same output. */
 export const print = (expression: Expression): string =>
   JSON.stringify(expression, (_, value) => (typeof value === "bigint" ? `${value}` : value))

@@ -1,4 +1,4 @@
-/** Grades integer answers, such as AIME's 0 to 999 and the results of GSM8K. */
+/** Grades integer answers, such as those of AIME (0 to 999) and GSM8K. */
 import { Options as Tables } from "@divisi/core"
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
@@ -6,15 +6,15 @@ import * as MathAnswer from "./MathAnswer.ts"
 import { compare } from "./MathGrader.ts"
 import { isUnit } from "./Units.ts"
 
-/** The grader's name and the range of possible answers. */
+/** Options for {@link make}. */
 export interface Options {
-  /** The name of the grader. Default: `integer`. */
+  /** Name of the grader. Default: `integer`. */
   readonly name?: string | undefined
-  /** The minimum and maximum of possible answers. Default: any integer. */
+  /** Smallest and largest possible answer. Default: any integer. */
   readonly range?: readonly [least: number, greatest: number] | undefined
 }
 
-/** Without the markup around a number; its words and its unit stay. */
+/** Removes the markup around a number, but not its words and unit. */
 const bare = (text: string): string =>
   text
     .replace(/\\(?:text\w*|math[a-z]+|mbox|boldsymbol|bm|operatorname)\s*\{([^{}]*)\}/g, " $1 ")
@@ -30,21 +30,21 @@ const plainNumber = (text: string): string | undefined => {
   return match[1] === "-" && match[2] !== "0" ? `-${match[2]}` : match[2]
 }
 
-/** The whole number that a final answer spells, in its shortest spelling; `undefined` when it spells none. */
+/** Parses a final answer as an integer in canonical form. Returns `undefined` if it is not an integer. */
 const read = (text: string): string | undefined => {
   const sides = bare(text).split("=")
   const result = plainNumber(sides.at(-1)!.trim())
   if (result === undefined || sides.length === 1) return result
-  // A sum of numbers must come to its result; one of names may come to anything.
+  // A sum of numbers must equal its result. A sum of names may equal anything.
   const isRight = sides.slice(0, -1).every((side) => /[a-zA-Z]/.test(side) || compare(result, side).correct)
   return isRight ? result : undefined
 }
 
-/** What makes a number no answer right before it: bounds, denials, and numbers of steps. */
+/** Phrases directly before a number that rule it out as an answer: bounds, negations and step numbers. */
 const boundBefore =
   /\b(?:(?:not|never|isn't|cannot|can't)(?:\s+be)?|than|least|most|about|around|almost|nearly|approximately|approx|roughly|over|under|between|maybe|perhaps|possibly|could be|might be|may be|guess\w*|tried|try|if|unless|suppose|assume|neither|nor|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|chapter|section|figure|table|task|no)\.?)\s*[#("$]*\s*$/i
 
-/** What makes it none behind it. */
+/** Phrases after a number that rule it out. */
 const boundBehind =
   /^[\s"').]*(?:\p{L}+\s+)?(?:(?:or|and)\s+(?:more|less|fewer|so)|more|less|fewer|(?:greater|larger|smaller)?\s*than|(?:is|was|seems|would be)\s+(?:not|wrong|incorrect|false|impossible|a guess|only|too|excluded)|fails?|does not|doesn't|cannot)\b/iu
 
@@ -53,7 +53,7 @@ const refusal =
 
 const taken = /\b(?:wrong|incorrect|mistake|fails?|not right|not correct|a guess)\b/i
 
-/** The last number, where it is said plainly. */
+/** Returns the last number if it is stated plainly. */
 const lastInteger = (said: string): string | undefined => {
   const text = said.replace(/\((?:since|because|as|from|i\.e\.)\b[^()]*\)/gi, "")
   const match = [...text.matchAll(/(?<![\w.,])[-−]?(?:\\?[$€£])?\d[\d,]*(?:\.\d+)?(?![\w])/g)].at(-1)
@@ -67,8 +67,8 @@ const lastInteger = (said: string): string | undefined => {
 const isMarked = /\\f?box|<answer>|####|answer/i
 
 /**
- * Returns the integer that a text gives as its answer: the boxed or labeled one. If nothing is boxed or labeled, the
- * last number counts, unless the text declines to answer, negates the number, or states it as a bound.
+ * Extracts the integer answer from a text: the boxed or labeled one. If nothing is boxed or labeled, the last number
+ * counts, unless the text declines to answer, negates the number or gives it as a bound.
  *
  * **Example**
  *
@@ -98,7 +98,7 @@ const table = {
   )
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes a grader for integers. A number out of range counts as no answer (`unparsed`). */
+/** Creates a grader for integers. A number outside the range counts as no answer (`unparsed`). */
 export const make = (options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("IntegerGrader.make", options, table)
   return Verdict.grader(options.name ?? "integer", (gold, answer) => {
@@ -110,7 +110,7 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => {
   })
 }
 
-/** Grades any integer. */
+/** Grades integers of any size. */
 export const integer: Verdict.AnswerGrader = make()
 
 /** Grades AIME answers: integers from 0 to 999. */

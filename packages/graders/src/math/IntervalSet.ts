@@ -1,4 +1,4 @@
-/** Sets of real numbers as unions of intervals, in one form for equal sets. */
+/** Sets of real numbers as canonical unions of intervals. */
 
 import { approximate, exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
@@ -7,12 +7,12 @@ import * as Rational from "./Rational.ts"
 
 interface Bound {
   readonly at: number
-  /** Where the bound is a fraction. */
+  /** The bound as a fraction, if it is one. */
   readonly exact?: Rational.Rational | undefined
   readonly isClosed: boolean
 }
 
-/** From a lower to an upper bound; a single point is closed at both. */
+/** An interval between two bounds. A single point is closed at both ends. */
 interface Interval {
   readonly low: Bound
   readonly high: Bound
@@ -29,7 +29,7 @@ const infinite = (expression: Expression): number | undefined => {
   return expression.type === "add" && expression.items.length === 1 ? infinite(expression.items[0]!) : undefined
 }
 
-/** Where a bound lies: to the digits of a double, and exactly where it is a fraction. */
+/** The position of a bound: in double precision, and exactly if it is a fraction. */
 type Position = Pick<Bound, "at" | "exact">
 
 const fromFraction = (fraction: Rational.Rational): Position => ({
@@ -79,7 +79,7 @@ const points = (items: ReadonlyArray<Expression>): Intervals => {
     : undefined
 }
 
-/** Sorted, with what touches joined. */
+/** Sorts intervals and merges those that touch. */
 const merge = (intervals: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
   const sorted = [...intervals].sort((a, b) => a.low.at - b.low.at || Number(b.low.isClosed) - Number(a.low.isClosed))
   const merged: Array<Interval> = []
@@ -97,7 +97,7 @@ const merge = (intervals: ReadonlyArray<Interval>): ReadonlyArray<Interval> => {
 const further = (a: Bound, b: Bound): Bound =>
   a.at === b.at ? { ...a, isClosed: a.isClosed || b.isClosed } : a.at > b.at ? a : b
 
-/** Takes points and intervals out. */
+/** Subtracts points and intervals from a set. */
 const without = (intervals: ReadonlyArray<Interval>, holes: ReadonlyArray<Interval>): ReadonlyArray<Interval> =>
   holes.reduce((left, { high, low }) => {
     const outside = [
@@ -121,7 +121,7 @@ const intersect = (a: ReadonlyArray<Interval>, b: ReadonlyArray<Interval>): Read
 const all = (found: ReadonlyArray<Intervals>): Intervals =>
   found.every((one) => one !== undefined) ? merge(found.flatMap((one) => one ?? [])) : undefined
 
-/** What a comparison of a variable with a value allows. */
+/** Returns the values of a variable that satisfy a comparison with a constant. */
 const ray = (comparison: Comparison, at: Position | undefined): Intervals => {
   switch (comparison) {
     case "<":
@@ -139,10 +139,10 @@ const ray = (comparison: Comparison, at: Position | undefined): Intervals => {
 
 const flipped: Readonly<Partial<Record<Comparison, Comparison>>> = { "<": ">", ">": "<", "<=": ">=", ">=": "<=" }
 
-/** The comparison read from its other side. */
+/** Returns the comparison with its sides swapped. */
 export const flip = (comparison: Comparison): Comparison => flipped[comparison] ?? comparison
 
-/** What a linear formula of one variable is: its slope and its value at 0; `undefined` for any other. */
+/** Returns slope and intercept of a linear expression in one variable, or `undefined` for any other expression. */
 const linear = (
   expression: Expression,
   variable: string
@@ -159,7 +159,7 @@ const linear = (
   return slope !== undefined && isLine(2, second) && isLine(-3, back) ? [slope, start] : undefined
 }
 
-/** What two sides with a comparison between them allow for a variable. */
+/** Returns the values of a variable that satisfy a comparison of two expressions. */
 const allowed = (left: Expression, comparison: Comparison, right: Expression, variable: string): Intervals => {
   const isAlone = (side: Expression) => side.type === "symbol" && side.name === variable
   if (comparison === "in") return isAlone(left) ? of(right) : undefined
@@ -175,7 +175,7 @@ const allowed = (left: Expression, comparison: Comparison, right: Expression, va
     : ray(line[0].numerator > 0n ? comparison : flip(comparison), fromFraction(zero))
 }
 
-/** `|x - 3| < 2` says two inequalities. */
+/** Handles comparisons such as `|x - 3| < 2`, which stand for two inequalities. */
 const within = (of: Expression, comparison: Comparison, size: Expression, variable: string): Intervals => {
   const bound = exact(size)
   if (bound === undefined || bound.numerator <= 0n || comparison === "!=") return undefined
@@ -185,13 +185,13 @@ const within = (of: Expression, comparison: Comparison, size: Expression, variab
   return comparison === "<" || comparison === "<=" ? intersect(upper, lower) : merge([...upper, ...lower])
 }
 
-/** The numbers that a list of relations allows; with commas alone all of them hold, unless no number is such. */
+/** Combines the sets of a list of relations. Joined by commas, all relations must hold, unless that is impossible. */
 const joined = (join: "," | "and" | "or", parts: ReadonlyArray<ReadonlyArray<Interval>>): ReadonlyArray<Interval> => {
   const both = parts.reduce((a, b) => intersect(a, b))
   return join === "or" || (join === "," && both.length === 0) ? merge(parts.flat()) : both
 }
 
-/** A set of numbers that is said by relations of one variable, e.g. `1 < x \leq 2`; with the variable's name. */
+/** Converts relations in one variable, such as `1 < x \leq 2`, to a set. Also returns the name of the variable. */
 export const ofRelation = (
   expression: Expression
 ): { readonly variable: string; readonly intervals: ReadonlyArray<Interval> } | undefined => {
@@ -221,7 +221,7 @@ export const ofRelation = (
   return { variable, intervals: intervals ?? [] }
 }
 
-/** The set that an interval, a union, a difference or `\mathbb{R}` is; `undefined` for what is no such set. */
+/** Converts an interval, a union, a difference or `\mathbb{R}` to a set. Returns `undefined` for anything else. */
 export const of = (expression: Expression): Intervals => {
   switch (expression.type) {
     case "symbol":
@@ -253,7 +253,7 @@ const isSameBound = (a: Bound, b: Bound): boolean => {
   return Math.abs(a.at - b.at) <= 1e-12 * Math.max(1, Math.abs(a.at))
 }
 
-/** Whether two sets are the same. */
+/** Whether two sets are equal. */
 export const equals = (a: ReadonlyArray<Interval>, b: ReadonlyArray<Interval>): boolean => {
   const [left, right] = [merge(a), merge(b)]
   return (

@@ -1,8 +1,9 @@
 /**
- * Whether two answers say the same, from the cheapest proof to the dearest, and which proof it was.
+ * Decides whether two answers are equivalent, trying proofs from cheapest to most expensive, and reports which one
+ * decided.
  *
- * The gold answer always comes first: an answer may say more than the gold one (`x = 5` for `5`), not less. All proofs
- * here run in bounded time; what they leave open goes to computer algebra.
+ * The gold answer always comes first. An answer may be more specific than the gold answer (`x = 5` for `5`), but not
+ * less. All proofs here take bounded time; undecided cases are left to computer algebra.
  */
 import { numeralOf } from "../internal/numerals.ts"
 import { repeats } from "./Conclusion.ts"
@@ -41,7 +42,7 @@ import {
 import { isSameUnit } from "./Units.ts"
 import { compareValues, isValue } from "./Values.ts"
 
-/** Longer answers are compared as text alone. */
+/** Longer answers are only compared as text. */
 const maxLength = 2000
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -50,7 +51,10 @@ const maxLength = 2000
 
 const hasPi = (expression: Expression) => some(expression, (node) => node.type === "symbol" && node.name === "pi")
 
-/** A unit that one side leaves out is passed over; 10 % is 10 and 0.1. Of an angle, a multiple of π is in radians. */
+/**
+ * Compares values with units. A unit that only one side has is ignored, and 10 % equals 10 and 0.1. In angles,
+ * multiples of π are in radians.
+ */
 const compareMeasured = (gold: Measured, answer: Measured, rules: Rules): Decision => {
   const names = [gold.unit.name, answer.unit.name].sort().join()
   if (names === "degree,radian") return compareValues(asAngle(gold), asAngle(answer))
@@ -90,15 +94,18 @@ const resolve = (expression: Expression, sign: 1 | -1): Expression => {
 
 const hasPlusMinus = (expression: Expression) => some(expression, ({ type }) => type === "plus-minus")
 
-/** Both values of every `±`. */
+/** Expands every `±` to both values. */
 const spread = (items: ReadonlyArray<Expression>): ReadonlyArray<Expression> =>
   items.flatMap((item) => (hasPlusMinus(item) ? [resolve(item, 1), resolve(item, -1)] : [item]))
 
-/** Values of one name: `x = 3, x = 5`. `x_1` and `x_2` may be two unknowns, whose order matters. */
+/**
+ * Whether all items assign values to the same name: `x = 3, x = 5`. `x_1` and `x_2` may be different unknowns, whose
+ * order matters.
+ */
 const isNamedAlike = (items: ReadonlyArray<Expression>): boolean =>
   items.length > 1 && nameOf(items[0]!) !== undefined && items.every((item) => nameOf(item) === nameOf(items[0]!))
 
-/** The items of what counts as several values, and whether their order matters. */
+/** Returns the items of an expression with several values, and whether their order matters. */
 const several = (
   expression: Expression,
   rules: Rules
@@ -119,7 +126,7 @@ const several = (
 const inOrder = (gold: ReadonlyArray<Expression>, answer: ReadonlyArray<Expression>, rules: Rules): boolean =>
   gold.length === answer.length && gold.every((item, index) => decide(item, answer[index]!, rules).correct)
 
-/** Each value of one has its own match in the other; matches are equalities, so any match will do. */
+/** Compares two collections in any order. Matches are equalities, so greedy matching is sufficient. */
 const inAnyOrder = (gold: ReadonlyArray<Expression>, answer: ReadonlyArray<Expression>, rules: Rules): boolean => {
   if (gold.length !== answer.length || gold.length > 64) return false
   const left = [...answer]
@@ -150,7 +157,7 @@ const compareSeveral = (gold: Expression, answer: Expression, rules: Rules): Dec
 const isPoint = (expression: Expression): boolean =>
   expression.type === "tuple" && expression.open === "(" && expression.close === ")"
 
-/** A point behind its name: `P(2, -3)`. */
+/** Returns the point in a named point such as `P(2, -3)`. */
 const pointOf = (expression: Expression): Expression => {
   const [name, point] = expression.type === "multiply" && expression.items.length === 2 ? expression.items : []
   const isNamed = name?.type === "symbol" && /^[A-Z](?:_\w+)?'*$/.test(name.name) && point?.type === "tuple"
@@ -170,7 +177,7 @@ const compareTuples = (gold: Expression, answer: Expression, rules: Rules): Deci
   return verdict(brackets && inOrder(gold.items, answer.items, { ...rules, anyOrder: false }), rung)
 }
 
-/** Matrices, and what is reckoned with them; a column is the point of its entries. */
+/** Compares matrices and matrix expressions. A column equals the point with the same entries. */
 const compareMatrices = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   const [a, b] = [rowsOf(gold), rowsOf(answer)]
   if (a !== undefined && b !== undefined) {
@@ -195,7 +202,7 @@ const opposite: Readonly<Partial<Record<Comparison, Comparison>>> = {
   "!=": "="
 }
 
-/** With the condition that "otherwise" stands for, where there are two pieces. */
+/** Replaces "otherwise" with its condition if there are exactly two pieces. */
 const withoutOtherwise = (pieces: Pieces): Pieces => {
   const at = pieces.findIndex(
     ([, { type, ...rest }]) => type === "text" && /^(?:otherwise|else)$/.test((rest as { text: string }).text)
@@ -208,7 +215,7 @@ const withoutOtherwise = (pieces: Pieces): Pieces => {
   return pieces.map((piece, index) => (index === at ? [piece[0], condition] : piece))
 }
 
-/** The same values for the same conditions, in any order. */
+/** Compares piecewise definitions: the same values for the same conditions, in any order. */
 const compareCases = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type !== "cases" || answer.type !== "cases") return open
   const left = [...withoutOtherwise(answer.pieces)]
@@ -240,7 +247,7 @@ const compareIntervals = (gold: Expression, answer: Expression): Decision => {
 
 const quotient = (left: Expression, right: Expression): Expression => ({ type: "divide", left, right })
 
-/** The same proportions; a ratio of two is also their quotient. */
+/** Compares ratios by proportion. A ratio of two values also equals their quotient. */
 const compareRatios = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type === "ratio" && answer.type === "ratio") {
     if (inOrder(gold.items, answer.items, rules)) return yes("tuple")
@@ -258,7 +265,7 @@ const compareRatios = (gold: Expression, answer: Expression, rules: Rules): Deci
   return compareValues(quotient(ratio.items[0]!, ratio.items[1]!), other)
 }
 
-/** What a residue is of, where that is named, and the residue. */
+/** Returns the residue, and the name of the unknown if there is one. */
 const residueOf = ({ of }: Extract<Expression, { readonly type: "modular" }>) =>
   of.type === "relation" && of.operands.length === 2 && of.comparisons[0] === "="
     ? { name: print(of.operands[0]!), value: of.operands[1]! }
@@ -270,7 +277,7 @@ const isCongruent = (left: Expression, right: Expression, modulus: Expression): 
   return (a.numerator - b.numerator) % m.numerator === 0n
 }
 
-/** `x = 5k + 2` for `x \equiv 2 \pmod 5`: all whole multiples of the modulus, and the residue. */
+/** Whether an answer such as `x = 5k + 2` describes all solutions of `x \equiv 2 \pmod 5`. */
 const isAllOf = (gold: Extract<Expression, { readonly type: "modular" }>, answer: Expression): boolean => {
   const relation = answer.type === "list" && parameterOf(answer) !== undefined ? answer.items[0]! : answer
   if (relation.type !== "relation" || relation.operands.length !== 2 || relation.comparisons[0] !== "=") return false
@@ -292,7 +299,7 @@ const isAllOf = (gold: Extract<Expression, { readonly type: "modular" }>, answer
   )
 }
 
-/** A residue is no whole number, and one of another modulus is another. */
+/** Compares residues. A residue does not equal an integer or a residue with a different modulus. */
 const compareResidues = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   if (gold.type !== "modular" && answer.type !== "modular") return open
   if (gold.type === "modular" && answer.type !== "modular" && isAllOf(gold, answer)) return yes("relation")
@@ -331,19 +338,21 @@ const decide = (gold: Expression, answer: Expression, rules: Rules): Decision =>
   ].reduce((decision, next) => or(decision, next), mismatch(gold, answer))
 }
 
-/** Whether both sides are values, and one has a matrix in it. */
+/** Whether both sides are values and at least one contains a matrix. */
 const isReckoned = (gold: Expression, answer: Expression): boolean =>
   [gold, answer].every(({ type }) => type !== "relation" && type !== "list" && type !== "set") &&
   [gold, answer].some((side) => some(side, ({ type }) => type === "matrix"))
 
-/** Kinds that nothing else can equal. */
+/** Decides for types that cannot equal any other type. */
 const mismatch = (gold: Expression, answer: Expression): Decision => {
   const kinds = [gold.type, answer.type]
   if (kinds.includes("relation") || kinds.includes("set")) return open
   return kinds.includes("text") || kinds.includes("based") ? no("text") : open
 }
 
-/** Whether a decimal is what a value rounds to, to the places that it has: `3 \approx 4` is nobody's rounding. */
+/**
+ * Whether a decimal is a rounding of a value to its number of places. Integers such as `3 \approx 4` are not accepted.
+ */
 const isNear = (left: Expression, right: Expression): boolean => {
   const [a, b, rounded] = [approximate(left), approximate(right), exact(right)]
   if (a === undefined || b === undefined) return false
@@ -358,8 +367,8 @@ const isNear = (left: Expression, right: Expression): boolean => {
 }
 
 /**
- * What an "about" says: `5\sqrt{3} ≈ 8.66` is `5\sqrt{3}`, and where the other side is a decimal, 8.66. `x ≈ 3` says
- * nothing exact.
+ * Resolves an approximation: `5\sqrt{3} ≈ 8.66` is `5\sqrt{3}` or, if the other side is a decimal, 8.66. `x ≈ 3` does
+ * not state an exact value.
  */
 const withoutApproximation = (expression: Expression, isDecimal: boolean): ReadonlyArray<Expression> => {
   if (expression.type !== "relation") return [expression]
@@ -383,7 +392,7 @@ const hasDecimal = (expression: Expression) => some(expression, (node) => node.t
 const isNothing = (expression: Expression) =>
   expression.type === "set" || (expression.type === "symbol" && expression.name === "empty")
 
-/** The one item of a set that has just one, which is no set itself: `{2}` for `2`. */
+/** Returns the only item of a set with one item, if it is not a set: `{2}` for `2`. */
 const onlyItem = (expression: Expression): Expression | undefined =>
   expression.type === "set" && expression.items.length === 1 && !isNothing(expression.items[0]!)
     ? expression.items[0]!
@@ -397,7 +406,7 @@ const compareSets = (a: Expression, b: Expression, rules: Rules): Decision => {
   return decide(a, b, rules)
 }
 
-/** The variable of what holds for all whole numbers: `\frac{\pi}{4} + k\pi, k \in \mathbb{Z}`. */
+/** Returns the variable that stands for any integer, as in `\frac{\pi}{4} + k\pi, k \in \mathbb{Z}`. */
 const parameterOf = (expression: Expression): string | undefined => {
   const last = expression.type === "list" && expression.items.length === 2 ? expression.items[1] : undefined
   if (last?.type !== "relation" || last.comparisons.join() !== "in") return undefined
@@ -411,7 +420,7 @@ const renamed = (expression: Expression, from: string, to: string): Expression =
     return value?.type === "symbol" && value.name === from ? { ...value, name: to } : value
   })
 
-/** With the gold answer's name for the whole number that it is said for. */
+/** Renames the integer parameter of an answer to the gold answer's name for it. */
 const withParameterOf = (gold: Expression, answer: Expression): Expression => {
   const [to, from] = [parameterOf(gold), parameterOf(answer)]
   return to === undefined || from === undefined || from === to || variables(answer).includes(to)
@@ -419,7 +428,9 @@ const withParameterOf = (gold: Expression, answer: Expression): Expression => {
     : renamed(answer, from, to)
 }
 
-/** `\frac{x+1}{x-1}, x \ne 1`: without what is left out, where the gold formula has no value there. */
+/**
+ * Removes an excluded point such as `x \ne 1` in `\frac{x+1}{x-1}, x \ne 1`, if the gold formula has no value there.
+ */
 const withoutHole = (gold: Expression, answer: Expression): Expression => {
   if (answer.type !== "list" || answer.items.length !== 2 || answer.join !== "," || !isValue(gold)) return answer
   const [value, hole] = answer.items
@@ -438,7 +449,7 @@ const constantNames = /^(?:[CKck](?:_\w+)?|const(?:ant)?\.?)$/
 const nameOfTerm = (term: Expression): string | undefined =>
   term.type === "symbol" ? term.name : term.type === "text" ? term.text : undefined
 
-/** The one constant that is added to a formula of variables: `x^2 + C`. */
+/** Returns the constant of integration of a formula, such as C in `x^2 + C`, if there is exactly one. */
 const addedConstant = (expression: Expression, names: RegExp): string | undefined => {
   const sum = expression.type === "relation" ? expression.operands.at(-1)! : expression
   if (sum.type !== "add") return undefined
@@ -446,7 +457,7 @@ const addedConstant = (expression: Expression, names: RegExp): string | undefine
   return found.length === 1 ? found[0] : undefined
 }
 
-/** With the gold answer's name for the constant of integration. */
+/** Renames the constant of integration to the gold answer's name for it. */
 const withConstantOf = (gold: Expression, answer: Expression): Expression => {
   const to = addedConstant(gold, constantName)
   const from = to === undefined ? undefined : addedConstant(answer, constantNames)
@@ -464,7 +475,7 @@ const withConstantOf = (gold: Expression, answer: Expression): Expression => {
     : renamedSum
 }
 
-/** What an unknown may be, where that is said of one: `x \in \{3, -3\}`, `x = \pm 3`, `x = 3 \text{ or } x = -3`. */
+/** Returns the possible values of a single unknown: `x \in \{3, -3\}`, `x = \pm 3`, `x = 3 \text{ or } x = -3`. */
 const solutionsOf = (
   expression: Expression
 ): { readonly name: string; readonly items: ReadonlyArray<Expression> } | undefined => {
@@ -481,7 +492,7 @@ const solutionsOf = (
   return hasPlusMinus(value) ? { name, items: spread([value]) } : undefined
 }
 
-/** The numbers alone, where the gold answer says that its unknown is any of several: `x = \pm 3`. */
+/** Returns bare numbers as solutions if the gold answer lists several values for its unknown: `x = \pm 3`. */
 const bareSolutions = (gold: Expression, answer: Expression, name: string): ReturnType<typeof solutionsOf> => {
   if (gold.type !== "relation" || variables(answer).length > 0) return undefined
   const isBare = answer.type === "set" || (answer.type === "list" && answer.join !== ",") || isValue(answer)
@@ -489,7 +500,7 @@ const bareSolutions = (gold: Expression, answer: Expression, name: string): Retu
   return { name, items: spread("items" in answer && !isValue(answer) ? answer.items : [answer]) }
 }
 
-/** The same solutions, however they are listed. */
+/** Compares solutions, however they are listed. */
 const compareSolutions = (gold: Expression, answer: Expression, rules: Rules): Decision => {
   const a = solutionsOf(gold)
   const b = a === undefined ? undefined : (solutionsOf(answer) ?? bareSolutions(gold, answer, a.name))
@@ -498,7 +509,7 @@ const compareSolutions = (gold: Expression, answer: Expression, rules: Rules): D
   return inAnyOrder(a.items, b.items, rules) ? yes("set") : open
 }
 
-/** The first reading that is right, else the first that says anything. */
+/** Returns the first correct decision, otherwise the first that is decided. */
 const best = (decisions: ReadonlyArray<Decision>): Decision =>
   decisions.find(({ correct }) => correct) ?? decisions.find(({ rung }) => rung !== "none") ?? open
 
@@ -520,30 +531,33 @@ const compareTop = (gold: Expression, answer: Expression, rules: Rules): Decisio
 const hasApproximation = (expression: Expression) =>
   expression.type === "relation" && expression.comparisons.includes("~")
 
-/** The readings of a text: where commas within brackets can be read in two ways, the one of several values first. */
+/**
+ * Returns the possible readings of a text. If commas within brackets are ambiguous, the reading as several values comes
+ * first.
+ */
 const readings = (normalised: string): ReadonlyArray<Expression> => {
   const isAmbiguous = /[([{].*\d,\d{3}(?!\d).*[)\]}]/.test(normalised)
   return [...(isAmbiguous ? [parse(normalised, true)] : []), parse(normalised)].filter((one) => one !== undefined)
 }
 
-/** A time of the day, which is no ratio. */
+/** Matches a time of day, which is not a ratio. */
 const isTime = /^\d{1,2}:[0-5]\d$/
 
 const sameTime = (text: string): string => text.replace(/^0(?=\d:)/, "")
 
-/** Whether two times are meant, and no ratios: where the question asks for one, or both are on a multiple of 5 minutes. */
+/** Whether two answers are times and not ratios: the question asks for a time, or both are multiples of 5 minutes. */
 const isTimes = (gold: string, answer: string, rules: Rules): boolean => {
   if (!isTime.test(gold) || !/^\d+:\d+$/.test(answer)) return false
   return rules.isClock === true || (isTime.test(answer) && /[05]$/.test(gold) && /[05]$/.test(answer))
 }
 
-/** A time before or after noon, in one spelling. */
+/** Normalizes a time of day with AM or PM. */
 const timeOfDay = (normalised: string): string | undefined => {
   const match = /^(\d{1,2}):([0-5]\d)\s*(?:\\(?:text|name)\s*\{)?\s*([ap])\.?\s?m\.?\s*\}?$/i.exec(normalised)
   return match === null ? undefined : `${Number(match[1])}:${match[2]} ${match[3]!.toLowerCase()}`
 }
 
-/** A comma that can only be a decimal one, as between two numbers there would be a space behind it. */
+/** Matches a comma that can only be a decimal separator, because a list would have a space after it. */
 const isDecimalComma = /^-?(?:0,\d+|\d+,(?:\d{2}|\d{4,}))$/
 
 const goldReadings = (gold: string): ReadonlyArray<Expression> => {
@@ -551,7 +565,10 @@ const goldReadings = (gold: string): ReadonlyArray<Expression> => {
   return decimal === undefined ? readings(gold) : [decimal, ...readings(gold)]
 }
 
-/** Readings of an answer: where the gold one is a decimal, a comma between digits and an "about" are of one, too. */
+/**
+ * Returns the possible readings of an answer. If the gold answer is a decimal, a comma may be a decimal separator, and
+ * approximations are accepted.
+ */
 const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Expression> => {
   const isDecimal = hasDecimal(gold) && exact(measured(gold).value) !== undefined
   const plain = isDecimal ? answer.replace(/^≈\s*/, "") : answer
@@ -562,10 +579,10 @@ const answerReadings = (answer: string, gold: Expression): ReadonlyArray<Express
   return [...comma.filter((one) => one !== undefined), ...readings(plain)]
 }
 
-/** A letter in brackets is that letter. */
+/** Removes brackets around a single letter. */
 const unwrapped = (folded: string): string => /^\(([a-zA-Z])\)$/.exec(folded)?.[1] ?? folded
 
-/** Words that say the same, in one spelling. */
+/** Synonyms and their canonical spelling. */
 const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
   [
     /^(?:the )?(?:limit |value |it )?(?:dne|d\.?n\.?e\.?|(?:does not|doesn't|doesnot|do not) exist|\\nexists)$/i,
@@ -583,14 +600,14 @@ const phrases: ReadonlyArray<readonly [spellings: RegExp, phrase: string]> = [
 
 const phrase = (folded: string): string => phrases.find(([spellings]) => spellings.test(folded))?.[1] ?? folded
 
-/** Digits in groups of two above the last three: 12,34,567. They are a list where the gold answer is no whole number. */
+/** Matches Indian digit grouping: 12,34,567. It is a list if the gold answer is not an integer. */
 const indianGroups = /^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$/
 
-/** Operators that begin a chain of equations whose end is its value: an integral, a sum, a limit. */
+/** Operators that start a chain of equations whose last member is the value: integrals, sums and limits. */
 const operators =
   /^[\s$]*(?:\\(?:\[|displaystyle))?\s*(?:\\(?:i{0,3}nt|oint|sum|prod|lim|det|dim|Pr|operatorname|angle)(?![a-zA-Z])|[∫∑∏∠]|det\s*\(|E\s*\[|\\?[dt]?frac\s*\{\s*d\s*\}\s*\{\s*d[a-z]\s*\}|d[a-z]\/d[a-z]\s*=)/
 
-/** The result of a chain of equations that begins with an operator: `\int x\,dx = \frac{x^2}{2} + C`. */
+/** Returns the result of a chain of equations that starts with an operator: `\int x\,dx = \frac{x^2}{2} + C`. */
 const resultOf = (answer: string): string => {
   if (!operators.test(answer)) return answer
   let [depth, from] = [0, 0]
@@ -604,26 +621,26 @@ const resultOf = (answer: string): string => {
 
 const chainSign = /(?<![<>!:=\\])=(?!=)|≈|\\approx(?![a-zA-Z])/
 
-/** An expression of numbers alone, such as "(2+1)(2+1)" or "98 N / 10 kg". */
+/** Whether an expression contains only numbers, such as "(2+1)(2+1)" or "98 N / 10 kg". */
 const isCalculation = (member: string): boolean =>
   /\d/.test(member) &&
   !/\p{L}|[<>≤≥]/u.test(
     member.replace(/\d\s*[\p{L}µ°]+|\\(?:frac|cdot|times|sqrt|binom|pi|left|right|,)(?![a-z])|π/gu, "")
   )
 
-/** A sum with an unknown, or a multiple of one: what an equation is solved for is another value. */
+/** Whether a side is a sum or multiple of an unknown. Solving for the unknown would give a different value. */
 const isOpenSide = (member: string): boolean => {
   const flat = member.replace(/\([^()]*\)|\{[^{}]*\}|\|[^|]*\|/g, "")
   return /\p{L}/u.test(flat) && (/[+−-]/.test(flat) || /^\s*\d+\s*\p{L}\s*$/u.test(flat))
 }
 
-/** Words that make a value something that is tried or supposed. */
+/** Words that mark a value as tried or assumed. */
 const mentioned =
   /\b(?:let|suppose|assum\w*|guess\w*|if|take|set|try|consider|say|pick|choose|maybe|perhaps|not|when|where|wlog)\b/i
 
 /**
- * The results of a chain of equations: its last member, where the first one names a quantity or all are a calculation; and
- * the one before a rounded last member.
+ * Returns the results of a chain of equations: its last member, if the first one names a quantity or all are
+ * calculations, and the one before a rounded last member.
  */
 const chainResults = (answer: string): ReadonlyArray<string> => {
   const bare = answer
@@ -649,7 +666,7 @@ const strict: Rules = { anyOrder: false, bareValues: false }
 
 const withUnit = /^[-−]?\d[\d.,]*\s*[a-zA-ZΩµ°€£$]{1,4}(?:[·/][a-zA-Z]{1,4})?(?:\^\{?-?\d\}?|[²³])?$/
 
-/** The powers of a product of whole numbers, such as `2^3 \cdot 5`, by their base. */
+/** Returns the exponents of a product of integer powers such as `2^3 \cdot 5`, keyed by base. */
 const powersOf = (normalised: string): ReadonlyMap<number, number> | undefined => {
   const product = normalised.slice(normalised.lastIndexOf("=") + 1).replace(/\s/g, "")
   if (!/^\d{1,6}(?:\^(?:\d|\{\d{1,3}\}))?(?:\*\d{1,6}(?:\^(?:\d|\{\d{1,3}\}))?)+$/.test(product)) return undefined
@@ -667,7 +684,7 @@ const isPrime = (value: number): boolean => {
   return true
 }
 
-/** Whether a product of powers of primes is answered by a product of powers with a factor that is not prime. */
+/** Whether the gold answer is a prime factorization and the answer has a factor that is not prime. */
 const isOtherFactorisation = (gold: string, answer: string): boolean => {
   const powers = powersOf(gold)
   if (powers === undefined || ![...powers.keys()].every(isPrime)) return false
@@ -681,7 +698,7 @@ interface Texts {
   readonly decision: Decision | undefined
 }
 
-/** Both answers in one notation, and the decision if it needs no more than that. */
+/** Normalizes both answers, and decides if that is sufficient. */
 const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
   const a = normalise(numeralOf(gold))
   const written = normalise(numeralOf(resultOf(answer)))
@@ -699,11 +716,11 @@ const asTexts = (gold: string, answer: string, rules: Rules): Texts => {
   return { a, b, decision: decide() }
 }
 
-/** Whether two answers are the same text in one notation. */
+/** Whether two answers are equal as normalized text. */
 export const isSameText = (gold: string, answer: string, rules: Rules): boolean =>
   asTexts(gold, answer, rules).decision?.correct === true
 
-/** Compares two answers as they are written. */
+/** Compares two answers as written. */
 export const decideText = (gold: string, answer: string, rules: Rules): Decision => {
   if (gold.length > maxLength || answer.length > maxLength) return verdict(gold.trim() === answer.trim(), "text")
   const { a, b, decision: decided } = asTexts(gold, answer, rules)

@@ -1,9 +1,9 @@
 /**
- * Whether a text asserts an answer that it marks, or only mentions it: asks, supposes, quotes, denies, guesses it, shows
- * the format with it, or takes it back behind it.
+ * Determines whether a text asserts an answer that it marks, or only mentions it. A text may ask about an answer,
+ * assume, quote, deny or guess it, show it as a format example, or retract it afterwards.
  *
- * What a sentence says before an answer holds until a main clause begins; what it says behind the answer, and what the
- * sentences after it say, may take the answer back. Formulas are passed over: they are signs without words.
+ * A qualification before an answer applies until a main clause starts. The rest of the sentence after the answer, and
+ * the sentences that follow, may retract it. Formulas are masked, because they do not contain words.
  */
 import { answerWords, joinedWords, resultWords } from "../answerWords.ts"
 import { because } from "./because.ts"
@@ -22,7 +22,7 @@ import {
   whoever
 } from "./signals.ts"
 
-/** Where an answer is marked: its box, its tags, its label with what is behind it. */
+/** The position of a marked answer: its box, its tags, or its label and value. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -30,10 +30,10 @@ export interface Span {
 
 const sign = "□"
 
-/** Formulas, and commands outside of them. */
+/** Matches formulas, and commands outside formulas. */
 const formulas = /\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\$[^$\n]+?\$|\\\(.+?\\\)|\\[a-zA-Z]+/g
 
-/** A text with a sign in the place of every character of its formulas and of its answers. */
+/** Replaces every character of formulas and answers with a placeholder sign, keeping offsets. */
 export const masked = (text: string, spans: ReadonlyArray<Span>): string => {
   const plain = text
     .replace(formulas, (formula) => sign.repeat(formula.length))
@@ -50,15 +50,15 @@ export const masked = (text: string, spans: ReadonlyArray<Span>): string => {
 
 const reach = 400
 
-/** Where a sentence ends: its mark, and the space or line behind it. */
+/** Matches the end of a sentence: its mark and the following space or line break. */
 const sentenceEnd =
   /(?<!\b(?:[eE]\.g|i\.e|cf|vs|approx|ca|no|nr|eq|z\.B|bzw|d\.h|Ans|resp))[.!?…]["'”»)\]*_]*(?=\s|$|□)|[。！？؟।]|\n/g
 
-/** A line that goes on in the next one: it ends with a colon, a comma, or in the middle of a sentence. */
+/** Whether a line continues on the next one: it ends with a colon, a comma or in the middle of a sentence. */
 const isOpen = (line: string, next: string): boolean =>
   /[:：,，;]\**\s*$/.test(line) || (/[\p{Ll}\p{Lo}=]\s*$/u.test(line) && /^\s*[*_>\s]*(?:□|$)/.test(next))
 
-/** The sentence before an answer, up to it. */
+/** Returns the part of an answer's sentence that precedes it. */
 const sentenceBefore = (text: string, start: number): string => {
   const from = Math.max(0, start - reach)
   const part = text.slice(from, start)
@@ -71,11 +71,11 @@ const sentenceBefore = (text: string, start: number): string => {
   return part.slice(begin)
 }
 
-/** Where a sentence begins without a full stop before it: "5 Wait, that is wrong". */
+/** Matches the start of a sentence that is not preceded by a full stop: "5 Wait, that is wrong". */
 const nextSentence =
   /^[\s□*_)\]}]*\s(?:Wait|Actually|No|But|Hmm|So|Thus|Hence|Therefore|The|This|That|It|We|I|However|Let|Note|Check|Hope|Verif\w+)\b/
 
-/** The sentence behind an answer, and what ends it. */
+/** Returns the part of an answer's sentence that follows it, and the mark that ends the sentence. */
 const sentenceBehind = (text: string, end: number): { readonly said: string; readonly mark: string } => {
   const part = text.slice(end, end + reach)
   if (nextSentence.test(part)) return { said: "", mark: "." }
@@ -91,23 +91,23 @@ const sentenceBehind = (text: string, end: number): { readonly said: string; rea
 const subordinate =
   /^[\s]*(?:that|which|as|for|say|however|maybe|dass|que|qu['’]|che|dat|att|at|że|že|hogy|hogy|что|що|че|că|ότι|πως|rằng|bahwa|että|of course|if)(?![\p{L}])/iu
 
-/** Words that belong to a denial, rather than to a clause of their own: "is not *equal to* 5". */
+/** Words that belong to a negation instead of starting a new clause: "is not *equal to* 5". */
 const attached =
   /^\s*(?:(?:be|equal|exceed|give|get|have|has|yield|become|is|are|was|the|an?|answer|to|write|say|put)\b(?:\s+(?:be|equal to|to|the answer|answer|that|the case)\b)*)?/i
 
-/** What follows a supposition at once, with a comma behind it: "Suppose, for contradiction, that". */
+/** A phrase directly after a supposition, followed by a comma: "Suppose, for contradiction, that". */
 const aside = /^\s*(?:(?:for|towards?|by|as|per|por|par|zum|pentru|dla)\b[^,]*)?$/i
 
-/** The last clause of what is said, and what is before it. */
+/** Splits a text into the last clause and everything before it. */
 const partsOf = (gap: string, hasColons: boolean) =>
   (hasColons ? /^([\s\S]*?)[,，、;:：—–،]([^,，、;:：—–،]*)$/ : /^([\s\S]*?)[,，、;—–،]([^,，、;—–،:：]*)$/).exec(
     gap
   ) ?? []
 
-/** How a main clause begins behind a condition. */
+/** Matches the start of a main clause after a condition. */
 const subjects = /^\s*(?:then|it|he|she|they|we|you|there|the|this|each|his|her|its|their)\b/i
 
-/** Whether a main clause begins in what is said between a doubt and the answer. */
+/** Whether a main clause starts between a doubt and the answer, which ends the scope of the doubt. */
 const isFreed = (gap: string, until: English.Until): boolean => {
   if (until === "turn") return English.turn.test(gap) || /;|\bi\.e\./.test(gap)
   const concluded = English.conclusion.exec(gap)
@@ -128,14 +128,14 @@ const isFreed = (gap: string, until: English.Until): boolean => {
 const certain =
   /\b(?:(?:there is|there['’]s|we have|i have|without) (?:no |any |a )?|beyond (?:all |any |a )?|no )(?:doubt|question)\b(?: that|[:,])?/gi
 
-/** The text before an answer without brackets, denied alternatives and words of certainty. */
+/** Returns the text before an answer without parentheses, denied alternatives and expressions of certainty. */
 const plainBefore = (said: string): string =>
   said
     .replace(/\([^()]*\)/g, " ")
     .replace(insteadOf, " ")
     .replace(certain, (all) => (/\b(?:no|without|beyond)\b/i.test(all) ? " " : all))
 
-/** Whether what is said before an answer, in its sentence, keeps it from being asserted. */
+/** Whether the text before an answer, within its sentence, keeps it from being asserted. */
 const isDoubted = (said: string): boolean => {
   if (English.unwanted.test(said)) return true
   const before = plainBefore(said)
@@ -154,7 +154,7 @@ const isDoubted = (said: string): boolean => {
   return told !== null && !isFreed(before.slice(told[0].length), "comma")
 }
 
-/** Verbs of supposing in other languages: a comma right behind them begins what is supposed. */
+/** Verbs of supposition in other languages. A comma directly after them starts the supposed statement. */
 const supposing =
   /^(?:angenommen|annehmen|nimm|nehmen|gesetzt|suppos|admet|imagin|supo|supó|asum|assum|ammett|ipotizz|stel|veronderstel|aangenomen|neem|anta|oleta|tegyük|tétel|felt|presup|consider|załóż|zakład|przypuś|předpokl|predpoklad|pretpostav|predpostav|предполож|допуст|пусть|припуст|нехай|υποθέ|varsay|假|设|設|仮)/iu
 
@@ -171,8 +171,8 @@ const isDoubtedAbroad = (said: string, behind: string, around: string): boolean 
 }
 
 /**
- * Whether a few words behind an answer and a comma are not known to leave it as it is. There are too many ways to doubt
- * in a few words.
+ * Whether a short remark after an answer and a comma is not known to be harmless. There are too many ways to express
+ * doubt in a few words to list them all.
  */
 const isOddRemark = (behind: string): boolean => {
   const words = /^[\s□.*_)\]}]*[,;–—]\s*([^□\d]*?)\s*$/.exec(behind)?.[1]
@@ -184,17 +184,17 @@ const isOddRemark = (behind: string): boolean => {
   )
 }
 
-/** A doubt that trails off right behind an answer. */
+/** A doubt that trails off directly after an answer. */
 const trailing = /^[\s□*_)\]}$]*(?:\.\.\.|…)\s*(?:or|if|maybe|perhaps|though|unless)\b/i
 
-/** A difference, not a value: "18 years younger than his father". */
+/** A comparison instead of a value: "18 years younger than his father". */
 const compared = /^[\s□.*_)\]}$]*(?:\p{L}+\s+){0,2}\p{L}+er than\b/u
 
-/** A reason in brackets with a subject of its own: "(a radius can't be negative)". */
+/** A reason in parentheses with a separate subject: "(a radius can't be negative)". */
 const ground =
   /\((?:an?|all|since|because|negative|both|the (?!answer|result|value|solution))\s[^()]*(?:\b(?:can|must|is|are|has|have|cannot)\b|n['’]t\b)[^()]*\)/g
 
-/** Whether what the sentence of an answer says behind it denies it. */
+/** Whether the rest of the sentence after an answer denies it. */
 const isDenied = (text: string): boolean => {
   if (compared.test(text) || /^[\s□.*_)\]}$]*only (?:under|if|when|for|in)\b/i.test(text)) return true
   const behind = text
@@ -227,7 +227,7 @@ const isDenied = (text: string): boolean => {
 
 const answers = new RegExp(`^(?:${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}$`, "iu")
 
-/** Whether a short text with a colon leads to an answer, and not all of its words are of those that lead to one's own. */
+/** Whether a short lead-in with a colon contains words that are not known to introduce the writer's answer. */
 const isOddLead = (before: string): boolean => {
   const lead = /^([^,;:：]*?)(?:[:：]|->|→|\s[–—-])[\s*_$\\([]*$/.exec(before.replace(/\([^()]*\)/g, " "))?.[1]
   if (lead === undefined) return false
@@ -244,7 +244,7 @@ const isOddLead = (before: string): boolean => {
   return words.some((word) => !English.leads.has(word) && !English.foreignLeads.has(word) && !answers.test(word))
 }
 
-/** "After simplification:", "By counting:", "Reading upwards:", "Prime factorization:". */
+/** Matches lead-ins such as "After simplification:", "By counting:", "Reading upwards:" and "Prime factorization:". */
 const derived =
   /^\W*(?:after|by|from|upon|on|through|with)\s+(?:\w+\s+){0,2}\w{3,}(?:ing|tion|ment|sis)\W*$|^\W*(?!assum|suppos|guess|try|test|check|say|missing|pending)\w+ing\b|(?<!hypothe|ques|op|sugges|assump|instruc|quota|cita|intui|specula|estima|excep)(?:tion|sis)\W*$/i
 
@@ -255,7 +255,7 @@ const joinedAnswers = new RegExp(
   "u"
 )
 
-/** Whether an answer is part of a quotation that its sentence goes on behind. */
+/** Whether an answer is within a quotation that is part of a longer sentence. */
 const isQuoted = (before: string, behind: string): boolean => {
   const quotes = before.match(/["“”„«»]/g)?.length ?? 0
   return (
@@ -263,11 +263,11 @@ const isQuoted = (before: string, behind: string): boolean => {
   )
 }
 
-/** Things that are counted, as the subject of a sentence: "11 edges are visible". */
+/** Counted things as the subject of a sentence: "11 edges are visible". */
 const counted =
   /^[\s□*]*(?!\w+ing\b|the\b|for\b|when\b|if\b)(?:[a-z]+ ){0,2}[a-z]+s (?:are|were|have|can|will|remain)\b/i
 
-/** Whether a sentence begins with the answer and says something else of it than that it is the answer. */
+/** Whether a sentence starts with the answer and states anything other than that it is the answer. */
 const isOddSubject = (before: string, behind: string): boolean =>
   !/[\p{L}=]/u.test(before) &&
   /\p{L}{2}/u.test(behind.replace(/\([^()]*\)|(?<=^[\s□*$\\)]*)(?:[ckm]?m|[km]?g|m?l|ft|in|min)(?!\p{L})/gu, "")) &&
@@ -286,8 +286,8 @@ const previousSentence = (text: string, end: number): string => {
 }
 
 /**
- * Whether a sentence asserts the letter of a choice. Behind a letter with a bracket, colon or dash is the choice's own
- * text, which may deny or doubt anything.
+ * Whether a sentence asserts the letter of a choice. After a letter with a bracket, colon or dash, the text is that of
+ * the choice itself and is ignored.
  */
 export const isChosen = (text: string, { end, start }: Span): boolean => {
   const before = sentenceBefore(text, start)
@@ -301,7 +301,7 @@ export const isChosen = (text: string, { end, start }: Span): boolean => {
   return !isDoubtedAbroad(before, behind, `${previous} ${before} ${behind}`)
 }
 
-/** Whether what is said right behind the letter of a choice takes it back. */
+/** Whether the text directly after the letter of a choice retracts it. */
 export const isUnchosen = (text: string, end: number): boolean => {
   const tail = /^[^\n]{0,160}/.exec(text.slice(end))![0]
   if (!/\p{L}/u.test(tail)) return false
@@ -313,15 +313,15 @@ export const isUnchosen = (text: string, end: number): boolean => {
 
 const turns = new RegExp(English.turn.source, "giu")
 
-/** Where the last turn from what only seems so is in a text; 0 without one. */
+/** Returns the position of the last adversative word, such as "but", or 0 if there is none. */
 const lastTurn = (text: string): number => [...text.matchAll(turns)].at(-1)?.index ?? 0
 
-/** Whether an English sentence states the answer in it, or in the formula that holds it. */
+/** Whether an English sentence states the answer within it, or within the formula that contains it. */
 const isStated = (before: string, behind: string): boolean =>
   isCommitted(before.replace(/\([^()]*\)/g, " "), behind) ||
   (before.endsWith(sign) && !/^[\s□.*_)\]}$]*\p{L}/u.test(behind))
 
-/** Whether nothing in the sentence of a labelled answer denies or doubts it. */
+/** Whether the sentence of a labeled answer contains no denial or doubt. */
 export const isUndenied = (text: string, { end, start }: Span): boolean => {
   const before = sentenceBefore(text, start)
   const { mark, said } = sentenceBehind(text, end)
@@ -330,7 +330,7 @@ export const isUndenied = (text: string, { end, start }: Span): boolean => {
   )
 }
 
-/** Whether the sentence of an answer asserts it. The text is {@link masked}. */
+/** Whether the sentence of an answer asserts it. The text must be {@link masked}. */
 export const isAsserted = (text: string, { end, start }: Span): boolean => {
   const before = sentenceBefore(text, start)
   const { mark, said } = sentenceBehind(text, end)
@@ -377,13 +377,13 @@ export const isAsserted = (text: string, { end, start }: Span): boolean => {
   )
 }
 
-/** Whether the words behind a value deny it, in a language with the verb at the end: "Cevap 24 değildir". */
+/** Whether the words after a value deny it, in languages with the verb at the end: "Cevap 24 değildir". */
 export const isDeniedAbroad = (around: string, behind: string): boolean =>
   /[^ -~\n]|m[ae]z\b/.test(behind) &&
   !joinedScript.test(behind) &&
   patternsIn(around).some(({ doubt, isVerbFirst }) => !isVerbFirst && doubt.test(/^[^,،;]*/.exec(behind)![0]))
 
-/** Whether a sentence is short, and in scripts without spaces between words, has few letters. */
+/** Whether a sentence is short. In scripts without spaces between words, letters are counted. */
 const isShort = (sentence: string): boolean => {
   const letters = sentence.match(/\p{L}/gu)?.length ?? 0
   if (letters === 0 || /[□\d]/.test(sentence)) return false
@@ -391,15 +391,15 @@ const isShort = (sentence: string): boolean => {
 }
 
 /**
- * Whether a short sentence behind an answer leaves it as it is. There are too many ways to take an answer back in a few
- * words, so these must be known.
+ * Whether a short sentence after an answer is known to be harmless. There are too many ways to retract an answer in a
+ * few words, so unknown sentences are not accepted.
  */
 const isHarmless = (sentence: string, mark: string): boolean =>
   /[?？؟]/.test(mark)
     ? English.offer.test(sentence)
     : English.aside.test(sentence) || (English.harmless.test(sentence) && !English.negative.test(sentence))
 
-/** Sentences behind an answer that are looked at one by one. */
+/** Maximum number of sentences after an answer that are checked individually. */
 const maxSentences = 12
 
 const hasHarm = (tail: string): boolean => {
@@ -415,11 +415,11 @@ const hasHarm = (tail: string): boolean => {
   return false
 }
 
-/** Whether a sentence behind an answer begins by objecting to it. */
+/** Whether a sentence after an answer starts with an objection to it. */
 export const objects = (tail: string): boolean =>
   tail.split(/\n|(?<=[.!?。])\s*/, maxSentences).some((sentence) => objection.test(sentence))
 
-/** Whether what is said behind an answer takes it back. */
+/** Whether the text after an answer retracts it. */
 export const isRetracted = (text: string, end: number): boolean => {
   const tail = text.slice(end)
   if (!/\p{L}/u.test(tail)) return false
@@ -432,6 +432,6 @@ export const isRetracted = (text: string, end: number): boolean => {
   return languages.some(({ retraction }) => retraction.test(tail)) || hasHarm(tail)
 }
 
-/** Whether a text leads from one stated answer to another one: it corrects the first, or goes on from it. */
+/** Whether the text between two stated answers corrects the first or continues from it. */
 export const isReplaced = (between: string, isStep: boolean): boolean =>
   English.correction.test(between) || (isStep && English.sequence.test(between))

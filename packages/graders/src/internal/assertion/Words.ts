@@ -1,9 +1,9 @@
 /**
- * Finds any of many words at the beginnings of words. Alternatives are looked up by their first letter, because a pattern
- * of hundreds of alternatives tries each of them at every place.
+ * Finds any of many words at word starts. Alternatives are indexed by first letter, because a regular expression with
+ * hundreds of alternatives would try all of them at every position.
  */
 
-/** Alternatives of a pattern, split where they are in no group. */
+/** Splits a pattern at its top-level alternatives. */
 const split = (pattern: string): ReadonlyArray<string> => {
   const parts: Array<string> = []
   let depth = 0
@@ -21,13 +21,13 @@ const split = (pattern: string): ReadonlyArray<string> => {
   return [...parts, pattern.slice(from)]
 }
 
-/** Where a word was found. */
+/** The position of a match. */
 export interface Found {
   readonly index: number
   readonly end: number
 }
 
-/** A list of words that can be looked for. */
+/** A searchable list of words. */
 export interface Words {
   readonly find: (text: string) => ReadonlyArray<Found>
   readonly test: (text: string) => boolean
@@ -42,7 +42,10 @@ interface Begin {
 
 let last: { readonly text: string; readonly begins: ReadonlyArray<Begin> } = { text: "", begins: [] }
 
-/** Where words and signs begin. Many lists look through the same text, so the last result is held. */
+/**
+ * Returns the positions at which words and symbols start. The last result is cached, because many lists search the same
+ * text.
+ */
 const beginsIn = (text: string): ReadonlyArray<Begin> => {
   if (last.text !== text) {
     const begins = Array.from(text.matchAll(begin), ({ 0: first, index }) => ({ index, letter: first.toLowerCase() }))
@@ -51,7 +54,7 @@ const beginsIn = (text: string): ReadonlyArray<Begin> => {
   return last.begins
 }
 
-/** The words of a pattern that may be anywhere, also within words. */
+/** Creates a list whose words match anywhere, even within other words. */
 export const joined = (pattern: string, before = ""): Words => {
   const all = new RegExp(`${before}(?:${pattern})`, "giu")
   const one = new RegExp(all.source, "iu")
@@ -61,7 +64,10 @@ export const joined = (pattern: string, before = ""): Words => {
   }
 }
 
-/** Words from the alternatives of a pattern, which begin where no letter is before them; `end` is what must follow. */
+/**
+ * Creates a list from alternatives that match only where no letter precedes them. `end` is the pattern that must
+ * follow.
+ */
 export const make = (pattern: string, end = "(?![\\p{L}])"): Words => {
   const lists = new Map<string, Array<string>>()
   const everywhere: Array<string> = []

@@ -1,6 +1,7 @@
 /**
- * Whether a clause commits to the answer in it. There are too many ways to mention a value to list them all, so
- * the clause needs a verb that states a value, a word that concludes, or nothing but words that lead to an answer.
+ * Determines whether a clause commits to the answer in it. There are too many ways to mention a value to list them all,
+ * so a clause must contain a verb that states a value or a concluding word, or consist only of words that introduce an
+ * answer.
  */
 import { answerWords, resultWords } from "../answerWords.ts"
 import { conclusion, foreignLeads, leads, subject } from "./english.ts"
@@ -8,7 +9,7 @@ import { stating as statingAbroad } from "./signals.ts"
 
 const list = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
-/** Verbs that state a value: of identity, of results, and those of word problems. */
+/** Verbs that state a value: verbs of identity and result, and those typical of word problems. */
 const stating = list(`
   is are was were be been being am equals equal equaling equalling gives give gave giving given yields yield yielding yielded
   gets get got getting gotten obtain obtains obtained obtaining have has had having find finds found finding leaves leave left
@@ -33,7 +34,9 @@ const concluding = list(`
   so thus hence therefore then finally consequently altogether ergo conclusion whence accordingly
 `)
 
-/** Endings of verbs in the past and the future, by which languages with many forms tell what happened to a quantity. */
+/**
+ * Endings of past and future verb forms, with which highly inflected languages describe what happened to a quantity.
+ */
 const inflected =
   /^\p{L}{2,}(?:ó|aron|ieron|aba|aban|ará|arán|erá|erán|irá|irán|ou|iu|aram|eram|iram|erà|eranno|eront|aient|тся|лся|лась|лось|лись|л|ла|ло|ли|ет|ит|ют|ят|ał|ała|ali|ały|ył|yła|yli|ił|iła|ili)$/u
 
@@ -42,10 +45,10 @@ const steps = list("after before first second third fourth fifth last next now t
 const others =
   /\b(?:your|his|her|their|whose|user['’]s|poster['’]s|student['’]s|friend['’]s)\s+(?:\w+\s+)?(?:answer|result|solution|total)/i
 
-/** What follows the last comma, colon or dash. */
+/** Returns the text after the last comma, colon or dash. */
 const lastClause = (before: string): string => /[^,;:—–()→]*$/.exec(before)![0]
 
-/** Whether what is before an answer in its sentence, or what it is said to be behind it, states it as a value. */
+/** Whether the text around an answer states it as a value. */
 export const isCommitted = (before: string, behind: string): boolean => {
   const said = before.toLowerCase()
   const words = said.match(/[a-z]+(?:['’][a-z]+)?/g) ?? []
@@ -62,11 +65,11 @@ export const isCommitted = (before: string, behind: string): boolean => {
 const conjunction =
   /^[\s$*_)\]}]*(?:o|ou|or|oder|of|eller|sau|lub|nebo|alebo|ili|tai|vagy|veya|hoặc|atau|au|или|або|ή|y|e|et|und|en|och|og|i|a|и|та|και)(?!\p{L})/iu
 
-/** Words behind the total of several numbers. */
+/** Matches words after the total of several numbers. */
 const total =
   /^[\s$*_)\]}]*(?:\p{L}+\s+)?(?:in total|altogether|in all|overall|insgesamt|au total|en tout|en total|in totale|no total|in totaal|totalt)\W*$/iu
 
-/** Whether a value is part of a subject that a predicate follows: "The value 5 drops out". */
+/** Whether a value is part of a subject that is followed by a predicate: "The value 5 drops out". */
 export const isSubject = (before: string, behind: string): boolean =>
   !total.test(behind) &&
   !conjunction.test(behind) &&
@@ -76,7 +79,7 @@ export const isSubject = (before: string, behind: string): boolean =>
 
 const answers = new RegExp(`(?<!\\p{L})(?:${answerWords}|${resultWords})`, "iu")
 
-/** The same for a clause in another language, of those whose verb stands before the value. */
+/** Like {@link isCommitted}, for languages other than English whose verb precedes the value. */
 export const isCommittedAbroad = (before: string, behind: string): boolean => {
   const said = before.toLowerCase()
   if (!/\p{L}/u.test(said) || conclusion.test(said)) return true

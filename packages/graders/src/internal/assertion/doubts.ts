@@ -1,17 +1,23 @@
 /**
- * Words, in other languages than English, that make of an answer something that is not asserted. A line is a language;
- * alternatives are parts of patterns. English has more to tell apart, see `english.ts`.
+ * Words in languages other than English that keep an answer from being asserted. One line per language; alternatives
+ * are parts of regular expressions. English needs finer distinctions; see `english.ts`.
  */
 
-/** Alternatives of one language. */
+/** The alternatives of one language. */
 export interface Doubts {
-  /** Where a word may begin and end: at its own ends; behind one-letter prefixes and before any ending; or anywhere. */
+  /**
+   * Where a word may start and end: at word boundaries (`whole`), after one-letter prefixes and before any ending
+   * (`begun`), or anywhere (`joined`).
+   */
   readonly words: "whole" | "begun" | "joined"
-  /** Denials, suppositions, guesses, exclusions, and talk of the format: right before an answer, or behind it. */
+  /** Denials, suppositions, guesses, exclusions and mentions of the format, directly before or after an answer. */
   readonly doubt: string
-  /** "If": a condition ends at a comma. */
+  /** Translations of "if". A condition ends at a comma. */
   readonly condition: string
-  /** Wrong, mistaken, taken back; no solution found; several possible: behind an answer, at any distance. */
+  /**
+   * Words after an answer, at any distance, that call it wrong, mistaken or retracted, or that report no solution or
+   * several.
+   */
   readonly retraction: string
 }
 

@@ -1,23 +1,23 @@
-/** What makes of an answer, in English, something that is not asserted. */
+/** English phrases that keep an answer from being asserted. */
 
 import * as Words from "./Words.ts"
 
-/** What ends the hold of a doubt over the rest of its sentence, besides "so", "then" and the like. */
+/** What ends the scope of a doubt within its sentence, apart from words such as "so" and "then". */
 export type Until =
-  /** A main clause behind a comma or a colon. */
+  /** A main clause after a comma or a colon. */
   | "clause"
-  /** A main clause behind a comma. */
+  /** A main clause after a comma. */
   | "comma"
-  /** A main clause, or a verb that says what something is. */
+  /** A main clause, or a verb of identity such as "is". */
   | "verb"
-  /** As `verb`, and a colon. */
+  /** Like `verb`, or a colon. */
   | "colon"
-  /** Nothing else, unless what is supposed comes to its end at a comma. */
+  /** Nothing else, unless the supposition ends at a comma. */
   | "conclusion"
-  /** A turn such as "but" alone. */
+  /** Only an adversative word such as "but". */
   | "turn"
 
-/** Words before an answer, in its sentence, that keep it from being asserted. */
+/** Words before an answer, within its sentence, that keep it from being asserted. */
 interface Doubt {
   readonly words: Words.Words
   readonly until: Until
@@ -58,19 +58,19 @@ export const before: ReadonlyArray<Doubt> = [
   )
 ]
 
-/** What stands right before an answer and makes another value of it, or no value. */
+/** Words directly before an answer that turn it into a different value or no value. */
 export const rightBefore =
   /(?:(?<!\p{L})let\s+□*\s*(?:be\s*)?$|(?<!\p{L})(?:as in|(?:short|shy|clear|ahead|wide|free) of|(?:far|away) from(?: being)?|used to (?:be|equal)|twice|thrice|half|double|triple|(?:multiple|power|divisor|factor|square|cube|root|reciprocal|negative|opposite|complement|double|triple|half|sum|product|function|part|digits?|remainder|some) of|(?:bounded|divisible|exceeded|followed|preceded|off) by|(?:close|near|next|similar|related|proportional|(?<!\b(?:adds?|added|sums?|comes?|came|works?|total|totals|goes|rounds?|rounded) )up|prior|down) to|near|nearly|almost|than|at (?:least|most)|(?:different|far|away|apart|differs?|ranges?|excluded) from|(?:number|value|one|integer|digit|prime) (?:after|before|above|below|following|preceding)|vs\.?|versus|and not|either|(?:so|nor|neither) (?:does|is|do|are|was|were|would|could)|between|beyond|under|over|above|below|within|instead of|rather than|other than|anything but|everything but|all but|except|but not|let the answer be|let (?:\S+ )?(?:be|=)|(?:answer|result|solution|number) (?:has|had|contains|ends in|ends with|starts with|begins with|lies|exceeds|divides|satisfies|involves|uses)|(?:digits?|square|cube|root|half|double|twice|reciprocal|negative|sum|product|multiple|part|size|order|parity|logarithm|nothing|form|length|number of digits) of (?:the |my |our )?(?:final )?answer (?:is|equals|was|are)|(?:unlikely|impossible|appears?|seems?|needs?|expected|supposed|claimed|said|thought|believed|assumed|guessed) to be|to say that the answer is|(?:not sure|unsure|idk|dunno|no idea),?(?: but| so)?|your answers?(?: of)?))[\s$\\([*:]*□{0,2}[\s$\\([*:]*$/iu
 
-/** What a sentence says behind an answer and against it. */
+/** Phrases after an answer, within its sentence, that contradict it. */
 export const behind =
   /(?<![\p{L}])(?:(?:is|was|are|were|seems?|looks?|would be|can|could|should|must|may|might|will|does|do|did|has|have)(?:\s+\w+)?\s+(?:not|never|wrong|incorrect|false|invalid|impossible|mistaken|absurd|excluded|rejected|eliminated|discarded|ruled|implausible|plausible|possible|tempting|expected|doubtful|unlikely|a guess|(?<!the )only|too|out|also|work|fail|typos?|misprints?|a typo|a misprint|contradict|hypothetical|another|either|neither|both|merely|just|be (?:not|wrong|incorrect|false|invalid|impossible|excluded|rejected|eliminated|discarded|ruled|implausible|the answer|a valid|valid))|(?:is|was|are|does|do|did|can|could|would|should|must|has|had)n['’]t|cannot|can['’]t|fails?|failed|contradict\w*|(?:an?|the) contradiction|contradiction|absurd|impossible|nonsense|maybe|perhaps|possibly|probably|presumably|(?:i|we) (?:would )?(?:guess|suppose|disagree|doubt|think\?)|(?:just |only )?a (?:\w+ )?guess|not (?:sure|certain|quite|right|correct|really|the answer|counted|possible|valid|true|yet)|unsure|uncertain|unclear|no,? wait|wrong\w*|incorrect\w*|mistaken|a mistake|an error|or not|or so|or (?:more|less|fewer)|or maybe|or perhaps|at (?:most|least)|more than|less than|fewer than|greater than|larger than|smaller than|away from|off by|false|untrue|bogus|nonsense|meaningless|useless|irrelevant|worthless|over-?count\w*|double-?count\w*|decoy|red herring|extraneous|spurious|by mistake|by accident|misses|overlooks|comes? from (?:counting|forgetting|ignoring|adding|confusing)|which (?:i|we) (?:believe|think|suspect)|don['’]t agree|disagrees?|slipped|doesn['’]t agree|leads? to a|invalidat\w*|only as|(?:rough|crude) (?:estimate|guess)|whereas|breaks? down|although|though|which would|if (?:i|we) (?:knew|had|could)|(?:but|yet|although|though|however|except)(?! not\b)|still (?:has|have|needs?|remains?)|as an? (?:placeholder|stopgap|stand-in|guess|example|template|dummy|first|working|provisional|tentative|preliminary)|until (?:i|we|it|this|that|someone)|to be (?:found|decided|determined|checked|proved|confirmed)|as if|as your|with your|if only|in the (?:prompt|example|template|format|instructions)|from the (?:prompt|example)|for a (?:similar|different)|for the previous|would|digits\b(?! of)|squared|cubed|where you|would)(?![\p{L}])/iu
 
-/** Where a clause begins that says why, or of what else. */
+/** Matches the start of a clause that gives a reason or limits the statement. */
 export const reason =
   /(?:[,;(]\s*|\s+|\s[—–-]+\s*)(?:since|because|given|where(?! you)|whereas|when|while|after|except|excluding)\b|(?:[,;(]\s*|\s[—–-]+\s*)(?:as|for|so|using|by|from|with|the only|i\.e\.|namely|independent|regardless|and (?:this|it|that|we|the)|which (?:is (?:the|what|our|also|an?|indeed)|satisf\w+|matches|agrees|equals|means|completes|proves|we))\b|(?:[,;(]\s*|\s)(?:and |but )?not\s*[□\d$\\]|\((?:the other|the second|another) /i
 
-/** Sentences behind an answer that take it back. */
+/** Sentences after an answer that retract it. */
 export const retraction = new RegExp(
   [
     // That is wrong.
@@ -103,124 +103,124 @@ export const retraction = new RegExp(
   "iu"
 )
 
-/** That an answer is right after all, at the end of what is said behind it. */
+/** Confirmations at the end of the text that the answer is correct after all. */
 export const restored =
   /(?:\b(?:it|that|this|answer|result|value|everything|all)\b[^.!?]{0,30}\b(?:stands|holds(?: up)?|checks out|is (?:still |indeed |in fact |therefore )?(?:right|correct|fine|valid|consistent|unchanged))\b)[^.!?]{0,20}[.!]?\s*$/i
 
-/** A sentence that is nothing but a denial. */
+/** A sentence that consists of nothing but a denial. */
 export const denial =
   /(?:^|[.!?…\n]\s*)(?:no|nope|nah|wrong|incorrect|false|not|hmm,? no|well,? no|actually,? no|wait,? no|or not)\s*(?:[.!…]|$)/i
 
-/** Words of a short sentence behind an answer that leave it as it is. */
+/** Words of a short, harmless sentence after an answer. */
 export const harmless =
   /(?<![\p{L}])(?:correct\w*|right|valid|true|conditions|requirements|constraints|done|complet\w+|finish\w*|hopes?|help\w*|thanks?|great|good luck|let me know|feel free|questions?|checks?(?: out)?|checked|verif\w+|confirm\w*|consistent|match\w*|agrees?|as (?:desired|required|claimed|expected|needed|wanted|stated)|satisf\w+|holds?|works?|final answer|answer|solution|solve[sd]?|explain\w*|explanation|details?|enjoy|cheers|unique|only|q\.?e\.?d\.?|proof|proved|proven|integers?|positive|follows?|used|using|theorem|lemma|formulas?|identity|definition|symmetry|induction|property|method|smallest|largest|least|greatest|step|idea|key|because|since|factor\w*|counted|product|such|note|notice|exact\w*|simplif\w+|simplest|lowest|reduced|rounded|units?|ways?|see|above|boxed|concludes?|conclusion|summary|that['’]s it|voilà|gelöst|bewiesen|bestätigt|richtig|korrekt|fertig|probe|hoffe|fini|fin|fine|hecho|resuelto|resolvido|pronto|risolto|terminé|résolu|concluye|conclut|w\.?z\.?b\.?w|c\.?q\.?f\.?d|juste|exact|vérifi\w*|espère|correcto|listo|comprob\w*|espero|corretto|spero|fatto|juist|klaar|hoop|rätt|klart|hoppas|rigtigt|riktig|corect|gata|poprawn\w*|dobrze|doğru|верно|правильно|готово|проверка)(?![\p{L}])|正确|正確|完成|验证|驗證|希望|正しい|完了|맞습|맞다|완료|صحيح|נכון|ถูกต้อง/iu
 
-/** A question that offers something, behind an answer. */
+/** A closing offer to the reader after an answer, such as a question whether more help is needed. */
 export const offer = /\b(?:like|want|questions?|help|explain|anything else|make sense|interested|need)\b/i
 
-/** First words of what may be said of an answer behind it: "is the answer", "is correct". */
+/** First words of a predicate about an answer, as in "is the answer" and "is correct". */
 export const predicates: ReadonlySet<string> = new Set(
   "the our my his her your what a an as in at indeed correct right valid true unique optimal minimal maximal prime even odd positive negative attained achieved reached exactly also obtained given consistent required desired therefore thus hence then clearly now always equal equivalent both simply just confirmed verified possible that this all sufficient enough because since".split(
     " "
   )
 )
 
-/** Words behind a comma that continue the sentence: reasons, units, what follows. */
+/** Words after a comma that continue the sentence with reasons, units or consequences. */
 export const continuing =
   /^(?:and|or|as|so|thus|hence|since|because|for|by|with|where|which|respectively|namely|i\.e|e\.g|exactly|the|a|an|our|indeed|etc|too|also|both|not|rounded|correct|respectivement|y|e|et|und|en|og|och|i|a|и|та|και|donc|also|deci|dunque|luego|logo|ce qui|was|wat|lo que|il che|o que|co|což|что|що|вот|и|и)(?![\p{L}])/iu
 
-/** What is told of a value in brackets, where it is not what was asked for. */
+/** Remarks that a value is not the one that was asked for. */
 export const unwanted =
   /\(which (?:\w+ )?\w+n['’]t\b[^()]*\)|^\W*(?:in order )?to \w+[^,:□]*$|^\W*not an? (?:full |complete |real )?(?:answer|solution)\b|\((?:[^()]*\b(?:not (?:asked|required|needed|wanted|what)|wrong|incorrect|invalid|rejected|irrelevant|erroneous)\b[^()]*)\)[^,;.]*$/i
 
-/** Denials of something else than the answer. */
+/** Denials of something other than the answer. */
 export const aside =
   /\b(?:no (?:calculators?|need|other|others|further|more|tricks?|computation|problem|surprise|doubt|ambiguity)|not (?:a coincidence|surprising|hard|difficult|needed|required|unexpected)|nothing (?:else|more)|n['’]t (?:matter|forget|worry|needed|hard))\b/i
 
-/** Words that turn a harmless sentence round. */
+/** Words that make a harmless sentence negative. */
 export const negative =
   /(?<![\p{L}])(?:not|no|never|n['’]t|\w+n['’]t|cannot|hardly|barely|wrong|incorrect|false|unless|if only|zero|doubt\w*|neither|nor|none|but)(?![\p{L}])/iu
 
-/** What stands in brackets behind an answer and leaves it as it is. */
+/** Harmless remarks in parentheses after an answer. */
 export const remark =
   /^(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|hundred|thousand|million|half|third|quarter|dozen)(?=$|[\s-])|exact\w*|final|answer|ans|approx\w*|rounded|units?|in\b|mod\b|by\b|since|because|as\b|using|from|where|see|i\.e|or equivalently|equivalently|which|the\b|after|assuming|with|to\b|for\b|per\b|base|this is|it is|we|square|cubic|total|minimum|maximum|verified|checked|correct|q\.?e\.?d|mit|car|weil|da\b|puisque|porque|ya que|perché|poiché)/i
 
-/** A short sentence that says that there is no answer. */
+/** A short sentence that reports that there is no answer. */
 export const absence =
   /(?<![\p{L}])(?:no|not|none|n['’]t|\w+n['’]t|cannot|n\/a|error|unknown|todo|tbd|fail\w*|unable|undefined|null|skip\w*|pass)(?![\p{L}])/iu
 
-/** Words of a remark in brackets that leave it open whether the answer is right. */
+/** Words of a remark in parentheses that leave open whether the answer is correct. */
 export const dubious =
   /\b(?:guess\w*|maybe|perhaps|probably|possibly|if|unsure|unverified|might|may|could|wild|not|wrong|unless|hopefully|i think|tentative\w*|approximation|tb[acd]|pending|unconfirmed|unchecked|to be (?:confirmed|checked|verified|proved|proven|determined))\b/i
 
-/** A heading of what is not known to be true, or is not one's own. */
+/** Headings for content that is uncertain or not the writer's. */
 export const heading =
   /^[\s*_#>(]*(?:step \d+\s*[:.—–-]\s*)?(?:conjecture|hypothes[ie]s|exercise|problem|question|example|sample|template|contradiction|counter-?claim|myth|fallacy|false (?:claim|proof|solution)|wrong (?:answer|solution|approach)|bogus (?:proof|solution)|common mistake|pitfall|rubric|hint|attempt)s?\s*#?\d*\W*$/i
 
-/** That no answer was found. */
+/** Statements that no answer was found. */
 export const refusal =
   /(?<![\p{L}])(?:(?:i|we)(?:\s+\w+)?\s+(?:cannot|can['’]t|can not|could not|couldn['’]t|do not|don['’]t|did not|didn['’]t)\s+(?:\w+\s+)?(?:know|solve|answer|find|determine|figure|tell)|(?:i|we)\s+(?:was|were|am|are|['’]m)?\s*(?:not able|unable|not sure about the answer|give up|gave up)|i['’]m (?:not able|unable)|(?:not|n['’]t) (?:have |enough |sufficient )+information|insufficient information|rather not|(?:won['’]t|will not|refuse to|decline to) (?:state|give|commit|answer|guess)|(?:is|are)(?: not|n['’]t) (?:uniquely )?determined|(?:have|has)(?: not|n['’]t) (?:yet )?(?:solved|derived|computed|verified|worked)|have no (?:idea|answer|clue|solution)|no idea|unable to (?:solve|answer|determine|find)|give up|gave up)(?![\p{L}])/iu
 
-/** That something is left to be done: "To get the area we still need one more side". */
+/** Statements that work remains: "To get the area we still need one more side". */
 export const unfinished =
   /(?<![\p{L}])(?:still|yet) (?:need|have|must|remains?)(?: to)?\b|(?<!all )\b(?:we|i|you) (?:also |still )?need (?:to|one|two|another|more|the|its|a)\b|\bran out of|\bremain(?:s|ing) to be|\bremaining (?:\w+ )?(?:steps?|parts?|work|cases?)|\bleave (?:it|the rest|this)? ?to (?:you|the reader)|\bto be continued|\bthen\b[^.]{0,60}\b(?:must|needs? to|ha(?:s|ve) to) (?:still |also )?be\b|\b(?:step|part) is (?:still )?missing/iu
 
-/** What announces that the next line is not meant. */
+/** Announcements that the next line is not meant seriously. */
 export const announcement =
   /(?<![\p{L}])(?:(?:ignore|disregard|skip|do not (?:use|count|grade|take)|don['’]t (?:use|count|grade|take))\b[^.]{0,30}\b(?:next|following|below)|(?:next|following|below)\b[^.]{0,30}\b(?:wrong|incorrect|false|not (?:the|my|an?) (?:final )?answer|to be ignored|invalid|an? example|a placeholder))/iu
 
-/** Words that end the hold of a doubt. */
+/** Concluding words, which end the scope of a doubt. */
 export const conclusion =
   /(?<![\p{L}])(?:so|thus|hence|therefore|then|consequently|finally|but|тож|which (?:leaves|gives|yields)|leaving|giving|yielding|rather|whence|in fact|actually|instead|we (?:get|find|have|obtain|conclude|see)|in (?:conclusion|total)|dann|also|somit|daher|folglich|deshalb|alors|donc|ainsi|entonces|luego|por (?:lo )?tanto|allora|quindi|dunque|então|logo|portanto|dus|alltså|altså|derfor|därför|atunci|deci|prin urmare|więc|zatem|tedy|proto|takže|dakle|siis|tehát|öyleyse|dolayısıyla|vậy|nên|maka|jadi|значит|следовательно|поэтому|тогда|отже|тому|άρα|συνεπώς|aber|sondern|mais|sino|pero|ma|bensì|mas|maar|men|utan|dar|ci|ale|lecz|nýbrž|mutta|vaan|hanem|ama|fakat|nhưng|tetapi|melainkan|но|а|але|αλλά)(?![\p{L}])|所以|因此|故|于是|於是|则|則|而是|但|よって|したがって|故に|ゆえに|しかし|따라서|그러므로|하지만|إذن|لذلك|لذا|فإن|وبالتالي|لكن|بل|לכן|אז |אלא|אבל|بنابراین|इसलिए|अतः|बल्कि|लेकिन|সুতরাং|কিন্তু|ดังนั้น|จึง|แต่/iu
 
-/** A turn from what only seems so. */
+/** Adversative words, which contrast with an apparent fact. */
 export const turn =
   /(?<![\p{L}])(?:but|however|so|thus|hence|therefore|in fact|in reality|actually|really|(?:should|must|ought to) (?:instead |rather |have been |really )?be|(?:true|correct|right|actual|real) (?:answer|value|one|result|minimum|maximum|number|solution|total|probability)|tatsächlich|in wirklichkeit|en réalité|en fait|en realidad|in realtà|na verdade|eigenlijk|in werkelijkheid|egentligen|i virkeligheten|de fapt|w rzeczywistości|ve skutečnosti|zapravo|todellisuudessa|valójában|aslında|thực ra|sebenarnya|на самом деле|насправді|στην πραγματικότητα|aber|doch|sondern|mais|pero|sino|ma|però|mas|maar|men|dar|ale|lecz|jednak|mutta|azonban|ama|fakat|nhưng|tetapi|но|однако|але|αλλά|όμως)(?![\p{L}])|其实|其實|事实上|实际上|实际|實際|実は|実際|사실|실제로|في الحقيقة|في الواقع|למעשה|בעצם|در واقع|दरअसल|वास्तव में|আসলে|อันที่จริง|จริง ๆ|但|しかし|하지만|لكن|אבל|אך|اما|लेकिन|কিন্তু|แต่/iu
 
-/** A verb that says what something is. */
+/** Verbs of identity, such as "is". */
 export const copula =
   /(?<![\p{L}])(?:is|are|was|be|equals?|gives?|get|gets|got|obtain|have|has|becomes?|yields?|leaves?|find|found|see|shows?|conclude|ist|lautet|beträgt|ergibt|erhalten|est|vaut|donne|es|queda|è|vale|é|fica|blir|är|er|este|to|je|on|equals|wynosi|là|adalah|равно|равен|ответ|είναι)(?![\p{L}])|=|是|为|為|は|은|는|هو|هي|היא|הוא|คือ/iu
 
-/** What leads from one stated value to the next, where the first is a step of the way. */
+/** Words between two stated values that mark the first as an intermediate step. */
 export const sequence =
   /(?<![\p{L}])(?:so|thus|hence|therefore|then|next|finally|in total|total|altogether|step|steps|first|second|third|after|adding|add|added|double|doubling|multiply\w*|subtract\w*|dividing|sum|we (?:get|have|obtain|find|now)|gives|final|combin\w+|together|overall|now|using|also|similarly|part|case|substitut\w*|plug\w*|hence|from (?:this|which)|also|somit|daher|folglich|schließlich|insgesamt|alors|donc|ainsi|enfin|entonces|luego|por (?:lo )?tanto|finalmente|quindi|infine|então|logo|portanto|dus|tenslotte|alltså|slutligen|deci|zatem|więc|tehát|siis|следовательно|значит|итого|отже|άρα)(?![\p{L}])|所以|因此|于是|最后|最終|よって|したがって|따라서|إذن|לכן|ดังนั้น/iu
 
-/** What takes back one stated value before the next. */
+/** Words between two stated values that retract the first. */
 export const correction =
   /(?<![\p{L}])(?:actually|wait|no|nope|correction|corrected|edit|typo|slip|on (?:second thought|reflection)|mistak\w*|error|wrong|incorrect|scratch|instead|should (?:have been|be)|sorry|oops|whoops|recheck\w*|re-check\w*|rather|not|n['’]t|isn['’]t|revis\w*|recount\w*|reconsider\w*|redo|forgot|miscount\w*|misread|nein|halt|falsch|fehler|korrektur|verrechnet|non|faux|erreur|attendez|trompé|espera|error|equivoqué|incorrecto|mal|sbagliato|errore|aspetta|errado|erro|espere|fout|nee|wacht|fel|nej|vänta|fejl|feil|vent|greșit|stai|błąd|pomyłka|chwila|špatně|chyba|väärin|virhe|hiba|rossz|yanlış|hata|hayır|sai|nhầm|salah|tunggu|нет|неверно|ошиб\p{L}*|подождите|неправильно|ні|λάθος|όχι)(?![\p{L}])|错|錯|不对|不對|等等|更正|間違|誤り|訂正|待って|いや|틀렸|잘못|정정|아니|خطأ|أخطأت|انتظر|טעיתי|טעות|רגע|שגוי|اشتباه|गलत|रुकिए|ভুল|ผิด|เดี๋ยว/iu
 
-/** A sentence that tells the reader what to write. */
+/** A sentence that instructs the reader what to write. */
 export const imperative =
   /^[\s*_"“(>-]*(?:please |kindly |then |always |just |only )?(?:(?:write|put|give|box|enter|state|report|reserve|keep|save|hold|provide|submit|return|express|print|output|replace|use|insert|include|type)(?:\s*$|\s+(?:down |out )?(?:your|the|a|an|it|this|that|any|only|like|final|answer|result|value|number|□))|prove or disprove|(?:show|prove|demonstrate|verify)\s+that|(?:answer|respond|reply|end|finish|conclude)\s+(?:with|as|like|in|by|your)|(?:end|finish) your)(?![\p{L}])/iu
 
-/** An answer under a condition that does not hold. */
+/** An answer under a counterfactual condition. */
 export const conditional = /\bwould (?!like\b)\w+|\b(?:you|we|i|it|one)['’]d (?:get|have|obtain|find|be|need)\b/i
 
-/** "So the answer would be" says no more than that it is. */
+/** "So the answer would be" means the same as "So the answer is". */
 export const plainly =
   /^\W*(?:(?:so|thus|hence|therefore|then|and|finally)\W+)?(?:the|my|our) (?:final |correct )?answer would be\W*$/i
 
-/** What an answer at the begin of its sentence may be said to be. */
+/** Predicates that may follow an answer at the start of its sentence. */
 export const subject =
   /^[\s□.*_)\]}$]*(?:,?\s*(?:is|was|must be|are|as|=)\s+(?:therefore |thus |hence |then |indeed |clearly )?(?:the|our|my|what was|what we|exactly)\b(?!\s+(?:only option|wrong|incorrect|false|first|second|other|previous|old|last|naive|same as|number of options|trap|decoy|answer to (?:another|a different|the previous|the wrong)))(?:\s+\w+)*?\s+(?:answer|solution|result|value|number|total|sum|asked|wanted|want|need|required|count|minimum|maximum|probability|area|only)|[,;:(–—-]|(?:\s*(?:in total|total|altogether|in all|of them|more|left|as (?:required|desired|claimed|needed))\b)|(?:\s+(?:square|cubic|more|such|different|possible|distinct|red|blue|green))*\s+(?:[a-z]+s|cm|km|mm|m|kg|g|h|min|mph|ft|percent|children|people|men|women|feet|inch)(?:\^?\d|[²³])?(?:\s*[.,;)]|\s*$|\s+(?:in|of|per|because|since|left|altogether|exist|remain|can be (?:made|formed|chosen|seated|arranged|constructed|drawn|selected|written|built|created|produced))\b)|\s+(?:since|because|for|by|using|with|from|per|mod)\b)/i
 
-/** Nouns and adjectives of mathematics and measuring, which name what a value is. */
+/** Nouns and adjectives from mathematics and measurement that describe a value. */
 const terms =
   "absolute acceleration acute addend adjacent age ages algebraic altitude amount amplitude antiderivative apothem arc arithmetic arrangements asymptote asymptotes average axis balance base basis bearing bill binary binomial budget capacity cartesian center centre centroid change charge chord circle circumradius codomain coefficient coefficients combinations common complex component components composite composition concentration cone congruence conjugate constant coordinate coordinates cosine critical cross cube cubic cumulative current curve cylinder date day days decay decimal decimals decreasing deficit degree degrees denominator density deposit depth derivative determinant deviation diagonal diameter digit digits dimension dimensions direction discount discriminant distinct divisor divisors domain dot duration edge edges eigenvalue eigenvalues eigenvector ellipse endpoint endpoints energy entries entropy even event exponent exponents exponential expected exterior faces factor factorisation factorization factors factorial fee focus foci force form formula fraction frequency function functions gain gcd gcf geometric gradient graph growth half harmonic hexadecimal horizontal hours hyperbola hypotenuse identity imaginary improper income increasing increase decrease index inequality infinite inner integral intercept intercepts interest interior intersection interval intervals inverse irrational kinetic lateral lcm leading leg legs limit line linear local log logarithm loss magnitude margin mass matrix maximal maxima mileage midpoint minima minimal minutes mixed modulus moment momentum month months multiple multiples multiplicity multiplier natural net nonzero norm normal notation numerator oblique octal odd odds optimal order ordered origin orthogonal outcome outcomes pace pair parabola parallel parameter partial pattern payment percent percentage percentile period permutations perpendicular phase place placevalue plane point points polar polygon polynomial population position possibilities potential power powers pressure prime primes principal prism profit proportion purchase pyramid quadrant quadratic quadrilateral quantity quarter quartile radian radians radical radius range rank rational real reciprocal rectangle rectangular recurrence reflection region relation remaining rent residue resistance retail revenue root roots rotation rounding salary sale sales sample savings scalar scale score scores secant seconds sequence series set sector sides side sign significant sine singular size slope smallest largest space sphere spread square squares standard subtotal supplement surface symmetric tangent tax temperature tension tens hundreds ones term tip torque transpose triangle trinomial tuition turning union unit units unknown unknowns value variance variable variables vector vectors velocity vertex vertical vertices voltage wage wages wavelength weight weights whole width work x-intercept y-intercept x-intercepts year years yield zero zeros ratio pmf cdf pdf equation equations inequality number-line roman numeral numerals mod cosine derivative integer integers perfect"
 
-/** The words of a short text before a colon that leads to an answer. */
+/** Words of a short lead-in with a colon that introduces an answer. */
 export const leads = new Set(
   `${terms} json ergo value's confirmed brute force python code simulation program inspection hand there you have winner the a an of for to in is are we our my i so thus hence therefore then and finally final answer answers ans result results solution solutions value values total totals sum sums area areas volume perimeter circumference length width height probability chance number numbers count counts ways pairs integers triples solutions product difference quotient ratio remainder minimum maximum mean average median mode cost price time distance speed rate angle degree degrees step steps part conclude concluding conclusion summary simplify simplified simplifying simplification combine combining compute computing calculate calculating calculation evaluate evaluating add adding addition sum summing subtract subtracting multiply multiplying divide dividing substitute substituting back box boxed box short long factored expanded corrected revised updated it exact exactly correct right numerical get obtain have find this that gives give yields yield equals required requested desired asked x y n k m z a b c d p q r s t let me write put here following format will all together overall altogether everything end solve solving solved which by from at with form simplest lowest terms expression equation be both i'll i'd my best as follows below state report double checked twice verified confirmed submit output`.split(
     " "
   )
 )
 
-/** The same in other languages. */
+/** Lead-in words in other languages. */
 export const foreignLeads = new Set(
   "odp rép resp risp antw отв відп искомое искомая искомый число значение получаем имеем получим находим отсюда получается отримуємо маємо всего осталось залишилось всього de donde resumen résumé resumo riassunto samenvatting sammanfattning podsumowanie вывод en in riepilogo итак отже resumiendo fazit 'où d'où où d lautet lauten beträgt ergibt vaut vale donne est è é jest to wynosi je är er este adalah die der das den dem ist also somit daher folglich endgültige endgültig finale richtige gesuchte damit insgesamt summe fläche anzahl wert wahrscheinlichkeit schluss zusammenfassung la le les el los las lo il i gli o os as un une una final finale finala définitive correcte exacte donc ainsi conclusion somme aire total totale valeur nombre probabilité définitif es por tanto correcta definitiva suma área valor número resultado entonces conclusión quindi corretta definitiva somma valore numero conclusione portanto correta soma conclusão het een dus definitieve juiste som oppervlakte waarde aantal totaal det slutliga slutgiltiga alltså rätt summa värde antal endelige endelig endeligt đáp số án câu trả lời kết quả rigtige riktige sum prin urmare finală corect sumă valoare număr końcowa ostateczna wynik suma pole liczba tedy konečná výsledná součet hodnota lopullinen oikea végső helyes összeg son nihai doğru toplam sonuç cuối cùng tổng akhir jumlah luas итоговый окончательный итого сумма площадь значение число вероятность правильный остаточна остаточний сума площа τελική σωστή άρα النهائية النهائي الصحيح הסופית סופית נכונה نهایی अंतिम सही চূড়ান্ত".split(
     " "
   )
 )
 
-/** Signs of what is wrong, next to an answer. */
+/** Symbols next to an answer that mark it as wrong. */
 export const crosses = /[✗✘❌✖❎🚫⛔👎]/u

@@ -1,8 +1,8 @@
-/** Which languages a text is in, by its scripts and its commonest words. */
+/** Detects the languages of a text by its scripts and most common words. */
 import { type Doubts, doubts } from "./doubts.ts"
 import * as Words from "./Words.ts"
 
-/** The commonest words of the languages of `doubts` in Latin script, in the same order. */
+/** The most common words of the languages of `doubts` in Latin script, in the same order. */
 const common: ReadonlyArray<string> = [
   "ist der das und lautet antwort ergebnis nicht ich wir eine ein also somit daher auf für mit von zu es wird dass sich den dem deine wäre lösung das vielleicht nein",
   "est la le les réponse donc nous une des du que ce cette dans pour sur avec je vous et on peut c'est peut-être l'absurde",
@@ -34,7 +34,7 @@ const english = new Set(
   )
 )
 
-/** Scripts of the languages behind those in Latin script, in the order of `doubts`. */
+/** Scripts of the remaining languages, in the order of `doubts`. */
 const scripts: ReadonlyArray<RegExp> = [
   /\p{Script=Cyrillic}/u,
   /\p{Script=Greek}{2}/u,
@@ -48,16 +48,16 @@ const scripts: ReadonlyArray<RegExp> = [
   /\p{Script=Thai}/u
 ]
 
-/** What the words of a language make of an answer. */
+/** Compiled word lists of a language. */
 export interface Patterns {
   readonly doubt: Words.Words
   readonly condition: Words.Words
   readonly retraction: Words.Words
-  /** Whether its verbs stand before the value. */
+  /** Whether verbs precede the value. */
   readonly isVerbFirst: boolean
 }
 
-/** Finnish, Hungarian and Turkish, which have the verb last or none; then the scripts behind Greek. */
+/** Finnish, Hungarian and Turkish, which place the verb last or omit it, and the scripts after Greek. */
 const verbLast = new Set([11, 12, 13])
 
 const compiled = new Map<number, Patterns>()
@@ -81,10 +81,10 @@ const patternsOf = (index: number): Patterns => {
   return found
 }
 
-/** A letter of no English alphabet. */
+/** Matches a letter outside the English alphabet. */
 const foreign = /[^\u0020-\u007e\s□]/
 
-/** The patterns of the languages, other than English, that a text may be in. */
+/** Returns the patterns of the languages other than English that a text may contain. */
 export const patternsIn = (text: string): ReadonlyArray<Patterns> => {
   const counts: Array<number> = common.map(() => 0)
   let [inEnglish, all] = [0, 0]

@@ -1,6 +1,6 @@
 /**
- * Words of all languages that turn a statement into somebody else's, or open a sentence that objects to the one before.
- * Lists of words, not patterns: a line is a language.
+ * Words in all languages that attribute a statement to another person, or that start an objection to the previous
+ * sentence. Plain word lists, one line per language.
  */
 
 import * as Words from "./Words.ts"
@@ -11,7 +11,7 @@ const alternatives = (lines: string): string =>
     .split(/\s*[|\n]\s*/)
     .join("|")
 
-/** Persons and things that give answers which are not the writer's. */
+/** People and things whose answers are not the writer's. */
 const sources = alternatives(`
   friend|classmates?|colleagues?|neighbou?rs?|brother|sister|cousin|dad|mom|uncle|teacher|students?|pupils?|professor|roommate|tutor|users?|posters?|author|book|textbook|key|answer key|manual|chatgpt|gpt|chatbot|internet|forum|google|wolfram\\w*|people|somebody|someone|anybody|anyone|everybody|everyone|others|commenters?|candidates|competitors?|grader|examiner|hint|solver
   freund|freundin|nachbar|bruder|schwester|lehrer\\p{L}*|schüler\\p{L}*|mitschüler\\p{L}*|kolleg\\p{L}*|\\p{L}*buch|lösungsheft|jemand|viele|manche|andere|einige
@@ -36,7 +36,7 @@ const sources = alternatives(`
   φίλος\\p{L}*|αδερφός|δάσκαλος|καθηγητής|μαθητής|βιβλίο|κάποιος|πολλοί
 `)
 
-/** Verbs of saying and of coming to a result, for persons. */
+/** Verbs of reporting and concluding, with a person as the subject. */
 const reporting = alternatives(`
   says?|said|saying|claims?|claimed|thinks?|thought|believes?|believed|argues?|argued|insists?|insisted|suggests?|suggested|answers?|answered|wrote|writes?|written|posted?|posts|told|tells|gets?|got|gives?|gave|given|computed?|computes|calculated?|calculates|obtained|obtains|found|finds|lists|listed|reports|reported|proposed|proposes|came up|comes up|arrived|guessed|wants?|expects?|puts?|has|had
   sagt\\p{L}*|meint\\p{L}*|behaupt\\p{L}*|glaubt\\p{L}*|kam\\p{L}* auf|komm(?:t|en) auf|erhielt\\p{L}*|erhält|bekam|bekommt|schreib\\p{L}*|schrieb\\p{L}*|antwort\\p{L}*|tippt|hat|haben|zufolge|rechnet\\p{L}*|denk\\p{L}*
@@ -85,7 +85,7 @@ const ofSource = /^(?:['’]s)?\s+(?:answer|result|solution|value|guess)(?![\p{L
 
 const isAscii = /^[ -~□\s]*$/
 
-/** Where an answer is reported of somebody else. */
+/** Finds phrases that attribute an answer to another person. */
 export const hearsay = (text: string): ReadonlyArray<Words.Found> => {
   const found = sourceWords.find(text).flatMap(({ end, index }) => {
     const rest = /^[^.□]{0,48}/.exec(text.slice(end, end + 48))![0]
@@ -120,13 +120,13 @@ const objections = alternatives(`
 const joinedObjections =
   "哎呀|哎|等等|等一下|慢着|糟糕|糟了|啊不|啊|抱歉|对不起|對不起|不好意思|あれ|おっと|いや|しまった|待って|すみません|ごめん|失礼|残念|앗|아차|잠깐|어라|죄송|미안|아니|عفوا|عفوًا|عذرا|عذرًا|مهلا|مهلًا|آسف|انتظر|للأسف|אופס|רגע|סליחה|אוי|לצערי|ببخشید|صبر کن|اوه|متأسفانه|अरे|रुक|माफ|क्षमा|ওহ|দাঁড়ান|দুঃখিত|মাফ|เอ๊ะ|เดี๋ยว|อุ๊ย|ขอโทษ|รอ"
 
-/** How a sentence begins that objects to the answer before it. */
+/** Matches the start of a sentence that objects to the preceding answer. */
 export const objection = new RegExp(
   `^[\\s*_>#(–—.…-]*(?:(?:${objections})(?![\\p{L}'’])|(?:${joinedObjections}))`,
   "iu"
 )
 
-/** Verbs that state a value, in the languages in which they stand before it. */
+/** Verbs that state a value, in languages in which they precede it. */
 export const stating: ReadonlySet<string> = new Set(
   `
   ist sind war beträgt betragen lautet lauten ergibt ergeben erhält erhalten bekommt bekommen gibt hat haben gilt folgt bleibt bleiben kostet braucht benötigt macht heißt sein wird werden entspricht liefert findet finden kommt kommen hast habe ergab
@@ -149,7 +149,7 @@ export const stating: ReadonlySet<string> = new Set(
     .split(/\s+/)
 )
 
-/** Mistakes, and what makes them: to forget, to overlook, to mix up. */
+/** Words for mistakes and their causes, such as forgetting, overlooking and mixing up. */
 const slips = alternatives(`
   fehler\\p{L}*|irrtum\\p{L}*|verg(?:isst|esse\\p{L}*|aß)|übers(?:ieht|ehen|ah)|verwechsel\\p{L}*|fallgrube
   erreurs?|oubli\\p{L}*|néglig\\p{L}*|confon\\p{L}*|piège
@@ -171,25 +171,25 @@ const slipWords = Words.make(slips)
 
 const slipJoined = Words.joined(joinedSlips)
 
-/** Where a mistake is named, before an answer or behind it. */
+/** Finds mentions of a mistake, before or after an answer. */
 export const slip = (text: string): ReadonlyArray<Words.Found> => [
   ...slipWords.find(text),
   ...(isAscii.test(text) ? [] : slipJoined.find(text))
 ]
 
-/** "Whoever answers", right before an answer. */
+/** "Whoever answers", directly before an answer. */
 export const whoever =
   /(?:^|[^\p{L}])(?:who(?:so)?ever|(?:any|every)(?:one|body) who|those who|people who|wer|wie|quien(?:es)?|chi|quem|(?:celui|ceux|celle) qui|qui|den som|cine|kto|kdo|tko|aki|kim|siapa|yeyote|(?:тот|те|тех),? кто|кто|хто|όποιος|من|מי ש\p{L}*|जो लोग|जो|যারা|যে|ใคร|谁|誰)(?:[\s,]+\p{L}[\p{L}\p{M}]*){0,3}\s*[\s$\\([]*$/iu
 
-/** What is said of a whole clause: "That the answer is 5 …". */
+/** A predicate about a whole clause: "That the answer is 5 …". */
 export const complement =
   /^[\s*_"“(>-]*(?:that(?=\s(?:the|this|it|our|a|an)\b)|dass|daß|que|che|dat|att|at(?!\s+(?:[^\p{L}\s]|an?\b|the|this|that|these|his|her|its|their|our|each|first|last|least|most|any|every|noon|night))|że|že|да|что|що|ότι|hogy|että|că|rằng|bahwa)\s(?![^,]*(?:is why|means))/iu
 
-/** A bound in other languages, right before a value: "inférieure à", "größer als". */
+/** A bound in other languages, directly before a value: "inférieure à", "größer als". */
 export const bound =
   /(?<!\p{L})(?:(?:inf|sup)[eé]rieure?s? [àa]|(?:moins|plus) de|plus (?:petite?|grande?) que|(?:inferior|superior)e?(?:es)? a|(?:menor|mayor|maior)(?:es)? (?:que|do que|a)|(?:menos|más|mais) de|(?:minore|maggiore) (?:di|a)|(?:meno|più) di|(?:kleiner|größer|weniger|mehr|höher|niedriger) als|(?:kleiner|groter|minder|meer) dan|(?:mindre|större|større|færre|fler|flere|mer|mere) (?:än|end|enn)|(?:mniejsz\p{L}+|większ\p{L}+|mniej|więcej) niż|(?:menší|větší|méně|více|väčší|menej|viac) než|(?:меньше|больше|менее|более)(?: чем)?|(?:менше|більше)(?: ніж)?|(?:μικρότερ\p{L}+|μεγαλύτερ\p{L}+) (?:από|του)|mai (?:mic|mică|mare|puțin|mult) (?:decât|de)|(?:kurang|lebih) (?:kecil |besar )?dari|(?:nhỏ|lớn|ít|nhiều) hơn)[\s$\\([*:]*□{0,2}[\s$\\([*:]*$/iu
 
-/** "Instead of 5": what the answer is not. */
+/** "Instead of 5": a value that is not the answer. */
 export const insteadOf =
   /(?<![\p{L}])(?:instead of|rather than|statt|anstatt|anstelle von|au lieu de|plutôt que|en (?:lugar|vez) de|invece di|anziché|em vez de|ao invés de|in plaats van|istället för|i stedet for|în loc de|zamiast|místo|miesto|umjesto|umesto|вместо|замість|αντί για)\s+\S*[\d□]\S*/giu
 
@@ -215,6 +215,9 @@ const opinionWords = Words.make(
 const opinionJoined =
   /我觉得|我認為|我认为|我想|我猜|看起来|看來|暂|待定|大约|大約|左右|吧|思う|思います|気がする|くらい|ぐらい|ほど|およそ|だろう|でしょう|暫定|仮の|생각|싶|쯤|정도|듯|잠정|أعتقد|أظن|في رأيي|على حد علمي|حسب رأيي|تقريبا|لدي شعور|לדעתי|אני חושב|אני מאמין|נדמה לי|אם איני טועה|בערך|فکر می‌کنم|فکر کنم|به نظرم|گمانم|اگر اشتباه|تقریبا|حدودا|मेरे ख्याल|मेरे विचार|मुझे लगता|मेरा मानना|शायद|लगभग|करीब|আমার ধারণা|আমার মনে|মনে হয়|প্রায়|আনুমানিক|คิดว่า|น่าจะเป็น|ประมาณ|ราว/u
 
-/** "I think", "unless I am mistaken", "roughly": behind an answer, or before one. */
+/**
+ * Whether a text marks an opinion, as with "I think", "unless I am mistaken" or "roughly". Applies before and after an
+ * answer.
+ */
 export const opinion = (text: string): boolean =>
   opinionWords.test(text) || (!isAscii.test(text) && opinionJoined.test(text))
