@@ -1,9 +1,9 @@
 /**
- * Downloads adapters that a server trained, unpacks their archives safely, and converts them to the format that PEFT,
- * vLLM and llama.cpp load.
+ * Downloads adapters trained by a server, safely unpacks their archives, and converts them to the format loaded by
+ * PEFT, vLLM and llama.cpp.
  *
- * Archives differ: they may be gzipped regardless of their name, contain a folder named `/`, or contain an adapter or a
- * whole model. Only two files are extracted, by name, so that paths in an archive cannot escape the folder.
+ * Archives vary: they may be gzipped regardless of their extension, contain a folder named `/`, and hold an adapter or
+ * a whole model. Only two files are extracted, by name, so paths in an archive cannot escape the folder.
  */
 import fs from "node:fs"
 import os from "node:os"
@@ -23,13 +23,13 @@ import { configOf, nameOf, rename } from "./internal/peft.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The source and the target of an adapter. */
+/** Source and target of an adapter download. */
 export interface Request {
-  /** The URL of the archive: signed, or on the server itself. The API key is not sent to it. */
+  /** URL of the archive: a signed URL, or one on the server itself. The API key is not sent to it. */
   readonly url: string
-  /** The folder of the adapter. It is created, or its adapter is replaced. */
+  /** Target folder. It is created if necessary; an existing adapter in it is replaced. */
   readonly folder: string
-  /** The model that it was trained on. The name in the archive may be a path on the server. */
+  /** The base model that the adapter was trained on. The name in the archive may be a path on the server. */
   readonly baseModel: string
   readonly fetch?: typeof fetch | undefined
 }
@@ -95,7 +95,7 @@ const fetchTo = async (url: string, file: string, fetching: typeof fetch, signal
 /** Whether a path in an archive stays within the target folder. */
 const isInside = (name: string) => !name.split(/[\\/]/).includes("..")
 
-/** Lists an archive's entries: the adapter's two files, by their names in the archive. */
+/** Returns the names of the adapter's two files in an archive. */
 const list = async (file: string): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>()
   const names: Array<string> = []
@@ -118,7 +118,7 @@ const list = async (file: string): Promise<ReadonlyMap<string, string>> => {
   throw failed(`the archive is not an adapter: ${why}.`)
 }
 
-/** Takes one file out of an archive. */
+/** Extracts one file from an archive. */
 const take = async (archive: string, entry: string, target: string): Promise<void> => {
   const written: Array<Promise<void>> = []
   await tar.list({
@@ -147,7 +147,8 @@ export const unpack = (archive: string, folder: string): Effect.Effect<void, Eng
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Converts an adapter to PEFT's format: renames its matrices, and completes the config, which servers fill only partly.
+ * Converts an adapter to PEFT's format: renames its matrices and completes the config, which servers fill in only
+ * partially.
  */
 export const repair = (folder: string, baseModel: string): Effect.Effect<void, EngineError> =>
   Effect.gen(function* () {
@@ -164,7 +165,7 @@ export const repair = (folder: string, baseModel: string): Effect.Effect<void, E
     yield* onDisk(WholeFile.writeJson(config, whole))
   })
 
-/** Copies a file, which is there in whole or not at all. */
+/** Copies a file atomically: the target either is complete or does not exist. */
 const copy = (from: string, to: string) =>
   onDisk(
     WholeFile.writeWith(to, async (sink) => {
@@ -173,11 +174,11 @@ const copy = (from: string, to: string) =>
   )
 
 /**
- * Downloads an adapter into a folder that PEFT loads.
+ * Downloads an adapter into a folder that PEFT can load.
  *
  * **Gotchas**
  *
- * The folder keeps its old adapter until the new one is complete.
+ * The folder keeps its previous adapter until the new one is complete.
  */
 export const download = (request: Request): Effect.Effect<void, EngineError> =>
   Effect.gen(function* () {
@@ -195,7 +196,7 @@ export const download = (request: Request): Effect.Effect<void, EngineError> =>
     }
   }).pipe(Effect.scoped)
 
-/** Downloads an adapter as a file that llama.cpp applies to the base model in `baseGguf`. */
+/** Downloads an adapter and converts it to a file that llama.cpp applies to the base model in `baseGguf`. */
 export const downloadAsGguf = (
   request: Omit<Request, "folder"> & {
     readonly path: string

@@ -1,9 +1,9 @@
 /**
- * The differences between servers of the Tinker API, as data.
+ * Data about the differences between servers of the Tinker API.
  *
  * The protocol has three variants: the hosted service, SkyRL's JAX engine, and SkyRL's FSDP and Megatron engines. The
- * client treats all three alike and looks up here what to send. {@link detect} distinguishes them as far as possible; a
- * caller that knows the server can set the dialect.
+ * client handles all three with the same code and reads the differences from this table. {@link detect} identifies the
+ * variant as far as possible; the dialect can also be set explicitly.
  */
 import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 
@@ -11,49 +11,52 @@ import type { LossName, OptimizerSettings } from "@divisi/trainer/Engine"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The known servers. */
+/** The names of the known dialects. */
 export type Name = "hosted" | "skyrl-jax" | "skyrl-fsdp"
 
-/** The time for which a sampler retains the weights it was saved with. */
+/** How long a sampler retains the weights with which it was saved. */
 export type Snapshots =
   /** Permanently. */
   | "kept"
-  /** Until another sampler of the model is saved. Then all samplers of the model have the new weights. */
+  /** Until another sampler of the model is saved. All samplers of the model then use the new weights. */
   | "until-next"
   /** Until the next optimizer step. Sampling from an older sampler would revert the trained weights. */
   | "until-step"
 
-/** The behaviour of a server. */
+/** How a server behaves where servers differ. */
 export interface Dialect {
   readonly name: Name
   /**
-   * Whether losses are summed over tokens and data, or are weighted means of each datum, averaged over all data since
-   * the last step. The client inverts a mean; see `internal/batches.ts`.
+   * Whether losses are summed over tokens and data, or each datum's weighted mean is averaged over all data since the
+   * last step. The client compensates for means; see `internal/batches.ts`.
    */
   readonly reduction: "sum" | "mean"
-  /** The losses that the server supports. Others are sent as per-token derivatives. */
+  /** The losses supported by the server. Others are sent as per-token derivatives. */
   readonly losses: ReadonlyArray<LossName>
-  /** Whether losses with a ratio accept `weights`, which mark the tokens to train on. */
+  /** Whether ratio losses accept `weights`, which select the tokens to train on. */
   readonly ratioWeights: boolean
   /** The optimizer settings that the server ignores. */
   readonly ignores: ReadonlyArray<keyof OptimizerSettings>
   readonly snapshots: Snapshots
-  /** Whether the same calls in the same order give bitwise equal results. */
+  /** Whether the same calls in the same order give bitwise identical results. */
   readonly deterministic: boolean
   /**
-   * Whether a fresh model starts with the pending gradient of the last model in its slot. If so, the client creates a
-   * temporary model that applies the gradient in a step.
+   * Whether a new model starts with the pending gradient of the previous model in its slot. If so, the client creates a
+   * temporary model that consumes the gradient in a step.
    */
   readonly leavesGradients: boolean
-  /** Whether status 400 for a result means that the operation failed. On other servers, it may come from a proxy. */
+  /**
+   * Whether status 400 for a result means that the operation failed. On other servers, the status may come from a
+   * proxy.
+   */
   readonly isBadRequestFinal: boolean
-  /** Whether computing only log-probabilities has its own endpoint, instead of a flag in the protobuf format. */
+  /** Whether log-probabilities without gradients have a separate endpoint, instead of a flag in the protobuf format. */
   readonly hasForward: boolean
-  /** Whether a checkpoint's archive is requested by its bare name. */
+  /** Whether a checkpoint's archive is requested by its name alone. */
   readonly bareArchiveName: boolean
-  /** The contents of an archive: an adapter, or the whole model. */
+  /** The content of an archive: an adapter, or the whole model. */
   readonly archive: "adapter" | "model"
-  /** The maximum number of concurrent sampling requests. */
+  /** Maximum number of concurrent sampling requests. */
   readonly sampleConcurrency: number
 }
 
@@ -61,7 +64,7 @@ export interface Dialect {
 // Values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The hosted service of Thinking Machines. */
+/** The dialect of the hosted service by Thinking Machines. */
 export const hosted: Dialect = {
   name: "hosted",
   reduction: "sum",
@@ -78,7 +81,7 @@ export const hosted: Dialect = {
   sampleConcurrency: 400
 }
 
-/** SkyRL's JAX engine: the default of its server, and the one that runs on a CPU. */
+/** The dialect of SkyRL's JAX engine, which is its server's default and runs on a CPU. */
 export const skyrlJax: Dialect = {
   name: "skyrl-jax",
   reduction: "mean",
@@ -95,7 +98,7 @@ export const skyrlJax: Dialect = {
   sampleConcurrency: 256
 }
 
-/** SkyRL on PyTorch with vLLM: FSDP, or Megatron. */
+/** The dialect of SkyRL on PyTorch with vLLM: FSDP or Megatron. */
 export const skyrlFsdp: Dialect = {
   name: "skyrl-fsdp",
   reduction: "sum",
@@ -123,22 +126,23 @@ export const dialects: Readonly<Record<Name, Dialect>> = {
 // Telling apart
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The observable signs of a server's dialect. */
+/** Observations from which a server's dialect is detected. */
 export interface Signs {
   /** The immediate reply to `create_model`. */
   readonly created: Readonly<Record<string, unknown>>
-  /** The tensors in the result of a cross-entropy `forward`, once available. */
+  /** Names of the tensors in the result of a cross-entropy `forward`, once available. */
   readonly forwardFields?: ReadonlyArray<string> | undefined
 }
 
 /**
- * Detects the dialect of a server from its observable signs.
+ * Detects the dialect of a server.
  *
  * **Details**
  *
- * SkyRL describes a created model before it exists; the hosted service does not. SkyRL's JAX engine returns the loss of
- * each token with `forward`, its other engines only log-probabilities. A wrong guess between these two would scale
- * gradients wrongly, so the result is `undefined` until {@link Signs.forwardFields} is known.
+ * SkyRL's reply to `create_model` describes the model before it exists; the hosted service's reply does not. With
+ * `forward`, SkyRL's JAX engine returns the loss of each token, and its other engines return only log-probabilities.
+ * Confusing these two would scale gradients incorrectly, so the result is `undefined` until {@link Signs.forwardFields}
+ * is known.
  *
  * **Example**
  *
@@ -156,8 +160,8 @@ export const detect = ({ created, forwardFields }: Signs): Dialect | undefined =
 }
 
 /**
- * Returns the limitations that a caller should know before trusting a run to a server, as sentences; empty if the
- * server does everything as requested.
+ * Returns sentences about the limitations that a user should know before a training run; empty if the server supports
+ * everything.
  */
 export const notices = ({ ignores, name, snapshots }: Dialect): ReadonlyArray<string> => [
   ...(ignores.length === 0

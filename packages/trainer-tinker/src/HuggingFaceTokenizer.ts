@@ -1,9 +1,9 @@
 /**
- * A base model's own tokenizer and chat template, from its files on Hugging Face.
+ * Loads a base model's tokenizer and chat template from its Hugging Face files.
  *
- * Servers of the Tinker API accept only token ids, so text is tokenized here, with `@huggingface/tokenizers` and
- * `@huggingface/jinja`: Hugging Face's own ports to plain JavaScript, without native runtimes. Parity with the
- * reference is tested on a corpus.
+ * Servers of the Tinker API accept only token ids, so text is tokenized locally, with `@huggingface/tokenizers` and
+ * `@huggingface/jinja`: Hugging Face's ports to plain JavaScript, without native runtimes. Tests compare the results
+ * with the reference implementation on a corpus.
  */
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -21,32 +21,32 @@ import * as Redacted from "effect/Redacted"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The source of a tokenizer's files. */
+/** The location of a tokenizer's files. */
 export type Source =
   /** A model folder with `tokenizer.json` and `tokenizer_config.json`. */
   | { readonly folder: string }
-  /** The paths of the files. Default of the config: in the tokenizer's folder. */
+  /** Paths of the files. The config defaults to the file in the tokenizer's folder. */
   | { readonly tokenizer: string; readonly config?: string | undefined }
-  /** A model on Hugging Face, e.g. `Qwen/Qwen2.5-7B-Instruct`. Its files are stored in the cache folder. */
+  /** A model on Hugging Face, such as `Qwen/Qwen2.5-7B-Instruct`. Its files are stored in the cache folder. */
   | {
       readonly model: string
       readonly revision?: string | undefined
       readonly token?: Redacted.Redacted<string> | undefined
     }
 
-/** Settings for using a tokenizer. */
+/** Settings for a tokenizer. */
 export interface Settings {
-  /** The token that ends the model's turn. Default: the config's `eos_token`. */
+  /** The token that ends the model's turn. Default: the `eos_token` in the config. */
   readonly endToken?: string | undefined
-  /** A Jinja template with the variables `messages` and `add_generation_prompt`. Default: the model's own. */
+  /** A Jinja template with the variables `messages` and `add_generation_prompt`. Default: the model's chat template. */
   readonly chatTemplate?: string | undefined
-  /** Other variables of the template, e.g. `{ enable_thinking: false }`. */
+  /** Additional template variables, such as `{ enable_thinking: false }`. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A tokenizer with access to its vocabulary. */
+/** A tokenizer that also gives access to its vocabulary. */
 export interface HuggingFaceTokenizer extends Tokenizer {
-  /** Returns the id of a token by its text, such as `<|im_end|>`. */
+  /** Returns the id of a token, given its text, such as `<|im_end|>`. */
   readonly tokenId: (token: string) => number | undefined
 }
 
@@ -54,9 +54,9 @@ export interface HuggingFaceTokenizer extends Tokenizer {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A tokenizer cannot be loaded or used. */
+/** Raised if a tokenizer cannot be loaded or used. */
 export class TokenizerError extends Data.TaggedError("TokenizerError")<{
-  /** The file or model that the error is about. */
+  /** The file or model that caused the error. */
   readonly source: string
   readonly detail: string
 }> {
@@ -79,7 +79,7 @@ interface Files {
   readonly source: string
   readonly tokenizer: object
   readonly config: Config
-  /** The chat template. Newer models have it in a separate file. */
+  /** The chat template, which newer models have in a separate file. */
   readonly template: string | undefined
 }
 
@@ -113,7 +113,7 @@ const wanted = [
 
 type Remote = Extract<Source, { readonly model: string }>
 
-/** Written when all files are there: one that a model does not have is not asked for again. */
+/** Name of the file that marks a download as complete, so that files which a model lacks are not requested again. */
 const mark = "whole"
 
 const fetchFile = (source: Remote, { isNeeded, name }: (typeof wanted)[number], folder: string) =>
@@ -129,7 +129,7 @@ const fetchFile = (source: Remote, { isNeeded, name }: (typeof wanted)[number], 
     )
   })
 
-/** The folder of a model's tokenizer, downloaded once. */
+/** Returns the folder with a model's tokenizer, which is downloaded once. */
 const fetched = (source: Remote) =>
   Effect.gen(function* () {
     const { model, revision = "main" } = source
@@ -172,10 +172,13 @@ const templateOf = ({ config, template }: Files, settings: Settings): string | u
   return settings.chatTemplate ?? template ?? named
 }
 
-/** The longest template, in characters: the reader of templates takes time quadratic in the white space of one. */
+/** Maximum length of a template in characters, because parsing takes quadratic time in the length of its whitespace. */
 const longestTemplate = 65_536
 
-/** Throws a `TokenizerError`, as its result does where the template cannot take the messages. */
+/**
+ * Returns a function that renders messages. Both throw a `TokenizerError`: this one if the template is invalid, the
+ * returned one if the template rejects the messages.
+ */
 const rendererOf = (files: Files, settings: Settings) => {
   const text = templateOf(files, settings)
   if (text === undefined) throw wrong(files.source, "it has no chat template: give one as chatTemplate.")
@@ -203,7 +206,7 @@ const rendererOf = (files: Files, settings: Settings) => {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Every template takes this. */
+/** Messages accepted by every template. */
 const probe: ReadonlyArray<Message> = [{ role: "user", content: "Hello" }]
 
 const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
@@ -215,15 +218,15 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
     const detail = end === undefined ? "its config names no eos_token" : `its vocabulary has no token "${end}"`
     throw wrong(files.source, `${detail}: name the token that ends a turn as endToken.`)
   }
-  // Templates write the special tokens themselves. The reference leaves out what the vocabulary lacks; the library gives
-  // `undefined` for it where the file says nothing of an unk_token.
+  // Templates write special tokens themselves. The reference omits text missing from the vocabulary; the library
+  // returns `undefined` for it if the file defines no `unk_token`.
   const encode = (text: string) => encoder.encode(text, { add_special_tokens: false }).ids.filter(Number.isInteger)
-  // A template is a program: that it can be read does not mean that it runs.
+  // A template is a program, so one that can be parsed may still fail at run time.
   encode(render(probe))
   return {
     render: (messages) => encode(render(messages)),
     encode,
-    // The library refuses to decode nothing.
+    // The library throws if there are no tokens to decode.
     decode: (tokens) =>
       tokens.length === 0
         ? ""

@@ -1,9 +1,9 @@
 /**
- * A client of the Tinker API: sessions, models that are trained, samplers and checkpoints of one server.
+ * A client for the Tinker API: sessions, trained models, samplers and checkpoints on one server.
  *
- * It implements the protocol: heartbeats keep the session alive, a model's requests are sent in order and executed once
- * even if replies are lost, results are awaited by long polling, and everything is closed with the scope.
- * {@link @divisi/trainer-tinker/TinkerEngine} turns it into an engine.
+ * The client implements the whole protocol: heartbeats keep the session alive, each model's requests are sent in order
+ * and executed once even if replies are lost, results are awaited by long polling, and everything is closed with the
+ * scope. {@link @divisi/trainer-tinker/TinkerEngine} provides an engine based on this client.
  */
 import { Callback, Elapsed, Options as Tables } from "@divisi/core"
 import * as Clock from "effect/Clock"
@@ -27,50 +27,44 @@ export type { Created, SamplerHandle, TrainedModel } from "./internal/model.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The address of a server, and how long to wait for it. Times are in milliseconds. */
+/** The address of a server, and timeouts in milliseconds. */
 export interface Options {
   /**
-   * The base URL without `/api/v1`. URLs with a user name, a password or a query are rejected. Default: the hosted
-   * service.
+   * Base URL without `/api/v1`. URLs with a user name, a password or a query are rejected. Default: the hosted service.
    */
   readonly baseUrl?: string | undefined
-  /** The API key. Omit it for a server without keys, such as SkyRL. */
+  /** API key. Omit it for a server that requires none, such as SkyRL. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
-  /** The dialect of the server. Default: detected. */
+  /** The server's dialect. Default: detected. */
   readonly dialect?: Dialect.Name | Dialect.Dialect | undefined
-  /** The format of training requests and results. Default: `"json"`, which all known servers support. */
+  /** Format of training requests and results. Default: `"json"`, which all known servers support. */
   readonly wire?: "json" | "protobuf" | undefined
-  /** Tags that the server shows in its lists. */
+  /** Tags shown in the server's lists. */
   readonly tags?: ReadonlyArray<string> | undefined
   readonly metadata?: Readonly<Record<string, string>> | undefined
-  /**
-   * The time limit of one HTTP exchange. Because results are polled, it does not limit slow operations. Default: 60 s.
-   */
+  /** Timeout for one HTTP exchange. It does not limit slow operations, because results are polled. Default: 60 s. */
   readonly timeoutMillis?: number | undefined
-  /** The time limit of one poll for a result. Default: 45 s. */
+  /** Timeout for one poll. Default: 45 s. */
   readonly pollMillis?: number | undefined
-  /** The time limit for one result. Default: 2 hours. */
+  /** Maximum time to wait for a result. Default: 2 hours. */
   readonly resultMillis?: number | undefined
-  /** The interval between heartbeats. Default: 10 s. */
+  /** Interval between heartbeats. Default: 10 s. */
   readonly heartbeatMillis?: number | undefined
   /**
-   * The retries of failed exchanges. Default: first after 0.5 s, then with growing delays of up to 30 s, for 5 minutes.
+   * How failed exchanges are retried. Default: after 0.5 s, then with increasing delays of up to 30 s, for 5 minutes.
    */
   readonly retry?: Partial<Transport.Retry> | undefined
-  /** The maximum number of concurrent sampling requests; the default depends on the dialect. */
+  /** Maximum number of concurrent sampling requests. The default depends on the dialect. */
   readonly sampleConcurrency?: number | undefined
-  /**
-   * The maximum number of data and bytes of one training request. Larger requests are split. Default: 1,024 and
-   * 5,000,000.
-   */
+  /** Maximum number of data and bytes per training request; larger requests are split. Default: 1,024 and 5,000,000. */
   readonly chunk?: { readonly data?: number | undefined; readonly bytes?: number | undefined } | undefined
-  /** Receives notices: settings that the server ignores, and long waits. */
+  /** Called with notices about settings that the server ignores and about long waits. */
   readonly onNotice?: ((notice: string) => void) | undefined
-  /** Replaces the global `fetch`, for tests. */
+  /** Replacement for the global `fetch`, for tests. */
   readonly fetch?: typeof fetch | undefined
 }
 
-/** The table of {@link Options}, for `Options.check`. */
+/** Validation table for {@link Options}, used by `Options.check`. */
 export const optionsTable = {
   baseUrl: Tables.text,
   apiKey: Tables.anObject,
@@ -89,13 +83,13 @@ export const optionsTable = {
   fetch: Tables.aFunction
 } satisfies Tables.ShapeOf<Options>
 
-/** Options that cannot be used, as the mistake of a call. */
+/** Validates options; an invalid option is reported as a user mistake. */
 const checked = (options: Options): Effect.Effect<void, Errors.TinkerError> =>
   Effect.mapError(Tables.checked("TinkerClient.make", options, optionsTable), ({ message }) =>
     Errors.make("create_session", { _tag: "UserMistake", detail: message })
   )
 
-/** Options of the trained model. */
+/** Options for a trained model. */
 export interface ModelOptions {
   readonly baseModel: string
   readonly lora?: Partial<Protocol.LoraConfig> | undefined
@@ -106,22 +100,19 @@ export interface ModelOptions {
 export interface TinkerClient {
   readonly baseUrl: string
   readonly sessionId: string
-  /**
-   * Returns the dialect: known from the start if it was given, otherwise after a model has been created; `undefined`
-   * before.
-   */
+  /** Returns the dialect. If it was not given in the options, it is `undefined` until a model has been created. */
   readonly dialect: () => Dialect.Dialect | undefined
-  /** Sets the dialect, once it has been detected. */
+  /** Sets the dialect after it has been detected. */
   readonly settle: (dialect: Dialect.Dialect) => void
-  /** The models that the server trains. */
+  /** Returns the models that the server can train. */
   readonly models: Effect.Effect<ReadonlyArray<Protocol.SupportedModel>, Errors.TinkerError>
   /** Creates a new model. It is unloaded when the scope closes. */
   readonly createModel: (options: ModelOptions) => Effect.Effect<Model.TrainedModel, Errors.TinkerError, Scope.Scope>
-  /** Returns the training data of a saved state. */
+  /** Returns how a saved state was trained. */
   readonly weightsInfo: (path: string) => Effect.Effect<Protocol.WeightsInfo, Errors.TinkerError>
-  /** Returns a sampler of the base model, as a reference for a KL penalty. It needs no trained model. */
+  /** Returns a sampler for the base model, used as the reference for a KL penalty. It requires no trained model. */
   readonly baseSampler: (baseModel: string) => Effect.Effect<Model.SamplerHandle, Errors.TinkerError>
-  /** Returns the URL of a sampler checkpoint's archive. Fetch it without the key. */
+  /** Returns the URL of a sampler checkpoint's archive. Download it without the API key. */
   readonly archiveUrl: (path: string) => Effect.Effect<string, Errors.TinkerError>
 }
 
@@ -129,13 +120,13 @@ export interface TinkerClient {
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The URL of the hosted service. */
+/** URL of the hosted service. */
 const hostedUrl = "https://tinker.thinkingmachines.dev/services/tinker-prod"
 
 const dialectOf = (option: Options["dialect"]): Dialect.Dialect | undefined =>
   typeof option === "string" ? Dialect.dialects[option] : option
 
-/** The address as errors may show it: one that holds a password is refused, and not repeated. */
+/** Returns the base URL for error messages. A URL with a password is rejected and not repeated. */
 const addressOf = ({ baseUrl = hostedUrl }: Options): Effect.Effect<string, Errors.TinkerError> => {
   const refused = (why: string) =>
     Effect.fail(Errors.make("create_session", { _tag: "UserMistake", detail: `the base URL (baseUrl) ${why}.` }))
@@ -165,7 +156,10 @@ const waitingOf = (options: Options, dialect: () => Dialect.Dialect | undefined)
   onNotice: noticing(options)
 })
 
-/** The time without a heartbeat after which a session is reported. SkyRL unloads the session's models after 300 s. */
+/**
+ * Time without a heartbeat after which a session is reported, in milliseconds. SkyRL unloads the session's models after
+ * 300 s.
+ */
 const silenceMillis = 120_000
 
 const noticing =
@@ -202,7 +196,7 @@ interface ClientConfig {
   readonly pjwt_auth_enabled?: boolean | undefined
 }
 
-/** Asks what the server wants of clients; one that does not say wants nothing. */
+/** Reads the server's requirements for clients. A server without this endpoint has no requirements. */
 const configure = (settings: Transport.Settings, credential: Credential.Credential) =>
   Effect.gen(function* () {
     const body = JSON.stringify({ sdk_version: Protocol.sdkVersion })
@@ -244,7 +238,7 @@ const startSession = (settings: Transport.Settings, options: Options) =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Opens a session with a server, until the scope closes.
+ * Opens a session with a server. It ends when the scope closes.
  *
  * **Example**
  *

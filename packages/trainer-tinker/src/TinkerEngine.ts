@@ -1,10 +1,10 @@
 /**
  * The distributed engine: an `Engine` whose model is trained by a server of the Tinker API.
  *
- * The trainer's losses are sums; any conversion by a server is inverted before sending. If a server no longer has a
- * sampler's weights, the sampler refuses to sample, instead of using other weights. If a lost reply leaves it unknown
- * whether a gradient or a step was accepted, training stops until a saved state is loaded. So no request is lost or
- * executed twice.
+ * The trainer's losses are sums; if a server averages, the client compensates before sending. If a server no longer has
+ * a sampler's weights, the sampler fails instead of sampling from other weights. If a reply is lost and it is unknown
+ * whether a gradient or step was accepted, training stops until a saved state is loaded. No request is therefore lost
+ * or executed twice.
  */
 import { Callback, Options as Tables } from "@divisi/core"
 import { LoraAdapter } from "@divisi/gguf"
@@ -26,19 +26,22 @@ import * as Errors from "./TinkerError.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The model to train, and the server. */
+/** The model to train, and options for the server. */
 export interface Options extends TinkerClient.Options {
   /** The server's name for the base model, such as `Qwen/Qwen2.5-7B-Instruct`. */
   readonly baseModel: string
-  /** The base model's tokenizer; see `HuggingFaceTokenizer`. */
+  /** Tokenizer of the base model; see `HuggingFaceTokenizer`. */
   readonly tokenizer: Tokenizer
-  /** The LoRA settings. Default: rank 32, without the output layer, so that any server can use the adapter. */
+  /** LoRA settings. Default: rank 32 without the output layer, so that the adapter works on any server. */
   readonly lora?: Partial<Protocol.LoraConfig> | undefined
-  /** Tokens that end a completion, in addition to the tokenizer's. */
+  /** Tokens that end a completion, in addition to the tokenizer's end tokens. */
   readonly stop?: ReadonlyArray<number> | undefined
-  /** The maximum number of tokens of a prompt and completion together. Default: the server's limit, or 32,768. */
+  /**
+   * Maximum number of tokens for prompt and completion together. Default: the server's limit, or 32,768 if it reports
+   * none.
+   */
   readonly contextTokens?: number | undefined
-  /** The base model as a GGUF file. Required for exporting `gguf-lora`. */
+  /** Path of the base model as a GGUF file. Required for exporting `gguf-lora`. */
   readonly baseGguf?: string | undefined
 }
 
@@ -61,10 +64,10 @@ const table = Tables.table(
   { required: ["baseModel", "tokenizer"] }
 )
 
-/** The engine, with additions that are specific to the Tinker API. */
+/** An engine with additions specific to the Tinker API. */
 export interface TinkerEngine extends Engine {
   readonly dialect: Dialect.Dialect
-  /** The requested features that the server does not support, as sentences. */
+  /** Sentences about requested features that the server does not support. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -92,7 +95,7 @@ const noticesOf = (dialect: Dialect.Dialect): ReadonlyArray<string> => [
       ])
 ]
 
-/** The model has to be one that the server trains: SkyRL trains its own whatever it is asked for. */
+/** Checks that the server can train the model: SkyRL trains its configured model regardless of the request. */
 const checkModel = (options: Options, served: ReadonlyArray<Protocol.SupportedModel>) => {
   const found = served.find(({ model_name }) => model_name === options.baseModel)
   if (found !== undefined || served.length === 0) return Effect.succeed(found)
@@ -101,7 +104,7 @@ const checkModel = (options: Options, served: ReadonlyArray<Protocol.SupportedMo
   return Effect.fail(Errors.make("create_model", { _tag: "UserMistake", detail }))
 }
 
-/** Asks SkyRL which of its engines it runs, by a forward pass over two tokens. */
+/** Detects which engine a SkyRL server uses, with a forward pass over two tokens. */
 const probe = (state: State.State): Effect.Effect<Dialect.Dialect, Errors.TinkerError> =>
   Effect.gen(function* () {
     const model = yield* State.model(state)
@@ -112,7 +115,7 @@ const probe = (state: State.State): Effect.Effect<Dialect.Dialect, Errors.Tinker
     return Dialect.detect({ created: model.created, forwardFields: fields }) ?? Dialect.skyrlJax
   })
 
-/** A base that no adapter can be written for is refused before anything is trained. */
+/** Checks before training that an adapter can be written for the base model. */
 const checkBase = (file: string | undefined) =>
   file === undefined
     ? Effect.void
@@ -130,7 +133,7 @@ const opened = (options: Options) =>
     const served = yield* Effect.flatMap(state.client.models, (models) => checkModel(options, models))
     const dialect = state.client.dialect() ?? (yield* probe(state))
     state.client.settle(dialect)
-    // The model created for detection has the gradient of its slot's previous model.
+    // The model created for detection contains the gradient of the previous model in its slot.
     if (dialect.leavesGradients) yield* State.release(state)
     state.dialect = dialect
     state.contextTokens = options.contextTokens ?? served?.max_context_length ?? state.contextTokens
@@ -167,17 +170,17 @@ const exporting = (state: State.State, dialect: Dialect.Dialect): Engine["export
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Opens a session with a server and makes an engine from it. The session ends when the scope closes.
+ * Opens a session with a server and creates an engine from it. The session ends when the scope closes.
  *
  * **Details**
  *
- * The model is created when it is first needed, and not at all if a saved state is loaded first. `save` returns an
- * address at the server; the folder is not written to.
+ * The model is created on first use, or not at all if a saved state is loaded first. `save` returns an address on the
+ * server and does not write to the folder.
  *
  * **Gotchas**
  *
- * Read {@link TinkerEngine.notices}: a client cannot compensate for features that a server ignores. An interrupted
- * gradient or step leaves the weights uncertain, so you must load a saved state afterwards.
+ * Check {@link TinkerEngine.notices}: a client cannot compensate for features that a server ignores. If a gradient or
+ * step is interrupted, the weights are uncertain, and a saved state must be loaded.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Errors between this client and a server of the Tinker API.
+ * Errors from a server of the Tinker API, or from the connection to it.
  *
- * The whole protocol uses one error with a fixed set of reasons, which determine whether a retry can help.
- * {@link toEngineError} converts it to the trainer's `EngineError`.
+ * The whole protocol uses one error with a fixed set of reasons, which determine whether a retry can succeed. {@link
+ * toEngineError} converts it to the trainer's `EngineError`.
  */
 import { EngineError, type EngineErrorReason } from "@divisi/trainer/Engine"
 import * as Data from "effect/Data"
@@ -11,13 +11,13 @@ import * as Data from "effect/Data"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why the server did not execute the request. */
+/** The reason why the server did not execute a request. */
 export type TinkerErrorReason =
   /** The request is invalid: a shape, a value or a name. */
   | { readonly _tag: "UserMistake"; readonly detail: string }
-  /** The request exceeds the memory or context of the server. */
+  /** The request exceeds the server's memory or context. */
   | { readonly _tag: "TooLarge"; readonly detail: string }
-  /** The key is wrong or lacks a permission. */
+  /** The key is invalid or lacks a permission. */
   | { readonly _tag: "Authentication"; readonly detail: string }
   /** The account has no credit. */
   | { readonly _tag: "Billing"; readonly detail: string }
@@ -26,33 +26,33 @@ export type TinkerErrorReason =
   | {
       readonly _tag: "Expired"
       readonly detail: string
-      /** Whether it is a pending result, so that the same request may be made again. */
+      /** Whether a pending result is missing, in which case the same request may be sent again. */
       readonly isPromise?: boolean | undefined
     }
-  /** The name already exists, or the sequence number was used for another request. */
+  /** The name already exists, or the sequence number was used for a different request. */
   | { readonly _tag: "Conflict"; readonly detail: string }
   /** A checkpoint is still being written. */
   | { readonly _tag: "NotReady"; readonly detail: string }
-  /** The server is unreachable, or did not answer in time. */
+  /** The server is unreachable or did not answer in time. */
   | { readonly _tag: "Unreachable"; readonly detail: string }
-  /** The server failed internally. */
+  /** The server had an internal failure. */
   | { readonly _tag: "ServerFailure"; readonly detail: string }
 
 // -------------------------------------------------------------------------------------------------------------------
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A call to the Tinker API failed. */
+/** Raised if a call to the Tinker API fails. */
 export class TinkerError extends Data.TaggedError("TinkerError")<{
-  /** The name of the call, e.g. `forward_backward`. */
+  /** Name of the call, such as `forward_backward`. */
   readonly call: string
   readonly reason: TinkerErrorReason
   /**
-   * Whether an earlier attempt of the same call may have been executed although its reply was lost. In that case, a
-   * conflict usually means that it was.
+   * Whether an earlier attempt may have been executed although its reply was lost. If so, a conflict usually means that
+   * it was.
    */
   readonly afterLostReply?: boolean | undefined
-  /** Whether only parts of the request were executed. */
+  /** Whether only some parts of the request were executed. */
   readonly isPartial?: boolean | undefined
   /** Whether the server accepted the request but never reported its result. */
   readonly isOutcomeUnknown?: boolean | undefined
@@ -68,11 +68,11 @@ export class TinkerError extends Data.TaggedError("TinkerError")<{
   }
 }
 
-/** Makes the error of a call. */
+/** Creates the error for a call. */
 export const make = (call: string, reason: TinkerErrorReason, afterLostReply = false): TinkerError =>
   new TinkerError({ call, reason, afterLostReply: afterLostReply || undefined })
 
-/** Marks an error as that of a request that the server accepted but never answered. */
+/** Marks the error of a request that the server accepted but never answered. */
 export const withOutcomeUnknown = (error: TinkerError): TinkerError =>
   new TinkerError({ ...error, isOutcomeUnknown: true })
 
@@ -120,7 +120,7 @@ const sayings: ReadonlyArray<readonly [RegExp, TinkerErrorReason["_tag"]]> = [
 ]
 
 /**
- * Derives the reason from the message of a failed operation. Servers report their own failures like the user's
+ * Returns the reason for the message of a failed operation. Servers report internal failures in the same way as user
  * mistakes.
  */
 export const reasonOfWords = (detail: string): TinkerErrorReason => {
@@ -129,7 +129,7 @@ export const reasonOfWords = (detail: string): TinkerErrorReason => {
   return { _tag: "ServerFailure", detail }
 }
 
-/** Derives the reason from a status without a result. */
+/** Returns the reason for a status without a result. */
 export const reasonOfStatus = (status: number, detail: string, retryAfterMillis?: number): TinkerErrorReason => {
   switch (status) {
     case 400: {

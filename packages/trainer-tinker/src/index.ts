@@ -1,4 +1,4 @@
-/** The distributed engine: a client of the Tinker API. */
+/** The distributed engine, based on a client for the Tinker API. */
 export * as Adapter from "./Adapter.ts"
 export * as Dialect from "./Dialect.ts"
 export * as HuggingFaceTokenizer from "./HuggingFaceTokenizer.ts"

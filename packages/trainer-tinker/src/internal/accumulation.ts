@@ -1,5 +1,5 @@
 /**
- * Counts the data of a step, for servers that average over them.
+ * Counts the data in a step, for servers that average over them.
  *
  * **Details**
  *
@@ -10,30 +10,30 @@
  */
 import type { Datum, Loss } from "@divisi/trainer/Engine"
 
-/** Data to send with a factor. */
+/** Data to send, with their factor. */
 export interface Call {
   readonly data: ReadonlyArray<Datum>
   readonly loss: Loss
   readonly factor: number
 }
 
-/** The data of a step so far. A plain value: the functions below return the next one. */
+/** The data of a step received so far. A plain value: the functions below return the next one. */
 export interface Accumulation {
-  /** All calls of this step, each with the whole factor that it has been sent with. */
+  /** All calls in this step, each with the total factor with which it has been sent. */
   readonly calls: ReadonlyArray<Call>
-  /** Data that the server counts. */
+  /** Number of data counted by the server. */
   readonly counted: number
   readonly planned: number
-  /** Data of the last step. */
+  /** Number of data in the last step. */
   readonly lastStep: number
 }
 
-/** Before the first step. */
+/** The state before the first step. */
 export const initial: Accumulation = { calls: [], counted: 0, planned: 0, lastStep: 0 }
 
 const sizeOf = (calls: ReadonlyArray<Call>) => calls.reduce((sum, { data }) => sum + data.length, 0)
 
-/** Returns the messages for more data, the new data first, and the state after that. */
+/** Returns the messages for additional data, the new data first, and the next state. */
 export const add = (
   before: Accumulation,
   data: ReadonlyArray<Datum>,
@@ -55,10 +55,10 @@ export const add = (
   }
 }
 
-/** The number of planned data that are missing. */
+/** Returns the number of planned data that are missing. */
 export const missing = ({ counted, planned }: Accumulation): number => planned - counted
 
-/** After a step of the optimiser. */
+/** Returns the state after an optimizer step. */
 export const stepped = ({ calls, lastStep }: Accumulation): Accumulation => ({
   ...initial,
   lastStep: sizeOf(calls) || lastStep

@@ -1,5 +1,5 @@
 /**
- * Turns a trainer's data into a server's, so that the server minimises the sum that the trainer means.
+ * Converts a trainer's data to the format of a server, so that the server minimizes the trainer's sum.
  *
  * If the server minimises sums, they are sent as they are. Some servers take the weighted mean of each datum and then
  * the mean over all data since the last step. For these, every token gets weight 1, and its own weight is multiplied
@@ -20,7 +20,7 @@ const isToken = (token: number) => Number.isInteger(token) && token >= 0
 
 const arrays = ["weights", "advantages", "logProbs"] as const
 
-/** The flaw of a datum by itself. */
+/** Returns the problem with a single datum, if there is one. */
 const flawOfDatum = (datum: Datum): string | undefined => {
   const { completion, prompt } = datum
   if (completion.length === 0) return "a completion has no tokens"
@@ -45,21 +45,21 @@ const flawForLoss = (datum: Datum, loss: Loss): string | undefined => {
   return missing === undefined ? undefined : `the ${loss.type} loss needs ${missing}`
 }
 
-/** Whether the protocol has a datum's loss. */
+/** Whether the protocol can express the loss of a datum. */
 const isSayable = (datum: Datum, loss: Loss): boolean => {
   if (loss.type === "crossEntropy" || loss.type === "importanceSampling") return true
-  // A clip goes the other way round for a negative advantage, so a negative weight cannot be part of one.
+  // Clipping is reversed for negative advantages, so a negative weight cannot be multiplied into them.
   if (datum.weights?.some((weight) => weight < 0)) return false
   if (loss.type === "clippedRatio") return true
   const values = product(datum)
   return values.every((value) => value >= 0) || values.every((value) => value <= 0)
 }
 
-/** Whether the server computes the loss of these data itself. */
+/** Whether the server itself can compute the loss for these data. */
 export const isNative = (dialect: Dialect, data: ReadonlyArray<Datum>, loss: Loss): boolean =>
   dialect.losses.includes(loss.type) && data.every((datum) => isSayable(datum, loss))
 
-/** The first flaw of data, if there is one. Data that a server would misread are never sent. */
+/** Returns the first problem with the data, if there is one. Data that a server would misinterpret are never sent. */
 export const flaw = (data: ReadonlyArray<Datum>, loss: Loss | undefined): string | undefined => {
   if (loss !== undefined && "entropy" in loss && (loss.entropy ?? 0) !== 0) {
     return "servers of the Tinker API have no entropy bonus: set entropy to 0"
@@ -75,7 +75,7 @@ export const flaw = (data: ReadonlyArray<Datum>, loss: Loss | undefined): string
 // Alignment
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Numbers of a completion behind zeros for the prompt: position `i` of the input predicts token `i + 1`. */
+/** Prepends zeros for the prompt to a completion's values: position `i` of the input predicts token `i + 1`. */
 const behindPrompt = ({ prompt }: Datum, values: PerToken): ReadonlyArray<number> => {
   const all = new Array<number>(prompt.length - 1 + values.length).fill(0)
   for (let index = 0; index < values.length; index++) all[prompt.length - 1 + index] = values[index]!
@@ -100,12 +100,12 @@ const ones = ({ completion }: Datum): ReadonlyArray<number> => completion.map(()
 const lossOf = (loss: Loss): Pick<Protocol.Batch, "loss" | "config"> => {
   if (loss.type === "crossEntropy") return { loss: "cross_entropy" }
   if (loss.type === "importanceSampling") return { loss: "importance_sampling" }
-  // The protocol's clips are bounds of the ratio itself.
+  // In the protocol, the clip settings are bounds of the ratio itself.
   const config = { clip_low_threshold: 1 - loss.low, clip_high_threshold: 1 + loss.high }
   return { loss: loss.type === "clippedRatio" ? "ppo" : "gspo", config }
 }
 
-/** The factor of each token. A ratio of a whole completion gives all of its tokens the same. */
+/** Returns the factor for each token. A ratio of whole completions has the same factor for all tokens. */
 const advantagesOf = (datum: Datum, loss: Loss): ReadonlyArray<number> => {
   const values = product(datum)
   if (loss.type !== "sequenceRatio") return values
@@ -119,16 +119,16 @@ const ratioInputs = (dialect: Dialect, datum: Datum, advantages: ReadonlyArray<n
   ...(dialect.ratioWeights ? { weights: behindPrompt(datum, ones(datum)) } : {})
 })
 
-/** CISPO whose ratio is always 1: `-log p A`. */
+/** CISPO with a ratio that is always 1: `-log p A`. */
 const weightedLogProb = { loss: "cispo", config: { clip_low_threshold: 1, clip_high_threshold: 1 } } as const
 
 /**
- * A batch whose gradient at the server is that of the sum.
+ * Returns a batch whose gradient on the server equals that of the sum.
  *
  * **Details**
  *
- * `dataOfStep` is how many data the server will have had when the optimiser steps; only servers that take means look at
- * it.
+ * `dataOfStep` is the number of data that the server will have received when the optimizer steps; it is used only for
+ * servers that average.
  */
 export const toBatch = (
   dialect: Dialect,
@@ -159,13 +159,13 @@ export const toBatch = (
   return { ...(isCrossEntropy ? weightedLogProb : lossOf(loss)), data: data.map(convert) }
 }
 
-/** A batch for log-probabilities alone. */
+/** Returns a batch for computing only log-probabilities. */
 export const toForward = (data: ReadonlyArray<Datum>): Protocol.Batch => ({
   loss: "cross_entropy",
   data: data.map((datum) => aligned(datum, { weights: behindPrompt(datum, ones(datum)) }))
 })
 
-/** Data without effect but for their number. */
+/** Returns data that have no effect except on the number of data. */
 export const fillers = (count: number, token: number): Protocol.Batch => ({
   loss: "importance_sampling",
   data: Array.from({ length: count }, () => ({
@@ -174,7 +174,7 @@ export const fillers = (count: number, token: number): Protocol.Batch => ({
   }))
 })
 
-/** The completions' part of a result; `undefined` when it does not fit the data. */
+/** Returns the results for the completions; `undefined` if the result does not match the data. */
 export const completionLogProbs = (
   data: ReadonlyArray<Datum>,
   { logProbs }: Protocol.BatchResult

@@ -1,4 +1,4 @@
-/** The engine's saved states. */
+/** Saves and loads the engine's states. */
 import type { Saved } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Errors from "../TinkerError.ts"
@@ -7,7 +7,7 @@ import * as State from "./state.ts"
 
 const longestName = 200
 
-/** A new name that every server takes. Servers do not overwrite. */
+/** Returns an unused name that every server accepts. Servers do not overwrite existing states. */
 const freeName = (state: State.State, name: string): string => {
   const plain = name.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, longestName) || "checkpoint"
   let free = plain
@@ -16,7 +16,7 @@ const freeName = (state: State.State, name: string): string => {
   return free
 }
 
-/** Saves weights and optimiser at the server. */
+/** Saves the weights and the optimizer state on the server. */
 export const save = (state: State.State, name: string): Effect.Effect<Saved, Errors.TinkerError> =>
   Effect.gen(function* () {
     yield* State.trusted(state, "save_weights")
@@ -26,7 +26,7 @@ export const save = (state: State.State, name: string): Effect.Effect<Saved, Err
     return { reference, version }
   })
 
-/** Saves the weights to be downloaded. */
+/** Saves the weights for download. */
 export const saveForExport = (state: State.State): Effect.Effect<string, Errors.TinkerError> =>
   Effect.gen(function* () {
     yield* State.trusted(state, "save_weights_for_sampler")
@@ -38,7 +38,7 @@ export const saveForExport = (state: State.State): Effect.Effect<string, Errors.
 
 const mostAttempts = 3
 
-/** Creates a fresh model, in a new session if the server has forgotten this one. */
+/** Creates a new model, in a new session if the server no longer has the current one. */
 const fresh = (state: State.State, rank: number | undefined) =>
   Effect.catchIf(
     State.create(state, rank),
@@ -46,7 +46,10 @@ const fresh = (state: State.State, rank: number | undefined) =>
     () => Effect.andThen(State.reconnect(state), State.create(state, rank))
   )
 
-/** A load whose reply was lost may have been carried out, and cannot be repeated then: a new model takes its place. */
+/**
+ * Whether a load may already have been executed because its reply was lost. It then cannot be repeated, so a new model
+ * is created.
+ */
 const isAskedTwice = (error: Errors.TinkerError) => error.afterLostReply === true && error.reason._tag === "UserMistake"
 
 const into = (
@@ -75,7 +78,7 @@ const checked = (state: State.State, saved: Saved) =>
     return yield* Errors.make("load_weights", { _tag: "UserMistake", detail })
   })
 
-/** Loads a saved state into a fresh model: servers load into no other. */
+/** Loads a saved state into a new model, because servers do not load into an existing one. */
 export const load = (state: State.State, saved: Saved): Effect.Effect<void, Errors.TinkerError> =>
   state.creation.withPermits(1)(
     Effect.gen(function* () {

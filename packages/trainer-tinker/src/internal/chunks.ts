@@ -1,4 +1,4 @@
-/** Training requests: a batch in pieces that the server takes, sent in order, their results put together again. */
+/** Splits training requests into chunks that the server accepts, sends them in order, and merges their results. */
 import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import type * as Protocol from "../Protocol.ts"
@@ -14,7 +14,7 @@ import type * as Transport from "./transport.ts"
 // Pieces
 // -------------------------------------------------------------------------------------------------------------------
 
-/** About the bytes of a number on the wire. */
+/** Approximate number of bytes per number in a request. */
 const bytesPerNumber = 10
 
 const weightOf = ({ chunks, inputs }: Protocol.Datum): number => {
@@ -22,7 +22,7 @@ const weightOf = ({ chunks, inputs }: Protocol.Datum): number => {
   return bytesPerNumber * (tokens + Object.values(inputs).reduce((sum, numbers) => sum + numbers.length, 0))
 }
 
-/** A batch in pieces of at most so many data and bytes; a datum that is larger is a piece by itself. */
+/** Splits a batch into chunks with a maximum number of data and bytes; a larger datum becomes a separate chunk. */
 export const split = (
   batch: Protocol.Batch,
   limits: { readonly data: number; readonly bytes: number }
@@ -85,7 +85,7 @@ const read = (reply: Transport.Reply, kind: Kind): Effect.Effect<Protocol.BatchR
 // Results
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Combines the same metric of several chunks, by the word after its colon. */
+/** Combines the values of a metric over several chunks; the word after the colon in its name defines how. */
 const combine = (name: string, values: ReadonlyArray<number>, counts: ReadonlyArray<number>): number => {
   const reduction = name.split(":").at(-1)
   if (reduction === "min") return Math.min(...values)
@@ -96,7 +96,7 @@ const combine = (name: string, values: ReadonlyArray<number>, counts: ReadonlyAr
   return weighted / counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The results of pieces as that of the whole. */
+/** Merges the results of chunks into the result for the batch. */
 export const merge = (results: ReadonlyArray<Protocol.BatchResult>): Protocol.BatchResult => {
   const [first] = results
   if (results.length === 1 && first !== undefined) return first
@@ -120,8 +120,8 @@ export const merge = (results: ReadonlyArray<Protocol.BatchResult>): Protocol.Ba
  *
  * **Details**
  *
- * Sends all chunks before it waits for a result. If only some were carried out, the error reports it, because their part
- * of the gradient cannot be undone.
+ * All chunks are sent before waiting for a result. If only some of them were executed, the error reports it, because
+ * their part of the gradient cannot be undone.
  */
 export const run = (
   place: Place,

@@ -1,4 +1,4 @@
-/** The key for every request, or the token it is exchanged for if the server requires that. */
+/** Provides the key for each request, or the token that it is exchanged for if the server requires that. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -6,17 +6,17 @@ import * as Semaphore from "effect/Semaphore"
 import type * as Errors from "../TinkerError.ts"
 import * as Transport from "./transport.ts"
 
-/** A key, and whatever it was exchanged for. */
+/** A key, and the token that it was exchanged for. */
 export interface Credential {
   readonly value: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
   /** Discards a rejected token. Returns `false` if it cannot be renewed. */
   readonly forget: Effect.Effect<boolean>
-  /** From now on the key is exchanged, by a call with these settings. */
+  /** Exchanges the key for a token from now on, using a call with these settings. */
   readonly exchange: (settings: Transport.Settings) => void
   readonly secrets: () => ReadonlyArray<string>
 }
 
-/** A token is renewed this long before it ends. */
+/** How long before its expiry a token is renewed, in milliseconds. */
 const marginMillis = 5 * 60_000
 
 const endOf = (token: string): number => {
@@ -28,7 +28,7 @@ const endOf = (token: string): number => {
   }
 }
 
-/** Keeps a key; without one nothing is sent. */
+/** Creates a credential from a key. Without a key, none is sent. */
 export const make = (key: Redacted.Redacted<string> | undefined): Credential => {
   let settings: Transport.Settings | undefined
   let token: { readonly value: Redacted.Redacted<string>; readonly end: number } | undefined

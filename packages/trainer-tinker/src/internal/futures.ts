@@ -1,4 +1,4 @@
-/** Waits for the result of an operation by long polls, until it arrives or can no longer arrive. */
+/** Waits for the result of an operation by long polling, until it arrives or can no longer arrive. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Errors from "../TinkerError.ts"
@@ -8,23 +8,26 @@ import * as Transport from "./transport.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Settings for awaiting results. */
+/** Timeouts for awaiting results. */
 export interface Waiting {
-  /** One poll; servers hold it for as long as they like below that. */
+  /** Timeout for one poll; servers may reply earlier. */
   readonly pollMillis: number
-  /** The longest wait for one result. */
+  /** Maximum time to wait for a result. */
   readonly patienceMillis: number
-  /** The longest wait for an account that has no credit. */
+  /** Maximum time to wait while the account has no credit. */
   readonly billingMillis: number
-  /** Whether a 400 says that the operation failed. Elsewhere it may be a proxy's, and is asked again. */
+  /**
+   * Whether status 400 means that the operation failed. On other servers, it may come from a proxy, so the poll is
+   * repeated.
+   */
   readonly isBadRequestFinal: () => boolean
   readonly onNotice: (notice: string) => void
 }
 
-/** An awaited result. */
+/** A result that is awaited. */
 export interface Awaited {
   readonly requestId: string
-  /** The name of the call in messages: `forward_backward`. */
+  /** Name of the call for messages, such as `forward_backward`. */
   readonly call: string
   readonly accept?: string | undefined
 }
@@ -42,12 +45,12 @@ interface Body {
 // Verdicts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The action after a reply. */
+/** How to continue after a reply. */
 type Verdict =
   | { readonly type: "done" }
   | { readonly type: "pending"; readonly queue?: string | undefined }
   | { readonly type: "billing" }
-  /** Worth asking again, at most `times`. */
+  /** Poll again, up to `times` times. */
   | { readonly type: "doubtful"; readonly error: Errors.TinkerError; readonly times: number }
   | { readonly type: "failed"; readonly error: Errors.TinkerError }
 
@@ -75,7 +78,7 @@ const verdict = (
   const error = Transport.refusal(settings, { call, path: "retrieve_future" }, reply, 0)
   if (reply.status === 200) {
     if (body.type === "try_again") return pending(body)
-    // A large result announces itself, without having been asked to.
+    // The server may announce a large result without having been asked to.
     if (body.status === "complete_metadata") return { type: "pending" }
     if (body.error !== undefined && body.error !== null) return failed(call, body)
     return { type: "done" }
@@ -94,12 +97,12 @@ const verdict = (
 // Waiting
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A server that answers "not yet" at once is not asked more often than this. */
+/** Minimum interval between polls in milliseconds, for servers that reply immediately while the result is pending. */
 const breathMillis = 100
 
 const billingStepMillis = 5_000
 
-/** The result's reply, as soon as there is one. */
+/** Returns the reply with the result as soon as it is available. */
 export const retrieve = (
   settings: Transport.Settings,
   waiting: Waiting,
@@ -109,7 +112,7 @@ export const retrieve = (
     const started = yield* Clock.currentTimeMillis
     const { accept, call, requestId } = awaited
     let doubts = 0
-    /** When the server fell silent. */
+    /** The time at which the server stopped responding. */
     let silentSince: number | undefined
     let lastQueue: string | undefined
     let billingSince: number | undefined
@@ -131,7 +134,7 @@ export const retrieve = (
       )
       const now = yield* Clock.currentTimeMillis
       if (result._tag === "Failure") {
-        // A poll that reaches its own limit does not count as silence: servers hold polls for minutes.
+        // A poll that reaches its timeout does not count as silence, because servers hold polls for minutes.
         if (now - asked >= waiting.pollMillis) continue
         silentSince ??= asked
         doubts += 1

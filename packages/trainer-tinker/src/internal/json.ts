@@ -1,4 +1,4 @@
-/** The JSON form of training requests and of results. Numbers that are not finite have no place in it. */
+/** JSON encoding of training requests and results. It cannot represent numbers that are not finite. */
 import type { Batch, BatchResult, Datum, Numbers, SampleResult, Sequence } from "../Protocol.ts"
 
 const listOf = (numbers: Numbers): string =>
@@ -15,7 +15,7 @@ const datum = ({ chunks, inputs }: Datum): string => {
   return `{"model_input":{"chunks":[${pieces}]},"loss_fn_inputs":{${[targets, ...tensors]}}}`
 }
 
-/** A batch, up to what is only known when it is sent: the model and the number in its sequence. */
+/** Encodes a batch, without the model and the sequence number, which are added when it is sent. */
 export const batch = ({ config, data, loss }: Batch): string => {
   const settings = config === undefined ? "" : `,"loss_fn_config":${JSON.stringify(config)}`
   return `{"loss_fn":"${loss}"${settings},"data":[${data.map(datum)}]}`
@@ -30,7 +30,7 @@ interface BatchReply {
   readonly metrics?: Readonly<Record<string, number>> | null | undefined
 }
 
-/** Reads a batch's result, or returns `undefined` for any other value. */
+/** Parses the result for a batch; returns `undefined` for any other value. */
 export const readBatch = (reply: unknown): BatchResult | undefined => {
   const { loss_fn_outputs: outputs, metrics } = (reply ?? {}) as BatchReply
   if (!Array.isArray(outputs)) return undefined
@@ -49,11 +49,11 @@ interface SampleReply {
   readonly prompt_logprobs?: ReadonlyArray<number | null> | null | undefined
 }
 
-/** As long as the prompt: SkyRL's JAX engine leaves out the first token, which has no log-probability. */
+/** Aligns log-probabilities with the prompt: SkyRL's JAX engine omits the first token, which has none. */
 const aligned = (logProbs: ReadonlyArray<number | null>, promptLength: number) =>
   logProbs.length === promptLength - 1 ? [null, ...logProbs] : logProbs
 
-/** Reads samples; `undefined` if the reply contains none of them. */
+/** Parses samples; returns `undefined` if the reply contains none. */
 export const readSamples = (reply: unknown, promptLength: number): SampleResult | undefined => {
   const { prompt_logprobs: ofPrompt, sequences } = (reply ?? {}) as SampleReply
   if (!Array.isArray(sequences)) return undefined

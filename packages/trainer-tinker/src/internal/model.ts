@@ -1,4 +1,4 @@
-/** A model that the server trains, its samplers, and its checkpoints. */
+/** A model that the server trains, with its samplers and checkpoints. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Dialect from "../Dialect.ts"
@@ -29,9 +29,9 @@ export interface TrainedModel {
   ) => Effect.Effect<Readonly<Record<string, number>>, Errors.TinkerError>
   /** Saves the state and returns its address. */
   readonly saveWeights: (name: string) => Effect.Effect<string, Errors.TinkerError>
-  /** Loads a saved state. Allowed only as the first request of a model. */
+  /** Loads a saved state. Allowed only as the first request for a model. */
   readonly loadWeights: (path: string) => Effect.Effect<void, Errors.TinkerError>
-  /** Returns a sampler of the current weights. */
+  /** Creates a sampler with the current weights. */
   readonly sampler: Effect.Effect<Sampling.SamplerHandle, Errors.TinkerError>
   /** Saves weights for sampling and download, and returns their address. */
   readonly saveForSampler: (name: string) => Effect.Effect<string, Errors.TinkerError>
@@ -39,7 +39,7 @@ export interface TrainedModel {
   readonly unload: Effect.Effect<void>
 }
 
-/** A reply to `create_model`. */
+/** The reply to `create_model`. */
 export type Created = Readonly<Record<string, unknown>>
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -82,14 +82,14 @@ const unload = (connection: Operations.Connection, id: string): Effect.Effect<vo
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The dependencies for sending a model's requests. */
+/** The dependencies for sending requests for a model. */
 export interface Place {
   readonly connection: Operations.Connection
   readonly id: string
   readonly submissions: Submissions.Submissions
 }
 
-/** A numbered request and its result. */
+/** Sends a numbered request and waits for its result. */
 const numbered = (
   { connection, id, submissions }: Place,
   path: string,
@@ -109,7 +109,7 @@ const isSavedBefore = (error: Errors.TinkerError) => error.reason._tag === "Conf
 
 const untilReadyMillis = 1_000
 
-/** Asks again while a checkpoint is being written. */
+/** Repeats a request while a checkpoint is being written. */
 const whenReady = <A>(ask: Effect.Effect<A, Errors.TinkerError>): Effect.Effect<A, Errors.TinkerError> =>
   Effect.catchIf(
     ask,
@@ -126,13 +126,13 @@ const saveWeights = (place: Place, name: string) => {
   const path = `tinker://${place.id}/weights/${name}`
   return numbered(place, "save_weights", { path: name, overwrite: false }).pipe(
     Effect.map(({ json }) => (json as { readonly path?: string | undefined } | undefined)?.path ?? path),
-    // SkyRL knows saves by their name alone: a name that is taken after a lost reply is this very save.
+    // SkyRL identifies saved states only by name, so a name that is in use after a lost reply belongs to this one.
     Effect.catchIf(isSavedBefore, () => Effect.as(untilReady(place.connection, path), path))
   )
 }
 
 const saveForSampler = (place: Place, name: string) => {
-  // SkyRL's own reply leaves the kind of checkpoint out, and then cannot find it.
+  // SkyRL's reply omits the type of checkpoint, without which it cannot find the checkpoint.
   const path = `tinker://${place.id}/sampler_weights/${name}`
   return numbered(place, "save_weights_for_sampler", { path: name }).pipe(
     Effect.as(path),
@@ -154,7 +154,7 @@ const sampler = (place: Place, attempt = 1): Effect.Effect<Sampling.SamplerHandl
     if (typeof said.sampling_session_id === "string") return Sampling.make(connection, said.sampling_session_id)
     return yield* Sampling.open(connection, { model_path: said.path ?? "" })
   }).pipe(
-    // The first attempt left a sampler whose name is unknown: create another.
+    // The first attempt created a sampler with an unknown name, so another one is created.
     Effect.catchIf(
       (error) => isSavedBefore(error) && attempt < mostSamplerAttempts,
       () => sampler(place, attempt + 1)
@@ -201,11 +201,11 @@ export const create = (
     }
   })
 
-/** Returns a sampler of a model that was never trained. */
+/** Returns a sampler for a model that was never trained. */
 export const baseSampler = (connection: Operations.Connection, baseModel: string) =>
   Sampling.open(connection, { base_model: baseModel })
 
-/** Returns the URL of a sampler checkpoint's archive: signed, or on the same server. */
+/** Returns the URL of a sampler checkpoint's archive: a signed URL, or one on the same server. */
 export const archiveUrl = (
   connection: Operations.Connection,
   path: string

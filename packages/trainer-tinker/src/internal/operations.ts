@@ -1,4 +1,4 @@
-/** The parts of every call of the API: a connection, a request, and the result that it promises. */
+/** The parts common to all API calls: a connection, a request, and a result that arrives later. */
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type * as Semaphore from "effect/Semaphore"
@@ -7,33 +7,33 @@ import * as Errors from "../TinkerError.ts"
 import * as Futures from "./futures.ts"
 import * as Transport from "./transport.ts"
 
-/** A session with a server, and what its calls share. */
+/** A session with a server, and the state shared by its calls. */
 export interface Connection {
   readonly settings: Transport.Settings
   readonly waiting: Futures.Waiting
   readonly wire: "json" | "protobuf"
   readonly sessionId: string
-  /** Requests live as long as this scope. */
+  /** The scope in which requests run. */
   readonly scope: Scope.Scope
   readonly dialect: () => Dialect.Dialect | undefined
   readonly settle: (dialect: Dialect.Dialect) => void
   readonly chunk: { readonly data: number; readonly bytes: number }
-  /** One permit for each sampling request from its sending to its result. */
+  /** Limits concurrent sampling requests, with one permit per request until its result arrives. */
   readonly sampling: Semaphore.Semaphore
-  /** No request is sampled before this time, after the server was overloaded. */
+  /** The time until which no sampling request is sent, after the server was overloaded. */
   readonly pause: { untilMillis: number }
   readonly counters: { models: number; samplers: number }
 }
 
-/** An operation that the server has taken. */
+/** An operation accepted by the server. */
 export interface Taken {
   readonly requestId: string
   readonly reply: Transport.Reply
-  /** Sends the same request again, for a result that the server promised and forgot. */
+  /** Sends the same request again, if the server has lost the promised result. */
   readonly again: Effect.Effect<Taken, Errors.TinkerError>
 }
 
-/** A text that a reply has to have. */
+/** Returns a required string in a reply. */
 export const expectText = (
   settings: Transport.Settings,
   outgoing: Transport.Outgoing,
@@ -46,7 +46,7 @@ export const expectText = (
   return Effect.fail(Errors.make(outgoing.path, { _tag: "ServerFailure", detail }))
 }
 
-/** Sends a request for an operation. */
+/** Sends a request that starts an operation. */
 export const take = (
   connection: Pick<Connection, "settings">,
   outgoing: Transport.Outgoing,
@@ -59,7 +59,7 @@ export const take = (
     return { requestId, reply, again: take(connection, outgoing, onRateLimited) }
   })
 
-/** A JSON body for a call. */
+/** Creates a call with a JSON body. */
 export const jsonCall = (path: string, body: Readonly<Record<string, unknown>>): Transport.Outgoing => ({
   path,
   body: JSON.stringify({ ...body, type: path === "asample" ? "sample" : path })
@@ -67,7 +67,7 @@ export const jsonCall = (path: string, body: Readonly<Record<string, unknown>>):
 
 const mostAgain = 3
 
-/** The result of an operation that was taken. */
+/** Waits for the result of an accepted operation. */
 export const result = (
   { settings, waiting }: Connection,
   call: string,

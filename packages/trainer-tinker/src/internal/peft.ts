@@ -1,12 +1,12 @@
-/** PEFT's form of an adapter: how its matrices are called, and what its config says. */
+/** PEFT's adapter format: the names of its matrices, and its config. */
 import fs from "node:fs"
 import type { WholeFile } from "@divisi/files"
 
 const prefix = "base_model.model."
 
 /**
- * A matrix's name as PEFT has it: servers leave the beginning and the end out for experts, and the hosted one calls the
- * output layer otherwise.
+ * Returns PEFT's name for a matrix. Servers omit the prefix and suffix for experts, and the hosted service uses another
+ * name for the output layer.
  */
 export const nameOf = (name: string): string => {
   const whole = /\.lora_[AB]$/.test(name) ? `${name}.weight` : name
@@ -14,7 +14,7 @@ export const nameOf = (name: string): string => {
   return prefixed.replace(`${prefix}model.unembed_tokens.`, `${prefix}lm_head.`)
 }
 
-/** The linear layers that matrices of these names change: `q_proj`. */
+/** Returns the names of the linear layers that the matrices modify, such as `q_proj`. */
 const modulesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const modules = names.flatMap((name) => /([^.]+)\.lora_[AB]\.weight$/.exec(name)?.[1] ?? [])
   return [...new Set(modules)].sort()
@@ -22,19 +22,19 @@ const modulesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A config with what PEFT and vLLM need and servers leave empty. */
+/** Completes a config with the fields that PEFT and vLLM require and servers leave empty. */
 export const configOf = (said: Fields, names: ReadonlyArray<string>, baseModel: string): Fields => ({
   ...said,
   peft_type: said.peft_type ?? "LORA",
   task_type: said.task_type ?? "CAUSAL_LM",
   target_modules: said.target_modules ?? modulesOf(names),
-  // A path of the server's own is of no use here.
+  // A path on the server cannot be used here.
   base_model_name_or_path: baseModel
 })
 
 const alignment = 8
 
-/** Copies a safetensors file with other names for its tensors; its numbers stay as they are stored. */
+/** Copies a safetensors file with renamed tensors; their stored data are unchanged. */
 export const rename = async (from: string, to: WholeFile.Sink, renamed: (name: string) => string): Promise<void> => {
   const source = await fs.promises.open(from)
   try {

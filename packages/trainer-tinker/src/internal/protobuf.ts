@@ -1,14 +1,14 @@
-/** The protobuf form of training requests and of results: the schema is generated from `proto/tinker.proto`. */
+/** Protobuf encoding of training requests and results. The schema is generated from `proto/tinker.proto`. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf"
 import type { Batch, BatchResult, Datum, Numbers, SampleResult, Sequence } from "../Protocol.ts"
 import * as Wire from "./tinker_pb.ts"
 
-/** The media type of this form. */
+/** Media type of the protobuf format. */
 export const contentType = "application/x-protobuf"
 
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
 
-/** Bytes of numbers of `size` bytes each, in little-endian order whatever this machine's is. */
+/** Returns bytes in little-endian order, regardless of this machine's order, for numbers of `size` bytes. */
 const inOrder = (bytes: Uint8Array, size: number): Uint8Array<ArrayBuffer> => {
   const copy = Uint8Array.from(bytes)
   if (isLittleEndian) return copy
@@ -59,7 +59,7 @@ const datum = ({ chunks, inputs }: Datum) => {
   })
 }
 
-/** A batch as the body of `forward_backward`; `forwardOnly` asks for log-probabilities alone. */
+/** Encodes a batch as the body of `forward_backward`; `forwardOnly` requests only log-probabilities. */
 export const batch = (
   { config, data, loss }: Batch,
   place: { readonly model: string; readonly sequence: number; readonly forwardOnly: boolean }
@@ -84,7 +84,7 @@ const slices = (field: Wire.BatchedTensor | undefined, count: number): ReadonlyA
   )
 }
 
-/** A batch's result. */
+/** Decodes the result for a batch. */
 export const readBatch = (bytes: Uint8Array): BatchResult => {
   const { lossFnOutputs, metrics } = fromBinary(Wire.ForwardBackwardOutputSchema, bytes)
   return {
@@ -100,7 +100,7 @@ const sequence = ({ logprobs, stopReason, tokens }: Wire.SampledSequence): Seque
   reason: stopReason === Wire.StopReason.LENGTH ? "length" : "stop"
 })
 
-/** Samples. */
+/** Decodes samples. */
 export const readSamples = (bytes: Uint8Array, promptLength: number): SampleResult => {
   const { promptLogprobs, sequences } = fromBinary(Wire.SampleResponseSchema, bytes)
   if (promptLogprobs === undefined) return { sequences: sequences.map(sequence) }

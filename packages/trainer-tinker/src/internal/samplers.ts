@@ -1,4 +1,4 @@
-/** The engine's samplers: each knows which weights it has, and whether the server still has them. */
+/** The engine's samplers. Each one tracks which weights it has, and whether the server still has them. */
 import { type Engine, EngineError, type Sample, type SampleRequest, type Sampler } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type { Dialect } from "../Dialect.ts"
@@ -6,7 +6,7 @@ import type * as Protocol from "../Protocol.ts"
 import * as Errors from "../TinkerError.ts"
 import * as State from "./state.ts"
 
-/** When a sampler was made. */
+/** The state of the engine when a sampler was created. */
 interface Stamp {
   readonly version: number
   readonly epoch: number
@@ -31,7 +31,7 @@ const stale = ({ name }: Dialect, { version }: Stamp) =>
 const invalid = (detail: string) =>
   new EngineError({ engine: "tinker", doing: "sample", reason: { _tag: "InvalidRequest", detail } })
 
-/** A trainer needs the log-probability of every token. */
+/** Converts samples for a trainer, which requires the log-probability of every token. */
 const samplesOf = ({ sequences }: Protocol.SampleResult): Effect.Effect<ReadonlyArray<Sample>, Errors.TinkerError> => {
   if (sequences.every(({ logProbs, tokens }) => logProbs.length === tokens.length)) return Effect.succeed(sequences)
   const detail = "the server gave no log-probability for each token."
@@ -45,7 +45,7 @@ const flawOf = ({ contextTokens }: State.State, request: SampleRequest): EngineE
   return new EngineError({ engine: "tinker", doing: "sample", reason: { _tag: "TooLarge", detail } })
 }
 
-/** Saves the present weights to be sampled. */
+/** Saves the current weights for sampling. */
 export const make = (state: State.State, dialect: Dialect): Engine["sampler"] =>
   Effect.gen(function* () {
     yield* State.trusted(state, "save_weights_for_sampler")

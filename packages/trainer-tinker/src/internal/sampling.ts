@@ -14,7 +14,7 @@ export interface SamplerHandle {
   readonly sample: (request: Protocol.SampleRequest) => Effect.Effect<Protocol.SampleResult, Errors.TinkerError>
 }
 
-/** The flaw of a request. Servers answer some flaws with silence. */
+/** Returns the problem with a request, if there is one. Servers never answer some invalid requests. */
 const flawOf = ({ count, maxTokens, prompt }: Protocol.SampleRequest): string | undefined => {
   if (!Number.isInteger(count) || count < 1) return `count is ${count}: ask for at least one completion.`
   if (!Number.isInteger(maxTokens) || maxTokens < 1) return `maxTokens is ${maxTokens}: allow at least one token.`
@@ -38,7 +38,7 @@ const bodyOf = (id: string, sequence: number, request: Protocol.SampleRequest) =
   topk_prompt_logprobs: 0
 })
 
-/** All sampling pauses this long when the server is overloaded, longer for long prompts. */
+/** Returns how long all sampling pauses if the server is overloaded, in milliseconds; longer for long prompts. */
 const restMillis = (request: Protocol.SampleRequest) => (request.prompt.length * 4 > 128 * 1024 ? 5_000 : 1_000)
 
 const rest = ({ pause }: Operations.Connection, request: Protocol.SampleRequest) =>
@@ -51,7 +51,7 @@ const untilRested = ({ pause }: Operations.Connection): Effect.Effect<void> =>
     now < pause.untilMillis ? Effect.sleep(pause.untilMillis - now) : Effect.void
   )
 
-/** A sampler whose checkpoint is still being written is asked again after this. */
+/** Delay in milliseconds before sampling again if the sampler's checkpoint is still being written. */
 const notReadyMillis = 1_000
 
 const take = (
@@ -99,7 +99,7 @@ export const make = (connection: Operations.Connection, id: string): SamplerHand
   return { id, sample: (request) => connection.sampling.withPermits(1)(sample(request)) }
 }
 
-/** Opens a sampler of a base model or of a checkpoint. */
+/** Creates a sampler for a base model or a checkpoint. */
 export const open = (
   connection: Operations.Connection,
   source: { readonly base_model: string } | { readonly model_path: string }

@@ -1,4 +1,4 @@
-/** The state of an engine: its session, its model, and whether the model's weights can be trusted. */
+/** The state of an engine: its session, its model, and whether the model's weights are certain. */
 import { defined } from "@divisi/core/Fields"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -21,32 +21,33 @@ export interface State {
   client: TinkerClient.TinkerClient
   clientScope: Scope.Closeable
   dialect: Dialect.Dialect | undefined
-  /** The most tokens of a prompt and a completion. */
+  /** Maximum number of tokens for prompt and completion together. */
   contextTokens: number
   model: TinkerClient.TrainedModel | undefined
   modelScope: Scope.Closeable | undefined
-  /** Steps of the optimiser that the weights have seen. */
+  /** Number of optimizer steps applied to the weights. */
   version: number
-  /** Changes with every change of the weights. */
+  /** Incremented whenever the weights change. */
   epoch: number
-  /** Changes with every sampler that is saved. */
+  /** Incremented whenever a sampler is saved. */
   samplers: number
-  /** The reason why the weights or gradients at the server are uncertain; absent if they are not. */
+  /** The reason why the weights or gradients on the server are uncertain; `undefined` if they are certain. */
   doubt: string | undefined
   accumulation: Accumulation.Accumulation
   readonly names: Set<string>
-  /** Held while the model is exchanged. */
+  /** Held while the model is replaced. */
   readonly creation: Semaphore.Semaphore
   /**
-   * One permit for each sample under way, all of them for a change of the weights, where samplers do not outlast one.
+   * For servers whose samplers become invalid when weights change: each sampling request takes one permit, and a change
+   * of the weights takes all of them.
    */
   readonly sampling: Semaphore.Semaphore
 }
 
-/** The default, where neither the caller nor the server gives one. */
+/** Default if neither the caller nor the server specifies a limit. */
 const defaultContextTokens = 32_768
 
-/** More than will ever sample at once. */
+/** Upper bound for the number of concurrent samples. */
 export const allSamples = 1_000_000
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ export const open = (options: Options): Effect.Effect<State, Errors.TinkerError,
     }
   })
 
-/** A session in place of one that the server has forgotten. */
+/** Opens a new session to replace one that the server no longer has. */
 export const reconnect = (state: State): Effect.Effect<void, Errors.TinkerError> =>
   Effect.gen(function* () {
     yield* Scope.close(state.clientScope, Exit.void)
@@ -110,7 +111,7 @@ export const reconnect = (state: State): Effect.Effect<void, Errors.TinkerError>
 // Models at the server
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Releases the model, so that a server with few places has room for the next. */
+/** Releases the model, so that a server with few slots has room for the next one. */
 export const release = (state: State): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { modelScope } = state
@@ -119,14 +120,17 @@ export const release = (state: State): Effect.Effect<void> =>
     return modelScope === undefined ? Effect.void : Scope.close(modelScope, Exit.void)
   })
 
-/** Changes nothing but what was there before. */
+/** Optimizer settings with which a step consumes the pending gradient without a lasting effect. */
 const nothing = { learning_rate: 0, beta1: 0, beta2: 0, eps: 1, weight_decay: 0, grad_clip_norm: 0 }
 
-/** Takes the place that the next model will have, steps whatever gradient was left there away, and leaves it. */
+/**
+ * Creates a temporary model in the slot of the next one, consumes any leftover gradient in a step, and releases the
+ * model.
+ */
 const wash = (state: State, options: TinkerClient.ModelOptions): Effect.Effect<void, Errors.TinkerError> =>
   Effect.scoped(Effect.flatMap(state.client.createModel(options), (model) => model.optimStep(nothing)))
 
-/** Creates a model; there must be none. */
+/** Creates a model; none may exist. */
 export const create = (state: State, rank?: number): Effect.Effect<TinkerClient.TrainedModel, Errors.TinkerError> =>
   Effect.gen(function* () {
     const { baseModel, lora, metadata } = state.options
@@ -167,7 +171,7 @@ export const trusted = (state: State, call: string): Effect.Effect<void, Errors.
       : Effect.fail(Errors.make(call, { _tag: "Expired", detail: `${state.doubt} Load the last saved state.` }))
   )
 
-/** Records why the weights are uncertain: a missing reply, half of a batch, an interruption. */
+/** Records why the weights are uncertain: a missing reply, an incomplete batch, or an interruption. */
 export const doubting = <A>(
   state: State,
   effect: Effect.Effect<A, Errors.TinkerError>

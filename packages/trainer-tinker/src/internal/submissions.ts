@@ -1,5 +1,5 @@
 /**
- * The queue of one model's training requests: numbered, in order, each exactly once.
+ * The queue of training requests for one model: numbered, in order, and each executed exactly once.
  *
  * **Details**
  *
@@ -14,23 +14,23 @@ import * as Fiber from "effect/Fiber"
 import type * as Scope from "effect/Scope"
 import * as Errors from "../TinkerError.ts"
 
-/** A request without its number. */
+/** A request without its sequence number. */
 export interface Prepared<A> {
-  /** Equal for requests that ask for the same. */
+  /** Returns a value that is equal for requests with the same content. */
   readonly fingerprint: () => string
   readonly send: (sequence: number) => Effect.Effect<A, Errors.TinkerError>
 }
 
-/** A queue. */
+/** A queue of requests. */
 export interface Submissions {
   /**
-   * Prepares and sends a request in its turn. An interruption stops the waiting, not the request: what has its number
-   * is sent to the end.
+   * Prepares and sends a request in its turn. An interruption ends only the waiting: a request that already has a
+   * number is sent nevertheless.
    */
   readonly submit: <A>(call: string, prepare: () => Prepared<A>) => Effect.Effect<A, Errors.TinkerError>
 }
 
-/** A queue whose requests live as long as the scope. Numbers begin with 1. */
+/** Creates a queue whose requests run in the scope. Numbers start at 1. */
 export const make = (scope: Scope.Scope): Submissions => {
   let next = 1
   let uncertain: (() => string) | undefined

@@ -1,4 +1,4 @@
-/** The engine's gradients and steps. */
+/** Computes the engine's gradients and optimizer steps. */
 
 import { LossTerms } from "@divisi/trainer"
 import {
@@ -45,11 +45,11 @@ const logProbsOf = (call: string, data: ReadonlyArray<Datum>, result: Protocol.B
   return Effect.fail(Errors.make(call, { _tag: "ServerFailure", detail }))
 }
 
-/** Zeros: no server computes entropies, and no loss here needs them. */
+/** Returns loss terms with zero entropies: no server computes entropies, and no supported loss requires them. */
 const termsOf = (datum: Datum, loss: Loss, logProbs: PerToken) =>
   LossTerms.of(loss, datum, logProbs, new Float32Array(datum.completion.length))
 
-/** The trainer's sum of losses. Servers report theirs differently or not at all. */
+/** Returns the trainer's sum of losses. Servers report losses differently or not at all. */
 const passOf = (data: ReadonlyArray<Datum>, loss: Loss, logProbs: Pass["logProbs"]): Pass => {
   const total = data.reduce((sum, datum, index) => sum + termsOf(datum, loss, logProbs[index]!).loss, 0)
   return { logProbs, loss: total }
@@ -67,7 +67,7 @@ const sendSum = (
   loss: Loss
 ) => State.doubting(state, model.forwardBackward(Batches.toBatch(dialect, data, loss, 1)))
 
-/** Sends new data, and earlier data again when more come than were planned. */
+/** Sends new data, and earlier data again if there are more data than planned. */
 const sendMean = (
   state: State.State,
   dialect: Dialect,
@@ -92,7 +92,9 @@ const sendMean = (
     return result
   })
 
-/** A loss that the server lacks, as weights of log-probabilities: its slopes at the present weights. */
+/**
+ * Expresses a loss that the server lacks as weights of log-probabilities, using its derivatives at the current weights.
+ */
 const bySlopes = (data: ReadonlyArray<Datum>, loss: Loss, logProbs: Pass["logProbs"]): ReadonlyArray<Datum> =>
   data.map((datum, index) => {
     const { slopes_T } = termsOf(datum, loss, logProbs[index]!)
@@ -141,12 +143,12 @@ const step = (state: State.State, dialect: Dialect, settings: OptimizerSettings)
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The part of an engine that learns. */
+/** Creates the part of an engine that trains. */
 export const make = (state: State.State, dialect: Dialect): Pick<Engine, "forward" | "forwardBackward" | "step"> => {
   const turn = Semaphore.makeUnsafe(1)
-  /** If a message depends on the messages sent before, each call is completed before the next. */
+  /** If a message depends on previous ones, each call is completed before the next one. */
   const inTurn = dialect.reduction === "mean" ? turn.withPermits(1) : <A, E>(effect: Effect.Effect<A, E>) => effect
-  /** No sample is under way while weights change that it may be drawn from. */
+  /** No sampling is in progress while the weights that it uses change. */
   const alone =
     dialect.snapshots === "until-step"
       ? state.sampling.withPermits(State.allSamples)

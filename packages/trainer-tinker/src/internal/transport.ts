@@ -1,9 +1,8 @@
 /**
- * One HTTP exchange with a server of the Tinker API, and when to send it again.
+ * Sends HTTP requests to a server of the Tinker API and decides when to retry them.
  *
- * Bodies are read tolerantly: an empty 204 that claims to be JSON, a 500 in plain text, a proxy's page. A reply that is
- * lost may belong to a request that was carried out, so it is remembered whether that happened: see
- * {@link Errors.TinkerError.afterLostReply}.
+ * Bodies are read leniently: an empty 204 labeled as JSON, a 500 in plain text, or a proxy's HTML page. If a reply is
+ * lost, its request may have been executed; the error records this in {@link Errors.TinkerError.afterLostReply}.
  */
 import { Elapsed, FailedCall } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -20,10 +19,10 @@ import * as Errors from "../TinkerError.ts"
 
 /** A request to send. */
 export interface Outgoing {
-  /** For people: the last part of the path by default. */
+  /** Name shown in messages. Default: the last part of the path. */
   readonly call?: string | undefined
   readonly method?: "GET" | "POST" | "DELETE" | undefined
-  /** Below `/api/v1/`, or a whole address. */
+  /** A path below `/api/v1/`, or a complete URL. */
   readonly path: string
   readonly body?: string | Uint8Array | undefined
   readonly contentType?: string | undefined
@@ -37,31 +36,34 @@ export interface Reply {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Uint8Array
-  /** The body as JSON, if it is valid JSON. */
+  /** The parsed body, if it is valid JSON. */
   readonly json: unknown
 }
 
-/** When to send again. */
+/** When to retry a request. */
 export interface Retry {
-  /** The first wait; each further one is twice as long, up to `mostMillis`, and varied by a quarter. */
+  /**
+   * Delay before the first retry. It doubles with each further retry, up to `mostMillis`, and varies randomly by a
+   * quarter.
+   */
   readonly firstMillis: number
   readonly mostMillis: number
-  /** The maximum time for which a request is retried, from its first attempt on. */
+  /** Maximum time for which a request is retried, measured from its first attempt. */
   readonly patienceMillis: number
 }
 
-/** The settings of every exchange. */
+/** Settings for all exchanges. */
 export interface Settings {
-  /** Without a slash at the end. */
+  /** Base URL without a trailing slash. */
   readonly baseUrl: string
   readonly timeoutMillis: number
   readonly retry: Retry
   readonly fetch: typeof fetch
-  /** The value of `X-API-Key`; absent for a server without keys. */
+  /** The value of `X-API-Key`; `undefined` for a server without keys. */
   readonly credential: Effect.Effect<Redacted.Redacted<string> | undefined, Errors.TinkerError>
-  /** Called if the credential was rejected. Returns whether a new one is worth another attempt. */
+  /** Called if the credential was rejected. Returns whether another attempt with a new one is possible. */
   readonly refused: Effect.Effect<boolean>
-  /** Texts that must not show in errors. */
+  /** Strings that must not appear in errors. */
   readonly secrets: () => ReadonlyArray<string>
 }
 
@@ -96,7 +98,7 @@ const headersOf = (outgoing: Outgoing, key: Redacted.Redacted<string> | undefine
     ...outgoing.headers
   })
 
-/** Sends once. Fails only if there was no answer, or not in time. */
+/** Sends a request once. Fails only if there is no answer, or if it does not arrive in time. */
 export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<Reply, Errors.TinkerError> =>
   Effect.gen(function* () {
     const key = yield* settings.credential
@@ -132,7 +134,7 @@ export const exchange = (settings: Settings, outgoing: Outgoing): Effect.Effect<
 // Replies that are refusals
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One fault of a validator's list: where it is, and what it is. */
+/** Formats an entry in a list of validation errors: its location and message. */
 const faultOf = (fault: unknown): string => {
   const { loc, msg } = Json.fields(fault)
   const place = Json.items(loc).filter((key) => typeof key === "string" || typeof key === "number")
@@ -161,7 +163,7 @@ export const refusal = (
 
 const isSuccess = ({ status }: Reply) => (status >= 200 && status < 300) || status === 302
 
-/** 409 and 425 are not for here: what they mean depends on the call. */
+/** Whether a reply justifies a retry. Status 409 and 425 are excluded, because their meaning depends on the call. */
 const isWorthRepeating = (reply: Reply): boolean => {
   const { status } = reply
   if (reply.headers.get("x-should-retry") === "false") return false
@@ -172,18 +174,18 @@ const isWorthRepeating = (reply: Reply): boolean => {
 // Repeating
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The wait before attempt `attempt` (1 is the first repetition). */
+/** Returns the delay before attempt `attempt`, where 1 is the first retry. */
 export const waitMillis = ({ firstMillis, mostMillis }: Retry, attempt: number): Effect.Effect<number> =>
   Effect.map(Random.next, (share) => Math.min(firstMillis * 2 ** (attempt - 1), mostMillis) * (0.75 + share / 4))
 
 const longestAdvice = 60_000
 
 /**
- * Sends until there is an answer that will not change, or patience ends.
+ * Sends a request until there is a final answer or the time limit is reached.
  *
  * **Details**
  *
- * The request is the same bytes each time, so that servers which number their requests carry it out once.
+ * Every attempt sends the same bytes, so a server that numbers requests executes them only once.
  */
 export const request = (
   settings: Settings,
@@ -208,7 +210,7 @@ export const request = (
       }
       if (result._tag === "Failure" && result.failure.reason._tag !== "Unreachable") return yield* error
       if (reply !== undefined && !isWorthRepeating(reply)) return yield* error
-      // 429 says that nothing was done; all others leave it open.
+      // Status 429 means that nothing was executed; all other failures leave this open.
       if (reply?.status === 429) yield* onRateLimited
       else afterLostReply = true
       const advised = error.reason._tag === "RateLimited" ? error.reason.retryAfterMillis : undefined
