@@ -49,7 +49,7 @@ export const number = (value: unknown): number | undefined => {
   return typeof value === "number" ? value : undefined
 }
 
-/** Looks up a vendor's term in a table. Returns `undefined` if it is missing, also for terms such as `constructor`. */
+/** Looks up a vendor's term in a table. Returns `undefined` if it is missing, even for terms such as `constructor`. */
 export const meaning = <A>(table: Readonly<Record<string, A>>, word: unknown): A | undefined =>
   typeof word === "string" && Object.hasOwn(table, word) ? table[word] : undefined
 

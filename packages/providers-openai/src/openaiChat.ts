@@ -19,7 +19,7 @@ const dialect: Dialect = {
 }
 
 /**
- * Makes a worker from a model of OpenAI, through Chat Completions. Use it for seeds and stop sequences, which the
+ * Creates a worker from an OpenAI model that uses Chat Completions. Use it for seeds and stop sequences, which the
  * Responses API does not support.
  *
  * **Details**

@@ -164,7 +164,7 @@ export interface Round {
   readonly refusal?: { readonly worker: string; readonly text: string } | undefined
   /** Whether the policy confirmed the previous round's answer. */
   readonly confirmed: boolean
-  /** Whether the policy answered itself, without calling a worker. */
+  /** Whether the policy answered the question itself, without calling a worker. */
   readonly isOwn?: boolean | undefined
   /**
    * Whether the answer is a draft. A draft does not become the run's answer if the run is cut short by a limit or a

@@ -291,7 +291,7 @@ export interface Comparison {
   readonly confidence: number
   readonly correlation: Figure
   readonly p: Figure
-  /** The p-value adjusted with Holm's method over all comparisons of the report. */
+  /** The p-value, adjusted with Holm's method across all comparisons in the report. */
   readonly pAdjusted: Figure
   readonly test: "mcnemar" | "sign-flip"
   /** The number of questions for which both have a score. */

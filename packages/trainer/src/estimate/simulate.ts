@@ -47,7 +47,7 @@ interface Unknowns {
   readonly length: number
   /** Share of completions that can be parsed at the start. It rises to 1 by the middle of the run. */
   readonly readable: number
-  /** Tokens per call and completion, relative to the assumption. */
+  /** Actual tokens per call and per completion, as a ratio to the assumed number. */
   readonly callTokens: number
   readonly completionTokens: number
   /** Shares of the possible recursive rounds that run, and of the possible extra groups that are sampled. */
