@@ -74,7 +74,7 @@ const checkTensors = (tensors: ReadonlyArray<TensorInfo>, size: number) => {
     if (names.has(name)) throw Errors.make({ _tag: "Corrupt", detail: `two tensors are called ${shown(name)}.` })
     names.add(name)
     if (!Number.isSafeInteger(bytes) || !Number.isSafeInteger(position)) {
-      throw Errors.make({ _tag: "Corrupt", detail: `the tensor ${shown(name)} has an impossible size or place.` })
+      throw Errors.make({ _tag: "Corrupt", detail: `the tensor ${shown(name)} has an invalid size or offset.` })
     }
     needed = Math.max(needed, position + bytes)
     total += bytes

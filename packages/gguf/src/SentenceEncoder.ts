@@ -81,7 +81,7 @@ const readJson = <A, E>(file: string, schema: Schema.Codec<A, E>, isOptional = f
       catch: () => Errors.make({ _tag: "Corrupt", detail: "it is not JSON." }, file)
     })
     return yield* Effect.mapError(Schema.decodeUnknownEffect(schema)(value), ({ message }) =>
-      Errors.make({ _tag: "Unsupported", detail: `A sentence encoder of BERT's kind is expected. ${message}` }, file)
+      Errors.make({ _tag: "Unsupported", detail: `Expected a BERT-style sentence encoder. ${message}` }, file)
     )
   })
 

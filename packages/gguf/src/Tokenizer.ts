@@ -73,7 +73,7 @@ export const make = (options: Options = {}): Result.Result<Tokenizer, GgufError>
     }
     known.add(left + right)
   }
-  if (controlTokens.length === 0) return invalid("There is no control token: the first one ends a text.")
+  if (controlTokens.length === 0) return invalid("There is no control token. One is needed to mark the end of a text.")
   const endOfText = known.size
   for (const token of controlTokens) {
     if (token === "" || known.has(token)) return invalid(`The control token "${token}" is empty or another token, too.`)

@@ -62,7 +62,7 @@ const failure = async (...given: Parameters<typeof ask>) =>
     (error: { readonly reason?: { readonly _tag: string } }) => error.reason?._tag
   )
 
-const left = (field: string) => `${field}: the server does not take it: it was left out`
+const left = (field: string) => `${field}: not supported by the server, so it was left out`
 const effort = { reasoning: { type: "effort", effort: "high" } } as const
 
 describe("a preference that a model of Messages does not have", () => {

@@ -51,7 +51,7 @@ const workers: Readonly<Record<string, (baseURL: string) => Worker>> = {
   generativeModel: (baseUrl) => generativeModel(new GoogleGenerativeAI("k").getGenerativeModel({ model }, { baseUrl }))
 }
 
-const left = (name: string) => `generationConfig.${name}: the server does not take it: it was left out`
+const left = (name: string) => `generationConfig.${name}: not supported by the server, so it was left out`
 const unknown = (name: string) =>
   `Invalid JSON payload received. Unknown name "${name}" at 'generation_config': Cannot find field.`
 const effort = { reasoning: { type: "effort", effort: "high" } } as const

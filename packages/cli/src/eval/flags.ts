@@ -170,7 +170,7 @@ export const evalFlags = {
   timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
     Flag.withDescription(
-      "Maximum tokens of one call, reasoning included (default: the worker's limit, otherwise 4096)"
+      "Maximum tokens per call, including reasoning (default: the worker's limit, otherwise 4096)"
     ),
     Flag.optional
   ),
@@ -181,7 +181,7 @@ export const evalFlags = {
   on: Flag.Redacted("on").pipe(
     Flag.withMetavar("<url>"),
     Flag.withDescription(
-      "Postgres shared by several machines that make the samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be in PGPASSWORD"
+      "Postgres database shared by several machines that generate samples together. Run the same command on each. The evaluation is named after the --out folder. The password can be in PGPASSWORD"
     ),
     Flag.optional
   ),

@@ -45,7 +45,7 @@ export const solveFlags = {
   split,
   family,
   toolAccess: Flag.Literals("tool-access", ["last-step", "every-step", "policy", "none"]).pipe(
-    Flag.withDescription("Steps that may use the tool of --family stock, or the config's tools (default last-step)"),
+    Flag.withDescription("Steps that may use the --family stock tool or the config's tools (default last-step)"),
     Flag.optional
   ),
   seed,

@@ -79,7 +79,7 @@ export const flags = {
     Flag.withDescription("Print the configuration of a client for --host and --port, and exit"),
     Flag.optional
   ),
-  json: toggle("json", "Log each request as a JSON line, without texts")
+  json: toggle("json", "Log each request as a JSON line, without message text")
 }
 
 /** Parsed flags of `divisi serve`. */

@@ -19,7 +19,7 @@ export const studio = Command.make("studio", flags, (input) =>
   ),
   Command.withExamples([
     { command: "divisi studio", description: "Your durable runs" },
-    { command: "divisi studio evaluation/transcripts", description: "The transcripts of a folder" },
+    { command: "divisi studio evaluation/transcripts", description: "The transcripts in a folder" },
     { command: "divisi studio run.json --export run.html", description: "One file that opens anywhere" }
   ])
 )

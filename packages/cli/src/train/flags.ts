@@ -16,7 +16,7 @@ const maxCost = cost(
 const on = Flag.Redacted("on").pipe(
   Flag.withMetavar("<url>"),
   Flag.withDescription(
-    "Postgres shared by several machines that make the rollouts together. The training is named after its folder; the other machines join it with --join. The password can be in PGPASSWORD"
+    "Postgres database shared by several machines that generate rollouts together. The training is named after its folder; the other machines join it with --join. The password can be in PGPASSWORD"
   ),
   Flag.optional
 )

@@ -77,7 +77,7 @@ const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> 
   const end = GgufReader.number(file, "tokenizer.ggml.eos_token_id")
   if (strange < 0 && end === made.success.endOfText) return made
   const detail = strange < 0 ? `its texts end with the token ${end}` : `its token ${strange} is "${tokens[strange]}"`
-  return Result.fail(unsupported(file, `Its tokens are in another order than this package's: ${detail}.`))
+  return Result.fail(unsupported(file, `Its tokens are in a different order from this package's: ${detail}.`))
 }
 
 /** Reads a model without its weights, which stay on disk in llama.cpp's row order. */

@@ -390,7 +390,7 @@ export interface Adapted<Body> {
   readonly notices: ReadonlyArray<string>
 }
 
-const leftOut = (field: string): string => `${field}: the server does not take it: it was left out`
+const leftOut = (field: string): string => `${field}: not supported by the server, so it was left out`
 
 const noticeOf = (path: string, bound: Bounds.Bound, before: unknown, after: unknown): string => {
   const taken = `${path}: the server takes ${Bounds.describe(bound)}: it was`

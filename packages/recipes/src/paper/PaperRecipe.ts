@@ -166,7 +166,7 @@ const findForEstimate = Effect.fnUntraced(function* (baseModel: string, options:
 /** Opens the engine. Not called for estimates, which may lack the tokenizer. */
 const open = (baseModel: string, tokenizer: Tokenizer | undefined) => {
   if (tokenizer !== undefined) return Tinker.open(baseModel, tokenizer)
-  const reason = { _tag: "InvalidRequest", detail: `the tokenizer of ${baseModel} is not there.` } as const
+  const reason = { _tag: "InvalidRequest", detail: `the tokenizer for ${baseModel} is missing.` } as const
   return Effect.fail(new EngineError({ engine: "tinker", doing: "open", reason }))
 }
 
