@@ -211,8 +211,7 @@ export const configurations: ReadonlyArray<Configuration> = [
     name: "policy",
     make: (options) => promise.policy("mine", () => ({ steps: [] }), options),
     options: { checks: { mine: () => true }, recursion: 1, revise: nothing },
-    open: ["checks"],
-    accepts: huge("recursion")
+    open: ["checks"]
   },
   {
     name: "languagePolicy",
