@@ -1,6 +1,6 @@
 /**
- * Serves a Conductor over MCP, for any MCP client. It offers one tool, `ask`, reports the progress of a run to its
- * client with progress notifications, and stops a run if its client cancels it.
+ * Serves a Conductor over MCP to any MCP client. The server offers one tool, `ask`, sends progress notifications during
+ * a run, and stops the run if the client cancels the request.
  */
 import type { Readable, Writable } from "node:stream"
 import { EventLine, type RunEvent, Options as Tables } from "@divisi/core"
@@ -10,10 +10,10 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import * as Effect from "effect/Effect"
 import manifest from "../package.json" with { type: "json" }
 
-/** The Conductor to serve, and its description. */
+/** The Conductor to serve, with its description. */
 export interface Options {
   readonly conductor: Conductor["Service"]
-  /** The description of the tool `ask` for the client's model. Default: a general description. */
+  /** Description of the tool `ask`, shown to the client's model. Default: a general description. */
   readonly description?: string | undefined
 }
 
@@ -22,7 +22,7 @@ const table = Tables.table(
   { required: ["conductor"] }
 )
 
-/** The input and output streams. Nothing else may be written to the output. */
+/** Input and output streams. Nothing else may be written to the output. */
 export interface Streams {
   readonly input: Readable
   readonly output: Writable
@@ -44,7 +44,10 @@ const question = fromJsonSchema<{ readonly question: string }>({
 // Progress notifications
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reports the progress of a run to a client that wants it. Failures are ignored if the client is gone. */
+/**
+ * Returns a function that sends a run's progress to a client that requested it. Errors are ignored if the client has
+ * disconnected.
+ */
 const teller = ({ mcpReq }: ServerContext): ((event: RunEvent.RunEvent) => void) => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return () => {}
@@ -76,7 +79,10 @@ const why: { readonly [E in Exclude<RunResult["ending"], "answered">]: string } 
   suspended: "The run is suspended"
 }
 
-/** A run without an answer is an error as MCP has them for tools: the client's model reads why. */
+/**
+ * Converts a run to a tool result. A run without an answer becomes an MCP tool error, so that the client's model can
+ * read the reason.
+ */
 const resultOf = (result: RunResult): CallToolResult => {
   const { answer, detail, ending, runId, spend } = result
   const _meta = { "divisi/run": { runId, ending, calls: spend.calls, costUsd: spend.costUsd } }
@@ -103,7 +109,7 @@ const serverOf = (run: Run, description: string = defaultDescription): McpServer
   return server
 }
 
-/** How this server runs a question; runs have the services of the effect that this is made in. */
+/** Creates a function that runs questions. Runs use the services in the context of this effect. */
 const runner = (options: Options): Effect.Effect<Run> =>
   Effect.map(Effect.context<never>(), (services) => {
     Tables.check("ConductorServer", options, table)
@@ -114,15 +120,15 @@ const runner = (options: Options): Effect.Effect<Run> =>
   })
 
 /**
- * Makes a server for a transport of the SDK: `server.connect(transport)`. Runs use the services in the context of this
- * effect.
+ * Creates a server for a transport of the MCP SDK: `server.connect(transport)`. Runs use the services in the context of
+ * this effect.
  */
 export const make = (options: Options): Effect.Effect<McpServer> =>
   Effect.map(runner(options), (run) => serverOf(run, options.description))
 
 /**
- * Serves one client over the standard input and output of this process, or over other streams, until the client closes
- * the input. Active runs are then stopped. Interrupting it ends the connection.
+ * Serves one client over standard input and output, or other streams, until the client closes the input. Active runs
+ * are then stopped. Interrupting the effect closes the connection.
  */
 export const stdio = Effect.fnUntraced(function* (
   options: Options,

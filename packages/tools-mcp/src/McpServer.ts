@@ -1,58 +1,58 @@
-/** The description of an MCP server: the program to start or the URL to call, and the allowed tools. */
+/** Configuration for an MCP server: the program to start or the URL to connect to, and the allowed tools. */
 import { Options } from "@divisi/core"
 import * as Redacted from "effect/Redacted"
 
-/** A string that may be a secret. Secrets are never shown in messages. */
+/** A string that may be a secret. Redacted values never appear in messages. */
 export type Secret = string | Redacted.Redacted<string>
 
 interface Common {
-  /** The tools that may be used, by their names on the server. Default: all. */
+  /** The allowed tools, by their names on the server. Default: all. */
   readonly tools?: ReadonlyArray<string> | undefined
   /**
-   * The tools that a person must approve before they run: all, none, or those with the given names on the server.
+   * The tools that require human approval before they run: all, none, or those with the given names on the server.
    * Default: all except those that the server declares read-only (`readOnlyHint`).
    */
   readonly needsApproval?: boolean | ReadonlyArray<string> | undefined
   /**
-   * The maximum time of a call without progress, in milliseconds. If it is exceeded, the call is cancelled. Default:
+   * Maximum time for a call without progress, in milliseconds. If it is exceeded, the call is cancelled. Default:
    * 60,000.
    */
   readonly timeoutMillis?: number | undefined
-  /** The maximum total time of a call that reports progress, in milliseconds. Default: ten times `timeoutMillis`. */
+  /** Maximum total time for a call that reports progress, in milliseconds. Default: ten times `timeoutMillis`. */
   readonly maxTimeoutMillis?: number | undefined
-  /** The time limit for starting the server and listing its tools, in milliseconds. Default: 30,000. */
+  /** Maximum time for starting the server and listing its tools, in milliseconds. Default: 30,000. */
   readonly startMillis?: number | undefined
   /**
-   * The maximum length of a result, in characters. Longer results are truncated, and the worker is notified. Default:
+   * Maximum length of a result, in characters. Longer results are truncated, and the worker is notified. Default:
    * 100,000.
    */
   readonly maxResultCharacters?: number | undefined
 }
 
-/** A server that is started as a process and communicates over standard input and output. */
+/** A server started as a child process, which communicates over standard input and output. */
 export interface StdioServer extends Common {
-  /** The program, which is searched on the PATH. It is started without a shell. */
+  /** The program, which is looked up in PATH and started without a shell. */
   readonly command: string
   readonly args?: ReadonlyArray<string> | undefined
   /**
-   * Environment variables, in addition to a short list of harmless ones such as PATH and HOME. The server receives no
-   * other variables of this process.
+   * Environment variables for the server, in addition to a short list of harmless ones such as PATH and HOME. Other
+   * variables of this process are not passed on.
    */
   readonly env?: Readonly<Record<string, Secret>> | undefined
-  /** The working directory of the server. Default: that of this process. */
+  /** Working directory of the server. Default: that of this process. */
   readonly cwd?: string | undefined
   readonly url?: undefined
 }
 
-/** A server with streamable HTTP. */
+/** A server that uses streamable HTTP. */
 export interface HttpServer extends Common {
   readonly url: string | URL
-  /** Headers for each request, such as `Authorization`. They are not sent to another host after a redirect. */
+  /** Headers for every request, such as `Authorization`. They are not sent to another host after a redirect. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined
   readonly command?: undefined
 }
 
-/** A server. */
+/** Configuration for an MCP server, started as a process or reached by URL. */
 export type McpServer = StdioServer | HttpServer
 
 const texts = Options.expects(
@@ -88,10 +88,10 @@ const shape = {
   maxResultCharacters: Options.limit
 } satisfies Options.ShapeOf<Record<keyof StdioServer | keyof HttpServer, unknown>>
 
-/** Fields for a server that is started, or for one that is reached by URL. */
+/** The option fields for each kind of server: one that is started, or one that is reached by URL. */
 const ofEither = { command: ["args", "env", "cwd"], url: ["headers"] } as const
 
-/** Throws an `OptionsError` if the description of a server is invalid. */
+/** Validates the configuration of a server. Throws an `OptionsError` if it is invalid. */
 export const check = (name: string, server: McpServer): void => {
   const what = `the MCP server "${name}"`
   if (!/^[A-Za-z0-9_-]{1,32}$/.test(name)) {
@@ -120,10 +120,10 @@ export const revealed = (values: Readonly<Record<string, Secret>> = {}): Record<
     Object.entries(values).map(([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
   )
 
-/** Shorter values, such as `1` or `true`, are not secrets, and occur in many messages. */
+/** Minimum length of a secret. Shorter values, such as `1` or `true`, are not secrets and occur in many messages. */
 const leastSecret = 6
 
-/** Returns a text without the server's secrets. */
+/** Removes the server's secrets from a text. */
 export const withoutSecrets = (server: McpServer, text: string): string =>
   Object.values(revealed(server.command === undefined ? server.headers : server.env))
     .flatMap((value) => [value, value.replace(/^\S+ /, "")])

@@ -1,9 +1,9 @@
 /**
- * Tools of MCP servers, for the runs of a Conductor.
+ * Makes tools from MCP servers available to the runs of a Conductor.
  *
  * A server is started or connected to when its tools are listed, and stopped when the scope closes. If a server fails
- * later, its tools return failed results and the run continues: if it dies, its active calls fail, and the next call
- * restarts it.
+ * later, its tools return failed results and the run continues: if its process exits, active calls fail, and the next
+ * call restarts it.
  */
 
 import { Nearest, type Options, type Tool } from "@divisi/core"
@@ -19,14 +19,14 @@ import { type Definition, read as readTools } from "./definitions.ts"
 import * as McpServer from "./McpServer.ts"
 import { read as readResult } from "./toolResult.ts"
 
-/** A server that did not start, a tool that does not exist, or an invalid tool. */
+/** A problem with a server or tool: the server did not start, the tool does not exist, or the tool is invalid. */
 export interface Problem {
   readonly server: string
   readonly detail: string
 }
 
 /**
- * The tools of some servers.
+ * Service that provides the tools of several servers.
  *
  * **Example**
  *
@@ -44,14 +44,20 @@ export interface Problem {
 export class McpTools extends Context.Service<
   McpTools,
   {
-    /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
+    /**
+     * The tools, to be passed to a run as `tools`. A tool's name consists of the server's name, `__`, and the tool's
+     * name on the server.
+     */
     readonly tools: ReadonlyArray<Tool.Tool>
-    /** The servers that did not start, invalid tools, and requested tools that do not exist. */
+    /** Servers that did not start, invalid tools, and requested tools that do not exist. */
     readonly problems: ReadonlyArray<Problem>
   }
 >()("@divisi/tools-mcp/McpTools") {}
 
-/** Servers by name. The name is the prefix of their tools' names: letters, digits, `_` and `-`, at most 32. */
+/**
+ * Server configurations keyed by name. The name becomes the prefix of the tools' names: at most 32 letters, digits, `_`
+ * and `-`.
+ */
 export type McpServers = Readonly<Record<string, McpServer.McpServer>>
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -60,14 +66,17 @@ export type McpServers = Readonly<Record<string, McpServer.McpServer>>
 
 const mostOfName = 64
 
-/** A short text that differs where the given one does. */
+/** Returns a short hash of a text. */
 const digest = (text: string): string => {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return (hash >>> 0).toString(36)
 }
 
-/** A name that all vendors take; one that had to be changed ends in a digest, so that two do not become one. */
+/**
+ * Returns a tool name that every vendor accepts. If the name had to be changed, it ends with a hash, so that different
+ * tools keep different names.
+ */
 const nameOf = (server: string, tool: string): string => {
   const whole = `${server}__${tool}`
   const allowed = whole.replace(/[^A-Za-z0-9_-]/g, "_")
@@ -77,8 +86,8 @@ const nameOf = (server: string, tool: string): string => {
 }
 
 /**
- * Returns the server's schema unchanged. The server itself has to validate arguments, so that an unreadable schema does
- * not disable a tool.
+ * Returns the server's schema unchanged. Arguments are validated only by the server, so that a schema that cannot be
+ * compiled does not disable a tool.
  */
 const inputOf = (
   schema: Tool.JsonSchema
@@ -157,14 +166,15 @@ const ofServer = Effect.fnUntraced(function* (
 })
 
 /**
- * Starts or connects to all servers in parallel, and lists their tools.
+ * Starts or connects to all servers in parallel and lists their tools.
  *
  * **Details**
  *
  * A server that does not start has no tools, and invalid tools are omitted; `problems` gives the reasons. Servers are
- * stopped when the scope closes: their input is closed, and a server that still runs after two seconds is stopped with
- * all of its child processes (SIGTERM, and SIGKILL two seconds later). Tools are listed once; if a tool is removed
- * later, its calls fail. Fails with an `OptionsError` if the description of a server is invalid.
+ * stopped when the scope closes: their input is closed, and a server that is still running after two seconds is stopped
+ * together with its child processes (SIGTERM, then SIGKILL after another two seconds). Tools are listed once; if a
+ * server removes a tool later, calls to it fail. Fails with an `OptionsError` if the configuration of a server is
+ * invalid.
  */
 export const make = Effect.fnUntraced(function* (
   servers: McpServers
@@ -185,6 +195,6 @@ export const make = Effect.fnUntraced(function* (
   })
 })
 
-/** Provides the tools of servers as a service for the lifetime of the layer. */
+/** Provides the tools of the given servers as a service. Servers are stopped when the layer is released. */
 export const layer = (servers: McpServers): Layer.Layer<McpTools, Options.OptionsError> =>
   Layer.effect(McpTools, make(servers))

@@ -1,6 +1,6 @@
 /**
- * The connection to one MCP server: it is opened on demand, and reopened by the next call if the server has died. Every
- * failure is a text for its reader and contains no secret.
+ * The connection to one MCP server. It is opened on demand, and reopened by the next call if the server has exited.
+ * Failures are readable messages that contain no secrets.
  */
 
 import type { Tool } from "@divisi/core"
@@ -24,11 +24,11 @@ import { HttpTransport } from "./httpTransport.ts"
 import { type McpServer, withoutSecrets } from "./McpServer.ts"
 import { ProcessTransport } from "./processTransport.ts"
 
-/** A server that tools can be called of. Failures are for people and models. */
+/** A server whose tools can be called. Failures are messages readable by users and models. */
 export interface Connection {
-  /** The tools as the server lists them, unread. */
+  /** Lists the tools in the server's format, not yet parsed. */
   readonly list: Effect.Effect<ReadonlyArray<unknown>, string>
-  /** The result as the server gives it, unread. */
+  /** Calls a tool and returns the result in the server's format, not yet parsed. */
   readonly call: (
     definition: Definition,
     input: Record<string, unknown>,
@@ -36,7 +36,7 @@ export interface Connection {
   ) => Effect.Effect<unknown, string>
 }
 
-/** An open connection, and what its server wrote for people before it died. */
+/** An open connection, and the error output of its server. */
 interface Open {
   readonly client: LenientClient
   readonly transport: Transport
@@ -47,28 +47,31 @@ const defaultStartMillis = 30_000
 
 const defaultTimeoutMillis = 60_000
 
-/** If it reports progress, a call may take so many times its time. */
+/** The maximum time for a call that reports progress, as a multiple of its timeout. */
 const progressFactor = 10
 
-/** The longest time that a timer takes. */
+/** The maximum delay that a timer accepts, in milliseconds. */
 const maxTimer = 2 ** 31 - 1
 
 const timeoutOf = ({ timeoutMillis = defaultTimeoutMillis }: McpServer): number => Math.min(timeoutMillis, maxTimer)
 
-/** The longest that a call may take, in milliseconds, however much progress it reports. */
+/** Returns the maximum total time for a call, in milliseconds, regardless of its progress. */
 export const maxTimeoutOf = (server: McpServer): number => {
   const { maxTimeoutMillis = timeoutOf(server) * progressFactor } = server
   return Math.min(Math.max(maxTimeoutMillis, timeoutOf(server)), maxTimer)
 }
 
-/** A list with more pages, entries or characters is assumed to have no end. */
+/** Limits for a tool list. A list with more pages, entries or characters is assumed to be endless. */
 const maxPages = 64
 const maxEntries = 10_000
 const maxListCharacters = 32_000_000
 
 const anything = { "~standard": { version: 1, vendor: "divisi", validate: (value: unknown) => ({ value }) } } as const
 
-/** The SDK refuses a list for one odd tool, and a result for one odd piece: lists and results are read here instead. */
+/**
+ * A client that parses lists and results leniently. The SDK rejects a whole list because of one invalid tool, and a
+ * whole result because of one invalid part.
+ */
 class LenientClient extends Client {
   override request = ((request: { readonly method: string }, ...rest: ReadonlyArray<unknown>) => {
     const isRead =
@@ -92,7 +95,7 @@ const timeoutIn = ({ data }: SdkError): unknown => (data as { readonly timeout?:
 const isTimeout = (error: unknown): error is SdkError =>
   error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout && timeoutIn(error) !== undefined
 
-/** The SDK puts all issues of a schema into its message, as JSON over many lines: the first one is the reason. */
+/** Returns only the first issue of a schema error. The SDK's message contains all issues as multi-line JSON. */
 const withoutDump = (message: string): string => {
   const at = message.search(/\[\s*\{/)
   if (at < 0) return message
@@ -112,7 +115,7 @@ const httpText = ({ data }: SdkHttpError): string => {
   return typeof text === "string" ? text : ""
 }
 
-/** The status of a failure, and the server's words. */
+/** Formats an HTTP error with its status and the server's message. */
 const httpMessage = (error: SdkHttpError): string => {
   const { status, statusText } = error
   const words = httpText(error)
@@ -124,7 +127,10 @@ const httpMessage = (error: SdkHttpError): string => {
   return `HTTP ${status}${said === "" ? "" : `: ${said}`}`
 }
 
-/** `fetch` says why it failed in its cause alone, and where several addresses were tried in a code. */
+/**
+ * Returns the message for an error. `fetch` gives the reason only in its cause, and only as a code if several addresses
+ * were tried.
+ */
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof SdkHttpError) return httpMessage(error)
@@ -137,11 +143,11 @@ const messageOf = (error: unknown): string => {
 
 const told = (said: string): string => (said === "" ? "" : ` (it said: ${said})`)
 
-/** Whether a server over HTTP no longer knows the session, for example after a restart. */
+/** Whether an HTTP server no longer has the session, for example after a restart. */
 const isForgotten = (error: unknown): boolean =>
   error instanceof SdkHttpError && (error.status === 404 || (error.status === 400 && /session/i.test(httpText(error))))
 
-/** The characters of all texts and keys in a value, and one for each other value; without recursion. */
+/** Counts the characters in all strings and keys of a value, plus one for each other value, without recursion. */
 const charactersIn = (value: unknown): number => {
   let characters = 0
   const pending: Array<unknown> = [value]
@@ -157,7 +163,7 @@ const charactersIn = (value: unknown): number => {
   return characters
 }
 
-/** Returns all pages of the list; empty for a server without tools. */
+/** Lists all pages of tools; empty for a server without tools. */
 const listAll = async (client: LenientClient, options: object): Promise<ReadonlyArray<unknown>> => {
   if (client.getServerCapabilities()?.tools === undefined) return []
   const tools: Array<unknown> = []
@@ -172,7 +178,7 @@ const listAll = async (client: LenientClient, options: object): Promise<Readonly
       throw new Error(`its list of tools has more than ${maxEntries} entries or ${maxListCharacters} characters`)
     }
     for (const tool of listed.tools) tools.push(tool)
-    // A repeated cursor would list the same pages without end.
+    // A repeated cursor would cause an endless loop.
     if (typeof listed.nextCursor !== "string" || cursors.has(listed.nextCursor)) return tools
     cursor = listed.nextCursor
     cursors.add(cursor)
@@ -180,7 +186,7 @@ const listAll = async (client: LenientClient, options: object): Promise<Readonly
   throw new Error(`its list of tools has more than ${maxPages} pages`)
 }
 
-/** Creates a connection without starting anything. A started server ends with the scope. */
+/** Creates a connection without starting the server. A server started later is stopped when the scope closes. */
 export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
@@ -202,7 +208,7 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
               {
                 signal,
                 timeout: timeoutOf(server),
-                // Asks the server to report its progress, which extends the time. The executor has the last word.
+                // Requests progress reports, which extend the timeout. The executor enforces the final limit.
                 resetTimeoutOnProgress: true,
                 onprogress: ({ message, ...progress }) =>
                   onProgress(
@@ -218,7 +224,7 @@ export const make = (server: McpServer): Effect.Effect<Connection, never, Scope.
     }
   )
 
-/** A server that must first be downloaded needs more time. */
+/** Adds a hint to a startup error: a server that must first be downloaded needs more time. */
 const whyNot = (error: unknown): string =>
   `${messageOf(error)}${isTimeout(error) ? " (raise startMillis to give it more time)" : ""}`
 
@@ -227,7 +233,7 @@ const startMillis = ({ startMillis = defaultStartMillis }: McpServer): number =>
 const reopened = (server: McpServer) => {
   let opening: Promise<Open> | undefined
   let isEnded = false
-  /** All that were started and may not have ended. */
+  /** All transports that were started and may still be open. */
   const transports = new Set<Transport>()
 
   const close = async (transport: Transport) => {
@@ -243,14 +249,14 @@ const reopened = (server: McpServer) => {
     transports.add(transport)
     let problem = ""
     client.onerror = (error: Error & { readonly code?: unknown }) => {
-      // A failed write to a process that has ended is not the cause.
+      // A failed write to an exited process is a consequence, not the cause.
       if (error.code !== "EPIPE") problem = messageOf(error)
     }
     try {
       await client.connect(transport, { timeout: startMillis(server) })
     } catch (error) {
       void close(transport)
-      // Nearly all servers use the protocol of 2025. Others report it.
+      // Nearly all servers use the 2025 protocol version. Others report that it is unsupported.
       if (mode === "legacy" && error instanceof UnsupportedProtocolVersionError) return start("auto")
       const why = new Set([whyNot(error), problem].filter((text) => text !== ""))
       throw new Error(`it did not start: ${[...why].join(": ")}${told(said())}`)
@@ -258,7 +264,7 @@ const reopened = (server: McpServer) => {
     return { client, transport, said }
   }
 
-  /** The open connection. If it fails or ends, it is discarded, and the next call restarts the server. */
+  /** Returns the open connection. If it fails or ends, it is discarded, and the next call restarts the server. */
   const open = (): Promise<Open> => {
     if (opening !== undefined) return opening
     const started = start()

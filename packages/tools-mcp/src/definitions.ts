@@ -1,10 +1,10 @@
 /**
- * The tools that a server lists. Each is read by itself: a tool that cannot be read costs that tool, and the reason is
- * given in words.
+ * Parses the tools listed by a server. Each tool is parsed separately, so an invalid one is omitted with the reason,
+ * and the others remain available.
  */
 import type { Tool } from "@divisi/core"
 
-/** A tool as a server describes it. */
+/** A tool definition from a server. */
 export interface Definition {
   readonly name: string
   readonly description: string | undefined
@@ -13,23 +13,23 @@ export interface Definition {
   readonly isReadOnly: boolean
 }
 
-/** A list that was read: its tools, and what is wrong with the others. */
+/** A parsed list: the valid tools, and the problems with the others. */
 export interface Listed {
   readonly tools: ReadonlyArray<Definition>
   readonly problems: ReadonlyArray<string>
 }
 
-/** Upper bounds of a definition: values in it, levels, and characters of its texts. */
+/** Limits for a tool definition: number of values, nesting depth, and characters. */
 const maxNodes = 20_000
 const maxDepth = 100
 const maxCharacters = 250_000
 const maxName = 256
 
-/** Upper bounds of a list: every request of a run carries its tools. */
+/** Limits for a tool list, which is part of every request in a run. */
 const maxTools = 1_000
 const maxListCharacters = 1_000_000
 
-/** The maximum number of references that lead to each other, and of problems that are reported. */
+/** Maximum number of chained references, and of problems that are reported. */
 const maxReferences = 50
 const maxProblems = 20
 
@@ -40,14 +40,14 @@ const isRecord = (value: unknown): value is Fields =>
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? `${value}`).slice(0, 60)
 
-/** A definition that cannot be used. */
+/** Thrown if a tool definition cannot be used. */
 class Unreadable extends Error {}
 
 const refuse = (why: string): never => {
   throw new Unreadable(why)
 }
 
-/** Refuses a definition that is too large, before anything reads it. Returns its characters. */
+/** Rejects a definition that is too large, before it is parsed. Returns its number of characters. */
 const sizeOf = (definition: unknown): number => {
   let nodes = 0
   let characters = 0
@@ -72,7 +72,7 @@ const sizeOf = (definition: unknown): number => {
   return characters
 }
 
-/** The schema that a reference at the root names, within the same schema. */
+/** Resolves a reference at the root of a schema to a definition within the same schema. */
 const referenced = (schema: Fields, seen: ReadonlyArray<string> = []): Fields => {
   const { $ref, ...rest } = schema
   if ($ref === undefined) return schema
@@ -90,11 +90,13 @@ const referenced = (schema: Fields, seen: ReadonlyArray<string> = []): Fields =>
   return referenced({ ...target, ...rest }, [...seen, $ref])
 }
 
-/** Returns the schema of arguments, which are an object. A schema without a type is assumed to describe one. */
+/**
+ * Returns the schema for arguments, which must be an object. A schema without a type is assumed to describe an object.
+ */
 const inputOf = (schema: unknown): Tool.JsonSchema => {
   if (schema === undefined || schema === null || schema === true) return { type: "object" }
   if (!isRecord(schema)) return refuse(`its schema is ${shown(schema)}, not a JSON Schema`)
-  // Vendors read one dialect, and some refuse the name of any.
+  // Vendors support a single JSON Schema dialect, and some reject a schema that names one.
   const { $schema: _, ...root } = referenced(schema)
   const { properties, required, type, ...rest } = root
   const types = type === undefined || type === null ? ["object"] : [type].flat()
@@ -112,7 +114,7 @@ const textIn = (value: unknown): string | undefined => (typeof value === "string
 
 const definitionOf = (name: string, tool: Fields): Definition => {
   const { annotations, description, execution, inputSchema, outputSchema, title } = tool
-  // The SDK has the messages of tasks and no client for them.
+  // The SDK defines the messages for tasks, but has no client for them.
   if (isRecord(execution) && execution.taskSupport === "required")
     refuse("it runs only as an MCP task, and tasks are not supported")
   return {
@@ -124,13 +126,13 @@ const definitionOf = (name: string, tool: Fields): Definition => {
   }
 }
 
-/** The first problems, and how many more there are. */
+/** Returns the first problems, and the number of remaining ones. */
 const first = (problems: ReadonlyArray<string>): ReadonlyArray<string> =>
   problems.length <= maxProblems
     ? problems
     : [...problems.slice(0, maxProblems), `${problems.length - maxProblems} more of its tools have problems`]
 
-/** Reads a list. Of two tools with one name the first is taken. */
+/** Parses a tool list. If two tools have the same name, the first one is used. */
 export const read = (tools: ReadonlyArray<unknown>): Listed => {
   const known = new Map<string, Definition>()
   const problems: Array<string> = []

@@ -1,6 +1,6 @@
 /**
- * A server over streamable HTTP. Every request gets an answer, or an error as soon as its answer can no longer come: when
- * its stream has ended, when the body has no answer, or when the answer has a wrong shape.
+ * Connects to a server over streamable HTTP. Every request gets an answer, or an error as soon as no answer can arrive:
+ * its stream has ended, the body contains no answer, or the answer is invalid.
  */
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { type HttpServer, revealed } from "./McpServer.ts"
@@ -10,7 +10,7 @@ type Id = string | number
 
 type SendOptions = Parameters<StreamableHTTPClientTransport["send"]>[1]
 
-/** The id of the request in a body; `undefined` of a notification. */
+/** Returns the id of the request in a body; `undefined` for a notification. */
 const requestIn = (body: unknown): Id | undefined => {
   if (typeof body !== "string") return undefined
   const { id, method } = JSON.parse(body) as { readonly id?: Id; readonly method?: string }
@@ -18,7 +18,8 @@ const requestIn = (body: unknown): Id | undefined => {
 }
 
 /**
- * Returns a body that fails once it exceeds the limit. The stream of a server's own messages can stay open for days.
+ * Returns a stream that fails once it exceeds the size limit. The limit does not apply to the stream for
+ * server-initiated messages, which can stay open for days.
  */
 const bounded = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
   let left = maxBytes
@@ -38,7 +39,7 @@ const json = (messages: ReadonlyArray<JSONRPCMessage>): Response =>
 
 const ignore = () => {}
 
-/** The answer in a body of JSON. */
+/** Parses the answer in a JSON body. */
 const whole = (text: string, id: Id): Response => {
   let value: unknown
   try {
@@ -52,14 +53,14 @@ const whole = (text: string, id: Id): Response => {
   )
   if (isAnswered) return json(messages)
   let why = "it sent no answer to this request"
-  // An error without an id can be of no other request.
+  // An error without an id can only belong to this request.
   messagesIn(value, ({ message }) => {
     why = message
   })
   return json([...messages, errorFor(id, why)])
 }
 
-/** The data of an event, with a message of a wrong shape in the shape that the SDK reads. */
+/** Returns the data of an event. An invalid message is converted to one that the SDK can read. */
 const event = (text: string): string => {
   const lines = text.split(/\r\n|\n|\r/)
   const data = lines.flatMap((line) => (/^data(?::|$)/.test(line) ? [line.replace(/^data:? ?/, "")] : [])).join("\n")
@@ -74,7 +75,7 @@ const event = (text: string): string => {
   return messages.map((message) => [...rest, `data: ${JSON.stringify(message)}`].join("\n")).join("\n\n")
 }
 
-/** The events of a stream, each read by itself. */
+/** Parses the events of a stream individually. */
 const events = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> => {
   let rest = ""
   const end = /\r\n\r\n|\n\n|\r\r/
@@ -83,7 +84,7 @@ const events = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
     .pipeThrough(
       new TransformStream<string, string>({
         transform: (chunk, controller) => {
-          // Only the new text, and what may be the beginning of an end before it, is looked through.
+          // Searches only the new text, plus any preceding characters that may be part of a separator.
           const from = Math.max(0, rest.length - 3)
           rest += chunk
           if (!end.test(rest.slice(from))) return
@@ -99,7 +100,7 @@ const events = (body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> =>
     .pipeThrough(new TextEncoderStream())
 }
 
-/** `fetch` for the SDK. */
+/** A `fetch` implementation for the SDK. */
 const reading: typeof fetch = async (input, init) => {
   const response = await fetch(input, init)
   const id = init?.method === "POST" ? requestIn(init.body) : undefined
@@ -122,7 +123,7 @@ const reading: typeof fetch = async (input, init) => {
   })
 }
 
-/** The transport for a server at a URL. */
+/** Transport for a server at a URL. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   constructor({ headers, url }: HttpServer) {
     super(new URL(url), { requestInit: { headers: revealed(headers) }, fetch: reading })
@@ -133,7 +134,7 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     const { id } = message
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.()
-      // If the answer has come, the SDK knows the id no more.
+      // If the answer has already arrived, the SDK ignores the id.
       this.onmessage?.(errorFor(id, "its stream ended without an answer"))
     }
     return super.send(message, { ...options, onRequestStreamEnd })

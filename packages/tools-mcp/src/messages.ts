@@ -1,4 +1,7 @@
-/** Messages of a server as the SDK takes them. An answer of a wrong shape becomes an error, so that its caller gets it. */
+/**
+ * Converts messages from a server to a form that the SDK accepts. An invalid answer becomes an error, so that the
+ * caller receives it.
+ */
 import {
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
@@ -8,15 +11,15 @@ import {
 } from "@modelcontextprotocol/client"
 
 /**
- * Maximum size of a server's message. A result of 10 MB is read, and truncated by its reader; an endless one is
- * stopped.
+ * Maximum size of a message from a server, in bytes. A result of 10 MB is accepted and truncated later; an endless one
+ * is aborted.
  */
 export const maxBytes = 16 * 1024 * 1024
 
-/** The error for a message that has become too large. */
+/** Creates the error for a message that exceeds the size limit. */
 export const tooLarge = (): Error => new Error(`it sent more than ${maxBytes / 1024 / 1024} MB at once`)
 
-/** The code of an internal error in JSON-RPC. */
+/** The JSON-RPC code for internal errors. */
 const internalError = -32_603
 
 const maxShown = 100
@@ -26,7 +29,7 @@ type Id = string | number
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** An answer that is an error, in the server's place. */
+/** Creates an error response to a request on behalf of the server. */
 export const errorFor = (id: Id, message: string, code: number = internalError): JSONRPCMessage => ({
   jsonrpc: "2.0",
   id,
@@ -61,13 +64,13 @@ const answerOf = (id: Id, message: Readonly<Record<string, unknown>>): JSONRPCMe
       result === undefined ? "its answer has no result" : `its answer is ${kindOf(result)}, not an object`
     )
   }
-  // The SDK holds the metadata to a schema, and nothing here reads it.
+  // The SDK validates the metadata, which is not used here.
   const { _meta, ...rest } = result
   const bare = { jsonrpc: "2.0" as const, id, result: rest }
   return isJSONRPCResultResponse(bare) ? bare : errorFor(id, "its answer cannot be read")
 }
 
-/** Returns the messages in a parsed JSON value; an invalid value is reported. */
+/** Returns the messages in a parsed JSON value; invalid ones are reported. */
 export const messagesIn = (value: unknown, report: (error: Error) => void): ReadonlyArray<JSONRPCMessage> => {
   if (Array.isArray(value)) return value.flatMap((one) => (Array.isArray(one) ? [] : messagesIn(one, report)))
   if (isJSONRPCRequest(value) || isJSONRPCNotification(value)) return [value]

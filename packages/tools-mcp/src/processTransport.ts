@@ -1,6 +1,7 @@
 /**
- * A server as a process: messages are lines on its standard input and output. It is the head of a process group, as most
- * servers are started by a wrapper (npx, uvx, `sh -c`), and the group ends with the connection.
+ * Runs a server as a child process that exchanges messages as lines on its standard input and output. The process leads
+ * a process group, because most servers are started through a wrapper (npx, uvx, `sh -c`); the whole group is stopped
+ * with the connection.
  */
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { StringDecoder } from "node:string_decoder"
@@ -11,15 +12,20 @@ import spawn from "cross-spawn"
 import { revealed, type StdioServer } from "./McpServer.ts"
 import { maxBytes, messagesIn, tooLarge } from "./messages.ts"
 
-/** Time for a server to end once its input is closed, and again after SIGTERM. */
+/** Time for a server to exit after its input is closed, and again after SIGTERM, in milliseconds. */
 const graceMillis = 2_000
 
-/** Time for its last words once it has ended: a program that it started may hold its output open. */
+/**
+ * Time to read remaining output after a server has exited, in milliseconds. A program that it started may keep the
+ * output open.
+ */
 const outputMillis = 1_000
 
 const maxSaid = 4_000
 
-/** Variables for certificates: without them, a program behind a company's proxy, such as npx, cannot connect. */
+/**
+ * Environment variables for certificates. Without them, programs such as npx cannot connect through a corporate proxy.
+ */
 const certificates = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"]
 
 const trusted = (): Record<string, string> =>
@@ -30,7 +36,7 @@ const trusted = (): Record<string, string> =>
     })
   )
 
-/** Gives the lines of a stream; an endless one ends it. */
+/** Splits a stream into lines. A line that exceeds the size limit closes the stream. */
 const lineReader = (onLine: (line: string) => void, onTooLarge: () => void) => {
   const decoder = new StringDecoder("utf8")
   let pieces: Array<string> = []
@@ -51,14 +57,14 @@ const lineReader = (onLine: (line: string) => void, onTooLarge: () => void) => {
   }
 }
 
-/** The line that says most: the last one that has an error in it, or else the last. */
+/** Returns the most informative line: the last one that mentions an error, otherwise the last one. */
 const gist = (text: string): string => {
   const lines = text.split("\n").map((line) => line.replace(/\p{Cc}+/gu, " ").trim())
   const line = lines.findLast((line) => /error/i.test(line)) ?? lines.findLast((line) => line !== "") ?? ""
   return line.slice(0, 300)
 }
 
-/** The transport of a server that is started. */
+/** Transport for a server that is started as a process. */
 export class ProcessTransport implements Transport {
   onclose: (() => void) | undefined
   onerror: ((error: Error) => void) | undefined
@@ -73,7 +79,7 @@ export class ProcessTransport implements Transport {
     this.#server = server
   }
 
-  /** Returns its error output, in one line. */
+  /** Returns the server's error output as one line. */
   said(): string {
     return gist(this.#said)
   }
@@ -81,7 +87,7 @@ export class ProcessTransport implements Transport {
   start(): Promise<void> {
     const { args = [], command, cwd, env } = this.#server
     const environment = { ...getDefaultEnvironment(), ...trusted(), ...revealed(env) }
-    // cross-spawn finds npx.cmd and the like on Windows.
+    // cross-spawn resolves `npx.cmd` and similar commands on Windows.
     const child = ProcessGroup.start(
       [command, ...args],
       { env: environment, stdio: "pipe", cwd },
@@ -105,7 +111,7 @@ export class ProcessTransport implements Transport {
       stream.on("error", (error) => this.onerror?.(error))
     }
     const soon = () => void setTimeout(() => this.#over(), outputMillis).unref()
-    // A server that closes its output can answer no more.
+    // A server that has closed its output cannot answer.
     child.stdout.once("end", () => {
       soon()
       void this.close()
@@ -127,7 +133,7 @@ export class ProcessTransport implements Transport {
     try {
       value = JSON.parse(line)
     } catch {
-      // Some servers log on their output, too.
+      // Some servers also write logs to their output.
       this.onerror?.(new Error(`it wrote a line that is not JSON: ${line.slice(0, 100)}`))
       return
     }
@@ -156,7 +162,7 @@ export class ProcessTransport implements Transport {
     })
   }
 
-  /** Closes its input, and stops the process group of a server that keeps running. */
+  /** Closes the server's input, and stops its process group if it keeps running. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

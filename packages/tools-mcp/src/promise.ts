@@ -1,4 +1,4 @@
-/** Tools of MCP servers for `@divisi/core/promise`. */
+/** Tools from MCP servers for `@divisi/core/promise`. */
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
@@ -9,22 +9,26 @@ export type { McpServers, Problem } from "./McpTools.ts"
 
 /** The tools of running servers. */
 export interface OpenTools extends AsyncDisposable {
-  /** The tools, for the option `tools` of a run. A name is the server's name, `__`, and the tool's own. */
+  /**
+   * The tools, to be passed to a run as `tools`. A tool's name consists of the server's name, `__`, and the tool's name
+   * on the server.
+   */
   readonly tools: McpTools.McpTools["Service"]["tools"]
-  /** The servers that did not start, invalid tools, and requested tools that do not exist. */
+  /** Servers that did not start, invalid tools, and requested tools that do not exist. */
   readonly problems: McpTools.McpTools["Service"]["problems"]
   /** Stops the servers. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Starts or connects to MCP servers and lists their tools. They are stopped by `close`, or at the end of the block with
- * `await using`.
+ * Starts or connects to MCP servers and lists their tools. Servers are stopped by `close`, or at the end of the block
+ * with `await using`.
  *
  * **Details**
  *
- * A server that does not start has no tools, and `problems` gives the reason. If one dies later, its calls fail, and
- * the next call restarts it. The promise is rejected with an `OptionsError` if a server is described incorrectly.
+ * A server that does not start has no tools, and `problems` gives the reason. If a server exits later, its active calls
+ * fail, and the next call restarts it. The promise rejects with an `OptionsError` if the configuration of a server is
+ * invalid.
  *
  * **Example**
  *

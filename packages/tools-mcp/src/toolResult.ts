@@ -1,10 +1,13 @@
-/** The result of an MCP server for a call, as core shows it to a worker. Each piece is read by itself. */
+/**
+ * Parses the result of a call to an MCP server into the form that core shows to a worker. Each part is parsed
+ * separately.
+ */
 
 import type { Tool } from "@divisi/core"
 import type { Content, ContentPart } from "@divisi/core/Message"
 import { fromJsonSchema } from "@modelcontextprotocol/client"
 
-/** A result that was read. */
+/** A parsed result. */
 export interface Result {
   readonly content: Content
   readonly isError: boolean
@@ -23,7 +26,7 @@ const kind = (value: unknown): string => (isText(value) ? `"${value.slice(0, 60)
 
 const isBase64 = (data: unknown): data is string => isText(data) && /^[A-Za-z0-9+/_-]+={0,2}$/.test(data)
 
-/** Few models read other bytes than pictures, so a line says that they are there. */
+/** Returns a line of text that represents binary content, because few models accept media other than images. */
 const notShown = (what: string, mediaType: string, data: string): ContentPart =>
   text(`[${what}: ${mediaType}, ${Math.floor((data.length * 3) / 4)} bytes, not shown]`)
 
@@ -60,12 +63,18 @@ const partOf = (block: unknown): ContentPart => {
   }
 }
 
-/** Larger schemas and values are not checked, nor those whose check is not linear in the value. */
+/**
+ * Limits for output validation. Larger schemas and values are not validated, nor are schemas whose validation may take
+ * more than linear time.
+ */
 const maxSchemaCharacters = 20_000
 const maxValueCharacters = 1_000_000
 const isSlow = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|uniqueItems|format)":/
 
-/** Returns the violation of the tool's declared schema by structured content; `undefined` if it is valid. */
+/**
+ * Validates structured content against the tool's output schema. Returns the violation; `undefined` if the content is
+ * valid.
+ */
 const missOf = (schema: Tool.JsonSchema, value: unknown): string | undefined => {
   if (value === undefined) return "it has no structured content"
   try {
@@ -79,7 +88,7 @@ const missOf = (schema: Tool.JsonSchema, value: unknown): string | undefined => 
       .join("; ")
       .slice(0, 300)
   } catch {
-    // A schema that is invalid, or a value that is nested too deep, says nothing about the result.
+    // An invalid schema or a value nested too deeply does not show that the result is wrong.
     return undefined
   }
 }
@@ -91,8 +100,8 @@ const contentOf = (parts: ReadonlyArray<ContentPart>): Content => {
 }
 
 /**
- * Reads a result. Structured content counts if there is no other, as servers give it as text, too. `undefined` if the
- * result has no content in any form.
+ * Parses a result. Structured content is used only if there is no other content, because servers also send it as text.
+ * Returns `undefined` if the result has no content in any form.
  */
 export const read = (result: unknown, output: Tool.JsonSchema | undefined): Result | undefined => {
   if (!isRecord(result)) return undefined
@@ -104,7 +113,7 @@ export const read = (result: unknown, output: Tool.JsonSchema | undefined): Resu
       isError: true
     }
   const blocks = content === undefined || content === null ? [] : [content].flat()
-  // `toolResult` is how the first version of the protocol had it.
+  // The first protocol version named this field `toolResult`.
   const value = structuredContent ?? toolResult
   if (blocks.length === 0 && value === undefined && !Array.isArray(content) && !isError) return undefined
   const parts =
