@@ -1,4 +1,4 @@
-/** Sandboxes for untrusted programs, each with its own isolation. */
+/** Sandboxes for untrusted programs, with different kinds of isolation. */
 export * as BubblewrapSandbox from "./sandbox/BubblewrapSandbox.ts"
 export * as ContainerSandbox from "./sandbox/ContainerSandbox.ts"
 export * as LocalPythonSandbox from "./sandbox/LocalPythonSandbox.ts"

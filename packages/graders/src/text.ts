@@ -1,3 +1,3 @@
-/** Graders for words and letters. */
+/** Graders for answers in words or letters. */
 export * as LetterGrader from "./text/LetterGrader.ts"
 export * as TextGrader from "./text/TextGrader.ts"

@@ -351,7 +351,8 @@ const mismatch = (gold: Expression, answer: Expression): Decision => {
 }
 
 /**
- * Whether a decimal is a rounding of a value to its number of places. Integers such as `3 \approx 4` are not accepted.
+ * Whether a decimal is a rounding of a value to its number of places. An integer value must match exactly: `3 \approx
+ * 4` is rejected.
  */
 const isNear = (left: Expression, right: Expression): boolean => {
   const [a, b, rounded] = [approximate(left), approximate(right), exact(right)]

@@ -1,22 +1,22 @@
-/** Cuts normalised notation into tokens. */
+/** Splits normalized notation into tokens. */
 import { isShortUnit } from "./Units.ts"
 
-/** A piece of notation with a meaning of its own. */
+/** A token of normalized notation. */
 export interface Token {
   readonly type: "number" | "letter" | "word" | "command" | "text" | "symbol"
-  /** A command without its backslash, a text without its braces. */
+  /** The text of the token: a command without its backslash, or text without its braces. */
   readonly text: string
-  /** Whether white space stands before it. */
+  /** Whether white space precedes the token. */
   readonly isSpaced: boolean
 }
 
-/** More tokens than this are no answer. */
+/** Maximum number of tokens. Longer texts are not answers. */
 const maxTokens = 600
 
 const pattern =
   /(?<space>\s+)|(?<number>(?:\d{1,3}(?:,\d{3})+(?![\d])|\d+)(?:\.\d+)?|\.\d+)(?<exponent>[eE][+-]?\d{1,4}(?![\d.]))?|\\(?:text|name)\s*\{(?<text>[^{}]*)\}|\\(?<command>[a-zA-Z]+|[{}|])|(?<word>[a-zA-Z]+)|(?<rowEnd>\\\\)|(?<symbol>[^\s])/gy
 
-/** Names that plain text gives functions and constants, without a backslash. */
+/** Names of functions and constants that plain text writes without a backslash. */
 const names = new Set(
   "sin cos tan cot sec csc arcsin arccos arctan asin acos atan sinh cosh tanh ln log exp sqrt abs floor ceil pi infinity infty inf oo and or in theta alpha beta lambda phi frac union binom".split(
     " "
@@ -25,13 +25,13 @@ const names = new Set(
 
 const isWord = (text: string, isAlone: boolean) => text.length > 3 || (text.length === 3 && isAlone) || /o/i.test(text)
 
-/** Short names of units that are also names of other things. */
+/** Unit symbols that are also ordinary words or function names. */
 const isHomonym = /^(?:in|sec)$/
 
-/** What may stand behind a unit. */
+/** Matches what may follow a unit. */
 const unitEnd = /^\s*(?:$|[\^.,;)²³/])/
 
-/** Whether a unit may stand behind a token. */
+/** Whether a unit may follow a token. */
 const isMeasurable = (before: Token | undefined): boolean =>
   before?.type === "number" ||
   before?.type === "word" ||
@@ -64,9 +64,9 @@ const numberTokens = (text: string, isSpaced: boolean, splitsThousands: boolean)
 }
 
 /**
- * The tokens of normalised notation; `undefined` when there are too many.
+ * Splits normalized notation into tokens. Returns `undefined` if there are too many.
  *
- * With `splitsThousands`, `1,234` is two numbers instead of one.
+ * If `splitsThousands` is `true`, `1,234` is read as two numbers instead of one.
  */
 export const tokens = (normalised: string, splitsThousands = false): ReadonlyArray<Token> | undefined => {
   const found: Array<Token> = []

@@ -1,6 +1,6 @@
-/** Answers that a text marks: in boxes, in tags, in JSON. */
+/** Finds answers that a text marks: in boxes, tags or JSON. */
 
-/** An answer that a text marks, and where. */
+/** A marked answer and its position in the text. */
 export interface Statement {
   readonly start: number
   readonly end: number
@@ -11,7 +11,7 @@ export interface Statement {
 // Boxes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Where the group that opens at `start` closes; `undefined` when it does not. */
+/** Returns the end of the group that opens at `start`, or `undefined` if it is not closed. */
 const groupEnd = (text: string, start: number, limit = text.length): number | undefined => {
   let depth = 0
   for (let at = start; at < Math.min(limit, text.length); at++) {
@@ -27,11 +27,11 @@ const opening = /\\(?:(?:begin)?(?:f?boxed|fbox|framebox)|bbox\s*(?:\[[^\]]{0,20
 
 const environment = /\\begin\s*\{boxed\}([\s\S]{1,2000}?)\\end\s*\{boxed\}/g
 
-/** What is in a box within a box, without the inner one. */
+/** Replaces a nested box with its content. */
 const opened = (content: string): string =>
   /\\f?box/.test(content) ? content.replace(/\\(?:f?boxed|fbox|framebox)\s*(?=\{)/g, "") : content
 
-/** The boxes of a text that are in no other box. */
+/** Returns the outermost boxes of a text. */
 export const boxes = (text: string): ReadonlyArray<Statement> => {
   const found: Array<Statement> = []
   let covered = 0
@@ -56,11 +56,11 @@ export const boxes = (text: string): ReadonlyArray<Statement> => {
   ].sort((a, b) => a.start - b.start)
 }
 
-/** What may stand between boxes that are one answer: commas, "and", "or", and the name of the next value. */
+/** Matches text that joins boxes to one answer: commas, "and", "or" and the name of the next value. */
 const joint =
   /^[\s$.]*(?:(?:,|;|\band\b|\bor\b|\\text\s*\{\s*(?:and|or)\s*\}|\\\(|\\\)|\\,|\\quad)[\s$]*)+(?:[a-zA-Z](?:_\{?\w+\}?)?\s*=\s*)?$/
 
-/** With the name before it, where one is given: `x = \boxed{5}`, or the bound `n \le \boxed{5}`. */
+/** Extends a box by the name or bound directly before it: `x = \boxed{5}`, `n \le \boxed{5}`. */
 const named = (text: string, { content, start }: Statement): string => {
   const [, name, sign] =
     /(?:^|[\s$(,[])((?![ei]\s*=)[a-zA-Z](?:_\{?\w+\}?)?)\s*(=|[<>≤≥]|\\(?:le|ge)(?:q|qslant)?(?![a-z]))\s*$/.exec(
@@ -69,7 +69,7 @@ const named = (text: string, { content, start }: Statement): string => {
   return name === undefined || /[=<>]/.test(content) ? content : `${name} ${sign} ${content}`
 }
 
-/** Boxes, those with nothing but commas, "and" or "or" between them as one. */
+/** Returns the boxed answers. Boxes separated only by commas, "and" or "or" are joined to one answer. */
 export const boxed = (text: string): ReadonlyArray<Statement> => {
   const groups: Array<Statement & { readonly isMany: boolean }> = []
   for (const one of boxes(text)) {
@@ -95,7 +95,10 @@ export const boxed = (text: string): ReadonlyArray<Statement> => {
 // Tags and JSON
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Tags of answers, looked for one by one: a pattern of both takes time quadratic in tags that are never closed. */
+/**
+ * Returns the answers in tags. Opening and closing tags are searched separately, because a combined pattern takes
+ * quadratic time on many unclosed tags.
+ */
 export const tagged = (text: string): ReadonlyArray<Statement> => {
   const found: Array<Statement> = []
   let open: { readonly at: number; readonly end: number } | undefined
@@ -114,7 +117,7 @@ const key = /["'](?:final[_ ]?)?(?:answer|ans|result|solution)["']\s*:\s*/gi
 const quoted =
   /^"((?:[^"\\]|\\.){0,2000})"|^'((?:[^'\\]|\\.){0,2000})'|^(?:\{\s*["']value["']\s*:\s*)?(-?\d[\d.eE+-]*)(?=\s*[,}\n])/
 
-/** A JSON string's text. LaTeX that is not escaped stays as it is. */
+/** Decodes a JSON string. Unescaped LaTeX is left unchanged. */
 const unescaped = (text: string): string => {
   if (
     /(?<!\\)(?:\\\\)*\\[^"\\/bfnrtu]/.test(text) ||
@@ -128,13 +131,13 @@ const unescaped = (text: string): string => {
   }
 }
 
-/** Whether an object says of its own answer that it does not count. */
+/** Whether a JSON object marks its answer as invalid. */
 const isDisowned = (object: string): boolean =>
   /"(?:is_?)?(?:correct|valid|final|verified|solved)"\s*:\s*(?:false|"(?:false|no)")|"(?:status|state|verdict|type|kind|label|review|note|comment)"\s*:\s*"[^"]{0,60}\b(?:withdrawn|retracted|rejected|wrong|incorrect|invalid|discarded|superseded|draft|tentative|guess\w*|example|placeholder|not|error|failed|unverified)\b/i.test(
     object
   )
 
-/** The answers of objects such as `{"answer": "5"}`. */
+/** Returns the answers in JSON objects such as `{"answer": "5"}`. */
 export const inJson = (text: string): ReadonlyArray<Statement> => {
   if (!/[{,]\s*["'](?:final|ans|result|solution)/i.test(text)) return []
   const matches = [...text.matchAll(key)].slice(-40)
@@ -161,7 +164,7 @@ const struck =
 
 const cancelled = /\\(?:[bx]?cancel|sout|st|cancelto\{[^{}]{0,50}\})\s*(?=\{)/g
 
-/** Without what is struck out or is a comment. */
+/** Removes struck-out text and comments. */
 export const withoutStruck = (text: string): string => {
   const plain = /~~[\s\S]*~~|<\/(?:del|s|strike|blockquote)>|\[\/quote\]|-->|^[ \t]*%/im.test(text)
     ? text.replace(struck, " ")

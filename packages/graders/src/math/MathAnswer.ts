@@ -1,10 +1,10 @@
 /**
  * Extracts the final answer from a model's text: boxed, tagged, labeled, in a formula, or the whole text.
  *
- * An answer counts only if the text asserts it, not if the text asks about it, assumes, quotes, negates, guesses or
- * retracts it, or shows it as a format example. If several answers are asserted, the last one counts if the text
- * corrects the others or continues from them; otherwise the text has no answer. Prose without a marked answer has an
- * answer only if its last sentence contains exactly one number, because guessing would give credit by chance.
+ * An answer counts only if the text asserts it. It does not count if the text asks about it, assumes, quotes, negates,
+ * guesses or retracts it, or shows it as a format example. If several answers are asserted, the last one counts if the
+ * text corrects the others or continues from them; otherwise the text has no answer. Prose without a marked answer has
+ * an answer only if its last sentence contains exactly one number, because guessing would give credit by chance.
  */
 import { answerWords, joinedWords, resultWords } from "../internal/answerWords.ts"
 import {
@@ -37,7 +37,7 @@ import {
   words
 } from "./Prose.ts"
 
-/** An asserted answer. It is final where the text calls it the answer; else it may be a step on the way. */
+/** An asserted answer. It is final if the text calls it the answer; otherwise it may be an intermediate result. */
 interface Claim extends Statement {
   readonly isFinal: boolean
   readonly isMark: boolean
@@ -50,31 +50,37 @@ interface Claim extends Statement {
 const label =
   /(?:\*\*|__)?(?<![a-zA-Z\d])(?:the\s+)?(?:final|correct|overall|right|true|actual)?\s*(?:answer|result|solution|value)s?(?:\s+set)?\s*(?:(?:\*\*|__)?\s*[:;]\s*(?:\*{1,3}|_{1,2})?|(?:,\s*(?:then|therefore|thus|hence)\s*,)?\s+(?:is|are|equals?|(?:must|should|would)\s+be|(?:comes?|turns?) (?:out )?to(?: be)?)\b(?:\s+(?:therefore|thus|then|hence|simply|just|exactly|indeed))?\s*(?:\*\*|__)?:?|\s*=(?!=)|\s+[—–-]+\s)\s*|(?:#{1,6} *(?:\*\*)?|\*\*|__)(?:final )?answer:?(?:\*\*|__)?:? *\n+\s*|(?<![^\n])[\s>*_-]*(?:final )?answer[*_:]* *\n+[=-]{3,} *\n+\s*|(?<![^\n])[>*_ -]*(?:final|ans\.?)[*_]*\s*[:=][*_]*\s*|(?<![^\n])\s*(?:⇒|→|∴|=>)\s*|(?<![^\n])ans\.\s+|(?<![^\n])\|\s*(?:final )?answer\s*\|\s*\n\s*\|[-: ]+\|\s*\n\s*\|\s*|####\s*/gi
 
-/** "A: 5", on a line of its own. */
+/** The label "A: 5" on a separate line. */
 const shortLabel = /(?<![^\n])[>*_ -]*A[*_]*:[*_]*\s*/g
 
-/** "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
+/** Labels in other languages: "Antwort: 5", "La respuesta final es 5", "答えは5です", "Cevap 5". */
 const foreignLabel = new RegExp(
   `(?:(?<!\\p{L})(?:(?:odp|rép|resp|risp|antw|отв|відп)\\.|${answerWords.replace(/^answer\|/, "")}|${resultWords})\\p{L}{0,8}|${joinedWords})(?:\\*\\*)?(?:\\s+\\p{L}[\\p{L}\\p{M}]*){0,2}?\\s*(?:\\*\\*)?\\s*(?:[:：=]|\\s[—–-]\\s|(?<=\\s)(?:ist|lautet|beträgt|est|es|é|è|e|är|er|is|on|jest|to|wynosi|je|este|adalah|ialah|là|είναι|равен|равна|равно|дорівнює|это|є|هو|هي|היא|הוא|হল|হলো|aynı)(?:\\s+(?:also|donc|por tanto|somit|daher|quindi|tedy|jadi|então|dus))?\\s|(?:是|为|為|は|은|는|คือ|เท่ากับ)|\\s+(?=[-−]?\\d|\\$|\\\\[([f]|\\*\\*\\d))(?:\\*\\*)?\\s*`,
   "giu"
 )
 
-/** The same again in brackets behind an answer in bold, where it is no second answer: "**Answer: 10** (i.e., n = 10)". */
+/**
+ * The same answer repeated in parentheses after a bold answer, which is not a second answer: "**Answer: 10** (i.e., n =
+ * 10)".
+ */
 const explained = /(?:\*\*|__)\s*\((?![^()]*\b(?:or|not|maybe|perhaps|possibly|probably|guess\w*)\b)[^()]*\)[.!]?$/i
 
-/** Verbs and signs that end a sentence behind its answer, in languages that put them there. */
+/** Verbs and symbols that end a sentence after its answer, in languages with this word order. */
 const ending = /\s*(?:です|である|となります|になります|だ|입니다|이다|है|हैं|است|['’]?[dt][ıiuü]r|\||।|。)+\s*$/u
 
-/** Of more marks, or labels, only the last ones are read. */
+/** Maximum number of marks and of labels that are read, counted from the end. */
 const maxStatements = 40
 
-/** More characters behind a label are no answer. */
+/** Maximum length of the text after a label, in characters. */
 const maxStatement = 4000
 
-/** "The value of $k$ is **4**." has a part in bold. */
+/** Whether part of a sentence is bold: "The value of $k$ is **4**." */
 const isBoldWithin = (said: string): boolean => /^[^*\n]*[^*\s][^*\n]*\*\*[^*\n]+\*\*[.!。]?$/.test(said)
 
-/** What is behind a label, and where it begins: its formula when it begins with one, else up to the end of the sentence. */
+/**
+ * Returns the text after a label with its position: a formula if the text starts with one, otherwise the rest of the
+ * sentence.
+ */
 const behindLabel = (text: string, match: RegExpExecArray): (Statement & { readonly from: number }) | undefined => {
   const start = match.index + /^\s*/.exec(match[0])![0].length
   const rest = text.slice(match.index + match[0].length, match.index + match[0].length + maxStatement)
@@ -110,7 +116,7 @@ const labelled = (text: string): ReadonlyArray<Statement & { readonly from: numb
 const reversed =
   /(?<![^\s(])(\$[^$\n]{1,80}\$|-?\d[\d.,/]*|\*\*[^*\n]{1,40}\*\*) (?:(?:is|must be) (?:thus |therefore |hence )?|as )(?:the|my|our) (?:final |correct |right )?answer\b(?! (?:to|of|for))|(?<![^\n])(-?\d[\d.,/]*) it is\b/gi
 
-/** Answers before their label: "5 is the answer". */
+/** Finds answers that precede their label: "5 is the answer". */
 const before = (text: string): ReturnType<typeof labelled> =>
   [...text.matchAll(reversed)]
     .slice(-maxStatements)
@@ -124,13 +130,16 @@ const before = (text: string): ReturnType<typeof labelled> =>
 
 const valueLike = /\d|\\[a-zA-Z]|\$/
 
-/** Words that say something of an answer, and not what it is. */
+/** Words that comment on an answer without stating it. */
 const remark =
   /^(?:an?|the|in|as|also|indeed|correct|right|wrong|true|reasonable|valid|verified|unique|positive|negative|given|shown|below|above|boxed|rounded|expressed|independent|consistent|confirmed|clear|simplified|exact|found|based|already|now|therefore|thus|not)\b/i
 
 const saysAnswer = new RegExp(`\\banswer\\b|\\bfinal\\b|####|\\bans\\b|^\\W*A\\W*$|${answerWords}|${joinedWords}`, "iu")
 
-/** Whether a label says another answer behind a marked one: "so the final answer is 6", not "the answer is an integer". */
+/**
+ * Whether a label after a marked answer states another answer: "so the final answer is 6", but not "the answer is an
+ * integer".
+ */
 const isClear = (text: string, { content, end, start }: Statement): boolean => {
   const marker = text.slice(start, end)
   if (!saysAnswer.test(marker.replace(content, ""))) return false
@@ -144,7 +153,7 @@ const isClear = (text: string, { content, end, start }: Statement): boolean => {
 
 const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.start && inner.end <= outer.end
 
-/** The answer within tags: in its own box, behind its own label, or all of it. */
+/** Returns the answer within tags: the content of a nested box, the text after a nested label, or the whole content. */
 const withinTags = (statement: Statement): Statement => {
   const inner = statement.content.trim()
   const content = boxed(inner).at(-1)?.content ?? labelled(inner).at(-1)?.content ?? inner
@@ -160,20 +169,20 @@ const marksOf = (text: string): ReadonlyArray<Statement & { readonly isFinal: bo
   return [...tags, ...outside.map((one) => ({ ...one, isFinal: false }))].sort((a, b) => a.end - b.end)
 }
 
-/** What a text asserts, and what it only mentions, in its order. */
+/** The asserted and the merely mentioned answers in a text, in order. */
 interface Reading {
   readonly claims: ReadonlyArray<Claim>
-  /** The answers that are only mentioned. */
+  /** Answers that are mentioned but not asserted. */
   readonly mentions: ReadonlyArray<Statement>
-  /** The text with placeholders for its formulas and marks. */
+  /** The text with placeholders for formulas and marks. */
   readonly plain: string
 }
 
-/** Whether a label's own sentence denies its value behind it. */
+/** Whether the sentence of a labeled answer denies it afterwards. */
 const isDeniedIn = (text: string, { end, from, start }: Span & { readonly from: number }): boolean =>
   isDeniedAbroad(text.slice(start, end), /[^\d]*$/.exec(text.slice(Math.max(from, end - 200), end))![0])
 
-/** A doubt that trails off behind a value: "42... or so I'd like to believe". */
+/** A doubt that trails off after a value: "42... or so I'd like to believe". */
 const trailing = /(?:\.\.\.|…)\s*(?:or|but|if|maybe|perhaps|though|well|unless|i|we|no|wait|hmm)\b/i
 
 const read = (text: string): Reading => {
@@ -214,7 +223,10 @@ const rules = { anyOrder: true, bareValues: true }
 const isSame = (a: string, b: string): boolean =>
   a === b || decideText(a, b, rules).correct || decideText(b, a, rules).correct
 
-/** Whether an earlier claim is another answer that nothing takes back, and that is no step on the way to the last one. */
+/**
+ * Whether an earlier claim contradicts the last one: it is a different answer that is neither retracted nor an
+ * intermediate result.
+ */
 const isRival = (plain: string, earlier: Claim, last: Claim): boolean => {
   const between = plain.slice(Math.max(earlier.end, last.start - maxStatement), last.start + (last.isMark ? 0 : 20))
   if (last.isMark && last.isFinal && earlier.isMark && !earlier.isFinal) return false
@@ -227,7 +239,10 @@ const correction =
 
 const concluding = /^\W*(?:so|thus|hence|therefore|finally|in total|altogether|in conclusion)\b/i
 
-/** What a text says behind a marked answer, where it corrects it or concludes from it. */
+/**
+ * Returns the answer that a text states after a marked one, if it corrects the marked answer or draws a conclusion from
+ * it.
+ */
 const afterthought = (tail: string, isMark: boolean): string | undefined => {
   const last = lastSentence(tail)
   if (last === undefined) return undefined
@@ -235,7 +250,7 @@ const afterthought = (tail: string, isMark: boolean): string | undefined => {
   return isCorrected || (isMark && concluding.test(last)) ? asserted(last) : undefined
 }
 
-/** Whether a later sentence says the marked answer once more, with more around it: "hence $x + y = 12$". */
+/** Whether a later sentence repeats the marked answer within a larger expression: "hence $x + y = 12$". */
 const repeats = (later: string, answer: string): boolean => {
   const bare = (text: string) => text.replace(/[\s$]/g, "")
   const [whole, part] = [bare(later), bare(answer)]
@@ -244,7 +259,7 @@ const repeats = (later: string, answer: string): boolean => {
   return !/[\w.,]$/.test(whole.slice(0, at)) && !/^(?:[\w^!]|[.,]\d)/.test(whole.slice(at + part.length))
 }
 
-/** The last claim, unless the text takes it back or asserts another one as well. */
+/** Returns the last claim, unless the text retracts it or also asserts a different answer. */
 const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Claim | undefined => {
   const last = claims.at(-1)!
   const tail = text.slice(last.end)
@@ -263,11 +278,13 @@ const decided = (text: string, plain: string, claims: ReadonlyArray<Claim>): Cla
 const endMark =
   /(?<=\S)(?:\s|\$|\\\(|\\hfill)*(?:\\blacksquare|\\square|\\Box|\\qed(?:here|symbol)?|\\checkmark|\bQ\.\s?E\.\s?D\.?|\bQED\.?|[∎■□◼▪]|(?<=\d\s*)#|\\end\{proof\}|\(End of proof\)|\bDone\.|(?<=\n\s*)(?:-{3,}|\*{3,}|#{1,6}))[\s$\\)]*$/
 
-/** How sure a model says it is behind its answer, where that is at least as sure as not. */
+/** Statements of confidence after an answer, if the stated confidence is at least 50 %. */
 const confidence =
   /(?<=\S)\s*\n[\s*_>-]*(?:overall |my )?(?:confidence|certainty)(?: level| score)?[*_]*\s*[:=][*_\s]*(?:very |quite |fairly )?(?:high|full|certain|complete|medium|moderate|(?:0?\.[5-9]\d*|1(?:\.0+)?|(?:[5-9]\d|100)(?:\.\d+)?\s?%|[6-9](?:\.\d+)?\s?\/\s?10|10\s?\/\s?10|[45]\s?\/\s?5)(?![\d.]))[^\n\d]{0,20}$/i
 
-/** Without what models write behind an answer for no reader: marks of turns and of ends, and the hope that it is right. */
+/**
+ * Removes trailing text that is not meant for the reader: end-of-turn markers, and the hope that the answer is correct.
+ */
 const withoutTail = (text: string): string =>
   text
     .replace(/(?<=\S)\s*<\|[\s\S]*$/, "")
@@ -275,7 +292,7 @@ const withoutTail = (text: string): string =>
     .replace(/(?<=\S)\s*[✓✔✅☑🎉🙂😊]\uFE0F?\s*$/u, "")
     .replace(/(?<=\S)\s+I hope (?:it|this|that)\b[^.\n]{0,40}\.?$/i, "")
 
-/** Without the mark at the end of a proof, which is short. */
+/** Removes a mark at the end of a proof. Only the last characters are searched, because the mark is short. */
 const withoutEndMark = (text: string): string => {
   const from = Math.max(0, text.length - 60)
   const cut = text.slice(0, from) + text.slice(from).replace(endMark, "")
@@ -292,11 +309,11 @@ const heading = new RegExp(
   "giu"
 )
 
-/** A sign of dollars that would begin a formula of words: "$5 per day and $20 in total". */
+/** A dollar sign that would otherwise start a formula of words: "$5 per day and $20 in total". */
 const price =
   /(?<![\\$\w])\$(?=\d[\d,.]*(?: [^$\n\\]{0,80}[a-zA-Z]{3}[^$\n\\]{0,80}| ?[=+−–×÷*/-] ?| ?[+−–×÷*/-][^$\n\\]{0,40}= ?)\*{0,2}\$\d)/g
 
-/** With digits of ASCII, and with LaTeX's displays and headings as Markdown has them. */
+/** Normalizes digits to ASCII, and converts LaTeX displays and headings to Markdown. */
 const inPlainSigns = (text: string): string => {
   const digits = /[\u0660-\uff19]/.test(text)
     ? text.replace(/[٠-٩۰-۹०-९০-৯๐-๙０-９]/g, (digit) => {
@@ -318,17 +335,17 @@ const inPlainSigns = (text: string): string => {
     .replace(heading, "$1: ")
 }
 
-/** Without the fence around the whole text. */
+/** Removes the fence around a text. */
 const withoutFence = (text: string): string => /^(?:```|~~~)\w*\n([^`]*)\n(?:```|~~~)$/.exec(text)?.[1] ?? text
 
-/** How a sentence begins that states a number in words: "So the number of triangles is four". */
+/** Start of a sentence that states a number in words: "So the number of triangles is four". */
 const statement =
   /(?:^[\s*_]*|\b(?:is|are|equals|to be|(?:we|i) (?:get|find|have|obtain)|has|contains|takes?|needs?|costs?|leaves?|runs?|walks?|earns?|gets?|makes?|answer|total|result)(?: (?:exactly|precisely|just|therefore|thus|a total of))?\s*[:*_]*\s*)$/i
 
-/** A predicate at the end of a sentence with other numbers in it: "The remainder of its division by 9 is four". */
+/** A predicate at the end of a sentence that contains other numbers: "The remainder of its division by 9 is four". */
 const stating = /(\b(?:is|are|equals|leaves)\s+)([a-z][a-z -]{2,60}?)([.!]?)$/
 
-/** With digits for the number in words of the last sentence, where that has one alone and states it. */
+/** Converts number words in the last sentence to digits, if the sentence states a single number. */
 const withNumerals = (text: string): string => {
   const last = lastSentence(text)
   if (last === undefined || last.length > 300) return text
@@ -353,7 +370,7 @@ const scientific = /(?<=\d\s?[×x*·]\s?10|(?<![\w.])10)(⁻?[⁰¹²³⁴⁵⁶
 const ratio =
   /(\bratio\b[^.\n]{0,80}?\b(?:is|equals|be)(?: exactly)?[\s*]+)(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)(?=[*.!]*\s*$)/i
 
-/** With numbers in one notation where prose has them otherwise: "two to the tenth", "2 to 3", "1 million", "10⁻⁵". */
+/** Normalizes numbers as written in prose: "two to the tenth", "2 to 3", "1 million", "10⁻⁵". */
 const withPlainNumbers = (text: string): string =>
   withScales(withNumerals(text.replace(chance, (_, top, bottom) => `${withDigits(top)}/${withDigits(bottom)}`)))
     .replace(
@@ -362,7 +379,7 @@ const withPlainNumbers = (text: string): string =>
     )
     .replace(ratio, "$1$2:$3")
 
-/** The answer of prose in words: "The function is even.", "Yes, since both are." */
+/** Extracts an answer in words: "The function is even.", "Yes, since both are." */
 const inWords = (text: string): string | undefined => {
   const found = withWordAnswer(text)
   if (found === undefined) return undefined
@@ -370,7 +387,7 @@ const inWords = (text: string): string | undefined => {
   return isAsserted(plain, found) && !isRetracted(plain, found.end) ? found.content : undefined
 }
 
-/** What prose says that marks nothing, where its last sentence with a value in it asserts it. */
+/** Extracts the answer from prose without marks, if the last sentence with a value asserts it. */
 const inProse = (written: string): string | undefined => {
   const text = withPlainNumbers(written)
   if (/^\W*(?:true|false)\b\s*[.:;,—–]/i.test(text)) return inWords(text)
@@ -396,15 +413,15 @@ const inProse = (written: string): string | undefined => {
   return said.length < text.length && isRetracted(plain, span.end) ? undefined : found
 }
 
-/** A relation, or the value of a function, in a conclusion, of which prose may see the number alone. */
+/** A relation or function value in a conclusion, from which prose extraction may only pick the number. */
 const functional = /[<>≤≥]|(?<!\p{L})(?:arc)?(?:ln|log|exp|sin|cos|tan|cot|sec|csc)(?!\p{L})/u
 
 const joinedScript = /(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Hangul}|\p{Script=Thai}){2}/u
 
-/** Whether a text is of a script without spaces between words, with a value in it. */
+/** Whether a text is in a script without spaces between words and contains a value. */
 const isJoined = (text: string): boolean => joinedScript.test(text) && /[\d$\\]/.test(text)
 
-/** Signs before a value that is all there is: "= 15", "~15". */
+/** Removes a leading symbol from a text that is otherwise only a value: "= 15", "~15". */
 const withoutSign = (text: string): string =>
   text
     .replace(/^~[^~\n]{1,40}~\s*(?:→|->|=>)?\s*(?=[-\d])/, "")
@@ -413,14 +430,14 @@ const withoutSign = (text: string): string =>
 
 const approximately = /^(?:about|around|almost|nearly|approximately|approx\.?|roughly)\s+/i
 
-/** The value in a sentence behind a label, if nothing in the sentence denies it. */
+/** Returns the value in a labeled sentence, if the sentence does not deny it. */
 const inSentence = (text: string): string | undefined => {
   if (/^\W*(?:no|not|none|nothing|never)\b/i.test(text)) return undefined
   const found = conclusion(text, true)
   return found !== undefined && isUndenied(masked(text, [found]), found) ? found.content : undefined
 }
 
-/** The text behind a label: a value, or prose that states one. */
+/** Extracts the answer from the text after a label: a value, or prose that states one. */
 const fromLabel = (content: string): string => {
   const plain = plainValue(content)
   const isProse =
@@ -429,12 +446,12 @@ const fromLabel = (content: string): string => {
 }
 
 /**
- * Returns the final answer in a text, unchanged; `undefined` if the text does not contain one.
+ * Returns the final answer in a text, verbatim, or `undefined` if the text does not contain one.
  *
  * **Details**
  *
- * The first of these: the last asserted `\boxed{…}` (with matching braces), `<answer>…</answer>` or `{"answer": …}`,
- * unless a later sentence states another answer; the text after the last "the answer is", "Answer:" or "####"; the
+ * Uses the first of these: the last asserted `\boxed{…}` (with balanced braces), `<answer>…</answer>` or `{"answer":
+ * …}`, unless a later sentence states another answer; the text after the last "the answer is", "Answer:" or "####"; the
  * whole text, if it is a formula or a few words; the last formula; the only number in the last sentence. After "about",
  * the answer starts with `≈`. If two different answers are asserted, there is no answer.
  *
@@ -465,7 +482,7 @@ export const extract = (text: string): string | undefined => {
   const unclear = claims.at(-1)
   if (unclear !== undefined) return isRetracted(plain, unclear.end) ? undefined : fromLabel(unclear.content)
   const mentioned = mentions.reduce((most, { end }) => Math.max(most, end), 0)
-  // What is only mentioned is no answer; what is said after it may be one.
+  // Mentioned answers do not count, but the text after them may contain an answer.
   const rest =
     mentioned === 0
       ? said
@@ -496,7 +513,7 @@ export const extract = (text: string): string | undefined => {
 }
 
 /**
- * Whether the last sentence of a text states an answer in words, such as "Alice" or "even", without marking it.
+ * Whether the last sentence of a text states an answer in words without marking it, such as "Alice" or "even".
  *
  * **Example**
  *

@@ -1,11 +1,11 @@
 /**
  * Grades mathematical answers in LaTeX or plain text, and reports which rule decided.
  *
- * The rungs, in order: normalized text; exact fractions; numbers to 80 digits; sets and lists; tuples; intervals;
+ * Rungs are tried in order: normalized text; exact fractions; numbers to 80 digits; sets and lists; tuples; intervals;
  * matrices; relations; identity of formulas, evaluated at generic points; and computer algebra, in a thread that is
- * killed if it takes too long. All rungs before the last one run in bounded time in the current thread.
+ * terminated if it takes too long. All rungs except the last run in bounded time in the current thread.
  *
- * Answers that cannot be proven equal are wrong, because a grader must not give credit by mistake.
+ * An answer that cannot be proven equal is wrong, because a grader must not give credit by mistake.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -21,14 +21,14 @@ import type { Rules } from "./Relations.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The rule that decided; `none` if no rule could prove that the answers are equal or different. */
+/** The rule that decided. `none` if no rule could prove that the answers are equal or different. */
 export type Rung = LadderRung
 
-/** The settings that differ between benchmarks. */
+/** Settings that differ between benchmarks. */
 export interface Options extends Partial<Rules> {
-  /** The name of the grader. Default: `math`. */
+  /** Name of the grader. Default: `math`. */
   readonly name?: string | undefined
-  /** Replaces the prover that all graders of a process share; `false` disables computer algebra. */
+  /** The prover to use. Default: one shared by all graders in the process. `false` disables computer algebra. */
   readonly algebra?: Algebra.Algebra | false | undefined
 }
 
@@ -51,11 +51,11 @@ const table = {
 // Comparing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What only computer algebra understands. */
+/** Notation that only computer algebra can evaluate. */
 const needsAlgebra =
   /\\(?:int|iint|sum|prod|lim|gcd|lcm|Gamma|zeta|max|min|varphi|det|frac\s*\{\s*d\s*\})(?![a-zA-Z])|!|\\binom/
 
-/** What it does not understand well enough to be asked. */
+/** Notation that computer algebra does not support reliably. */
 const isBeyondAlgebra =
   /\\(?:text|mbox|mathrm|begin|pm|mp|in|cup|bmod|pmod|mod|overline|bar|prime|angle|infty\s*[)\]])(?![a-zA-Z])|[<>=≤≥,;']|!\s*!|[a-zA-Z]{4,}(?<!\\[a-zA-Z]*)/
 
@@ -65,7 +65,7 @@ const formula = (text: string) =>
     .replace(/^\\[([]|\\[)\]]$/g, "")
     .replace(/\\[,;:! ]/g, " ")
 
-/** Without the signs that sums and lists of arguments need. */
+/** Removes symbols that occur in sums and argument lists. */
 const bare = (text: string) =>
   text.replace(/_\s*\{\s*[a-zA-Z]\s*=[^{}=,]*\}/g, "").replace(/\\(gcd|lcm|max|min)\s*\([\d\s,]*\)/g, "\\$1")
 
@@ -76,8 +76,8 @@ const isForAlgebra = (gold: string, answer: string): boolean =>
   !isBeyondAlgebra.test(bare(answer))
 
 /**
- * Compares two answers with the rungs that need no other thread. The order matters: the answer `x = 5` is correct for
- * the reference `5`, but `5` is not correct for `x = 5`.
+ * Compares two answers with the rungs that run in the current thread. The order of arguments matters: the answer `x =
+ * 5` is correct for the reference `5`, but `5` is not correct for `x = 5`.
  *
  * **Example**
  *
@@ -92,7 +92,7 @@ const isForAlgebra = (gold: string, answer: string): boolean =>
 export const compare = (gold: string, answer: string, rules: Partial<Rules> = {}): Decision =>
   decideText(gold, answer, { ...strict, ...rules })
 
-/** Like {@link compare}, with computer algebra for undecided cases. */
+/** Like {@link compare}, but uses computer algebra for undecided cases. */
 export const prove = (
   gold: string,
   answer: string,
@@ -122,21 +122,21 @@ const proveOpen = (
 const golden = (reference: string) =>
   /\\f?box/.test(reference) ? (MathAnswer.extract(reference) ?? reference) : reference
 
-/** The words of a gold answer that is nothing else, such as `\\text{Evelyn}`. */
+/** Returns the words of a gold answer that consists only of words, such as `\\text{Evelyn}`. */
 const wordsOf = (gold: string): string | undefined =>
   /^[\s$]*(?:\\(?:text|mbox|textbf|mathrm)\s*\{)?\s*(\p{L}{2,}(?:[ -]\p{L}+){0,2})\s*\}?[\s$.]*$/u.exec(gold)?.[1]
 
-/** Questions whose answer may be a time of the day. */
+/** Matches questions whose answer may be a time of day. */
 const asksForTime = /\b(?:time|clock|o'clock|[ap]\.?m\.?|when|noon|midnight|hours?|arrives?|departs?|schedule)\b/i
 
 /**
- * Makes a grader for mathematical answers.
+ * Creates a grader for mathematical answers.
  *
  * **Details**
  *
- * By default, comma-separated values must be in order, values in `{…}` or joined by "and" may be in any order, and `5`
- * is not correct for `x = 5`. MATH asks for "all solutions, separated by commas", so {@link math500} is more lenient in
- * both respects.
+ * By default, comma-separated values must be in the order of the reference, values in `{…}` or joined by "and" may be
+ * in any order, and `5` is not correct for `x = 5`. MATH asks for "all solutions, separated by commas", so {@link
+ * math500} is more lenient in both respects.
  *
  * **Example**
  *
@@ -159,7 +159,7 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
   ...Verdict.graderEffect(options.name ?? "math", (reference, answer, task) => {
     const extracted = MathAnswer.extract(answer)
     const gold = golden(reference)
-    // Golds such as "odd $n$" are equal as they stand, though extraction would cut them.
+    // Gold answers such as "odd $n$" are equal as written, although extraction would truncate them.
     if (extracted !== answer && answer.length < 60 + 3 * gold.length && isSameText(gold, answer, strict)) {
       return Effect.succeed(Verdict.make({ correct: true, rung: "text", extracted: answer }))
     }
@@ -187,5 +187,5 @@ const grading = (options: Options): Verdict.AnswerGrader => ({
 /** Grades mathematical answers, strictly. */
 export const math: Verdict.AnswerGrader = make()
 
-/** Grades like MATH: accepts comma-separated values in any order, and `5` for `x = 5`. */
+/** Grades MATH answers: accepts comma-separated values in any order, and `5` for `x = 5`. */
 export const math500: Verdict.AnswerGrader = make({ name: "math500", anyOrder: true, bareValues: true })

@@ -1,8 +1,8 @@
-/** Sums, products and multiples of matrices, as the matrix that they come to. */
+/** Evaluates sums, products and multiples of matrices. */
 import type { Expression } from "./Expression.ts"
 import { some } from "./Expression.ts"
 
-/** Rows of entries. */
+/** The rows of a matrix. */
 export type Rows = ReadonlyArray<ReadonlyArray<Expression>>
 
 const map = (rows: Rows, change: (entry: Expression) => Expression): Rows => rows.map((row) => row.map(change))
@@ -25,7 +25,7 @@ const product = (a: Rows, b: Rows): Rows | undefined => {
   return a.map((row) => b[0]!.map((_, x) => entry(row, x)))
 }
 
-/** Factors in their order: numbers may stand anywhere among matrices. */
+/** Multiplies factors in order. Scalars may appear anywhere among the matrices. */
 const factors = (items: ReadonlyArray<Expression>): Rows | undefined => {
   const numbers = items.filter((item) => !isOfMatrices(item))
   const matrices = items.filter(isOfMatrices).map(rowsOf)
@@ -36,7 +36,7 @@ const factors = (items: ReadonlyArray<Expression>): Rows | undefined => {
 
 const isOfMatrices = (expression: Expression): boolean => some(expression, ({ type }) => type === "matrix")
 
-/** The rows of a matrix, or of what is reckoned with matrices; `undefined` for anything else. */
+/** Evaluates a matrix expression to its rows. Returns `undefined` for anything else. */
 export const rowsOf = (expression: Expression): Rows | undefined => {
   switch (expression.type) {
     case "matrix":
@@ -58,7 +58,7 @@ export const rowsOf = (expression: Expression): Rows | undefined => {
   }
 }
 
-/** The entries of a column, which may be written as a point. */
+/** Returns the entries of a column vector, which may be written as a point. */
 export const columnOf = (expression: Expression): ReadonlyArray<Expression> | undefined => {
   const rows = rowsOf(expression)
   return rows !== undefined && rows.length > 1 && hasShape(rows, rows.length, 1) ? rows.flat() : undefined

@@ -1,16 +1,16 @@
-/** Values with their units: `5 m`, `30°`, `10 %`. */
+/** Values with units: `5 m`, `30°`, `10 %`. */
 import { exact } from "./Evaluate.ts"
 import { type Expression, variables } from "./Expression.ts"
 import * as Rational from "./Rational.ts"
 import { factor, isKnown, none, type Unit, unitOf } from "./Units.ts"
 
-/** A value, and the unit behind it. */
+/** A value with its unit. */
 export interface Measured {
   readonly value: Expression
   readonly unit: Unit
 }
 
-/** Takes an expression apart into its value and its unit; {@link none} where it has none. */
+/** Splits an expression into a value and a unit. The unit is {@link none} if there is no unit. */
 export const measured = (expression: Expression): Measured => {
   switch (expression.type) {
     case "quantity": {
@@ -37,7 +37,7 @@ const lastName = (expression: Expression): string => {
   return last?.type === "symbol" ? last.name : ""
 }
 
-/** `5 m` beside `5\text{ m}`: a letter behind a number may be the symbol of a unit. */
+/** Reads a letter after a number as a unit symbol if the other side has that unit: `5 m` for `5\text{ m}`. */
 export const withLetterUnit = (one: Measured, other: Measured): Measured => {
   if (one.unit.name !== "" || other.unit.name === "") return one
   if (one.value.type === "divide" && one.value.right.type === "symbol" && isKnown(one.value.right.name)) {
@@ -54,26 +54,26 @@ export const withLetterUnit = (one: Measured, other: Measured): Measured => {
 
 const hundred: Expression = { type: "number", value: Rational.integer(100), isDecimal: false }
 
-/** A hundredth of a value. */
+/** Divides a value by 100. */
 export const hundredth = (left: Expression): Expression => ({ type: "divide", left, right: hundred })
 
-/** Below 1, a percentage is no other way to write the number: 0.5 % is not 0.5. */
+/** Whether a percentage may also be written as a bare number. Below 1 it may not: 0.5 % is not 0.5. */
 export const isFraction = (expression: Expression): boolean => {
   const value = exact(expression)
   const one = Rational.integer(1)
   return value !== undefined && Rational.compare(value, one) < 0 && Rational.compare(value, Rational.negate(one)) > 0
 }
 
-/** A value in one unit as the value in another of the same kind. */
+/** Converts a value to another unit of the same dimension. */
 export const inUnit = (of: Expression, from: Unit, to: Unit): Expression => {
   const value = factor(from, to)
   if (value.numerator === value.denominator) return of
   return { type: "multiply", items: [of, { type: "number", value, isDecimal: false }] }
 }
 
-/** Whether the unit is per cent. */
+/** Whether the unit is percent. */
 export const isPercent = ({ unit }: Measured) => unit.name === "percent"
 
-/** Degrees beside radians are compared as angles. */
+/** Converts a value in degrees or radians to an angle, so that both can be compared. */
 export const asAngle = ({ unit, value }: Measured): Expression =>
   unit.name === "degree" ? { type: "degree", of: inUnit(value, unit, unitOf("degree")) } : value

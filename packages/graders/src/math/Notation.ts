@@ -1,4 +1,4 @@
-/** One notation for the many that answers are written in: LaTeX of several dialects, Unicode, Python, plain text. */
+/** Normalizes the notation of answers: LaTeX dialects, Unicode, Python and plain text. */
 
 type Rule = readonly [pattern: RegExp, replacement: string | ((match: string, ...groups: Array<string>) => string)]
 
@@ -65,7 +65,7 @@ const vulgar: Readonly<Record<string, string>> = Object.fromEntries(
   })
 )
 
-/** Where the ten digits of other scripts begin. */
+/** The first digit of the ten digits of each other script. */
 const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0xff10, 0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6]
 
 const westernDigit = (digit: string): string => {
@@ -83,7 +83,7 @@ const unicodeDigits = (text: string): string =>
     )
     .replace(/[₀₁₂₃₄₅₆₇₈₉]+/g, (run) => `_{${[...run].map((c) => subscripts.indexOf(c)).join("")}}`)
 
-/** Groups of three digits with one sign between them: spaces and apostrophes; dots, where there are two at least. */
+/** Matches digits in groups of three with one separator: spaces or apostrophes, or dots if there are at least two. */
 const groups =
   /^[-+]?\d{1,3}(?:(?<mark> |'|’|_|\\_|~|\\[,;:! ]|\{[,.]\})\d{3})(?:\k<mark>\d{3})*(?:\.\d+)?$|^[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?$/
 
@@ -95,7 +95,7 @@ const ungrouped = (text: string): string | undefined => {
   return bare.replaceAll(".", "").replace(",", ".").replace(/\.0+$/, "")
 }
 
-/** A comma in braces is one of a decimal, unless it parts thousands. */
+/** Rules for thousands separators. A comma in braces is a decimal separator unless it separates thousands. */
 const thousands: ReadonlyArray<Rule> = [
   [/(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)/g, (run) => run.replaceAll(".", "").replace(",", ".")],
   [/(?<=(?<![\d.,])\d{1,3})[. ](?=\d{3}\s*(?:€|\\?(?:text\{\s*)?(?:euros?|EUR)\b))/gi, ""],
@@ -127,7 +127,10 @@ const spacing: ReadonlyArray<Rule> = [
   [/\\(?:phantom|hspace|vspace)\*?\{[^{}]*\}/g, " "]
 ]
 
-/** Digits without an end: a bar, dots or brackets over those that return, or three of them and an ellipsis. */
+/**
+ * Rules for repeating decimals: an overline, dots or parentheses over the repeating digits, or three repetitions and an
+ * ellipsis.
+ */
 const repeating: ReadonlyArray<Rule> = [
   [/\\(?:dots|ldots|cdots)(?![a-zA-Z])/g, "…"],
   [/(\d*\.\d*)\\(?:overline|bar)\s*\{\s*(\d+)\s*\}/g, "\\repeating{$1}{$2}"],
@@ -139,7 +142,7 @@ const repeating: ReadonlyArray<Rule> = [
 
 const chosen = (n = "", kind = "", k = "") => `\\${kind === "C" ? "binom" : "perm"}{${n}}{${k}}`
 
-/** What is written without commands. */
+/** Rules for notation without commands. */
 const plainSpelling: ReadonlyArray<Rule> = [
   [/\bper cent\b/gi, "percent"],
   [/^\\text\s*\{\s*(?:the\s+)?(?:final\s+)?answer\s*(?:is|=)?\s*:?\s*\}\s*/gi, ""],
@@ -172,7 +175,7 @@ const plainSpelling: ReadonlyArray<Rule> = [
   [/\*\*/g, "^"]
 ]
 
-/** What is written with commands, or with what other rules made commands of. */
+/** Rules for notation with commands, including those created by earlier rules. */
 const spelling: ReadonlyArray<Rule> = [
   [
     /\^\s*(?:\{\s*((?:\\prime\s*)+)\}|((?:\\prime(?![a-zA-Z])\s*)+))/g,
@@ -212,7 +215,7 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\not\s*\\in(?![a-zA-Z])/g, "\\notin "],
   [/\\cr(?![a-zA-Z])/g, "\\\\ "],
   [/\\bigcup(?![a-zA-Z])/g, "\\cup"],
-  // Powers of units, whose braces would end their text.
+  // Exponents of units. Their braces would otherwise end the text.
   [/(?<=\\(?:text|mathrm)\s*\{[^{}]*)\^\s*\{\s*(-?\d)\s*\}(?=[^{}]*\})/g, "^$1"],
   [/\\prime(?![a-zA-Z])/g, "'"],
   [/\\(?:hat|vec|mathbf|boldsymbol)\s*\{?\s*\\?(?:([ij])math|([ijk]))\s*\}?(?![a-zA-Z])/g, "\\vector$1$2 "],
@@ -262,7 +265,7 @@ const spelling: ReadonlyArray<Rule> = [
   [/\\(?:text|name)\s*\{\s*mod(?:ulo)?\s*\}/g, "\\bmod "]
 ]
 
-/** `{a \over b}` as `\frac{a}{b}`: each side reaches to the braces around it. */
+/** Rewrites `{a \over b}` as `\frac{a}{b}`. Each side extends to the enclosing braces. */
 const withoutOver = (text: string): string => {
   let result = text
   for (let round = 0; round < 8; round++) {
@@ -287,7 +290,7 @@ const withoutOver = (text: string): string => {
   return result
 }
 
-/** In pairs, dollar signs delimit formulas; a single one is a currency. */
+/** Removes dollar signs that delimit formulas. A single dollar sign is a currency. */
 const dollars = (text: string): string => {
   const count = text.match(/(?<!\\)\$/g)?.length ?? 0
   if (count % 2 === 0) return text.replace(/(?<!\\)\$/g, " ")
@@ -297,7 +300,7 @@ const dollars = (text: string): string => {
 const system =
   /^(?:\\left\s*\\\{|\\left\.)?\s*\\begin\s*\{(cases|aligned|align\*?|gathered|split|array)\}(?:\{[^{}]*\})?([\s\S]*)\\end\s*\{\1\}\s*(?:\\right\s*\.?)?$/
 
-/** Equations below each other, joined with "and"; a chain over several lines as one. */
+/** Joins equations on separate lines with "and". A chain of equations over several lines becomes one chain. */
 const withoutRows = (text: string): string => {
   const match = system.exec(text)
   if (match === null || (match[1] === "array" && !/^\\left\s*\\\{/.test(text))) return text
@@ -316,7 +319,7 @@ const withoutRows = (text: string): string => {
   return rows.map((row) => row.replace(/^&/, "")).join(" \\text{ and } ")
 }
 
-/** What no rule for other letters than those of English can change. */
+/** Matches ASCII text, to which rules for other scripts do not apply. */
 const isAscii = /^[\u0020-\u007e]*$/
 
 const delimiters: ReadonlyArray<Rule> = [
@@ -333,8 +336,8 @@ const endings = (text: string): string => {
 }
 
 /**
- * Rewrites an answer in one notation: no delimiters of formulas, no spacing commands, one command for each meaning.
- * It is still text, and still says the same.
+ * Rewrites an answer in a canonical notation: without formula delimiters and spacing commands, and with one command for
+ * each meaning. The result is still text with the same meaning.
  */
 export const normalise = (text: string): string => {
   const single = text.includes("\\begin") ? text : text.replace(/\\{2}(?=[a-zA-Z])/g, "\\")
@@ -352,8 +355,8 @@ export const normalise = (text: string): string => {
 }
 
 /**
- * A text without white space that means nothing, for comparing as text. Between digits a space stays: `1 1/2` is not
- * `11/2`. Words are compared without regard to capitals, single letters are not: `3R` is not `3r`.
+ * Removes insignificant white space for comparison as text. Spaces between digits are kept: `1 1/2` is not `11/2`.
+ * Words are compared case-insensitively, single letters case-sensitively: `3R` is not `3r`.
  */
 export const fold = (normalised: string): string =>
   normalised

@@ -1,7 +1,8 @@
 /**
- * Reads an answer in normalised notation, or gives up on it: no guess is better than a wrong one.
+ * Parses an answer in normalized notation. Anything ambiguous is rejected, because a wrong guess is worse than no
+ * result.
  *
- * From loose to tight: commas and "and"; relations; unions; sums; products; signs; powers; atoms.
+ * Precedence from lowest to highest: commas and "and"; relations; unions; sums; products; signs; powers; atoms.
  */
 import { AtomReader } from "./Atoms.ts"
 import { Unreadable } from "./Cursor.ts"
@@ -23,7 +24,7 @@ class Reader extends AtomReader {
 
   // Collections and relations
 
-  /** Values with commas, "and" or "or" between them. */
+  /** Parses values joined by commas, "and" or "or". */
   protected sequence(): Expression {
     const items = [this.modular()]
     let join: "," | "and" | "or" = ","
@@ -119,7 +120,7 @@ class Reader extends AtomReader {
     return this.power()
   }
 
-  /** Factors side by side, as in `2x` and `3\sqrt{5}`; a whole number before a fraction is a mixed number. */
+  /** Parses implicit products such as `2x` and `3\sqrt{5}`. An integer followed by a fraction is a mixed number. */
   private factors(): Expression {
     const first = this.power()
     const mixed = this.mixedNumber(first)
@@ -130,7 +131,7 @@ class Reader extends AtomReader {
     return items.length === 1 ? items[0]! : { type: "multiply", items }
   }
 
-  /** A whole number and a fraction behind it; what is behind the fraction belongs to both. */
+  /** Parses a mixed number. Whatever follows the fraction applies to the whole number as well. */
   private mixedNumber(first: Expression): Expression | undefined {
     if (first.type !== "number" || first.isDecimal || first.value.denominator !== 1n) return undefined
     const fraction = this.plainFraction()
@@ -139,7 +140,7 @@ class Reader extends AtomReader {
     return this.postfixed({ type: "add", items: [first, fraction] })
   }
 
-  /** The fraction of a mixed number: `\frac{1}{2}`, or `1/2` behind a space. */
+  /** Parses the fraction of a mixed number: `\frac{1}{2}`, or `1/2` after a space. */
   private plainFraction(): Expression | undefined {
     if (this.is("command", "frac")) {
       const start = this.position
@@ -176,7 +177,7 @@ class Reader extends AtomReader {
     }
   }
 
-  /** A unit in words after a value. */
+  /** Parses a unit in words after a value. */
   private withUnit(value: Expression): Expression {
     const scale = this.peek()?.type === "word" || this.peek()?.type === "text" ? scales[this.peek()!.text] : undefined
     if (scale !== undefined && value.type === "number") {
@@ -194,7 +195,7 @@ class Reader extends AtomReader {
     return this.withSmallerUnit({ type: "quantity", of: value, unit: unitOf(unit) })
   }
 
-  /** `2\text{ hours }30\text{ minutes}` in its first unit. */
+  /** Converts `2\text{ hours }30\text{ minutes}` to the first unit. */
   private withSmallerUnit(quantity: Quantity): Expression {
     const start = this.position
     if (this.conjunction() === "and") this.position++
@@ -215,7 +216,7 @@ class Reader extends AtomReader {
     return { ...quantity, of: { type: "add", items: [quantity.of, rest] } }
   }
 
-  /** Words with their powers, and what they are divided by. */
+  /** Parses unit words with their exponents and divisors. */
   private unit(): string {
     let text = ""
     for (let token = this.peek(); token !== undefined; token = this.peek()) {
@@ -254,7 +255,7 @@ class Reader extends AtomReader {
     })
   }
 
-  /** With the signs behind a value. */
+  /** Parses postfix symbols after a value. */
   private postfixed(of: Expression): Expression {
     let base = of
     for (;;) {
@@ -269,7 +270,7 @@ class Reader extends AtomReader {
     }
   }
 
-  /** `30^\circ`, `25^\circ C`, and `30^\circ 15'`. */
+  /** Parses degrees: `30^\circ`, `25^\circ C` and `30^\circ 15'`. */
   private degrees(of: Expression): Expression {
     const letter = this.peek()
     if (letter?.type === "letter" && /^[CF]$/.test(letter.text) && of.type !== "symbol") {
@@ -284,7 +285,7 @@ class Reader extends AtomReader {
     return { type: "degree", of: { type: "add", items: [of, sixty] } }
   }
 
-  /** Minutes or feet, seconds or inches: which of them, the sign does not say. */
+  /** Parses prime marks: minutes or feet, and seconds or inches. The symbol does not distinguish them. */
   private primed(of: Expression): Expression {
     if (of.type !== "number" && !isPlainFraction(of) && !isMixed(of)) throw new Unreadable()
     let name = "prime"
@@ -312,7 +313,7 @@ const celsius = (of: Expression, name: string): Expression => ({
   unit: unitOf(/^c/i.test(name) ? "celsius" : "fahrenheit")
 })
 
-/** `17 \bmod 5` is 2; `2 \bmod 5` has nothing to reckon and says that 5 is the modulus. */
+/** Evaluates `17 \bmod 5` to 2. In `2 \bmod 5`, there is nothing to reduce and 5 is the modulus. */
 const remainder = (left: Expression, right: Expression): Expression => {
   const [value, modulus] = [exact(left), exact(right)]
   const isReduced = value !== undefined && modulus !== undefined && Rational.compare(value, modulus) < 0
@@ -326,7 +327,7 @@ const percent = (of: Expression): Expression => {
   return { type: "percent", of }
 }
 
-/** `i5` is a product; `x5` would be a name. */
+/** Whether an expression is the imaginary unit. `i5` is a product, whereas `x5` would be a name. */
 const isImaginary = (expression: Expression): boolean => expression.type === "symbol" && expression.name === "i"
 
 const isPlainFraction = (expression: Expression): boolean =>
@@ -338,7 +339,7 @@ const isMixed = (expression: Expression): boolean =>
   expression.items[0]!.type === "number" &&
   isPlainFraction(expression.items[1]!)
 
-/** A power; a transpose where the exponent is T. */
+/** Creates a power, or a transpose if the exponent is T. */
 const raised = (left: Expression, right: Expression): Expression => {
   if (right.type !== "symbol" || right.name !== "T") return { type: "power", left, right }
   if (left.type === "tuple") return { type: "matrix", rows: left.items.map((item) => [item]) }
@@ -347,7 +348,7 @@ const raised = (left: Expression, right: Expression): Expression => {
   return { type: "matrix", rows: (left.rows[0] ?? []).map((_, column) => left.rows.map((row) => row[column]!)) }
 }
 
-/** Nested square brackets, as programs write matrices. */
+/** Converts nested square brackets, as in program output, to a matrix. */
 const asMatrix = (expression: Expression): Expression => {
   if (expression.type !== "tuple" || expression.open !== "[" || expression.close !== "]") return expression
   const rows = expression.items.map((row) =>
@@ -356,7 +357,7 @@ const asMatrix = (expression: Expression): Expression => {
   return rows.every((row) => row !== undefined) ? { type: "matrix", rows } : expression
 }
 
-/** Reads normalised notation; `undefined` when it is not a formula. */
+/** Parses normalized notation. Returns `undefined` if it is not a formula. */
 export const parse = (normalised: string, splitsThousands = false): Expression | undefined => {
   const input = tokensOf(normalised, splitsThousands)
   if (input === undefined || input.length === 0) return undefined

@@ -1,10 +1,10 @@
-/** Answers that prose states without marking them: what its last sentence says plainly. */
+/** Extracts answers that prose states without marking them, from plain statements in the last sentence. */
 import { because } from "../internal/assertion/because.ts"
 import { conclusion, dubious, leads, negative, remark } from "../internal/assertion/english.ts"
 import { withFractions } from "../internal/numerals.ts"
 import { isKnown } from "./Units.ts"
 
-/** The text up to a line feed, or to a full stop that ends a sentence; formulas are never cut. */
+/** Returns the text up to a line break or the full stop that ends a sentence. Formulas are never split. */
 export const sentence = (text: string): string => {
   const formula = /^(?:\$\$[\s\S]*?\$\$|\\\[[\s\S]*?\\\]|\$[^$]*\$|\\\([\s\S]*?\\\))/.exec(text)
   const tail = formula === null ? text : text.slice(formula[0].length)
@@ -18,15 +18,15 @@ export const sentence = (text: string): string => {
 
 export const formulas = /\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\]|\$([^$\n]+?)\$|\\\((.+?)\\\)/g
 
-/** What makes a formula no answer when it stands right before it. */
+/** Words directly before a formula that rule it out as an answer. */
 const doubted =
   /\b(?:could|might|may|maybe|perhaps|possibly|probably|guess\w*|tried|try|not|never|cannot|can't|isn't|unsure|least|most|than|between(?![^.;,]*\b(?:is|equals|are)\b)|if|suppose|assume|either|neither|nor|unless)\b(?![^:]*\b(?:works?|namely|i\.e|suffices?):)[^.;,]{0,25}$/i
 
-/** What makes it none behind it. */
+/** Words after a formula that rule it out as an answer. */
 const rejected =
   /^[\s.)]*(?:,?\s*(?:which|but it|but this|that)\s+)?(?:is|was|are|seems?|would be|looks)\s+(?:not|wrong|incorrect|false|impossible|too|excluded|rejected|a guess|only)\b|^\s*(?:fails?|failed|does not|doesn't|cannot|or\b|at most|at least|or (?:more|less))/i
 
-/** The last row of a display of several rows, which is not a matrix nor a list of cases. */
+/** Returns the last row of a multi-row display, unless it is a matrix or a list of cases. */
 const lastRow = (formula: string): string =>
   !formula.includes("\\\\") || /\\begin\{(?:[bBpvV]?matrix|array|cases)/.test(formula)
     ? formula
@@ -40,7 +40,7 @@ const lastRow = (formula: string): string =>
         .replace(/&/g, "")
         .replace(/^\s*=\s*/, "")
 
-/** Equations or inequalities at the end of a sentence that are one answer: "$x < -1$ or $x > 3$". */
+/** Returns equations or inequalities at the end of a sentence that form one answer: "$x < -1$ or $x > 3$". */
 const run = (last: string): string | undefined => {
   const found = /(?:\$[^$]{1,60}\$(?:,? (?:or|and) |, )){1,5}\$[^$]{1,60}\$(?=[.!]?$)/.exec(last)
   if (found === null || doubted.test(last.slice(0, found.index))) return undefined
@@ -59,7 +59,7 @@ const lastFormula = (text: string): string | undefined => {
   return /\b(?:about|around|almost|nearly|approximately|roughly)\s*$/.test(before) ? `≈ ${formula}` : formula
 }
 
-/** Words of a language, as opposed to those of formulas. */
+/** Counts natural-language words, as opposed to words within formulas. */
 export const words = (text: string): number =>
   (
     text
@@ -71,25 +71,25 @@ export const words = (text: string): number =>
 const number =
   /(?<![\w.^_,/√])[-+−]?(?:\\?[$€£¥₹]\s?)?(?:\d+ \d+\/\d+(?=\W|$)|\d+\/\d+(?=\W|$)|\d+(?:\.\d+)?[eE][+-]?\d+(?=\W|$)|\d{1,2}:[0-5]\d(?:\s?[ap]\.?m\b\.?)?(?=\W|$)|\d{1,3} \d{3}(?=\s?(?:[€£]|euros?\b))|\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3}){2,}(?!\d)|\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)|\d{1,3}(?:,\d{3})+(?!\d)|\d+,\d{1,2}(?!\d)|\d+)(?:\.\d+)?(?:\s?[%€£¥₹])?(?![\d/^]|[,.]\d|\s?[π√])(?=\W|$|_|(?:[kcm]m|m|kg|g|km\/h|mph)(?![\p{L}\d])|\p{Script=Han}|\p{Script=Hangul})/gu
 
-/** A power, a root or a multiple of π in plain text, where there is no other number. */
+/** Matches a power, a root or a multiple of π in plain text, for sentences without other numbers. */
 const powers =
   /(?<![\w.^_,/])[-−]?\d*(?:√\d+|π)(?:\/\d+)?(?![\w^√π/])|(?<![\w.^_,/])\d+(?:\.\d+)?(?:\s?[×x*·]\s?10)?\^(?:\{-?\d+\}|-?\d+)(?![\d^.]\d|\^)/g
 
-/** What makes a number no answer: bounds, guesses, denials, and numbers of other things. */
+/** Words that rule out a number as an answer: bounds, guesses, denials and counts of other things. */
 export const hedge =
   /\b(?:not|never|no longer|cannot|can't|isn't|least|most|more|less|fewer|greater|over|under|between|could|may|maybe|perhaps|possibly|possible|probably|likely|might|tried|tries|trying|try|guess\w*|unsure|unclear|unknown|unable|no idea|don't know|do not know|doubt\w*|unless|wrong|incorrect|if|no|none|neither|nor|impossible|(?:problem|question|exercise|task|statement|prompt)s? (?:has|have|asks?|says?|contains?|consists|states?|gives?|mentions?)|suppose|assume|fails?|failed|attempt\w*|excluded|rejected|gave up|give up|squared|cubed|(?:step|case|problem|question|exercise|example|equation|part|page|line|option|choice|chapter|section|figure|table|theorem|lemma|definition|proposition|corollary|remark|exercise|formula|method|row|column|version|attempt|page|appendix|ref|reference)s?\s*\(?#?\d+)\b/i
 
-/** The same in other languages: denials, guesses and bounds. */
+/** Equivalents in other languages: denials, guesses and bounds. */
 export const foreignHedge =
   /(?<!\p{L})(?:nicht|kein\p{L}*|vielleicht|vermutlich|wahrscheinlich|höchstens|mindestens|pas|peut-être|probablement|suppos\p{L}*|au (?:plus|moins)|quizás?|tal vez|probablemente|al menos|a lo sumo|como (?:máximo|mínimo)|talvez|provavelmente|não|pelo menos|no máximo|forse|probabilmente|non|almeno|al massimo|не|возможно|может быть|вероятно|наверное|niet|misschien|waarschijnlijk|nie|może|chyba|prawdopodobnie|belki|muhtemelen|değil|kanske|kanskje|inte|ikke|möjligen)(?!\p{L})|可能|也许|也許|大概|不确定|不確定|不知道|不是|至少|至多|最多|最少|かもしれ|おそらく|たぶん|多分|わかりません|分かりません|ではない|아마|모르|아니/iu
 
 const about = /\b(?:about|around|almost|nearly|approximately|approx|roughly)\b|≈/i
 
-/** A sentence in brackets at the end that says more of the answer before it: "(For $n = 5$ the sum is 30.)". */
+/** A closing sentence in parentheses that comments on the preceding answer: "(For $n = 5$ the sum is 30.)". */
 const comment =
   /(?<=[.!?$*)\]])\s+\((?:For|Note|Here|Since|As|Because|Check\w*|Verif\w*|Indeed|In fact|Recall|With|By|When|If)\b[^()]{1,200}\)\.?\s*$/
 
-/** Where the last sentence ends that has a value in it. */
+/** Returns the end of the last sentence that contains a value. */
 export const lastValueEnd = (text: string): number => {
   const commented = text.slice(-400).search(comment)
   let end = commented === -1 ? text.length : Math.max(0, text.length - 400) + commented
@@ -104,7 +104,7 @@ export const lastValueEnd = (text: string): number => {
   return text.length
 }
 
-/** "not 3 but 4", in the languages that are read. */
+/** "not 3 but 4" in the supported languages. */
 const contrast =
   /^\s*(?:(?:not|nicht|kein\p{L}*|pas|non|no|não|niet|inte|ikke|nu|nie|ne|ni|ei|nem|не|δεν|không phải|bukan)\s+\S{1,60}?,?\s*(?:but|sondern|mais|sino|ma|bensì|mas(?: sim)?|maar|utan|men|ci|ale|lecz|nýbrž|već|vaan|hanem|а|але|αλλά|mà là|melainkan|tetapi)(?:\s+(?:rather|plutôt|bien))?|(?:不是|并非|並非)\S{1,60}?[,，]?\s*而是|\S{1,60}?(?:이|가)\s*아니라|\S{1,60}?(?:では|じゃ)なく(?:て)?、?|ليس\s+\S{1,60}?\s+بل|לא\s+\S{1,60}?\s+אלא)\s*/iu
 
@@ -115,22 +115,22 @@ const contrasts = new RegExp(
   "giu"
 )
 
-/** Without the value that is denied for another one: "Ответ не 24, а 26". */
+/** Removes the rejected value from a contrast: "Ответ не 24, а 26". */
 export const withoutContrast = (text: string): string =>
   text.replace(contrasts, (_, _elided, first, second) => first ?? (second === undefined ? "" : `${second} `))
 
-/** "is not 3 but 4", within a sentence. */
+/** "is not 3 but 4" within a sentence. */
 const contrastInside = /(?:n['’]t|\bnot)\s+[^\s,]*\d[^\s,]*,?\s+but(?:\s+rather)?(?=\s+[^\s]*\d)/
 
-/** Words that stand before a value and leave it as it is. */
+/** Harmless words before a value. */
 const lead =
   /^(?:(?:一共有|一共|总共有|总共|共有|共|有|等于|等於|是|为|為|全部で|合計|모두|총)\s*(?=\d)|(?:[→⇒➡✅☑✔👉🎯:]\uFE0F?|[-*] (?=\S)|#{1,6} +|> *(?=\*))+\s*|(?:none other than|nothing but|just|simply|exactly|precisely|indeed|therefore|then|thus|hence|so|(?:i|we) (?:got|get|have|find|obtain)|it['’]s|it is|that['’]s|got|(?:option|choice)(?= \(?[A-J]\)?[.!]?$)|genau|exakt|exactement|exactamente|esattamente|exatamente|precies|exakt|dokładnie|přesně|ровно)\s+)+/iu
 
-/** Words and signs that stand behind a value: a remark in brackets, a dash, a smile, a verb, a word that counts. */
+/** Harmless text after a value: a remark in parentheses, a dash, a smiley, a verb or a counted noun. */
 const trail =
   /(?:\s*[—–:;,-]+|\s*[:;]-?[)D]|\s+(?:lol|:\)|thx|thanks)|\s*(?:です|である|でした|となる|になる|で間違いない|입니다|이다|예요|이에요|है|हैं|است|होगा|হবে|ครับ|ค่ะ)|(?<=\d\s?)(?:개|명|가지|번|마리|원|도|個|个|種|种|通り|人|本|枚|回|円|元|度|次|只|条|張|张|ตัว|คน|วิธี))+[.!。]?$/u
 
-/** Without a remark in brackets at the end that leaves the value as it is: "8 (eight)". */
+/** Removes a harmless remark in parentheses at the end: "8 (eight)". */
 const withoutRemark = (text: string): string => {
   const found = /^([\s\S]*\S)\s*\(([^()\d]{1,60})\)\.?$/.exec(text)
   return found === null || !remark.test(found[2]!) || negative.test(found[2]!) || dubious.test(found[2]!)
@@ -138,7 +138,7 @@ const withoutRemark = (text: string): string => {
     : found[1]!
 }
 
-/** A number without the noun that it counts, which is no unit. */
+/** Removes the noun that a number counts, if it is not a unit. */
 const withoutNoun = (text: string): string | undefined => {
   const [, value, noun] = /^(-?\d[\d.,]*)\s+(\p{L}{3,})$/u.exec(text) ?? []
   return noun === undefined ||
@@ -150,7 +150,7 @@ const withoutNoun = (text: string): string | undefined => {
     : value
 }
 
-/** The number of things that another language names behind it, or in brackets behind its own word for it. */
+/** Returns the number of counted things when the noun follows it in another language, or in parentheses. */
 const counted = (text: string): string =>
   withoutNoun(text) ??
   /^(-?\d[\d.,]*)\s+(?=[^\d]*[^ -~])[\p{L}\p{M}]+(?:\s+[\p{L}\p{M}]+){0,2}$/u.exec(text)?.[1] ??
@@ -164,7 +164,7 @@ const counted = (text: string): string =>
   (words(text) > 0 ? /^\p{L}{2,}\s*\((-?\d[\d.,]*)\)$/u.exec(text)?.[1] : undefined) ??
   text
 
-/** "Total cost: 18", where all of the words lead to an answer. */
+/** Removes a lead-in that introduces an answer: "Total cost: 18". */
 const behindLead = (text: string): string => {
   const found = /^([\p{L} ]{2,40}):\s+(?=[^:]*\d[^:]*$)/u.exec(text)
   return found !== null &&
@@ -176,7 +176,7 @@ const behindLead = (text: string): string => {
     : text
 }
 
-/** What is said to be the value, without what is said of it. */
+/** Returns the stated value without any comments on it. */
 export const plainValue = (content: string): string => {
   if (content.length > 400) return content
   const after = content.replace(contrast, "").replace(lead, "")
@@ -192,7 +192,7 @@ export const lastSentence = (text: string): string | undefined =>
     .filter((part) => part.trim() !== "")
     .at(-1)
 
-/** The unit that stands right behind a number, when it is one that is known. */
+/** Returns the known unit directly after a number, or an empty string. */
 export const unitBehind = (text: string): string => {
   const found =
     /^\s?(?:(?:square|cubic)\s+)?[a-zA-Z°]+(?:\s*\/\s*[a-zA-Z]+|\s+per\s+[a-zA-Z]+)?(?:\^\d|[²³])?(?![\w(])/.exec(
@@ -205,14 +205,14 @@ export const unitBehind = (text: string): string => {
 
 const conclusions = new RegExp(conclusion.source, "giu")
 
-/** The position of the last concluding word; -1 without one. */
+/** Returns the position of the last concluding word, or -1 if there is none. */
 const lastConclusion = (text: string): number => [...text.matchAll(conclusions)].at(-1)?.index ?? -1
 
-/** One quantity in two units: "1 hour and 35 minutes", "3 dollars and 50 cents". */
+/** A quantity in two units: "1 hour and 35 minutes", "3 dollars and 50 cents". */
 const compound =
   /(?<![\d.,])\d+ (?:hours?|h) (?:and )?\d+ (?:minutes?|mins?)\b|(?<![\d.,])\d+ (?:minutes?|mins?) (?:and )?\d+ (?:seconds?|secs?)\b|(?<![\d.,])\d+ (?:feet|foot|ft) (?:and )?\d+ (?:inch(?:es)?)\b|(?<![\d.,])\d+ (?:dollars?|euros?) (?:and )?\d+ cents?\b/
 
-/** The same quantity once more, at the end: "that is 95 minutes". */
+/** A quantity that is restated at the end: "that is 95 minutes". */
 const restated = /(?:,\s*(?:that is|i\.e\.|namely)|\si\.e\.),?\s+(-?\d[\d,.]*(?: [a-z]+)?)[.!]?$/
 
 const months = "January|February|March|April|May|June|July|August|September|October|November|December"
@@ -221,10 +221,10 @@ const date = new RegExp(
   `\\b(?:${months}) \\d{1,2}(?:st|nd|rd|th)?\\b|\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:${months})\\b`
 )
 
-/** Words behind the last of several numbers, if it is their total: "12 on Monday and 9 on Tuesday, 21 in all". */
+/** Words after the last of several numbers that mark it as their total: "12 on Monday and 9 on Tuesday, 21 in all". */
 const total = /^(?:\s+\p{L}+){0,2}?\s+(?:altogether|in total|in all|overall|total)[.!]?$/u
 
-/** The one number of the last sentence, where it is said plainly; with its unit. */
+/** Returns the only number in the last sentence, with its unit, if it is stated plainly. */
 const onlyNumber = (text: string): string | undefined => {
   const sentence = lastSentence(text)
   if (sentence === undefined || /\b(?:if|otherwise|else)\b/i.test(sentence)) return undefined
@@ -255,7 +255,7 @@ const onlyNumber = (text: string): string | undefined => {
   return about.test(last) ? `≈ ${said}` : withLetterUnit(said)
 }
 
-/** The result at the end of a calculation in the last sentence. */
+/** Returns the result at the end of a calculation in the last sentence. */
 const reckoned = (text: string): string | undefined => {
   const last = lastSentence(text)
   if (last === undefined || hedge.test(last)) return undefined
@@ -263,7 +263,7 @@ const reckoned = (text: string): string | undefined => {
   return match
 }
 
-/** A short sentence, as opposed to a formula with a word in it. */
+/** Whether a text is a short sentence, as opposed to a formula that contains a word. */
 export const isSentence = (text: string): boolean =>
   /^\p{Lu}\p{Ll}+(?:['’]\p{Ll}+)?[ ,:]/u.test(text) && words(text) > 0
 
@@ -271,7 +271,7 @@ export const isSentence = (text: string): boolean =>
 const doubt =
   /\b(?:not|never|cannot|can't|isn't|maybe|perhaps|might be|may be|could be (?=[\d$\\])|guess\w*|tried|if|suppose|assume|unless|wrong|unsure|neither|nor|possible that|whether|doubt\w*)\b/i
 
-/** In prose, a letter that stands apart behind a number is a unit where there is one of that name: "14 m". */
+/** Reads a separate letter after a number as a unit if it is a known unit symbol: "14 m". Applies to prose only. */
 export const withLetterUnit = (said: string): string =>
   said.replace(
     /^(\*{0,2}[-−]?[\d.,]*\d(?:\s?(?:[×x*·]|\\times)\s?10\^(?:\{-?\d+\}|-?\d+)|[eE]-?\d+)?) ?([a-zA-Z])(\/[a-zA-Z]{1,3})?(\^?[23]|[²³])?(?=\*{0,2}$)/,
@@ -281,7 +281,10 @@ export const withLetterUnit = (said: string): string =>
         : all
   )
 
-/** A formula or a number behind "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is 34". */
+/**
+ * Returns a formula or number after "is" at the end of a text: "The probability is \frac{1}{2}", "The largest $n$ is
+ * 34".
+ */
 const stated = (text: string): string | undefined => {
   const whole = (lastSentence(text) ?? "").replace(
     /\s\([^()\d]*\)(?=[.!]?$)|\s\([^()]{0,40}=[^()]{0,40}\)(?=[.!]?$)/,
@@ -308,7 +311,7 @@ const stated = (text: string): string | undefined => {
     : withLetterUnit(end)
 }
 
-/** A value in bold, or behind "is" in bold, at the end of a sentence. */
+/** Returns a bold value at the end of a sentence, or the value after "is" in bold text. */
 const emphasised = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
   const found = /(?:^|[^*])\*\*([^*\n]{1,80})\*\*(?:\s*\([^()]*\))?[\s.!。✅✓]*(?:,[^*]*)?$/.exec(last)?.[1]
@@ -318,14 +321,14 @@ const emphasised = (text: string): string | undefined => {
   return words(value) <= 3 && /\d|\\|\$|[√π∞]/.test(value) ? withLetterUnit(value) : undefined
 }
 
-/** An answer in words, as the predicate of a short sentence: "The function is even." */
+/** An answer in words as the predicate of a short sentence: "The function is even." */
 const predicate =
   /(?:^\W*(?:(?:so|thus|hence|therefore|then|finally|consequently|in conclusion),? )?|[,;] (?:and )?(?:so|thus|hence|therefore) |^(?:Since|Because|As|By|From)\b[^;.!?]*, )(?!if\b)[^,;.!?]{1,80}? (?:is|are|was|will be|must be)(?: (?:thus|therefore|hence|always|indeed|clearly|then|called|named|on|in|an?|the|on an?)){0,2} \*{0,2}(\p{L}{2,}(?:[ -]\p{L}{3,})?)[.!*]*$/iu
 
 const quantity =
   "(?<=\\b(?:series|integral|sequence|product|sum|limit|it|function|expression)(?: \\$[^$\\n]{1,60}\\$)?(?: therefore| thus| hence)?) "
 
-/** Verbs that a sign or an adjective can replace. */
+/** Verbs that can be replaced by a symbol or an adjective. */
 const verbs: ReadonlyArray<readonly [said: RegExp, value: string]> = [
   [/(?<= )(?:diverges|tends|goes|approaches|grows) to (?:negative|minus) infinity[.!*]*$/i, "$-\\infty$"],
   [/(?<= )(?:diverges|tends|goes|approaches|grows) to (?:positive |plus )?infinity[.!*]*$/i, "$\\infty$"],
@@ -337,12 +340,15 @@ const verbs: ReadonlyArray<readonly [said: RegExp, value: string]> = [
 const none =
   /\b(?:(?:has|have) )?no (?:real |integer |rational |complex |such |positive |valid |further )?(?:solutions?|roots?)(?: exists?)?[.!*]*$/i
 
-/** "Infinitely many", of solutions. */
+/** "Infinitely many", about solutions. */
 const endless = /\b(?:has|have|there are) (infinitely many)(?: solutions?)?[.!*]*$/i
 
 const opening = /^\W*(yes|no|true|false)\b(?=[,;:.!—–*]|$)/i
 
-/** A text with the answer that it gives in words as a predicate: "The series is divergent" for "The series diverges". */
+/**
+ * Rewrites a text whose verb states the answer so that its predicate does: "The series is divergent" for "The series
+ * diverges".
+ */
 export const withWordAnswer = (
   text: string
 ): { readonly text: string; readonly start: number; readonly end: number; readonly content: string } | undefined => {
@@ -374,7 +380,7 @@ export const withWordAnswer = (
   return { text, start, end: start + word.length, content: word }
 }
 
-/** What is said to be reached somewhere: "The minimum is $17$, attained at $x = 4$". */
+/** Returns a value that is attained somewhere: "The minimum is $17$, attained at $x = 4$". */
 const reached = (text: string): string | undefined => {
   const last = lastSentence(text) ?? ""
   const match = /\b(?:is|equals)\s+(\$[^$\n]{1,80}\$),?\s+(?:(?:which|and) is )?(?:attained|achieved|reached)\b/.exec(
@@ -383,7 +389,7 @@ const reached = (text: string): string | undefined => {
   return match === null || doubt.test(last) ? undefined : match[1]
 }
 
-/** A point said by its coordinates, each in its own formula: "$x=4$ and $y=-2$". */
+/** Returns a point given by its coordinates in separate formulas: "$x=4$ and $y=-2$". */
 const coordinates = (last: string): string | undefined =>
   doubt.test(last)
     ? undefined
@@ -391,11 +397,13 @@ const coordinates = (last: string): string | undefined =>
         last
       )?.[0]
 
-/** Where a formula is defined, behind it: "for $x \\neq 1$". */
+/** The domain of a formula, stated after it: "for $x \\neq 1$". */
 const condition =
   /,? (?:for|where|when|with|provided(?: that)?) (?:all )?\$[^$\n]{0,40}(?:\\(?:neq?|geq?|leq?|in)(?![a-z])|[≠<>≤≥])[^$\n]{0,40}\$(?=[.!]?$)/
 
-/** What a text ends with, when that is a formula, the result of an equation, or a number that is said plainly. */
+/**
+ * Returns the answer at the end of a text if it is a formula, the result of an equation, or a plainly stated number.
+ */
 export const asserted = (written: string): string | undefined => {
   const text = /\$[^$]+\$[^$]*\$/.test(written) ? written.replace(condition, "") : written
   const last = lastSentence(text) ?? ""

@@ -1,12 +1,12 @@
-/** Exact fractions. An operation gives `undefined` when its result would be too long to compute with. */
+/** Exact fractions. Operations return `undefined` if the result would be too large to compute with. */
 
-/** In lowest terms, with a positive denominator. */
+/** A fraction in lowest terms with a positive denominator. */
 export interface Rational {
   readonly numerator: bigint
   readonly denominator: bigint
 }
 
-/** The most bits that a numerator or denominator may have. */
+/** Maximum size of a numerator or denominator, in bits. */
 const maxBits = 65_536
 
 const gcd = (a: bigint, b: bigint): bigint => {
@@ -15,10 +15,10 @@ const gcd = (a: bigint, b: bigint): bigint => {
   return x
 }
 
-/** A rough count of bits, from above. */
+/** Returns an upper estimate of the number of bits. */
 const bits = (value: bigint): number => value.toString(16).length * 4
 
-/** `undefined` when the denominator is 0. */
+/** Creates a fraction. Returns `undefined` if the denominator is 0. */
 export const make = (numerator: bigint, denominator = 1n): Rational | undefined => {
   if (denominator === 0n) return undefined
   if (denominator === 1n) return { numerator, denominator }
@@ -29,7 +29,7 @@ export const make = (numerator: bigint, denominator = 1n): Rational | undefined 
 
 export const integer = (value: bigint | number): Rational => ({ numerator: BigInt(value), denominator: 1n })
 
-/** Reads digits with an optional decimal point and exponent. */
+/** Parses digits with an optional decimal point and exponent. */
 export const fromDecimal = (text: string): Rational | undefined => {
   const match = /^(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/.exec(text)
   if (match === null || (match[1] === "" && (match[2] ?? "") === "")) return undefined
@@ -53,7 +53,7 @@ export const multiply = (a: Rational, b: Rational): Rational | undefined =>
 export const divide = (a: Rational, b: Rational): Rational | undefined =>
   limited(make(a.numerator * b.denominator, a.denominator * b.numerator))
 
-/** To a whole power. */
+/** Raises a fraction to an integer power. */
 export const power = (base: Rational, exponent: Rational): Rational | undefined => {
   if (exponent.denominator !== 1n) return undefined
   const size = exponent.numerator < 0n ? -exponent.numerator : exponent.numerator
@@ -66,7 +66,7 @@ export const power = (base: Rational, exponent: Rational): Rational | undefined 
   return limited(exponent.numerator < 0n ? make(bottom, top) : { numerator: top, denominator: bottom })
 }
 
-/** The exact root of a whole number, when it has one. */
+/** Returns the exact root of an integer, or `undefined` if the root is not an integer. */
 const wholeRoot = (value: bigint, degree: bigint): bigint | undefined => {
   if (value < 2n) return value
   let low = 1n
@@ -79,7 +79,7 @@ const wholeRoot = (value: bigint, degree: bigint): bigint | undefined => {
   return low ** degree === value ? low : undefined
 }
 
-/** The exact root, when it is a fraction; of negative numbers there is none. */
+/** Returns the exact root, or `undefined` if it is not a fraction. Negative numbers are not supported. */
 export const root = (value: Rational, degree: Rational): Rational | undefined => {
   if (degree.denominator !== 1n || degree.numerator < 2n || degree.numerator > 64n) return undefined
   if (value.numerator < 0n || bits(value.numerator) > 4096 || bits(value.denominator) > 4096) return undefined
@@ -88,7 +88,7 @@ export const root = (value: Rational, degree: Rational): Rational | undefined =>
   return top === undefined || bottom === undefined ? undefined : make(top, bottom)
 }
 
-/** `n!` for whole numbers up to 3000. */
+/** Computes `n!` for integers up to 3000. */
 export const factorial = (value: Rational): Rational | undefined => {
   if (value.denominator !== 1n || value.numerator < 0n || value.numerator > 3000n) return undefined
   let product = 1n
@@ -96,7 +96,7 @@ export const factorial = (value: Rational): Rational | undefined => {
   return integer(product)
 }
 
-/** `n` choose `k` for whole numbers up to 3000. */
+/** Computes the binomial coefficient `n` choose `k` for integers up to 3000. */
 export const binomial = (n: Rational, k: Rational): Rational | undefined => {
   if (n.denominator !== 1n || k.denominator !== 1n || k.numerator < 0n) return undefined
   if (n.numerator < k.numerator || n.numerator > 3000n) return undefined
@@ -105,7 +105,7 @@ export const binomial = (n: Rational, k: Rational): Rational | undefined => {
   return integer(result)
 }
 
-/** `n!!`: the product of every second whole number from `n` down, up to 3000. */
+/** Computes the double factorial `n!!`, the product of every second integer from `n` down. For integers up to 3000. */
 export const doubleFactorial = (value: Rational): Rational | undefined => {
   if (value.denominator !== 1n || value.numerator < 0n || value.numerator > 3000n) return undefined
   let product = 1n
@@ -113,13 +113,13 @@ export const doubleFactorial = (value: Rational): Rational | undefined => {
   return integer(product)
 }
 
-/** In how many ways `k` of `n` can stand in a row. */
+/** Computes the number of ordered selections of `k` out of `n` items. */
 export const permutations = (n: Rational, k: Rational): Rational | undefined => {
   const [ways, orders] = [binomial(n, k), factorial(k)]
   return ways === undefined || orders === undefined ? undefined : multiply(ways, orders)
 }
 
-/** What is left of `a` by a positive `b`. */
+/** Computes the remainder of `a` divided by a positive `b`. */
 export const remainder = (a: Rational, b: Rational): Rational | undefined => {
   if (b.numerator <= 0n) return undefined
   const quotient = divide(a, b)
@@ -127,14 +127,14 @@ export const remainder = (a: Rational, b: Rational): Rational | undefined => {
   return whole === undefined ? undefined : add(a, negate(whole))
 }
 
-/** The fraction of a decimal whose last digits return for ever. */
+/** Converts a repeating decimal to a fraction. */
 export const fromRepeating = (start: string, digits: string): Rational | undefined => {
   const [whole, places] = start.split(".")
   const [before, all] = [BigInt(`0${whole}${places}`), BigInt(`0${whole}${places}${digits}`)]
   return make(all - before, 10n ** BigInt(places!.length) * (10n ** BigInt(digits.length) - 1n))
 }
 
-/** The greatest whole number that is not above it. */
+/** Returns the largest integer that is not greater than the fraction. */
 export const floor = ({ denominator, numerator }: Rational): Rational => {
   const quotient = numerator / denominator
   return integer(numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient)
@@ -148,6 +148,6 @@ export const compare = (a: Rational, b: Rational): number => {
   return difference === 0n ? 0 : difference < 0n ? -1 : 1
 }
 
-/** Whether it can be written with at most so many digits after the decimal point. */
+/** Whether a fraction can be written exactly with at most `places` decimals. */
 export const terminatesWithin = (value: Rational, places: number): boolean =>
   10n ** BigInt(places) % value.denominator === 0n

@@ -1,4 +1,4 @@
-/** Compares equations, inequalities, and what is said by them. */
+/** Compares equations, inequalities, and the values that they imply. */
 import { type Decision, no, open, type Rung, verdict, yes } from "./Decision.ts"
 import { exact } from "./Evaluate.ts"
 import type { Comparison, Expression } from "./Expression.ts"
@@ -12,17 +12,17 @@ import { bindingsAt, byIdentity, isValue } from "./Values.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What benchmarks differ in. */
+/** Rules that differ between benchmarks. */
 export interface Rules {
-  /** Whether values with commas between them count in any order, as those of `{…}` always do. */
+  /** Whether comma-separated values may be in any order, as values in `{…}` always may. */
   readonly anyOrder: boolean
-  /** Whether `5` is right where the gold answer is `x = 5`. */
+  /** Whether `5` is correct if the gold answer is `x = 5`. */
   readonly bareValues: boolean
-  /** Whether `4:18` is a time of the day; a ratio by default. */
+  /** Whether `4:18` is a time of day. By default, it is a ratio. */
   readonly isClock?: boolean | undefined
 }
 
-/** Compares two trees of any kind. */
+/** Compares two trees of any type. */
 export type Decide = (gold: Expression, answer: Expression, rules: Rules) => Decision
 
 type Relation = Extract<Expression, { readonly type: "relation" }>
@@ -33,7 +33,10 @@ type List = Extract<Expression, { readonly type: "list" }>
 // Names of values
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The name of a derivative: `\frac{dy}{dx}`, `\frac{d}{dx} f(x)`, `\frac{\partial z}{\partial x}`. */
+/**
+ * Whether an expression is the name of a derivative: `\frac{dy}{dx}`, `\frac{d}{dx} f(x)`, `\frac{\partial z}{\partial
+ * x}`.
+ */
 const isDifferential = (expression: Expression): boolean =>
   expression.type === "symbol"
     ? /^(?:d|partial)$/.test(expression.name)
@@ -46,7 +49,7 @@ const isDifferential = (expression: Expression): boolean =>
 const isFunctionName = (expression: Expression): boolean =>
   expression.type === "symbol" && /^(?:[fghuFGHPEVST]|Pr)(?:_\w+)?'*$/.test(expression.name)
 
-/** The name of something: `x`, `AB`, `f(2)`, `|AB|`, `m\angle A`, `boys : girls`. */
+/** Whether an expression is a name: `x`, `AB`, `f(2)`, `|AB|`, `m\angle A`, `boys : girls`. */
 export const isLabel = (expression: Expression): boolean => {
   switch (expression.type) {
     case "symbol":
@@ -69,27 +72,27 @@ export const isLabel = (expression: Expression): boolean => {
   }
 }
 
-/** A sum of different unknowns, which is asked for as a whole: `m + n = 3 + 4 = 7`. */
+/** Whether an expression is a sum of different unknowns that was asked for as a whole: `m + n = 3 + 4 = 7`. */
 const isTotal = (expression: Expression): boolean =>
   expression.type === "add" &&
   expression.items.every((item) => isLabel(item.type === "negate" ? item.of : item)) &&
   variables(expression).length === expression.items.length
 
-/** An expression of named matrices and the matrix that it equals: `A^{-1}`, `AB`, `\mathbf{v}^T`. */
+/** Whether a relation equates an expression of named matrices with a matrix: `A^{-1}`, `AB`, `\mathbf{v}^T`. */
 const isOfMatrix = ({ operands: [left, ...values] }: Relation): boolean =>
   rowsOf(left!) === undefined && values.every((value) => rowsOf(value) !== undefined)
 
 const isAssignment = ({ comparisons, operands }: Relation): boolean =>
   comparisons.length === 1 && (comparisons[0] === "=" || comparisons[0] === "in") && isLabel(operands[0]!)
 
-/** Without the formula that a chain of equations names what it is of by: `V = lwh = 8 \\cdot 8 \\cdot 10 = 640`. */
+/** Removes the formula from a chain of equations that starts with it: `V = lwh = 8 \\cdot 8 \\cdot 10 = 640`. */
 const withoutFormula = (values: ReadonlyArray<Expression>): ReadonlyArray<Expression> => {
   const isKnown = (value: Expression) => variables(value).length === 0 && !some(value, ({ type }) => type === "text")
   const from = values.findIndex(isKnown)
   return from > 0 && values.slice(from).every(isKnown) ? values.slice(from) : values
 }
 
-/** What a chain of equations says a value is: `x = 2 + 3 = 5` says it twice. */
+/** Returns the values that a chain of equations assigns. `x = 2 + 3 = 5` assigns two equal ones. */
 const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => {
   const { comparisons, operands } = relation
   if (comparisons.length === 1 && comparisons[0] === "in" && isLabel(operands[0]!)) return [operands[1]!]
@@ -98,11 +101,11 @@ const assigned = (relation: Relation): ReadonlyArray<Expression> | undefined => 
   return isLabel(operands.at(-1)!) && variables(operands[0]!).length === 0 ? operands.slice(0, -1) : operands
 }
 
-/** What an equation names, where it is one that gives a name to a value. */
+/** Returns the name that an equation assigns a value to, if it does so. */
 export const nameOf = (expression: Expression): string | undefined =>
   expression.type === "relation" && isAssignment(expression) ? print(expression.operands[0]!) : undefined
 
-/** `(x, y) = (1, 2)` as `x = 1 and y = 2`. */
+/** Expands `(x, y) = (1, 2)` to `x = 1 and y = 2`. */
 const expanded = (expression: Expression): Expression => {
   if (expression.type !== "relation" || expression.operands.length !== 2 || expression.comparisons[0] !== "=") {
     return expression
@@ -115,7 +118,7 @@ const expanded = (expression: Expression): Expression => {
   return items.length > 1 && left.items.every(isLabel) ? { type: "list", join: "and", items } : expression
 }
 
-/** `x = 1, y = 2` for the point `(1, 2)`, in the order of the names. */
+/** Whether `x = 1, y = 2` states the coordinates of the point `(1, 2)`, in the order of the names. */
 export const isCoordinates = (gold: ReadonlyArray<Expression>, answer: List, rules: Rules, decide: Decide): boolean => {
   if (answer.join === "or" || gold.length !== answer.items.length) return false
   const named = answer.items.flatMap((item): ReadonlyArray<readonly [string, Expression]> => {
@@ -131,26 +134,26 @@ export const isCoordinates = (gold: ReadonlyArray<Expression>, answer: List, rul
 // "And" and "or"
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A number, or a point: no name, which could be that of anything. */
+/** Whether an expression is a number or a point, as opposed to a name that could stand for anything. */
 const isNumber = (expression: Expression): boolean =>
   variables(expression).length === 0 && !some(expression, ({ type }) => type === "text" || type === "relation")
 
-/** The name of an unknown without the number of its solution: `x` for `x_1`. */
+/** Returns the name of an unknown without the number of its solution: `x` for `x_1`. */
 export const unknownOf = (expression: Expression): string | undefined => nameOf(expression)?.replace(/_[\d,]+(?=")/, "")
 
-/** Equations that give one name several values: nobody can mean them all at once. */
+/** Whether equations assign several values to the same name. They can only be alternatives. */
 const isOneUnknown = (items: ReadonlyArray<Expression>): boolean => {
   const names = items.map(unknownOf)
   return names[0] !== undefined && names.every((name) => name === names[0])
 }
 
-/** Equations of several unknowns: `x = 1, y = 2`. */
+/** Whether equations assign values to several unknowns: `x = 1, y = 2`. */
 export const isOfSeveral = (expression: Expression): boolean =>
   expression.type === "list" && new Set(expression.items.map(unknownOf).filter((name) => name !== undefined)).size > 1
 
 /**
- * Whether two ways to join mean the same. Values of one unknown may be listed with "and" or "or"; but two numbers are
- * not one of two, nor are two statements one of them.
+ * Whether two conjunctions are compatible. Values of one unknown may be joined with "and" or "or". However, two numbers
+ * are not the same as one of two, and two statements are not the same as one of them.
  */
 export const joinsAgree = (gold: Expression, answer: Expression): boolean => {
   if (gold.type !== "list" || answer.type !== "list" || gold.join === answer.join) return true
@@ -181,11 +184,17 @@ const minus = (left: Expression, right: Expression): Expression => ({
   items: [left, { type: "negate", of: right }]
 })
 
-/** Whether one side is a variable alone and the other has none: then the answer must be solved for it, too. */
+/**
+ * Whether one side is a lone variable and the other is constant. In that case, the answer must be solved for the
+ * variable as well.
+ */
 const isSolved = ({ left, right }: Pair): boolean =>
   (left.type === "symbol" && variables(right).length === 0) || (right.type === "symbol" && variables(left).length === 0)
 
-/** The same line, plane or half-space: the differences of the sides are in a constant ratio. */
+/**
+ * Whether two relations describe the same line, plane or half-space: the differences of their sides are in a constant
+ * ratio.
+ */
 const isProportional = (gold: Pair, answer: Pair): boolean => {
   const [a, b] = [minus(gold.left, gold.right), minus(answer.left, answer.right)]
   if (!isValue(a) || !isValue(b)) return false
@@ -218,7 +227,10 @@ const isSamePair = (gold: Pair, answer: Pair, rules: Rules, decide: Decide): boo
   return isProportional(gold, answer)
 }
 
-/** `x = 5 + 6 = 11` for `x = 11`: one side is said once, and all the rest is the other. */
+/**
+ * Whether a chain such as `x = 5 + 6 = 11` answers `x = 11`: one side appears once, and all other members equal the
+ * other side.
+ */
 const isChain = (gold: Relation, answer: Relation, rules: Rules, decide: Decide): boolean => {
   if (gold.operands.length !== 2 || answer.operands.length < 3) return false
   if ([...gold.comparisons, ...answer.comparisons].some((comparison) => comparison !== "=")) return false
@@ -238,7 +250,7 @@ const compareRelations = (gold: Relation, answer: Relation, rules: Rules, decide
   return verdict(isSame || isChain(gold, answer, rules, decide), "relation")
 }
 
-/** A gold inequality, or membership, said as a set of numbers or by other inequalities. */
+/** Compares a gold inequality or membership with an answer given as a set or as other inequalities. */
 export const relationAsSet = (gold: Expression, answer: Expression): Decision => {
   const a = IntervalSet.ofRelation(gold)
   if (a === undefined) return open
@@ -248,7 +260,7 @@ export const relationAsSet = (gold: Expression, answer: Expression): Decision =>
   return b === undefined ? open : verdict(IntervalSet.equals(a.intervals, b), "relation")
 }
 
-/** A gold set of numbers said by relations of one variable: `2 < x \le 5` for `(2, 5]`. */
+/** Compares a gold set with an answer given by relations in one variable: `2 < x \le 5` for `(2, 5]`. */
 export const setAsRelation = (gold: Expression, answer: Expression): Decision => {
   const b = IntervalSet.ofRelation(answer)
   const a = b === undefined ? undefined : IntervalSet.of(gold)
@@ -266,7 +278,7 @@ const compareGoldRelation = (gold: Relation, answer: Expression, rules: Rules, d
   return verdict(bare.correct, asRelation(bare.rung))
 }
 
-/** Compares two trees of which at least one is a relation, or a list of relations. */
+/** Compares two trees of which at least one is a relation or a list of relations. */
 export const compareWithRelation = (gold: Expression, answer: Expression, rules: Rules, decide: Decide): Decision => {
   if (gold.type === "relation" && answer.type === "relation") {
     const same = compareRelations(gold, answer, rules, decide)

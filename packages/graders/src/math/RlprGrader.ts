@@ -1,9 +1,9 @@
 /**
- * Grades RLPR's short answers by two rules.
+ * Grades short answers of RLPR, with two rules.
  *
  * `paper` reproduces the rule in a supplement to related work by the paper's authors. It is very lenient: it accepts
  * 1/2 for 1/3 and 10^3 for 10^5, because it compares only the first numbers. `strict` compares numbers only if each
- * side is a single number with an optional unit. Reports should show both.
+ * side is a single number with an optional unit. Reports should include both.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -21,17 +21,17 @@ import { factor, isSameUnit, isUnit, type Unit, unitOf } from "./Units.ts"
 const float = (text: string): number | undefined =>
   /^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(text) ? Number(text) : undefined
 
-/** 0.1 % of a reference above 1, else a millionth; what is exactly at the limit is out. */
+/** Whether a number is within tolerance: 0.1 % of a reference above 1, otherwise 1e-6. The limit is exclusive. */
 const isNear = (answer: number, gold: number): boolean =>
   Math.abs(answer - gold) < (Math.abs(gold) > 1 ? 0.001 * Math.abs(gold) : 1e-6)
 
 const squeeze = (text: string) => text.trim().replace(/\s+/g, " ").toLowerCase()
 
-/** The same, but near 0 what counts is how near the reference is: 6.67e-12 is not 6.67e-11. */
+/** Like {@link isNear}, but with a relative tolerance near 0: 6.67e-12 is not 6.67e-11. */
 const isStrictlyNear = (answer: number, gold: number): boolean =>
   answer === gold || (isNear(answer, gold) && Math.abs(answer - gold) < 0.001 * Math.abs(gold))
 
-/** Whether the answers agree where just one is a percentage; `undefined` when that does not decide. */
+/** Whether the answers agree if exactly one is a percentage. Returns `undefined` if this does not apply. */
 const byPercent = (
   gold: string,
   answer: string,
@@ -70,7 +70,8 @@ const paperRule = (gold: string, answer: string): { readonly correct: boolean; r
   if (number !== undefined) return { correct: number, rung: "number" }
   const [a, b] = [firstNumber(gold), firstNumber(answer)]
   if (a !== undefined && b !== undefined) return { correct: isNear(b, a), rung: "first-number" }
-  // A last branch reads "million" and "thousand", and is only reached where one side has no number: it credits nothing.
+  // A last branch reads "million" and "thousand", but is only reached if one side has no number, so it never gives
+  // credit.
   return { correct: false, rung: "none" }
 }
 
@@ -83,11 +84,11 @@ const scales: Readonly<Record<string, number>> = { thousand: 1e3, million: 1e6, 
 interface Measured {
   readonly number: number
   readonly unit: Unit
-  /** Whether it is written as an integer, which is never rounded. */
+  /** Whether the number is written as an integer. Integers are never treated as rounded. */
   readonly isWhole: boolean
 }
 
-/** Signs that LaTeX writes around a number. */
+/** Removes LaTeX symbols around a number. */
 const plain = (text: string) =>
   text
     .trim()
@@ -96,12 +97,12 @@ const plain = (text: string) =>
     .replace(/\\[,;:! ]|~/g, " ")
     .replace(/^\$(.*)\$$/, "$1")
     .replace(/\\([$%])/g, "$1")
-    // Only where a run of blanks begins: from each of them on, it would take time quadratic in the run.
+    // Match only at the start of a run of spaces. Trying every position in the run would take quadratic time.
     .replace(/(?<!\s)\s*\bper ?cent\b/gi, "%")
     .replace(/[−–]/g, "-")
     .trim()
 
-/** One number with at most a currency before it, a scale and a unit after it. */
+/** Parses a single number with an optional currency before it, and an optional scale and unit after it. */
 const measured = (text: string): Measured | undefined => {
   const match =
     /^(?:approximately|approx\.?|about|≈|~)?\s*([$€£]?)\s*([-+]?[\d,]*\.?\d+(?:[eE][-+]?\d+)?)\s*(?:(?:×|x|\*)\s*10\^\{?([-+]?\d+)\}?)?\s*(thousand|million|billion|trillion)?\s*(%?)\s*([\p{L}°][\p{L}°/ ²³^{}\d·*-]*)?\.?$/u.exec(
@@ -132,10 +133,10 @@ const spelled = (text: string) =>
     .trim()
     .replace(/\s+/g, " ")
 
-/** Names as chemists write them count with their capitals: cobalt is no carbon monoxide. */
+/** Whether a text is a chemical formula, in which case matters: cobalt (Co) is not carbon monoxide (CO). */
 const isFormula = (text: string) => /^[A-Za-z\d+-]+$/.test(text) && /[A-Z\d]/.test(text.slice(1))
 
-/** `undefined` where the texts are not the same but for capitals. */
+/** Compares two texts. Returns `undefined` if they differ by more than case. */
 const byText = (gold: string, answer: string): boolean | undefined => {
   const [a, b] = [spelled(gold), spelled(answer)]
   if (a.toLowerCase() !== b.toLowerCase()) return undefined
@@ -163,13 +164,13 @@ export interface Options {
   readonly needsTags?: boolean | undefined
 }
 
-/** The first tags, as the rule has it. */
+/** Extracts the content of the first tags, as the rule requires. */
 const extractFirst = (text: string, needsTags: boolean): string | undefined => {
   const tagged = firstTagged(text)?.trim()
   return tagged ?? (needsTags ? undefined : text.trim())
 }
 
-/** What is said last, outside of thoughts; in tags, a box may stand around it. */
+/** Extracts the last answer outside reasoning. Within tags, the answer may be boxed. */
 const extractLast = (text: string, needsTags: boolean): string | undefined => {
   const said = spoken(text)
   const tagged = [...said.matchAll(/<answer>([\s\S]*?)<\/answer>/gi)].at(-1)?.[1]?.trim()
@@ -196,7 +197,7 @@ const make = (
   })
 
 /**
- * Makes the lenient grader.
+ * Creates the lenient grader.
  *
  * **Example**
  *
@@ -217,14 +218,14 @@ export const makePaper = (options: Options = {}): Verdict.AnswerGrader => {
   return make("rlpr-paper", paperRule, extractFirst, options)
 }
 
-/** Makes the strict grader. */
+/** Creates the strict grader. */
 export const makeStrict = (options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("RlprGrader.makeStrict", options, table)
   return make("rlpr-strict", strictRule, extractLast, options)
 }
 
-/** The lenient grader. It does not require tags. */
+/** The lenient grader, without required tags. */
 export const paper: Verdict.AnswerGrader = makePaper()
 
-/** The strict grader. It does not require tags. */
+/** The strict grader, without required tags. */
 export const strict: Verdict.AnswerGrader = makeStrict()

@@ -1,28 +1,28 @@
-/** Units as answers write them: what they measure, with powers, and how many of the basic unit they are. */
+/** Units in answers: their dimension and their size in base units. */
 import * as Rational from "./Rational.ts"
 
 // -------------------------------------------------------------------------------------------------------------------
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A unit: `m/s` and `km/h` have one name, and differ in their scale. */
+/** A unit. `m/s` and `km/h` have the same name and differ in scale. */
 export interface Unit {
-  /** What it measures, in basic units and their powers, e.g. `metre second^-1`; empty where no unit is named. */
+  /** The dimension in base units and powers, such as `metre second^-1`. Empty if there is no unit. */
   readonly name: string
-  /** How many of the basic unit it is. */
+  /** Size in base units. */
   readonly scale: Rational.Rational
 }
 
 const one = Rational.integer(1)
 
-/** Where no unit is named. */
+/** The absence of a unit. */
 export const none: Unit = { name: "", scale: one }
 
 // -------------------------------------------------------------------------------------------------------------------
 // What there is
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Spellings in words; then the basic units with their powers, and how many of them it is. */
+/** Units spelled as words: the spellings, the base units with powers, and the size in base units. */
 const words: ReadonlyArray<readonly [spellings: string, name: string, scale: string]> = [
   ["dollar buck usd", "dollar", "1"],
   ["cent penny pennies ¢", "dollar", "0.01"],
@@ -58,7 +58,7 @@ const words: ReadonlyArray<readonly [spellings: string, name: string, scale: str
   ["unit", "unit", "1"]
 ]
 
-/** Units that take prefixes: the name, the symbols, the basic units and their powers, and how many of them it is. */
+/** Units with SI prefixes: names, symbols, base units with powers, and the size in base units. */
 const prefixed: ReadonlyArray<readonly [names: string, symbols: string, name: string, scale: string]> = [
   ["metre meter", "m", "metre", "1"],
   ["gram gramme", "g", "kilogram", "0.001"],
@@ -103,7 +103,7 @@ const scaleOf = (text: string, exponent = 0): Rational.Rational => {
 
 const plural = (word: string) => [word, `${word}s`]
 
-/** Units by their names, in small letters. */
+/** Units keyed by lowercase name. */
 const byName = new Map<string, Unit>([
   ...words.flatMap(([spellings, name, scale]) =>
     spellings.split(" ").flatMap((word) => plural(word).map((form) => [form, { name, scale: scaleOf(scale) }] as const))
@@ -118,7 +118,7 @@ const byName = new Map<string, Unit>([
   )
 ])
 
-/** Units by their symbols, whose capitals matter: `mW` is not `MW`. */
+/** Units keyed by symbol. Symbols are case-sensitive: `mW` is not `MW`. */
 const bySymbol = new Map<string, Unit>([
   ...prefixed.flatMap(([, symbols, name, scale]) =>
     symbols
@@ -144,7 +144,7 @@ const anyCase = new Set("cm mm km kg mg ml kw kwh hz in".split(" "))
 const singular = (word: string) =>
   word.length > 3 ? word.replace(/ies$/, "y").replace(/(?<=x|ch|sh|ss)es$|(?<!s)s$/, "") : word
 
-/** The unit of a word; `undefined` when it is none that is known. */
+/** Returns the unit with a name or symbol, or `undefined` if it is unknown. */
 const known = (word: string): Unit | undefined =>
   bySymbol.get(word) ??
   byName.get(word.toLowerCase()) ??
@@ -206,7 +206,7 @@ const read = (text: string): Unit => {
   return { name, scale }
 }
 
-/** The unit that a text names, with its powers. */
+/** Parses a unit with its powers. */
 export const unitOf = (text: string): Unit => {
   const found = cache.get(text)
   if (found !== undefined) return found
@@ -215,11 +215,11 @@ export const unitOf = (text: string): Unit => {
   return unit
 }
 
-/** Words behind a number that change it, doubt it or deny it: no units. */
+/** Words after a number that modify, doubt or deny it, and are therefore not units. */
 const noUnit =
   /\b(?:and|or|if|for|where|when|with|without|not|no|is|are|was|mod|modulo|plus|minus|times|over|to|from|at|than|million|billion|thousand|hundred|trillion|dozen|squared|cubed|factorial|choose|remainder|root|half|halves|thirds?|quarters?|fourths?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?|hundredths?|thousandths?|below|above|under|less|more|fewer|greater|most|least|negative|positive|maybe|perhaps|probably|possibly|likely|approx|approximately|roughly|about|around|nearly|almost|wrong|false|incorrect|invalid|impossible|fails?|failed|tried|never|unless|but|base|digits?|off|by)\b/i
 
-/** Whether text behind a value can be a unit: at most four words, none of which changes the value. */
+/** Whether the text after a value can be a unit: at most four words, all without an effect on the value. */
 export const isUnit = (text: string): boolean =>
   /^[\p{L}°€£¢¥₹][\p{L}°€£¢¥₹./ ²³^{}\d-]*$/u.test(text) &&
   !/(?<![\^{-])\d/.test(text) &&
@@ -231,36 +231,36 @@ const length = /^metre(?:\^(\d+))?$/
 
 const plainUnit = /^unit(?:\^(\d+))?$/
 
-/** "Square units" are any unit of area. */
+/** Whether two dimensions match. "Square units" match any unit of area. */
 const isSameKind = (a: string, b: string): boolean => {
   const [some, unit] = [length.exec(a), plainUnit.exec(b)]
   return some !== null && unit !== null && some[1] === unit[1]
 }
 
-/** A sign that may be minutes or feet is never left out. */
+/** Whether a unit is a prime mark, which may mean minutes or feet and must never be omitted. */
 const isPrime = ({ name }: Unit): boolean => name.startsWith("prime")
 
-/** Whether two units measure the same, or one of them is left out. */
+/** Whether two units have the same dimension, or one of them is omitted. */
 export const isSameUnit = (a: Unit, b: Unit): boolean =>
   ((a.name === "" || b.name === "") && !isPrime(a) && !isPrime(b)) ||
   a.name === b.name ||
   isSameKind(a.name, b.name) ||
   isSameKind(b.name, a.name)
 
-/** By which factor a value in one unit becomes one in another; 1 where one of them is left out. */
+/** Returns the conversion factor between two units. It is 1 if one of them is omitted. */
 export const factor = (from: Unit, to: Unit): Rational.Rational =>
   from.name === to.name ? (Rational.divide(from.scale, to.scale) ?? one) : one
 
-/** Whether a word is the name or symbol of a unit that is known. */
+/** Whether a word is the name or symbol of a known unit. */
 export const isKnown = (word: string): boolean => known(word) !== undefined
 
-/** Symbols that are more likely a unit than a product of variables, even right behind a number: `5cm`. */
+/** Symbols that are more likely a unit than a product of variables, even directly after a number: `5cm`. */
 const clear = new Set(
   "pct cm mm km nm kg mg ml mL dL kL ft yd hr min sec mph kph lb lbs oz Hz kHz MHz GHz kJ kW MW mW kPa Pa kN mol".split(
     " "
   )
 )
 
-/** Whether these letters are the short name of a unit, e.g. `cm`; behind a space, more of them are. */
+/** Whether letters are the symbol of a unit, such as `cm`. More symbols are accepted after a space. */
 export const isShortUnit = (text: string, isSpaced: boolean): boolean =>
   text.length > 1 && (clear.has(text) || (isSpaced && (bySymbol.has(text) || /^(?:mi|gal|deg|rad|yrs?)$/.test(text))))

@@ -1,4 +1,4 @@
-/** Whether two formulas have the same value: exactly, to 80 digits, or at every point where they are tried. */
+/** Decides whether two formulas have the same value: exactly, to 80 digits, or at sample points. */
 import { type Decision, no, open, verdict, yes } from "./Decision.ts"
 import { agree, approximate, type Bindings, exact, isReal, isRounding } from "./Evaluate.ts"
 import type { Expression } from "./Expression.ts"
@@ -9,7 +9,10 @@ const isDecimal = (expression: Expression) => some(expression, (node) => node.ty
 
 const isRepeating = (node: Expression) => node.type === "number" && node.isRepeating === true
 
-/** A decimal may stand for a fraction that it rounds to six places; never for one that it could have said exactly. */
+/**
+ * Whether a decimal is a rounding of a fraction to at least six places. A decimal that could have been exact is not
+ * accepted.
+ */
 const isRounded = (gold: Expression, answer: Expression): boolean => {
   if (some(gold, isRepeating) || some(answer, isRepeating)) return false
   if (isDecimal(gold) === isDecimal(answer)) return false
@@ -36,7 +39,7 @@ const byValue = (gold: Expression, answer: Expression): Decision => {
 
 type Point = readonly [top: bigint, bottom: bigint]
 
-/** Points to try, none of them special: of both signs and every size. */
+/** Generic sample points of both signs and various sizes. */
 const samples: ReadonlyArray<Point> = [
   [7n, 5n],
   [-11n, 7n],
@@ -50,7 +53,7 @@ const samples: ReadonlyArray<Point> = [
   [1213n, 11n]
 ]
 
-/** Sizes to try, for formulas that are pieced together of several. */
+/** Sizes of sample points for piecewise formulas. */
 const sizes: ReadonlyArray<Point> = [
   [1n, 1009n],
   [1n, 13n],
@@ -87,7 +90,7 @@ export const bindingsAt = (names: ReadonlyArray<string>, round: number): Binding
     })
   )
 
-/** Operations whose formula is another one on each side of some point. */
+/** Whether an operation is piecewise, so that different formulas apply on each side of some point. */
 const isPieced = (node: Expression): boolean =>
   (node.type === "call" && /^(?:abs|sqrt|floor|ceil|arc\w+|ln)$/.test(node.name)) ||
   node.type === "root" ||
@@ -102,8 +105,8 @@ const isWhole = (expression: Expression): boolean => exact(expression)?.denomina
 const countsOnly = new Set(["factorial", "double-factorial", "binomial", "permutations"])
 
 /**
- * The variables that stand for whole numbers, because they are counted with; in what is rounded, those that have the
- * names of whole numbers: `\lceil n/2 \rceil` is `\lfloor (n+1)/2 \rfloor`.
+ * Returns the variables that stand for integers: those used for counting and, in rounded expressions, those with
+ * typical integer names. `\lceil n/2 \rceil` equals `\lfloor (n+1)/2 \rfloor`.
  */
 const counted = (expression: Expression): ReadonlySet<string> => {
   const names = new Set<string>()
@@ -133,7 +136,7 @@ const numberAt = (expression: Expression, name: string, x: Rational.Rational): n
   return value === undefined ? undefined : Number(value.numerator) / Number(value.denominator)
 }
 
-/** Where a formula of degree two at most is 0. */
+/** Returns the zeros of a formula of degree at most two. */
 const roots = (expression: Expression, name: string): ReadonlyArray<number> => {
   const at = (x: number) => numberAt(expression, name, Rational.integer(x))
   const [zero, one, two] = [at(0), at(1), at(2)]
@@ -145,7 +148,7 @@ const roots = (expression: Expression, name: string): ReadonlyArray<number> => {
   return found.filter((one) => Number.isFinite(one))
 }
 
-/** Where a formula changes its sign, to a quarter. */
+/** Returns the points at which a formula changes sign, accurate to a quarter. */
 const signChanges = (expression: Expression, name: string): ReadonlyArray<number> => {
   const found: Array<number> = []
   let last: number | undefined
@@ -158,7 +161,10 @@ const signChanges = (expression: Expression, name: string): ReadonlyArray<number
   return found
 }
 
-/** Where the pieces of formulas may meet: where what they are pieced by is 0, and at quotients of their numbers. */
+/**
+ * Returns the points at which pieces of formulas may meet: zeros of the piecewise arguments, and quotients of the
+ * constants.
+ */
 const corners = (expressions: ReadonlyArray<Expression>, names: ReadonlyArray<string>): ReadonlyArray<number> => {
   const numbers = new Set<number>()
   const zeros: Array<number> = []
@@ -173,7 +179,7 @@ const corners = (expressions: ReadonlyArray<Expression>, names: ReadonlyArray<st
     })
   }
   const found = [...numbers].filter((one) => one > 0 && one < 1e30).slice(0, 8)
-  // Quotients are many; where each point takes 80 digits of logarithms and sines, the numbers themselves must do.
+  // There are many quotients. If each point requires logarithms and sines to 80 digits, only the constants are tried.
   const quotients = expressions.some((one) => some(one, isCostly))
     ? []
     : found.flatMap((one) => found.map((other) => one / other))
@@ -183,10 +189,10 @@ const corners = (expressions: ReadonlyArray<Expression>, names: ReadonlyArray<st
   return [...new Set([3 * low - 7, ...all, 3 * high + 7])].sort((x, y) => x - y)
 }
 
-/** A fraction near a double. */
+/** Returns a fraction close to a double. */
 const near = (x: number): Rational.Rational => Rational.make(BigInt(Math.round(x * 1e9)), 1_000_000_000n)!
 
-/** Points between each two corners that follow each other, and whole numbers where formulas round. */
+/** Returns points between each pair of adjacent corners, and integers where formulas round. */
 const between = (
   expressions: ReadonlyArray<Expression>,
   names: ReadonlyArray<string>
@@ -197,10 +203,13 @@ const between = (
   return [...(isAnyRounded ? [-3, -1, 0, 1, 2, 7].map((one) => Rational.integer(one)) : []), ...middle.slice(0, 160)]
 }
 
-/** Steps through the sizes, another for each variable, so that each is now the greater and now the less. */
+/**
+ * Step lengths through the sizes. They differ by variable, so that each variable is sometimes larger and sometimes
+ * smaller than the others.
+ */
 const strides = [5, 9, 13, 17, 19, 21, 3]
 
-/** A value of a variable, all signs of all variables in turn. */
+/** Returns the value of a variable in a round. All combinations of signs occur. */
 const sizeAt = (round: number, index: number): Rational.Rational => {
   const [top, bottom] = sizes[(index === 0 ? round >> 1 : round * strides[index - 1]! + index) % sizes.length]!
   const shift = BigInt(index * 2 + 1)
@@ -208,15 +217,18 @@ const sizeAt = (round: number, index: number): Rational.Rational => {
   return Rational.make((isNegative ? -1n : 1n) * (top * 1000n + shift), bottom * 1000n + shift)!
 }
 
-/** Counted variables are no less than 0, unless a formula like `|x|!` gives the rest a value, too. */
+/**
+ * Returns an integer value. Counted variables are not negative, unless a formula such as `|x|!` is defined for negative
+ * values.
+ */
 const wholeAt = (round: number, index: number, isSigned: boolean, isRounded: boolean): Rational.Rational => {
-  // One after the other where they are rounded: two formulas may differ for one remainder alone.
+  // For rounded variables, use consecutive integers, because two formulas may differ for a single remainder.
   if (isRounded) return Rational.integer(((round * (index === 0 ? 1 : 7)) % 44) - 9)
   const size = wholes[(round * 3 + index * 4) % wholes.length]!
   return Rational.integer(isSigned && (round + index) % 5 === 4 ? -size : size)
 }
 
-/** Where two formulas are tried. */
+/** Generates the points at which two formulas are compared. */
 const trials = function* (a: Expression, b: Expression, names: ReadonlyArray<string>): Generator<Bindings> {
   const whole = new Set([...counted(a), ...counted(b)])
   const isAnyPieced = some(a, isPieced) || some(b, isPieced)
@@ -244,7 +256,10 @@ const trials = function* (a: Expression, b: Expression, names: ReadonlyArray<str
 // Formulas
 // -------------------------------------------------------------------------------------------------------------------
 
-/** `undefined` where one has no value: `(n+1)!/n!` has none at -3, and is `n + 1` all the same. */
+/**
+ * Whether two formulas agree at a point. Returns `undefined` if either has no value there: `(n+1)!/n!` is undefined at
+ * -3, but still equals `n + 1`.
+ */
 const agreeAt = (a: Expression, b: Expression, bindings: Bindings) => {
   const [p, q] = [exact(a, bindings), exact(b, bindings)]
   if (p !== undefined && q !== undefined) return Rational.equals(p, q)
@@ -252,14 +267,14 @@ const agreeAt = (a: Expression, b: Expression, bindings: Bindings) => {
   if (x === undefined || y === undefined)
     return isSizeCounted(a, b) && (x === undefined) !== (y === undefined) ? false : undefined
   if (agree(x, y)) return true
-  // Beyond the reals both are a matter of convention: `\sqrt{x}\sqrt[3]{x}` and `x^{5/6}` for negative x.
+  // Outside the reals, values depend on convention, as for `\sqrt{x}\sqrt[3]{x}` and `x^{5/6}` with negative x.
   return !isReal(x) && !isReal(y) && !isComplex(a) && !isComplex(b) ? undefined : false
 }
 
 const isComplex = (expression: Expression): boolean =>
   some(expression, (node) => node.type === "symbol" && node.name === "i")
 
-/** `|x|!` has values where `x!` has none. */
+/** Whether a formula counts by an absolute value. `|x|!` is defined where `x!` is not. */
 const isSizeCounted = (a: Expression, b: Expression): boolean => {
   const isSize = (node: Expression) =>
     countsOnly.has(node.type) && children(node).some((child) => some(child, isPieced))
@@ -268,7 +283,10 @@ const isSizeCounted = (a: Expression, b: Expression): boolean => {
 
 const most = 4
 
-/** Equal at points that nothing singles out: a false "yes" would need a formula made for these very points. */
+/**
+ * Decides by comparing values at generic points. A false match would require a formula constructed for exactly these
+ * points.
+ */
 export const byIdentity = (gold: Expression, answer: Expression): Decision => {
   const names = [...new Set([...variables(gold), ...variables(answer)])].sort()
   if (names.length === 0 || names.length > 8) return open

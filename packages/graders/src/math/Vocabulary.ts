@@ -1,4 +1,4 @@
-/** The commands and names that the parser knows. */
+/** The commands and names that the parser supports. */
 import type { Comparison, FunctionName } from "./Expression.ts"
 
 export const comparisons: Readonly<Record<string, Comparison>> = {
@@ -55,7 +55,7 @@ export const greek = new Set(
   )
 )
 
-/** Words that scale the number before them. */
+/** Words that scale the preceding number. */
 export const scales: Readonly<Record<string, bigint>> = {
   dozen: 12n,
   hundred: 100n,
@@ -79,10 +79,10 @@ export const environments = new Set([
   "cases"
 ])
 
-/** Signs that make a name of what they stand over, or before: a segment is no number, and no arrow. */
+/** Symbols that turn their argument into a name. A segment, for example, is not a number. */
 export const accents = new Set(["overline", "arrow", "angle", "triangle"])
 
-/** The commands that begin a factor: `2\sqrt{3}` is a product. */
+/** Commands that start a factor, so that `2\sqrt{3}` is a product. */
 export const startsAtom = (command: string): boolean =>
   command === "frac" ||
   command === "sqrt" ||

@@ -1,17 +1,17 @@
-/** The thread of `Algebra`: proves two formulas equal with a computer-algebra library, or says that it cannot. */
+/** The worker thread of `Algebra`. It tries to prove that two formulas are equal with a computer algebra library. */
 import { parentPort } from "node:worker_threads"
 import type { Expression } from "@cortex-js/compute-engine"
 import { ComputeEngine } from "@cortex-js/compute-engine"
 
 const engine = new ComputeEngine()
 
-/** Points at which unknowns are tried: of both signs and several sizes; none is special. */
+/** Generic sample points for unknowns, of both signs and various sizes. */
 const samples = [0.7318, -1.9137, 2.6521, 13.4173, -37.219]
 
-/** Points for unknowns that are counted with. */
+/** Sample points for unknowns that are used for counting. */
 const counts = [2, 3, 5, 8, 12]
 
-/** Operations whose formula is another one on each side of some point; no few points can prove those equal. */
+/** Piecewise operations. A few sample points cannot prove formulas with them equal. */
 const pieced = new Set(
   "Abs Sqrt Root Floor Ceil Ceiling Round Mod Sign Max Min Ln Log Arcsin Arccos Arctan Arcsec Arccsc Arccot Heaviside".split(
     " "
@@ -24,7 +24,7 @@ const isPieced = (expression: Expression): boolean => {
   return hasName && [...json.matchAll(/\["(\w+)"/g)].some(([, head]) => pieced.has(head!))
 }
 
-/** The unknowns that sums and products run up to, or that stand before a factorial. */
+/** Returns unknowns that are bounds of sums or products, or arguments of factorials. */
 const counted = (...latex: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(
     latex.flatMap((text) =>
@@ -81,7 +81,7 @@ const attempt = (gold: string, answer: string): boolean => {
   try {
     return isEqual(gold, answer)
   } catch {
-    // What the library cannot cope with is not proven.
+    // Formulas that the library cannot handle are not proven.
     return false
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A sandbox that runs an interpreter of this machine in Linux namespaces (bubblewrap). Programs have its speed and
- * libraries, but no access to the machine's network, files and processes.
+ * A sandbox that runs a local Python interpreter in Linux namespaces (bubblewrap). Programs run at native speed with
+ * the installed libraries, but without access to the network, files or processes of the host.
  */
 import fs from "node:fs"
 import { Options as Tables } from "@divisi/core"
@@ -9,17 +9,17 @@ import * as PythonProcess from "./pythonProcess.ts"
 import { limits, type Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes, usable } from "./usable.ts"
 
-/** The interpreter, and the number of parallel programs. */
+/** Options for {@link make}. */
 export interface Options {
-  /** The Python interpreter, for example of a virtual environment with libraries. Default: `python3`. */
+  /** The Python interpreter, for example one from a virtual environment. Default: `python3`. */
   readonly python?: string | undefined
-  /** The number of concurrent programs. Default: 1. */
+  /** Maximum number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
 }
 
 interface Python {
   readonly executable: string
-  /** The folders that it needs. */
+  /** Folders that the interpreter requires. */
   readonly folders: ReadonlyArray<string>
   readonly version: string
 }
@@ -30,7 +30,7 @@ const question =
 const failure = (reason: SandboxError["reason"], detail: string) =>
   new SandboxError({ sandbox: "bubblewrap", reason, detail })
 
-/** What programs that are linked dynamically need of the machine; on many systems these are links into `/usr`. */
+/** Folders for dynamically linked programs. On many systems, these are links into `/usr`. */
 const system = ["/bin", "/lib", "/lib64"].flatMap((place) => {
   const found = fs.lstatSync(place, { throwIfNoEntry: false })
   if (found === undefined) return []
@@ -58,10 +58,13 @@ const walls = (python: Python, { folder }: PythonProcess.Run): ReadonlyArray<str
   ...["--chdir", "/work", "--", python.executable, "-B", "-s", "/program/main.py"]
 ]
 
-/** The user `nobody`: the system counts the processes of every user but root. */
+/** Id of the user `nobody`. Linux enforces process limits for every user except root. */
 const nobody = 65_534
 
-/** Starts an interpreter behind the walls once. When root grades, it is `nobody`'s, if `nobody` may use it. */
+/**
+ * Starts an interpreter in the sandbox once. When grading as root, it runs as `nobody` if that user can access the
+ * interpreter.
+ */
 const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> => {
   const folder = "/usr/share"
   const wall = walls(python, { id: "", folder, work: folder, limits: limits({ code: "" }) })
@@ -74,15 +77,15 @@ const probe = (python: Python): Effect.Effect<number | undefined, SandboxError> 
 const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a sandbox with the `bwrap` of this machine. Fails with a `SandboxError` if `bwrap` is missing or is not allowed
+ * Creates a sandbox that uses the installed `bwrap`. Fails with a `SandboxError` if `bwrap` is missing or not allowed
  * to create namespaces.
  *
  * **Gotchas**
  *
  * The memory limit applies to each process of a program, and the process limit applies to all programs of the user
- * together. The interpreter sets both before the program starts. Linux does not count root's processes, so programs
- * started by root run as the user `nobody`. If `nobody` has no access to the interpreter (for example under `/root`),
- * only the time limit stops a fork bomb and everything that it started.
+ * together. The interpreter sets both before the program starts. Linux does not enforce process limits for root, so
+ * programs started by root run as the user `nobody`. If `nobody` cannot access the interpreter (for example under
+ * `/root`), only the time limit stops a fork bomb and the processes that it started.
  */
 export const make = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {

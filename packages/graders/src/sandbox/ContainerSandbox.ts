@@ -1,6 +1,6 @@
 /**
- * A sandbox that uses containers (docker or podman), for benchmarks whose environment is an image, such as BigCodeBench
- * with its libraries.
+ * A sandbox based on containers (docker or podman), for benchmarks that provide their environment as an image.
+ * BigCodeBench, for example, requires many libraries.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -10,25 +10,25 @@ import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes, usable } from "./usable.ts"
 
-/** The image and the container engine. */
+/** Options for {@link make}. */
 export interface Options {
   /**
-   * The image with its digest (`name@sha256:…`), for reproducibility. It must exist locally, because images are not
+   * The image with its digest (`name@sha256:…`), for reproducibility. It must exist locally, because images are never
    * pulled.
    */
   readonly image: string
-  /** The container engine. Default: the first available one of docker and podman. */
+  /** The container engine. Default: docker if it is available, otherwise podman. */
   readonly engine?: "docker" | "podman" | undefined
-  /** The interpreter in the image. Default: `python3`. */
+  /** The Python interpreter in the image. Default: `python3`. */
   readonly python?: string | undefined
-  /** The number of concurrent programs. Default: 1. */
+  /** Maximum number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
 }
 
 const failure = (reason: SandboxError["reason"], detail: string) =>
   new SandboxError({ sandbox: "container", reason, detail })
 
-/** Returns the command for one run. */
+/** Returns the command for a single run. */
 export const command = (
   { engine = "docker", image, python = "python3" }: Options,
   { folder, id, limits }: PythonProcess.Run
@@ -73,7 +73,7 @@ const table = Tables.table(
   { required: ["image"] }
 )
 
-/** Makes a sandbox. Fails with a `SandboxError` if the engine, the image or its digest is missing. */
+/** Creates a sandbox. Fails with a `SandboxError` if the engine or the image is missing, or the image has no digest. */
 export const make = (options: Options): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {
     yield* usable("ContainerSandbox.make", options, table)

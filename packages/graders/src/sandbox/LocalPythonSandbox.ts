@@ -1,6 +1,6 @@
 /**
- * Not a sandbox: runs programs with an interpreter of this machine and your permissions. Use it only for programs that
- * you have read.
+ * Not a sandbox: runs programs with a local Python interpreter and your permissions. Only use it for programs that you
+ * have reviewed.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
@@ -8,19 +8,20 @@ import * as PythonProcess from "./pythonProcess.ts"
 import { type Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes, usable } from "./usable.ts"
 
-/** The interpreter, and the number of parallel programs. */
+/** Options for {@link makeUnsafe}. */
 export interface Options {
   /** The Python interpreter. Default: `python3`. */
   readonly python?: string | undefined
-  /** The number of concurrent programs. Default: 1. */
+  /** Maximum number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
 }
 
 const table = { python: Tables.name, processes } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a runner without isolation: a program can read and delete files, access the network, and outlive its time limit
- * in its own process group. The limits on time, memory and output only stop programs that do not try to escape.
+ * Creates a runner without isolation. Programs can read and delete files, access the network, and outlive their time
+ * limit in a separate process group. The limits on time, memory and output only stop programs that do not try to
+ * escape.
  */
 export const makeUnsafe = (options: Options = {}): Effect.Effect<Sandbox, SandboxError> =>
   Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** One process with an interpreter in it. `PyodideSandbox` gives it one command at a time, and kills it at the end. */
+/** A single interpreter process. `PyodideSandbox` sends it one command at a time and kills it afterwards. */
 import type { ChildProcess } from "node:child_process"
 import fs from "node:fs"
 import path from "node:path"
@@ -10,16 +10,16 @@ import { type Command, encode, type Reply, readReply } from "./frames.ts"
 
 const childScript = fileURLToPath(script("sandbox/pyodide.child"))
 
-/** Beyond the memory of a program: Node, the interpreter, and what the program printed. */
+/** Memory allowed in addition to the program's limit, for Node, the interpreter and printed output. */
 const overheadBytes = 700 * 1024 * 1024
 
-/** No process computes longer than this, whatever happens. */
+/** Maximum CPU time of a process in seconds, as a last resort. */
 const lifetimeSeconds = 900
 
-/** Deep recursion ends with Python's own error when there is this much stack, and takes the process along otherwise. */
+/** Stack size. With this much, deep recursion raises Python's `RecursionError`; with less, it crashes the process. */
 const stackKilobytes = 262_144
 
-/** Where Pyodide is, and the memory of a started interpreter. */
+/** Location of Pyodide, and the memory snapshot of a started interpreter. */
 export interface Files {
   readonly folder: string
   readonly snapshot: string
@@ -30,14 +30,14 @@ export type Ended =
   | { readonly type: "timed-out" }
   | { readonly type: "out-of-memory" }
   | { readonly type: "ended"; readonly detail: string }
-  /** Somebody else killed it; what runs inside cannot. */
+  /** Killed from outside. Programs in the sandbox cannot do this. */
   | { readonly type: "killed" }
 
-/** A process that is ready, or on its way there. */
+/** An interpreter process that is ready or starting. */
 export interface PyodideProcess {
   readonly ready: Promise<Reply | Ended>
   readonly request: (command: Command, wallMillis: number) => Promise<Reply | Ended>
-  /** Whether it can still take a command. */
+  /** Whether the process can accept another command. */
   readonly isAlive: () => boolean
   readonly kill: () => void
 }
@@ -62,21 +62,21 @@ const nodeArguments = (mode: "snapshot" | "serve", { folder, snapshot }: Files):
 const commandLine = (mode: "snapshot" | "serve", files: Files): ReadonlyArray<string> => {
   const node = [process.execPath, ...nodeArguments(mode, files)]
   if (process.platform === "win32") return node
-  // When whoever started the group is gone, even by a kill, the pipe ends and the group with it.
+  // If the parent of the process group exits, even when killed, the pipe closes and the group is killed.
   const watch = "(read -r _ <&5; kill -9 0) 2>&- 3>&- 4>&- &"
   const limits = `ulimit -c 0; ulimit -t ${lifetimeSeconds}; ulimit -s ${stackKilobytes}`
   return ["/bin/sh", "-c", `${watch} ${limits} && exec "$@" 5>&-`, "sh", ...node]
 }
 
-/** Starts a process that makes the snapshot, or one that serves. */
+/** Starts a process that either creates the snapshot or runs programs. */
 export const spawn = (mode: "snapshot" | "serve", files: Files): ChildProcess =>
   Group.start(commandLine(mode, files), {
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe", "pipe"],
-    // Of the environment of whoever grades, nothing is handed on.
+    // The environment of the parent process is not passed on.
     env: {}
   })
 
-/** Puts pieces together to messages; a message that claims more than the limit is none. */
+/** Assembles chunks into messages. A message whose stated length exceeds the limit is invalid. */
 const reader = (onReply: (reply: Reply) => void, onNonsense: () => void) => {
   const maximum = 512 * 1024 * 1024
   let pieces: Array<Buffer> = []
@@ -100,7 +100,7 @@ const reader = (onReply: (reply: Reply) => void, onNonsense: () => void) => {
   }
 }
 
-/** The memory that a process holds, in bytes; `undefined` if the system does not report it. */
+/** Returns the resident memory of a process in bytes, or `undefined` if the system does not report it. */
 const residentBytes = (child: ChildProcess): number | undefined => {
   try {
     const pages = fs.readFileSync(`/proc/${child.pid}/statm`, "utf8").split(" ")[1]
@@ -110,7 +110,7 @@ const residentBytes = (child: ChildProcess): number | undefined => {
   }
 }
 
-/** Starts a process that serves. It keeps nobody's event loop alive while nothing is asked of it. */
+/** Starts a process that runs programs. It does not keep the event loop alive while idle. */
 export const make = (files: Files): PyodideProcess => {
   const child = spawn("serve", files)
   let waiting: ((reply: Reply | Ended) => void) | undefined
@@ -130,14 +130,15 @@ export const make = (files: Files): PyodideProcess => {
       one[kind]?.()
   }
   const ended = (detail: string) => settle({ type: "ended", detail: complaint.trim().slice(0, 500) || detail })
-  // A process that is gone cannot be written to; its exit says why.
+  // Writing to an exited process fails. The exit handler reports the reason.
   for (const one of [input, life]) one.on("error", () => {})
   errors.on("data", (piece: Buffer) => {
     complaint = (complaint + piece.toString()).slice(-4000)
   })
   replies.on(
     "data",
-    // What comes from the pipe and is no reply was written by the program: that is its end, and none of the sandbox.
+    // Invalid data on the pipe was written by the program, so it counts as a crash of the program and not as a sandbox
+    // failure.
     reader(settle, () => {
       settle({ type: "ended", detail: "it wrote to the sandbox's internal pipe" })
       Group.kill(child)
@@ -183,7 +184,7 @@ export const make = (files: Files): PyodideProcess => {
       input.write(encode(command))
       return reply
     },
-    // A process that was killed has no memory before its end is told.
+    // After a kill, the process has no memory before its exit is reported.
     isAlive: () => child.exitCode === null && child.signalCode === null && residentBytes(child) !== 0,
     kill: () => Group.kill(child)
   }

@@ -1,9 +1,9 @@
 /**
  * The default sandbox: Python in WebAssembly (Pyodide), in separate processes.
  *
- * Every program runs in a fresh process that is not reused, so its changes to the interpreter do not affect other
- * programs. This is cheap, because processes start from a snapshot of an interpreter's memory that is made once per
- * sandbox, and because spare processes are started in advance.
+ * Each program runs in a fresh process that is never reused, so changes to the interpreter cannot affect other
+ * programs. Starting is cheap: processes start from a memory snapshot that is created once per sandbox, and spare
+ * processes are started in advance.
  *
  * Pyodide (13 MB) is an optional dependency: `npm install pyodide`. Nothing is downloaded at run time.
  */
@@ -25,18 +25,17 @@ import { processes, usable } from "./usable.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The number of concurrent programs, and the location of Pyodide. */
+/** Options for {@link make}. */
 export interface Options {
   /**
-   * The number of concurrent programs. Each one has its own process, and a spare process is started in the meantime.
-   * Default: 1.
+   * Maximum number of concurrent programs. Each runs in a separate process, while a spare one is started. Default: 1.
    */
   readonly processes?: number | undefined
-  /** The folder of the `pyodide` package. Default: the installed package. */
+  /** Folder of the `pyodide` package. Default: the installed package. */
   readonly folder?: string | undefined
 }
 
-/** The slowdown compared with a native interpreter, as measured in docs/lab/sandbox.md. */
+/** Slowdown compared with a native interpreter. Measured in docs/lab/sandbox.md. */
 export const slowdown = 2
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -68,7 +67,7 @@ const find = (given: string | undefined): Effect.Effect<Installed, SandboxError>
       )
   })
 
-/** Removed with the scope, and with this process when it ends before. */
+/** Removed when the scope closes, or when this process exits earlier. */
 const temporaryFolder = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -86,7 +85,7 @@ const temporaryFolder = Effect.map(
   ({ folder }) => folder
 )
 
-/** Starts an interpreter once and keeps its memory, from which every process then starts. */
+/** Starts an interpreter once and saves its memory as a snapshot, from which all processes start. */
 const makeSnapshot = (files: PyodideProcess.Files): Effect.Effect<void, SandboxError> =>
   Effect.callback((resume) => {
     const child = PyodideProcess.spawn("snapshot", files)
@@ -119,7 +118,7 @@ const executionOf = (
   switch (reply.type) {
     case "finished": {
       const { exitCode, stderr, stdout } = reply
-      // A program that was refused memory and did without it has not run out of memory.
+      // A program that handled a failed allocation did not run out of memory.
       const execution = { type: "finished", stdout, stderr, exitCode, millis } as const
       return (exitCode !== 0 && reply.isStarved) || isMemoryError(execution) ? starved : execution
     }
@@ -140,7 +139,7 @@ const executionOf = (
   }
 }
 
-/** The processes of a sandbox: those that are at work, spare ones, and those that programs of ours leave behind. */
+/** Manages the processes of a sandbox: busy ones, spare ones, and reusable ones that ran trusted programs. */
 const pool = (files: PyodideProcess.Files, size: number) => {
   const spares: Array<PyodideProcess.PyodideProcess> = []
   const trusted: Array<PyodideProcess.PyodideProcess> = []
@@ -154,7 +153,7 @@ const pool = (files: PyodideProcess.Files, size: number) => {
     one.kill()
     all.delete(one)
   }
-  /** The oldest spare that lives; others are started in its place. */
+  /** Takes the oldest live spare process and starts replacements. */
   const take = () => {
     for (const dead of spares.filter((spare) => !spare.isAlive())) {
       spares.splice(spares.indexOf(dead), 1)
@@ -171,7 +170,7 @@ const pool = (files: PyodideProcess.Files, size: number) => {
 
 type Pool = ReturnType<typeof pool>
 
-/** A process that is ready and that nobody else has. */
+/** Acquires a ready process for exclusive use. */
 const acquire = (processes: Pool, isTrusted: boolean, isKept: (one: PyodideProcess.PyodideProcess) => boolean) =>
   Effect.acquireRelease(
     Effect.sync(isTrusted ? processes.takeTrusted : processes.take),
@@ -217,13 +216,13 @@ const runIn = (processes: Pool, program: Program, goesOn: (execution: Execution,
 const table = { processes, folder: Tables.name } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a sandbox. This takes about two seconds. Its processes end when the scope closes.
+ * Creates a sandbox, which takes about two seconds. Its processes end when the scope closes.
  *
  * **Details**
  *
- * Programs run in Python 3.14 with its standard library and an empty working folder. Processes, sockets and other
- * libraries are not available; a thread runs synchronously when it is started. Programs run about half as fast as in a
- * native interpreter ({@link Sandbox.slowdown}). The memory limit includes the interpreter's own 30 MB; files may use
+ * Programs run in Python 3.14 with the standard library and an empty working folder. Processes, sockets and other
+ * libraries are not available, and threads run synchronously when started. Programs run at about half the speed of a
+ * native interpreter ({@link Sandbox.slowdown}). The memory limit includes 30 MB for the interpreter; files may use
  * another 256 MB.
  *
  * **Example**

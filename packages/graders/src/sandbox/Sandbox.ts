@@ -1,9 +1,9 @@
 /**
- * Sandboxes run untrusted Python programs and return the results as plain data.
+ * Runs untrusted Python programs and returns their results as plain data.
  *
- * One interface, several backends: `PyodideSandbox` (WebAssembly, the default), `BubblewrapSandbox`, `ContainerSandbox`
- * and `LocalPythonSandbox`. The result of a program is an {@link Execution}. A failure of the sandbox itself is a
- * {@link SandboxError} and is not evidence about the program.
+ * One interface with several backends: `PyodideSandbox` (WebAssembly, the default), `BubblewrapSandbox`,
+ * `ContainerSandbox` and `LocalPythonSandbox`. The result of a program is an {@link Execution}. A failure of the
+ * sandbox itself is a {@link SandboxError} and never counts as evidence about the program.
  */
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,43 +12,43 @@ import * as Effect from "effect/Effect"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The limits of a run. A sandbox never exceeds the program's limits. */
+/** Limits for a run. They are enforced by the sandbox. */
 export interface Limits {
-  /** The time limit for one input, in milliseconds. If it is exceeded, the process group is killed. Default: 6,000. */
+  /** Time limit per input, in milliseconds. The process group is killed when it is exceeded. Default: 6,000. */
   readonly wallMillis: number
-  /** The memory limit of the program, in MB. Default: 1,024. */
+  /** Memory limit, in MB. Default: 1,024. */
   readonly memoryMegabytes: number
   /**
-   * The maximum size of standard output and standard error together, in bytes. If it is exceeded, the program is
-   * killed. Default: 8 MB.
+   * Maximum total size of standard output and standard error, in bytes. The program is killed when it is exceeded.
+   * Default: 8 MB.
    */
   readonly outputBytes: number
 }
 
 /** A program with its inputs. */
 export interface Program {
-  /** The Python code, run as `__main__`. */
+  /** Python source, run as `__main__`. */
   readonly code: string
-  /** Python code that runs first in the same namespace, such as implied imports. */
+  /** Python source that runs first in the same namespace, for example implied imports. */
   readonly prelude?: string | undefined
-  /** The inputs, with one run for each. Default: a single empty input. */
+  /** Inputs. The program runs once for each. Default: a single empty input. */
   readonly inputs?: ReadonlyArray<string> | undefined
   /**
-   * The value of the global `__order__` in every run. It is passed through a pipe, so that after the code has deleted
-   * the name, the code that it runs cannot read the value again.
+   * Value of the global `__order__` in every run. It is passed through a pipe: once the program has deleted the name,
+   * code that it runs cannot read the value again.
    */
   readonly order?: string | undefined
-  /** Whether the program is trusted. Trusted programs may share an interpreter. */
+  /** Whether the program is trusted. Trusted programs may share an interpreter. Default: `false`. */
   readonly isTrusted?: boolean | undefined
-  /** The contents of text files in its working folder, by file name. */
+  /** Text files in the working folder, keyed by file name. */
   readonly files?: Readonly<Record<string, string>> | undefined
   readonly limits?: { readonly [Name in keyof Limits]?: Limits[Name] | undefined } | undefined
 }
 
-/** The result of one input. */
+/** The result for a single input. */
 export type Execution =
   | {
-      /** The program ended by itself. If `exitCode` is not 0, it ended with an error. */
+      /** The program exited on its own. A nonzero `exitCode` indicates an error. */
       readonly type: "finished"
       readonly stdout: string
       /** The last 16,000 characters of standard error. */
@@ -60,23 +60,23 @@ export type Execution =
   | { readonly type: "out-of-memory"; readonly detail: string }
   | { readonly type: "output-too-large"; readonly bytes: number }
   | {
-      /** The program crashed its process, for example by a signal or a stack overflow. */
+      /** The program crashed its process, for example with a signal or a stack overflow. */
       readonly type: "crashed"
       readonly detail: string
     }
 
-/** Runs programs. */
+/** Runs Python programs in isolation. */
 export interface Sandbox {
-  /** The backend with its version, such as `pyodide 314.0.7`. */
+  /** Name and version of the backend, such as `pyodide 314.0.7`. */
   readonly name: string
-  /** The slowdown compared with a native interpreter. Graders multiply time limits by it. */
+  /** Slowdown compared with a native interpreter. Graders multiply time limits by it. */
   readonly slowdown: number
   /**
-   * Runs a program on its inputs in order, and stops after the first execution for which `goesOn` returns false. By
-   * default, it stops after one that is not `finished` with exit code 0.
+   * Runs a program on its inputs in order, and stops after the first execution for which `goesOn` returns `false`. By
+   * default, it stops after any execution that is not `finished` with exit code 0.
    *
-   * The first input runs in a fresh interpreter. Later inputs of the same program may run in the same interpreter with
-   * a new namespace; other programs never do.
+   * The first input runs in a fresh interpreter. Later inputs of the same program may reuse that interpreter with a new
+   * namespace; other programs never do.
    */
   readonly run: (
     program: Program,
@@ -84,10 +84,10 @@ export interface Sandbox {
   ) => Effect.Effect<ReadonlyArray<Execution>, SandboxError>
 }
 
-/** The sandbox itself failed, so nothing is known about the program. */
+/** Fails when the sandbox itself fails. The program has neither passed nor failed. */
 export class SandboxError extends Data.TaggedError("SandboxError")<{
   readonly sandbox: string
-  /** `options`: an option does not exist or has an invalid value. */
+  /** The type of failure. `options` means that an option does not exist or has an invalid value. */
   readonly reason: "missing" | "start" | "failed" | "options"
   readonly detail: string
 }> {
@@ -112,7 +112,7 @@ export const limits = ({ limits }: Program): Limits => ({
 /** Whether an execution finished with exit code 0. */
 export const isClean = (execution: Execution): boolean => execution.type === "finished" && execution.exitCode === 0
 
-/** Describes in a few words how an execution ended, for display. */
+/** Describes how an execution ended, in a few words for display. */
 export const describe = (execution: Execution): string => {
   switch (execution.type) {
     case "finished":
@@ -130,7 +130,7 @@ export const describe = (execution: Execution): string => {
   }
 }
 
-/** Returns the last non-empty line; for a traceback, this is the error. */
+/** Returns the last non-empty line. In a traceback, this is the error. */
 export const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1)?.trim() ?? ""
 
 /** Whether a program ended because the interpreter ran out of memory. */
@@ -142,7 +142,7 @@ export const isMemoryError = (execution: Execution): boolean =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Runs a program on one input.
+ * Runs a program on a single input.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** The sandboxes by name, for command lines, and the shared default sandbox. */
+/** Looks up sandboxes by name, for command lines, and provides the shared default sandbox. */
 import { Options as Tables } from "@divisi/core"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -9,22 +9,22 @@ import * as PyodideSandbox from "./PyodideSandbox.ts"
 import type { Sandbox, SandboxError } from "./Sandbox.ts"
 import { processes } from "./usable.ts"
 
-/** Options that all backends share. */
+/** Options shared by all backends. */
 export interface Options {
-  /** The number of concurrent programs. Default: 1. */
+  /** Maximum number of concurrent programs. Default: 1. */
   readonly processes?: number | undefined
-  /** The interpreter of `bubblewrap` and `local-unsafe`. */
+  /** The Python interpreter for `bubblewrap` and `local-unsafe`. */
   readonly python?: string | undefined
 }
 
 const table = { processes, python: Tables.name } satisfies Tables.ShapeOf<Options>
 
-/** All names that {@link named} accepts. `<image>` stands for the name of an image. */
+/** All names accepted by {@link named}. `<image>` is a placeholder for the name of an image. */
 export const names: ReadonlyArray<string> = ["pyodide", "bubblewrap", "container:<image>", "local-unsafe"]
 
 /**
- * Returns the sandbox with a name, or `undefined` if the name is unknown. It starts with its first program and ends
- * when the scope closes.
+ * Returns the sandbox with the given name, or `undefined` if the name is unknown. The sandbox starts with its first
+ * program and ends when the scope closes.
  *
  * **Example**
  *
@@ -57,9 +57,7 @@ const makers = (name: string, options: Options): Effect.Effect<Sandbox, SandboxE
   }
 }
 
-/**
- * A sandbox that is made when it first runs a program, once. When that fails, every later program fails the same way.
- */
+/** Creates a sandbox on its first use. If creation fails, every later program fails with the same error. */
 const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Scope>) =>
   Effect.gen(function* () {
     const scope = yield* Effect.scope
@@ -72,8 +70,8 @@ const lazy = (name: string, make: Effect.Effect<Sandbox, SandboxError, Scope.Sco
   })
 
 /**
- * The default sandbox, WebAssembly. It starts with the first program, does not keep the process alive, and ends with
- * it. To end a sandbox earlier, make one in your own scope.
+ * The shared default sandbox (WebAssembly). It starts with the first program, does not keep the process alive, and ends
+ * with the process. To end a sandbox earlier, create one in a scope.
  */
 export const shared: Sandbox = Effect.runSync(
   Effect.provideService(lazy("pyodide", PyodideSandbox.make()), Scope.Scope, Scope.makeUnsafe())

@@ -1,6 +1,6 @@
-/** Messages of a sandbox's process: a length of four bytes, then JSON. Both sides read and write them. */
+/** Messages between a sandbox and its process: a length of four bytes followed by JSON. Used on both sides. */
 
-/** What the process has to run. */
+/** A command to run a program. */
 export interface Command {
   readonly code: string
   readonly prelude: string
@@ -11,7 +11,7 @@ export interface Command {
   readonly outputBytes: number
 }
 
-/** What the process answers: once that it is ready, then how each command ended. */
+/** A reply from the process: first that it is ready, then the result of each command. */
 export type Reply =
   | { readonly type: "ready" }
   | {
@@ -19,7 +19,7 @@ export type Reply =
       readonly stdout: string
       readonly stderr: string
       readonly exitCode: number
-      /** Whether the process can take another command of the same program. */
+      /** Whether the process can run another command of the same program. */
       readonly isReusable: boolean
       /** Whether an allocation failed because of the memory limit. */
       readonly isStarved: boolean
@@ -27,7 +27,7 @@ export type Reply =
   | { readonly type: "output-too-large" }
   | { readonly type: "crashed"; readonly detail: string; readonly isStarved: boolean }
 
-/** Which kind of value each field of a reply holds. */
+/** Types of the fields of each reply, for validation. */
 const shapes: Readonly<Record<string, Readonly<Record<string, "string" | "boolean" | "number">>>> = {
   ready: {},
   "output-too-large": {},
@@ -35,7 +35,7 @@ const shapes: Readonly<Record<string, Readonly<Record<string, "string" | "boolea
   crashed: { detail: "string", isStarved: "boolean" }
 }
 
-/** The reply in a message; `undefined` when it is something else, which a program may have written. */
+/** Parses a reply. Returns `undefined` if it is invalid, because a program may have written it. */
 export const readReply = (body: string): Reply | undefined => {
   try {
     const value: Readonly<Record<string, unknown>> = JSON.parse(body)
@@ -48,7 +48,7 @@ export const readReply = (body: string): Reply | undefined => {
   }
 }
 
-/** The bytes of a message. */
+/** Encodes a message as bytes. */
 export const encode = (message: Command | Reply): Buffer => {
   const body = Buffer.from(JSON.stringify(message))
   const head = Buffer.alloc(4)

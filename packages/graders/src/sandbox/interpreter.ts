@@ -1,14 +1,17 @@
 /**
- * The Python side of a sandbox: one input of one program, with streams and a namespace of its own.
+ * The Python side of a sandbox: runs one input of one program, with separate streams and a separate namespace.
  *
- * The same text serves every backend, so that a program meets the same world everywhere. It is no line of defence:
- * a program can make it say anything. The walls are outside.
+ * All backends use the same source, so that programs see the same environment everywhere. It is not a security
+ * boundary, because a program can change anything in it. Isolation is enforced outside.
  */
 
-/** What a plain interpreter prints before the program begins. */
+/** Printed by a native interpreter before the program starts. */
 export const startMark = "\u0001"
 
-/** Defines `make()`, which gives `run_program(code, prelude, stdin_path, order)`, which gives an exit code. */
+/**
+ * Python source that defines `make()`. It returns `run_program(code, prelude, stdin_path, order)`, which returns an
+ * exit code.
+ */
 export const interpreter = String.raw`
 def make():
     import atexit, builtins, gc, io, linecache, os, sys, threading, traceback, types
@@ -98,8 +101,8 @@ def make():
 `
 
 /**
- * What differs in WebAssembly, done once an interpreter stands: the ways to JavaScript are closed, and a thread runs to
- * its end where it is started, for there is no other.
+ * Setup for WebAssembly, run once per interpreter. It blocks access to JavaScript, and runs threads to completion when
+ * they are started, because there is only one.
  */
 export const webAssembly = `
 def close():
@@ -157,8 +160,8 @@ def close():
 `
 
 /**
- * What a plain interpreter runs: takes the program and its input from the folder it stands in, limits itself, and works
- * in the folder that it is started in. The limits are a second wall: the first is around the process.
+ * Main program for a native interpreter. It reads the program and input from its folder, sets limits on itself, and
+ * works in its current folder. These limits are a second line of defense; the first is enforced around the process.
  */
 export const processMain = `${interpreter}
 def start():

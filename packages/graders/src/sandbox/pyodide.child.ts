@@ -1,9 +1,9 @@
 /**
- * The process of `PyodideSandbox`: an interpreter in WebAssembly that runs one program and is then thrown away.
+ * The process of `PyodideSandbox`: a WebAssembly interpreter that runs one program and is then discarded.
  *
- * It is started without the right to write files, to read any but Pyodide's own, to start processes, threads and
- * addons, or to make code out of text. Before the first program it also lets go of everything that reaches the network
- * or another process. It never returns to its event loop: it waits for a command, runs it, replies, waits.
+ * The process starts without permission to write files, to read files other than Pyodide's, to start processes, threads
+ * or addons, or to generate code from strings. Before the first program, it also removes every API for networking and
+ * for other processes. It never returns to its event loop: it waits for a command, runs it, replies, and waits again.
  */
 import fs from "node:fs"
 import { registerHooks } from "node:module"
@@ -13,7 +13,7 @@ import { type Command, encode, type Reply } from "./frames.ts"
 import { interpreter, webAssembly } from "./interpreter.ts"
 import { trigonometry } from "./trigonometry.ts"
 
-// Kept from the time before the lock-down.
+// Saved before the lockdown.
 const { readSync, writeFileSync, writeSync } = fs
 const exit = (process as unknown as { reallyExit: (code: number) => never }).reallyExit.bind(process)
 
@@ -37,7 +37,7 @@ const readBytes = (length: number): Buffer | undefined => {
   return bytes
 }
 
-/** The next command; `undefined` when nobody is there any more. */
+/** Waits for the next command. Returns `undefined` if the parent process is gone. */
 const receive = (): Command | undefined => {
   const head = readBytes(4)
   const body = head && readBytes(head.readUInt32LE())
@@ -56,7 +56,7 @@ const send = (reply: Reply): void => {
 const page = 65_536
 const memory = { limitBytes: Number.POSITIVE_INFINITY, isStarved: false }
 
-/** Memory is granted up to the limit; the interpreter turns a refusal into a `MemoryError`. */
+/** Grants memory up to the limit. The interpreter turns a refused allocation into a `MemoryError`. */
 const limitMemory = () => {
   const grow = WebAssembly.Memory.prototype.grow
   WebAssembly.Memory.prototype.grow = function (pages: number) {
@@ -70,7 +70,7 @@ interface MemoryFiles {
   expandFileStorage: (node: { contents: { length: number } }, capacity: number) => void
 }
 
-/** Files live in memory, outside of the interpreter's: they have a share of their own. */
+/** Limits file storage. Files are in memory outside the interpreter's, so they have a separate limit. */
 const limitFiles = (pyodide: PyodideAPI, limitBytes: number) => {
   const { ErrnoError, filesystems } = pyodide.FS as unknown as {
     ErrnoError: new (code: number) => Error
@@ -92,7 +92,7 @@ const limitFiles = (pyodide: PyodideAPI, limitBytes: number) => {
 // Lock-down
 // -------------------------------------------------------------------------------------------------------------------
 
-/** What the interpreter asks for, and the title, which is what the system shows of a process. */
+/** Properties that the interpreter uses, and the title, which the system shows for the process. */
 const keptOfProcess = new Set([
   "argv",
   "env",
@@ -106,7 +106,9 @@ const keptOfProcess = new Set([
   "title"
 ])
 
-/** Everything goes that is not needed to compute: should a program reach JavaScript, it finds nothing to use. */
+/**
+ * Removes everything that is not required for computation. If a program reaches JavaScript, there is nothing to use.
+ */
 const lockDown = () => {
   registerHooks({
     resolve: () => {
@@ -120,11 +122,11 @@ const lockDown = () => {
     Reflect.defineProperty(globalThis, name, nothing)
   }
   const kept = Object.fromEntries([...keptOfProcess].map((name) => [name, Reflect.get(process, name)]))
-  // What cannot be redefined is harmless data.
+  // Properties that cannot be redefined are harmless data.
   for (const name of Reflect.ownKeys(process))
     if (!keptOfProcess.has(String(name))) Reflect.defineProperty(process, name, nothing)
   Object.setPrototypeOf(process, null)
-  // Node's console needs its streams.
+  // Node's console requires its streams.
   const mute = () => {}
   const console = { log: mute, warn: mute, error: mute, info: mute, debug: mute }
   Object.defineProperty(globalThis, "console", { value: console, configurable: false, writable: false })
@@ -135,7 +137,7 @@ const lockDown = () => {
 // Runs
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Collects what is printed; more than the limit ends the process. */
+/** Collects printed output. The process ends if the limit is exceeded. */
 const collector = (command: Command) => {
   const pieces: { readonly out: Array<Uint8Array>; readonly err: Array<Uint8Array> } = { out: [], err: [] }
   let total = 0
@@ -192,7 +194,10 @@ const attempt = (pyodide: PyodideAPI, runProgram: RunProgram, command: Command):
   }
 }
 
-/** Emscripten asks Node for numbers in a way that the lack of rights forbids; they are public elsewhere. */
+/**
+ * Provides constants that Emscripten requests from Node through an API that is not permitted here. The values are
+ * public.
+ */
 const provideConstants = () => {
   Object.defineProperty(process, "binding", { value: () => ({ fs: fs.constants }), configurable: true })
 }
@@ -205,7 +210,7 @@ const load = async (options: object): Promise<PyodideAPI> => {
 
 const silent = { stdin: () => null, stdout: () => {}, stderr: () => {} }
 
-/** What programs often import is in the snapshot, so that no sample waits for it. */
+/** Modules that programs often import. They are loaded into the snapshot, so that programs do not wait for them. */
 const warm =
   "import string, re, datetime, collections, heapq, bisect, copy, math, random, statistics, itertools, functools, operator, io, json, typing, traceback, decimal, fractions, threading, linecache, atexit, unittest, unittest.mock, ast"
 
@@ -235,7 +240,7 @@ const serve = async () => {
 try {
   await (mode === "snapshot" ? makeSnapshot() : serve())
 } catch (error) {
-  // Node's own report of an error needs what the lock-down took away.
+  // Node's error report requires features that the lockdown removed.
   writeSync(2, error instanceof Error ? (error.stack ?? error.message) : String(error))
   exit(1)
 }

@@ -1,4 +1,4 @@
-/** Runs programs in interpreters of this machine, one process for each input, behind whatever wall a backend builds. */
+/** Runs programs in native interpreters, with one process per input, isolated by the backend. */
 import fs from "node:fs"
 import os from "node:os"
 import path from "node:path"
@@ -23,36 +23,36 @@ import {
 export interface Backend {
   readonly name: string
   readonly processes: number
-  /** The command for a run whose program stands in `folder`, and may work in `work`. */
+  /** Returns the command for a run. The program is in `folder`, and its working folder is `work`. */
   readonly command: (run: Run) => ReadonlyArray<string>
-  /** Kills what lies outside the process group. */
+  /** Kills processes outside the process group. */
   readonly kill?: ((run: Run) => void) | undefined
-  /** The id of the user whom the processes belong to; the user who grades by default. */
+  /** User id that the processes run as. Default: the current user. */
   readonly user?: number | undefined
-  /** Whether the backend limits memory, so that the interpreter need not. */
+  /** Whether the backend limits memory, so that the interpreter does not have to. */
   readonly limitsMemory?: boolean | undefined
 }
 
-/** A backend, and the path on which its commands were found when it was made. */
+/** A backend with the path in which its commands were found when it was created. */
 interface Found extends Backend {
   readonly searchPath: string | undefined
 }
 
-/** One input of one program. */
+/** A run of a program on one input. */
 export interface Run {
-  /** Unlike any other. */
+  /** A unique id. */
   readonly id: string
   readonly folder: string
   readonly work: string
   readonly limits: Limits
 }
 
-/** How long an interpreter may take to begin: a container on a busy machine takes seconds. */
+/** Time limit for starting an interpreter. A container on a busy machine takes seconds. */
 const startMillis = 60_000
 
 const stderrCharacters = 16_000
 
-/** What came of the process. */
+/** How the process ended. */
 interface Ended {
   readonly exitCode: number | null
   readonly signal: string | null
@@ -62,7 +62,7 @@ interface Ended {
   readonly error?: string | undefined
 }
 
-/** Collects what is printed up to the limit, and says when there is more. */
+/** Collects output up to a limit, and calls `onMore` when it is exceeded. */
 const collect = (streams: ReadonlyArray<Readable>, limit: number, onMore: () => void) => {
   const pieces = streams.map((): Array<Buffer> => [])
   let total = 0
@@ -85,7 +85,7 @@ const execute = (backend: Found, run: Run, order: string): Effect.Effect<Ended> 
       stdio: ["pipe", "pipe", "pipe"],
       ...owner
     })
-    // Who has ended does not read; the exit says why.
+    // An exited process does not read its input. The exit handler reports the reason.
     child.stdin?.on("error", () => {})
     child.stdin?.end(order)
     let stopped: "timed-out" | "output-too-large" | undefined
@@ -97,7 +97,7 @@ const execute = (backend: Found, run: Run, order: string): Effect.Effect<Ended> 
     const printed = collect([child.stdout!, child.stderr!], run.limits.outputBytes, () => stop("output-too-large"))
     let isDone = false
     let timer = setTimeout(() => stop("timed-out"), startMillis)
-    // The program's time begins with its first byte, which the interpreter prints before it.
+    // The time limit starts with the first byte, which the interpreter prints before it runs the program.
     child.stdout!.once("data", () => {
       clearTimeout(timer)
       if (!isDone) timer = setTimeout(() => stop("timed-out"), run.limits.wallMillis)
@@ -109,7 +109,7 @@ const execute = (backend: Found, run: Run, order: string): Effect.Effect<Ended> 
       resume(Effect.succeed({ ...ended, ...texts, stopped }))
     }
     child.once("error", (error) => done({ exitCode: null, signal: null, error: error.message }))
-    // Somebody who kept its output open does not keep us waiting: streams get a moment after the exit.
+    // A descendant that keeps the output open must not block us. Streams get a grace period after the exit.
     child.once("exit", (exitCode, signal) => {
       const late = setTimeout(() => done({ exitCode, signal }), 1000)
       child.once("close", () => {
@@ -128,8 +128,8 @@ const executionOf = (backend: Backend, run: Run, ended: Ended, millis: number): 
   const failure = (detail: string) => new SandboxError({ sandbox: backend.name, reason: "failed", detail })
   const { exitCode, signal, stderr } = ended
   if (ended.error !== undefined) return failure(ended.error)
-  // The first byte is written before the program begins. Without it the backend failed; with it, all is the program's
-  // doing, whatever exit code it chooses and whatever it prints.
+  // The first byte is written before the program starts. Without it, the backend failed. With it, the result is the
+  // program's, whatever its exit code and output.
   if (!ended.stdout.startsWith(startMark)) {
     return failure(lastLine(stderr) || (ended.stopped ?? `the interpreter did not start: exit code ${exitCode}`))
   }
@@ -139,7 +139,7 @@ const executionOf = (backend: Backend, run: Run, ended: Ended, millis: number): 
   const starved = { type: "out-of-memory", detail: `${run.limits.memoryMegabytes} MB` } as const
   if (exitCode === null) return { type: "crashed", detail: `signal ${signal}` }
   if (exitCode === 137 && backend.limitsMemory === true) return starved
-  // 128 and a signal's number: the interpreter was killed inside of its walls.
+  // 128 plus a signal number: the interpreter was killed inside the sandbox.
   if (exitCode > 128 && exitCode < 160 && stderr === "" && exitCode !== 130) {
     return { type: "crashed", detail: `signal ${exitCode - 128}` }
   }
@@ -183,7 +183,7 @@ const runOne = (backend: Found, program: Program, input: string) =>
     return execution instanceof SandboxError ? yield* execution : execution
   }).pipe(Effect.scoped)
 
-/** The sandbox of a backend. */
+/** Creates a sandbox from a backend. */
 export const make = (backend: Backend): Effect.Effect<Sandbox> =>
   Effect.map(Semaphore.make(backend.processes), (turns) => {
     const found = { ...backend, searchPath: process.env.PATH }
@@ -205,7 +205,7 @@ export const make = (backend: Backend): Effect.Effect<Sandbox> =>
     }
   })
 
-/** Runs a command to its end and gives its output; the failure says what went wrong. */
+/** Runs a command to completion and returns its output. The failure describes the problem. */
 export const ask = (command: ReadonlyArray<string>, user?: number): Effect.Effect<string, string> =>
   Effect.callback((resume) => {
     const owner = { uid: user, gid: user }

@@ -1,8 +1,8 @@
-/** The last digits of trigonometric functions in WebAssembly. */
+/** Corrects the last digits of trigonometric functions in WebAssembly. */
 
 /**
- * In WebAssembly the trigonometric functions give other last digits than elsewhere. These correct them: the argument is
- * reduced and the series summed with twice the digits of a float, and inverse functions take one step of Newton's.
+ * In WebAssembly, the last digits of trigonometric functions differ from native ones. These replacements reduce the
+ * argument and sum the series in double-double precision; inverse functions apply one Newton step.
  */
 export const trigonometry = `
 def _tune():

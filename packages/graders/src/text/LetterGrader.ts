@@ -1,9 +1,9 @@
 /**
- * Grades multiple choice answers: extracts the chosen letter and compares it with the reference.
+ * Grades multiple-choice answers: extracts the chosen letter and compares it with the reference.
  *
  * A letter counts only if it is separate: not the "A" in "A hexagon", and not within a word. Lowercase letters count in
- * brackets, boxes and tags, and after a colon. A text that only discusses options, or that names several, chooses none.
- * If there are several statements, the last one counts.
+ * brackets, boxes and tags, and after a colon. A text that only discusses options, or that names several, does not
+ * choose any. If there are several statements, the last one counts.
  */
 import { Options as Tables } from "@divisi/core"
 import { answerWords, joinedWords } from "../internal/answerWords.ts"
@@ -13,9 +13,9 @@ import { firstTagged } from "../internal/tagged.ts"
 import { withoutStruck } from "../math/Marks.ts"
 import * as Verdict from "../Verdict.ts"
 
-/** The grader's name, and its letters. */
+/** Options for {@link make}. */
 export interface Options {
-  /** The name of the grader. Default: `letter`. */
+  /** Name of the grader. Default: `letter`. */
   readonly name?: string | undefined
   /** The possible letters. Default: A to J. */
   readonly letters?: string | undefined
@@ -27,7 +27,7 @@ const defaultLetters = "ABCDEFGHIJ"
 // Plain text
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Letters of other scripts that number choices as A, B, C, D do; where they stand alone. */
+/** Letters of other scripts that label choices as A, B, C and D do. They must be separate. */
 const foreign: Readonly<Record<string, string>> = {
   أ: "A",
   ب: "B",
@@ -43,12 +43,12 @@ const foreign: Readonly<Record<string, string>> = {
   Δ: "D"
 }
 
-/** Cyrillic letters that look like others and cannot be meant for the third of their own alphabet. */
+/** Cyrillic letters that look like Latin ones, and cannot be meant as the third letter of the Cyrillic alphabet. */
 const alike: Readonly<Record<string, string>> = { А: "A", С: "C", Е: "E" }
 
 const innermost = /\\(?:text\w*|math\w*|mbox|emph|underline|displaystyle|Large|large|huge|bf)\s*\{([^{}]*)\}/g
 
-/** Without the markup of Markdown, HTML and LaTeX; a box, and a tag, become `‹…›`. */
+/** Removes Markdown, HTML and LaTeX markup. Boxes and tags become `‹…›`. */
 const plain = (text: string): string => {
   const unwrapped = text
     .normalize("NFKC")
@@ -82,7 +82,7 @@ const is =
 
 const adverbs = "therefore|thus|then|definitely|clearly|probably|likely|indeed|hence|simply|actually|most likely"
 
-/** Words that may follow a letter which is chosen, though "A" and "I" are words, too. */
+/** Words that may follow a chosen letter, although "A" and "I" are also words. */
 const connectors =
   "because|since|which|as|is|and|or|with|for|by|due|given|but|where|from|weil|da|porque|car|parce|perché|потому|omdat"
 
@@ -94,7 +94,7 @@ interface Way {
   readonly isSmall: boolean
 }
 
-/** Scripts that write words without spaces between: "정답은 B입니다". */
+/** Scripts without spaces between words: "정답은 B입니다". */
 const asian = "[\\p{Script=Han}\\p{Script=Hangul}\\p{Script=Hiragana}\\p{Script=Katakana}]"
 
 const way = (before: string, letters: string, isSmall = false, after = ""): Way => {
@@ -104,7 +104,7 @@ const way = (before: string, letters: string, isSmall = false, after = ""): Way 
 
 const end = "(?=\\s*(?:[.!,;›]|$|\\n))"
 
-/** Ways to state an answer, and ways that only count where there is none of these. */
+/** Patterns for stating an answer, in groups. Later groups are used only if earlier ones do not match. */
 const waysOf = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
   const label = `(?:(?<!\\p{L})(?:${answerWords})s?|${joinedWords})`
   const stated = [
@@ -235,7 +235,7 @@ const ways = (letters: string): ReadonlyArray<ReadonlyArray<Way>> => {
   return found
 }
 
-/** What takes a statement back before it is made: "I do not think that it is B". */
+/** Words that negate a statement in advance: "I do not think that it is B". */
 const disowned =
   /(?:\b(?:not|never|cannot|unless|whether|if|doubt|probability|chance|wrong|incorrect|isn't|neither|eliminate|except|suppose|assume|why)\b|n't)[^.\n:;,!?]{0,40}$/i
 
@@ -251,11 +251,11 @@ const calledWrong = (letters: string) =>
     "u"
   )
 
-/** "C ignores entropy" speaks of a choice. */
+/** A choice as the subject of a sentence: "C ignores entropy". */
 const isSubject =
   /^[)\]}]*\s+(?:is (?:not|wrong|incorrect|false|too|only|also|a|an)|isn't|was|would|could|can|cannot|can't|does|doesn't|did|has|had|may|might|seems|fails|ignores|states|says|violates|contradicts|describes|refers|assumes|gives|misses|confuses|requires|implies)\b/
 
-/** A second letter, or a doubt, right behind the first. */
+/** Whether a second letter, or a doubt, directly follows the first letter. */
 const isHedged = (rest: string, letters: string): boolean =>
   new RegExp(
     `^[)\\]}.]*\\s*(?:(?:,|/|&|\\||;)\\s*(?:and|or)?|and|or|und|oder|ou|et|o|y|e|u|и|или|або|veya|ve|atau|dan|或|和|または|또는|أو|و)\\s*(?:the\\s+)?(?:(?:${choiceWords})\\s*)?[(\\[]*(?:[${letters}](?<![AI](?=\\s+\\p{Ll}))(?![\\p{L}\\p{N}'’])|(?<=[(\\[])[${letters.toLowerCase()}](?=[)\\]]))`,
@@ -264,7 +264,7 @@ const isHedged = (rest: string, letters: string): boolean =>
 
 interface Statement {
   readonly at: number
-  /** The chosen letter; absent if the text names several or is uncertain. */
+  /** The chosen letter. Undefined if the text names several or is uncertain. */
   readonly letter: string | undefined
 }
 
@@ -288,20 +288,23 @@ const statements = (text: string, { isSmall, pattern }: Way, letters: string): R
     return [{ at, letter: isSecond || isHedged(rest, letters) ? undefined : letter }]
   })
 
-/** What speaks in favour of a letter that is the subject of a sentence. */
+/** Predicates in favor of a letter that is the subject of a sentence. */
 const inFavour =
   /\b(?:best(?! known)|correct(?:ly)?|right|most|strongest|closest|clearest|complete|accurate(?:ly)?|fits?|match(?:es)?|works?|satisf(?:y|ies)|makes sense|true|remains|(?:the|my|our) (?:final )?(?:answer|choice))\b/i
 
-/** What keeps the last sentence with a letter from choosing it. */
+/** Words that keep the last sentence with a letter from choosing it. */
 const against =
   /\b(?:not|never|no longer|neither|nor|none|cannot|wrong|incorrect|false|mistakes?|errors?|fails?|tempting|trap|off|rule[ds]? out|out because|eliminated?|discard(?:ed)?|reject(?:ed)?|exclude[ds]?|if|unless|whether|would (?:be|have)|could|might|may|maybe|perhaps|suppose|assum(?:e|es|ing)|check|consider|try|test|students?|people|others?|they|some|many|textbook|key|until|guess|glance|looks?|only correct for|probability)\b|n't|\?|\bonly[.!]?$|\b[A-J] to [A-J]\b/i
 
 const subjectOf = `(?:^|[,:;]\\s*|\\b(?:only|that|so|thus|hence|therefore)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`
 
-/** What stands before a letter that ends a sentence as its choice: a sign, a preposition or a verb, but not a noun. */
+/**
+ * Text before a letter at the end of a sentence that makes it the choice: a symbol, a preposition or a verb, but not a
+ * noun.
+ */
 const objectOf = `(?:^|[,:;→⇒>=—–]\\s*|\\b(?:in|to|with|on|as|is|be|so|us|hence|thus|ergo|therefore|just|simply|only|conclude|choose|pick|select|matching|meaning|making|leaving|gives?|yields?|favou?rs?|supports?|indicates?|suggests?|implies|means|proves|confirms|shows)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`
 
-/** Returns the letter of the last sentence that names any, if it names one, as what it is about or leads to. */
+/** Returns the letter in the last sentence that mentions any, if it mentions only one, as its subject or conclusion. */
 const favoured = (text: string, letters: string): Statement | undefined => {
   const mention = new RegExp(`(?<![\\p{L}\\p{N}'’-])[${letters}](?![\\p{L}\\p{N}'’]|\\s*[+^*/]|-\\p{L})`, "gu")
   const [isSubject, isObject] = [new RegExp(subjectOf, "i"), new RegExp(objectOf, "i")]
@@ -328,12 +331,12 @@ const favoured = (text: string, letters: string): Statement | undefined => {
   return undefined
 }
 
-/** What takes back what stands before it without another answer. */
+/** Phrases that retract earlier statements without giving another answer. */
 const evasions =
   /\b(?:answer|choice|option)\s+(?:is|could be|might be|may be|must be)\s+(?:either|both|neither|unclear|unknown|not|none|impossible)\b/gi
 
 /**
- * Returns the letter that a text chooses; `undefined` if it does not choose one.
+ * Returns the letter that a text chooses, or `undefined` if it does not choose one.
  *
  * **Example**
  *
@@ -369,7 +372,7 @@ export const extract = (text: string, letters: string = defaultLetters): string 
   return undefined
 }
 
-/** Whether a text lists the choices, a line for each. */
+/** Whether a text lists the choices, one per line. */
 const isListing = (text: string, letters: string): boolean => {
   const lines = [
     ...text.matchAll(new RegExp(`(?:^|\\n)[\\s(]*(?:(?:option|choice)\\s+)?([${letters}])\\s*[).:]`, "gi"))
@@ -377,7 +380,7 @@ const isListing = (text: string, letters: string): boolean => {
   return new Set(lines.map(([, letter]) => letter)).size > 1
 }
 
-/** The letter of the last statement; of two ways to read it, a hedge counts. */
+/** Returns the letter of the last statement. If one of several readings is a hedge, there is no letter. */
 const last = (found: ReadonlyArray<Statement>): Statement | undefined => {
   const at = Math.max(...found.map((one) => one.at))
   const latest = found.filter((one) => one.at === at)
@@ -391,7 +394,7 @@ const table = {
   letters: Tables.expects("capital letters", (value) => typeof value === "string" && /^[A-Z]+$/.test(value))
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes a grader for choices among letters. */
+/** Creates a grader for multiple-choice letters. */
 export const make = (options: Options = {}): Verdict.AnswerGrader => {
   Tables.check("LetterGrader.make", options, table)
   return Verdict.grader(options.name ?? "letter", (gold, answer) => {
@@ -401,10 +404,13 @@ export const make = (options: Options = {}): Verdict.AnswerGrader => {
   })
 }
 
-/** Grades choices among A to J. */
+/** Grades choices from A to J. */
 export const letter: Verdict.AnswerGrader = make()
 
-/** The letter that a supplement to related work by the paper's authors takes: a loose rule, kept for comparison. */
+/**
+ * Extracts the letter by the rule in a supplement to related work by the paper's authors. The rule is loose, and
+ * supported only for comparison.
+ */
 const extractLoosely = (text: string): string | undefined => {
   const answer = firstTagged(text) ?? text
   const digit = /[0-3]/.exec(answer)?.[0]
@@ -413,7 +419,7 @@ const extractLoosely = (text: string): string | undefined => {
 
 /**
  * Takes the first letter A to D in the uppercased answer, otherwise its first digit 0 to 3, so "Because…" chooses B.
- * Use it only for comparison with published figures.
+ * Only use it to compare with published figures.
  */
 export const paper: Verdict.AnswerGrader = Verdict.grader("letter-paper", (gold, answer) => {
   const extracted = extractLoosely(answer)

@@ -1,10 +1,13 @@
-/** Grades answers in words: compares texts, ignoring case, whitespace, surrounding punctuation, and articles. */
+/** Grades answers in words by comparing texts, ignoring case, white space, surrounding punctuation and articles. */
 import { spoken } from "../internal/spoken.ts"
 import * as Verdict from "../Verdict.ts"
 
 const label = /(?:final\s+)?answer(?:\*\*)?\s*(?::|is)\s*/gi
 
-/** What the last `<answer>…</answer>` holds. Tags are looked for one by one: a pattern of both takes quadratic time. */
+/**
+ * Returns the content of the last `<answer>…</answer>`. Opening and closing tags are searched separately, because a
+ * combined pattern takes quadratic time.
+ */
 const lastTagged = (text: string): string | undefined => {
   let open: number | undefined
   let last: string | undefined
@@ -18,7 +21,7 @@ const lastTagged = (text: string): string | undefined => {
   return last
 }
 
-/** Returns the answer in a text: in `<answer>` tags, boxed, after the last "Answer:", or the whole text. */
+/** Returns the answer in a text: in `<answer>` tags, in a box, after the last "Answer:", or the whole text. */
 export const extract = (answer: string): string => {
   const text = spoken(answer)
   const tagged = lastTagged(text)
@@ -53,7 +56,7 @@ export const normalise = (text: string): string =>
     .replace(/[“”]/g, '"')
     .replace(/\s+/g, " ")
     .replace(/^[\s"'*_`([{]+/, "")
-    // Only where a run begins: from each of its characters on, it would take time quadratic in the run.
+    // Match only at the start of a run of characters. Trying every position in the run would take quadratic time.
     .replace(/(?<![\s"'*_`)\]}.!?,;:])[\s"'*_`)\]}.!?,;:]+$/, "")
     .replace(/^(?:an?|the) /, "")
 
