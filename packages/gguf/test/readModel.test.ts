@@ -47,7 +47,7 @@ describe("read", () => {
     ["layers without number", "llama.block_count", Metadata.uint32(2 ** 31), /too few for 2147483648 layers/],
     ["no embedding", "llama.embedding_length", Metadata.uint32(0), /"hiddenSize": 0 is not a positive/],
     ["heads that do not fit", "llama.attention.key_length", Metadata.uint32(48), /Its shape is \[64,64\]/],
-    ["merges that are no texts", "tokenizer.ggml.merges", Metadata.int32s([1]), /in another order/],
+    ["merges that are no texts", "tokenizer.ggml.merges", Metadata.int32s([1]), /in a different order/],
     ["tokens that are no texts", "tokenizer.ggml.tokens", Metadata.int32s([1]), /no control token/]
   ] as const)("refuses a model of %s before it reads its numbers", ([, key, value, message]) =>
     Effect.gen(function* () {
