@@ -21,7 +21,7 @@ export interface ConductorForm {
   readonly workers: ReadonlyArray<string>
 }
 
-/** Fails when a string is not a valid form. */
+/** Raised when a string is not a valid form. */
 export class ConductorFormError extends Data.TaggedError("ConductorFormError")<{ readonly detail: string }> {
   override get message(): string {
     return `The prompt settings in the model file are invalid: ${this.detail}.`

@@ -58,7 +58,7 @@ const describe = (reason: GgufErrorReason): string => {
   }
 }
 
-/** Fails when a model or adapter cannot be read, written or converted. */
+/** Raised when a model or adapter cannot be read, written or converted. */
 export class GgufError extends Data.TaggedError("GgufError")<{
   readonly reason: GgufErrorReason
   readonly path?: string | undefined

@@ -65,7 +65,7 @@ export interface Options {
   readonly outages?: number | undefined
 }
 
-/** Schema of {@link Options}, for validation with `Options.check`. */
+/** Validation table for {@link Options}, for use with `Options.check`. */
 export const optionsTable = {
   latencyMillis: Tables.number(0),
   outages: Tables.number(0, 1)

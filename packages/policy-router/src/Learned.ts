@@ -32,7 +32,7 @@ export type Learned = ReadonlyArray<Promoted>
 /** Maximum number of tables retained for rollback. */
 export const mostKept = 5
 
-/** Fails when the file cannot be read, parsed or written. */
+/** Raised when the file cannot be read, parsed or written. */
 export class LearnedError extends Data.TaggedError("LearnedError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail

@@ -81,7 +81,7 @@ export type Rating = typeof Rating.Type
 /** An entry in the log. */
 export type Entry = Run | Rating
 
-/** Fails when the log cannot be read or written. */
+/** Raised when the log cannot be read or written. */
 export class OutcomeLogError extends Data.TaggedError("OutcomeLogError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail

@@ -41,7 +41,7 @@ export interface Example extends GradedQuestion {
   readonly point: Float32Array
 }
 
-/** Fails when a file does not contain outcomes or cannot be parsed. */
+/** Raised when a file does not contain outcomes or cannot be parsed. */
 export class OutcomesError extends Data.TaggedError("OutcomesError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail

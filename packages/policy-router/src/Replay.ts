@@ -30,7 +30,7 @@ export interface Estimate {
    * cannot have an answer from it.
    */
   readonly knowable: number
-  /** Number of those questions with a recorded answer from either table's worker. */
+  /** Number of rerouted questions with a recorded answer from the newly chosen worker. */
   readonly known: number
 }
 
@@ -52,7 +52,7 @@ export interface Verdict {
 
 /** Minimum number of graded questions for a promotion. */
 export const leastQuestions = 30
-/** Minimum share of rerouted questions with a recorded answer from either worker. */
+/** Minimum ratio of `known` to `knowable` questions for a promotion. */
 const leastKnown = 0.2
 /** Distance between the mean and the lower bound, in standard errors. */
 const errors = 1.64

@@ -96,7 +96,7 @@ export type Kind = typeof Kind.Type
 /** The learned state of a router. */
 export type Table = typeof Table.Type
 
-/** Fails when there is nothing to learn from, or a value is not a valid table. */
+/** Raised when there is nothing to learn from, or a value is not a valid table. */
 export class TableError extends Data.TaggedError("TableError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail

@@ -35,7 +35,7 @@ export interface LiveCodeBenchProblem {
   readonly privateTests: string
 }
 
-/** Fails when the tests of a problem cannot be decoded. */
+/** Raised when the tests of a problem cannot be decoded. */
 export class TestsError extends Data.TaggedError("TestsError")<{ readonly task: string; readonly detail: string }> {
   override get message(): string {
     return `The tests of ${this.task} cannot be read: ${this.detail}. Without them, nothing can be graded.`

@@ -12,7 +12,7 @@ export interface Options {
   readonly memoryMegabytes?: number | undefined
 }
 
-/** Schema of {@link Options}, for validation with `Options.check`. */
+/** Validation table for {@link Options}, for use with `Options.check`. */
 export const optionsTable = {
   timeoutMillis: Tables.whole(1),
   memoryMegabytes: Tables.whole(1)

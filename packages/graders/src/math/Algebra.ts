@@ -34,7 +34,7 @@ export interface Algebra {
   readonly close: Effect.Effect<void>
 }
 
-/** Fails when computer algebra is unavailable: the library is not installed, or its thread could not be started. */
+/** Raised when computer algebra is unavailable: the library is not installed, or its thread could not be started. */
 export class AlgebraError extends Data.TaggedError("AlgebraError")<{ readonly detail?: string | undefined }> {
   override get message(): string {
     return this.detail === undefined

@@ -185,7 +185,10 @@ const within = (of: Expression, comparison: Comparison, size: Expression, variab
   return comparison === "<" || comparison === "<=" ? intersect(upper, lower) : merge([...upper, ...lower])
 }
 
-/** Combines the sets of a list of relations. Joined by commas, all relations must hold, unless that is impossible. */
+/**
+ * Combines the sets of a list of relations. Joined by commas, all relations must hold. If no number satisfies all of
+ * them, any may hold.
+ */
 const joined = (join: "," | "and" | "or", parts: ReadonlyArray<ReadonlyArray<Interval>>): ReadonlyArray<Interval> => {
   const both = parts.reduce((a, b) => intersect(a, b))
   return join === "or" || (join === "," && both.length === 0) ? merge(parts.flat()) : both

@@ -57,7 +57,10 @@ const hundred: Expression = { type: "number", value: Rational.integer(100), isDe
 /** Divides a value by 100. */
 export const hundredth = (left: Expression): Expression => ({ type: "divide", left, right: hundred })
 
-/** Whether a percentage may also be written as a bare number. Below 1 it may not: 0.5 % is not 0.5. */
+/**
+ * Whether a value is strictly between -1 and 1. Such a percentage is not another way to write the number: 0.5 % is not
+ * 0.5.
+ */
 export const isFraction = (expression: Expression): boolean => {
   const value = exact(expression)
   const one = Rational.integer(1)
@@ -74,6 +77,9 @@ export const inUnit = (of: Expression, from: Unit, to: Unit): Expression => {
 /** Whether the unit is percent. */
 export const isPercent = ({ unit }: Measured) => unit.name === "percent"
 
-/** Converts a value in degrees or radians to an angle, so that both can be compared. */
+/**
+ * Marks a value as an angle if its unit is degrees, so that it can be compared with one in radians. Other values are
+ * returned unchanged.
+ */
 export const asAngle = ({ unit, value }: Measured): Expression =>
   unit.name === "degree" ? { type: "degree", of: inUnit(value, unit, unitOf("degree")) } : value

@@ -84,7 +84,7 @@ export interface Sandbox {
   ) => Effect.Effect<ReadonlyArray<Execution>, SandboxError>
 }
 
-/** Fails when the sandbox itself fails. The program has neither passed nor failed. */
+/** Raised when the sandbox itself fails. The program has neither passed nor failed. */
 export class SandboxError extends Data.TaggedError("SandboxError")<{
   readonly sandbox: string
   /** The type of failure. `options` means that an option does not exist or has an invalid value. */

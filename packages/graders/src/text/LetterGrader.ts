@@ -43,7 +43,10 @@ const foreign: Readonly<Record<string, string>> = {
   Δ: "D"
 }
 
-/** Cyrillic letters that look like Latin ones, and cannot be meant as the third letter of the Cyrillic alphabet. */
+/**
+ * Cyrillic letters that look like Latin ones. "В" is not included, because it may be meant as the third letter of its
+ * alphabet.
+ */
 const alike: Readonly<Record<string, string>> = { А: "A", С: "C", Е: "E" }
 
 const innermost = /\\(?:text\w*|math\w*|mbox|emph|underline|displaystyle|Large|large|huge|bf)\s*\{([^{}]*)\}/g

@@ -104,7 +104,7 @@ export interface Head {
   readonly training: Training
 }
 
-/** Fails when there is nothing to learn from, or a value is not a valid head. */
+/** Raised when there is nothing to learn from, or a value is not a valid head. */
 export class HeadError extends Data.TaggedError("HeadError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
