@@ -1,4 +1,4 @@
-/** AIME25: thirty problems of the American Invitational Mathematics Examination of 2025; answers are 0 to 999. */
+/** AIME25: thirty problems from the 2025 American Invitational Mathematics Examination, with answers from 0 to 999. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { IntegerGrader } from "@divisi/graders/math"
@@ -6,7 +6,7 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** The answer format: in a box on the last line (default), or in tags as in training for the paper. */
+/** The answer format: boxed on the last line (default), or in tags as used for training in the paper. */
 export interface Options {
   readonly format?: "box" | "tags" | undefined
 }
@@ -18,7 +18,7 @@ const instructions = {
   tags: "Solve the problem. Reason in <think> tags, then give the final answer as a bare number, and nothing else, in <answer> tags."
 } as const
 
-/** Some copies hold the answer as text, some as a number, some as a float. */
+/** Returns the answer of a row. Copies of the data set store it as a string, an integer or a float. */
 const answerOf = (row: Row.Row): string => {
   const { answer } = row
   const text = typeof answer === "number" || typeof answer === "bigint" ? String(answer) : Row.text(row, "answer")
@@ -37,12 +37,12 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the benchmark.
+ * Creates the benchmark.
  *
  * **Gotchas**
  *
- * One problem is worth 3.3 points, so answer each at least 16 times, and cluster errors by problem. Some copies contain
- * only half of the exam.
+ * One problem is worth 3.3 points, so answer each one at least 16 times, and cluster errors by problem. Some copies of
+ * the data set contain only half of the exam.
  */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Aime25.make", options, table)

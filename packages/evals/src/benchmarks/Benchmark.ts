@@ -1,9 +1,9 @@
 /**
- * Benchmarks: the source of the records, the conversion of a record to a task, and the grader.
+ * Benchmarks: where the records come from, how a record becomes a task, and how answers are graded.
  *
- * Loading a benchmark returns its tasks and the information needed to load the same tasks again: files with checksums,
- * the seed, and a hash of the ids. It also returns the license and terms for display. Tasks of a confidential benchmark
- * may be run, but {@link shareable} removes their text from shared files.
+ * Loading a benchmark returns its tasks with the information needed to load the same tasks again: files with checksums,
+ * the seed, and a hash of the ids. It also returns the license and terms for display. Tasks from a confidential
+ * benchmark may be run, but {@link shareable} removes their text from shared files.
  */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
@@ -24,64 +24,64 @@ import * as Shots from "./Shots.ts"
 
 /** A set of tasks for evaluating policies. */
 export interface Benchmark {
-  /** Its name in commands, e.g. `math500`. */
+  /** The name used in commands, such as `math500`. */
   readonly id: string
   readonly title: string
   /** The source of the records: files on a hub, or local paths. */
   readonly source: Dataset.HubFiles | string | ReadonlyArray<string>
   readonly licence: string
-  /** Additional terms of the authors. */
+  /** Additional terms set by the authors. */
   readonly terms?: string | undefined
   /** Whether its questions must not be published. */
   readonly isConfidential?: boolean | undefined
-  /** Whether the hub asks for a token. */
+  /** Whether the hub requires a token. */
   readonly isGated?: boolean | undefined
-  /** The metadata field by which samples are stratified. */
+  /** The metadata field used to stratify samples. */
   readonly stratum?: string | undefined
-  /** The name of its prompt format, for reports. */
+  /** Name of the prompt format, for reports. */
   readonly prompt: string
-  /** The number of answers per question for a meaningful score; 1 if absent. */
+  /** Number of answers per question needed for a meaningful score. Default: 1. */
   readonly epochs?: number | undefined
   /**
-   * Converts a record to a task; `undefined` for a record that is not part of the benchmark. It throws only for a
-   * record of an unexpected shape; loading then fails with the record's number.
+   * Converts a record to a task. Returns `undefined` for a record that does not belong to the benchmark. Throws only
+   * for a malformed record; loading then fails with the record's number.
    */
   readonly toTask: (record: Dataset.Record, index: number) => Task.Task | undefined
-  /** Returns a warning about a record that is used anyway, e.g. `two options are equal`. */
+  /** Returns a warning about a record that is used nevertheless, such as `two options are equal`. */
   readonly oddityOf?: ((record: Dataset.Record) => string | ReadonlyArray<string> | undefined) | undefined
-  /** Returns the reply for a record that is used as a few-shot example. Without it, a benchmark has no examples. */
+  /** Returns the reply for a record that is used as a few-shot example. If omitted, the benchmark has no examples. */
   readonly exampleOf?: ((record: Dataset.Record, task: Task.Task) => string) | undefined
-  /** The source of examples. Default: the benchmark's other tasks. */
+  /** The benchmark that examples are taken from. Default: other tasks of the same benchmark. */
   readonly examplesFrom?: Benchmark | undefined
 }
 
-/** A benchmark whose answers can be graded. */
+/** A benchmark with a grader for its answers. */
 export interface Graded extends Benchmark {
   readonly grader: Verdict.AnswerGrader
 }
 
 /** Options for loading a benchmark. */
 export interface LoadOptions extends Dataset.Options {
-  /** Local files to use instead of the benchmark's own. */
+  /** Local files to use instead of the benchmark's default files. */
   readonly files?: ReadonlyArray<string> | undefined
-  /** The revision of the data set, instead of the benchmark's own. Only a commit is immutable. */
+  /** Revision of the data set to use instead of the benchmark's default. Only a commit is immutable. */
   readonly revision?: string | undefined
-  /** The ids of the tasks to load. */
+  /** Ids of the tasks to load. Default: all. */
   readonly ids?: ReadonlyArray<string> | undefined
-  /** The maximum number of tasks, sampled with the seed and stratified. */
+  /** Maximum number of tasks. They are a stratified sample drawn with the seed. */
   readonly limit?: number | undefined
-  /** The seed of the sample. Default: 0. */
+  /** Seed for sampling. Default: 0. */
   readonly seed?: number | undefined
-  /** The training data of the policies. An overlap is an error. */
+  /** The tasks that the policies were trained on. An overlap is an error. */
   readonly trained?: Selection.Trained | undefined
   readonly onOverlap?: "refuse" | "drop" | undefined
   /**
-   * The number of solved examples before each question, as earlier turns of the conversation. Default: 0; at most 64.
-   * They are sampled with the seed, from the question's stratum if it has enough, and never include the question
+   * Number of solved examples before each question, as earlier turns of the conversation, from 0 to 64. Default: 0.
+   * Examples are sampled with the seed, from the question's stratum if it has enough, and never include the question
    * itself.
    */
   readonly shots?: number | undefined
-  /** Local files with examples, instead of the benchmark's own split for examples. */
+  /** Local files with examples, instead of the benchmark's split for examples. */
   readonly shotsFrom?: ReadonlyArray<string> | undefined
 }
 
@@ -90,7 +90,7 @@ const loadTable = Tables.table(
     files: Tables.listOf(Tables.name),
     revision: Tables.name,
     ids: Tables.listOf(Tables.text),
-    // A limit that is out of range is a typed error.
+    // A limit that is out of range is reported as a typed error.
     limit: Tables.anything,
     seed: Tables.whole(0),
     trained: Tables.anObject,
@@ -104,11 +104,11 @@ const loadTable = Tables.table(
   { rules: [Tables.needs("shotsFrom", "shots")] }
 )
 
-/** The tasks of a benchmark, and their source. */
+/** The tasks of a benchmark, with the information needed to load them again. */
 export interface Loaded {
   readonly tasks: ReadonlyArray<Task.Task>
   readonly provenance: Provenance
-  /** Warnings about the files, as sentences, e.g. about duplicate questions. */
+  /** Warnings about the files, as sentences, for example about duplicate questions. */
   readonly notices: ReadonlyArray<string>
 }
 
@@ -118,39 +118,39 @@ export interface Provenance {
   readonly prompt: string
   readonly licence: string
   readonly terms?: string | undefined
-  /** The name of the data set on the hub, if any. */
+  /** Name of the data set on the hub; undefined for local files. */
   readonly dataset?: string | undefined
   readonly revision?: string | undefined
-  /** The commit of the revision at the time of the download, if the hub reported it. */
+  /** The commit that the revision referred to at download time, if the hub reported it. */
   readonly commit?: string | undefined
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string; readonly bytes: number }>
-  /** The number of tasks in the files. */
+  /** Number of tasks in the files. */
   readonly available: number
   readonly selected: number
   readonly seed: number
-  /** A hash of the selected tasks' ids. */
+  /** Hash of the ids of the selected tasks. */
   readonly idsSha256: string
-  /** The few-shot examples; absent without. */
+  /** The few-shot examples; undefined if none were used. */
   readonly shots?: ShotsRecord | undefined
 }
 
-/** The few-shot examples shown before each question. */
+/** Information about the few-shot examples shown before each question. */
 export interface ShotsRecord {
   readonly count: number
   readonly seed: number
-  /** The files with the examples. */
+  /** The files that contain the examples. */
   readonly files: ReadonlyArray<{ readonly name: string; readonly sha256: string }>
-  /** The paths of the files, if they were given by path. */
+  /** Paths of the files, if they were given by path. */
   readonly from?: ReadonlyArray<string> | undefined
-  /** A hash of the available examples. */
+  /** Hash of the ids of the available examples. */
   readonly idsSha256: string
 }
 
-/** The error for a record of an unexpected shape. */
+/** Raised if a record is malformed. */
 export class RecordError extends Data.TaggedError("RecordError")<{
   readonly benchmark: string
   readonly file: string
-  /** From 1. */
+  /** The number of the record, starting at 1. */
   readonly record: number
   readonly detail: string
 }> {
@@ -163,7 +163,7 @@ export class RecordError extends Data.TaggedError("RecordError")<{
 // Loading
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Why a benchmark cannot be loaded. */
+/** The reasons why loading a benchmark can fail. */
 export type LoadError = Dataset.DatasetError | RecordError | Selection.SelectionError | Tables.OptionsError
 
 const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
@@ -175,7 +175,9 @@ const filesOf = (benchmark: Benchmark, options: LoadOptions) => {
     : Effect.forEach(source, Dataset.local)
 }
 
-/** A benchmark's checksums hold for its own revision only. */
+/**
+ * Returns a source for another revision, without checksums, which are valid only for the benchmark's default revision.
+ */
 const pinned = ({ sha256, ...source }: Dataset.HubFiles, revision = source.revision): Dataset.HubFiles => ({
   ...source,
   revision,
@@ -187,7 +189,7 @@ const commitOf = (files: ReadonlyArray<Dataset.LocalFile>) => {
   return { commit }
 }
 
-/** Rejects tasks that cannot be answered or graded, before anything is paid for. */
+/** Rejects tasks that cannot be answered or graded, before any call is paid for. */
 const gradable = (task: Task.Task | undefined): Task.Task | undefined => {
   if (task !== undefined && Task.question(task).trim() === "") throw new RowError("its question is empty")
   if (task?.reference?.trim() === "")
@@ -207,7 +209,7 @@ const taskOf = (benchmark: Benchmark, file: string, record: Row, index: number) 
     )
   )
 
-/** A task with a duplicate id gets a number appended. */
+/** Appends a number to duplicate task ids. */
 const numbered = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => {
   const seen = new Map<string, number>()
   return tasks.map((task) => {
@@ -219,7 +221,7 @@ const numbered = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<Task.Task> => 
 
 const messagesKey = ({ messages }: Task.Task) => sha256(JSON.stringify(messages).replace(/(?:\s|\\[nrt])+/g, " "))
 
-/** Rows that ask the same, and rows that share an id without asking the same. */
+/** Describes rows with the same question, and rows that share an id but have different questions. */
 const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => {
   const again = [...Map.groupBy(tasks, messagesKey).values()].filter(({ length }) => length > 1)
   const answersOf = (group: ReadonlyArray<Task.Task>) => new Set(group.map(({ reference }) => reference?.trim()))
@@ -240,7 +242,7 @@ const repetitions = (tasks: ReadonlyArray<Task.Task>): ReadonlyArray<string> => 
   ]
 }
 
-/** The tasks of files, with their records. */
+/** Returns the tasks in files, together with their records. */
 const tasksOf = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) =>
   Stream.flatMap(Stream.fromIterable(files), ({ path }) =>
     Dataset.records(path).pipe(
@@ -251,7 +253,7 @@ const tasksOf = (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) 
     )
   )
 
-/** Reads all tasks of the files, with notices about them. */
+/** Reads all tasks from the files, with warnings about them. */
 const readTasks = Effect.fnUntraced(function* (benchmark: Benchmark, files: ReadonlyArray<Dataset.LocalFile>) {
   let records = 0
   const odd = new Map<string, Array<string>>()
@@ -303,7 +305,7 @@ const select = (benchmark: Benchmark, tasks: ReadonlyArray<Task.Task>, options: 
     })
   })
 
-/** The examples of `shots`, from the benchmark's split for them or from files. */
+/** Returns the few-shot examples, from the benchmark's split for examples or from files. */
 const examplesOf = (benchmark: Benchmark, options: LoadOptions) =>
   Effect.gen(function* () {
     const { shotsFrom } = options
@@ -397,22 +399,22 @@ export const load = (benchmark: Benchmark, options: LoadOptions = {}): Effect.Ef
 // Combinators
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the benchmark with another grader. */
+/** Returns a copy of the benchmark with a different grader. */
 export const withGrader = (benchmark: Benchmark, grader: Verdict.AnswerGrader): Graded => ({ ...benchmark, grader })
 
 /** The part of a task that may be shared. */
 export interface Shareable {
   readonly id: string
   readonly promptSha256: string
-  /** Absent for a confidential benchmark, like the answers. */
+  /** The question; omitted for a confidential benchmark, as are the answers. */
   readonly question?: string | undefined
   readonly reference?: string | undefined
 }
 
 /**
- * Returns the part of a task that may be shared: for a confidential benchmark, only its id and a hash.
+ * Returns the part of a task that may be shared; for a confidential benchmark, only its id and a hash.
  *
- * Answers may quote questions, so do not share answers of a confidential benchmark either (see `isConfidential`).
+ * Answers may quote questions, so answers to a confidential benchmark must not be shared either (see `isConfidential`).
  */
 export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   const promptSha256 = sha256(JSON.stringify(task.messages))
@@ -422,7 +424,7 @@ export const shareable = (benchmark: Benchmark, task: Task.Task): Shareable => {
   return { id: task.id, promptSha256, question, reference }
 }
 
-/** Returns the license and terms of a benchmark as text for display. */
+/** Formats the license and terms of a benchmark for display. */
 export const notice = ({ isConfidential, licence, terms, title }: Benchmark): string =>
   [
     `${title}: ${licence}.`,

@@ -1,4 +1,4 @@
-/** The built-in benchmarks by name, for command lines. */
+/** The built-in benchmarks by name, for command-line use. */
 
 import { Options as Tables } from "@divisi/core"
 import type { Sandbox } from "@divisi/graders"
@@ -14,16 +14,19 @@ import * as Math500 from "./Math500.ts"
 import * as Mmlu from "./Mmlu.ts"
 import * as Rlpr from "./Rlpr.ts"
 
-/** Answer formats: in `<answer>` tags, in a box of LaTeX, on a last line, or as a program. The paper trains on tags. */
+/**
+ * Answer formats: in `<answer>` tags, in a LaTeX box, on the last line, or as a program. The paper uses tags for
+ * training.
+ */
 export type Format = "tags" | "box" | "line" | "program"
 
-/** Settings of a benchmark. */
+/** Settings for a benchmark. */
 export interface Settings {
-  /** The sandbox that runs programs. Default: a shared one (`Sandboxes.shared`). */
+  /** The sandbox in which programs run. Default: a shared one (`Sandboxes.shared`). */
   readonly sandbox?: Sandbox.Sandbox | undefined
-  /** Default: the first of {@link formats}. */
+  /** The answer format. Default: the first one in {@link formats}. */
   readonly format?: Format | undefined
-  /** Default: the first of {@link splits}. */
+  /** The split. Default: the first one in {@link splits}. */
   readonly split?: string | undefined
 }
 
@@ -115,17 +118,17 @@ const entries: ReadonlyMap<string, Entry> = new Map<string, Entry>([
   )
 ])
 
-/** All names that {@link named} accepts. */
+/** All names accepted by {@link named}. */
 export const names: ReadonlyArray<string> = [...entries.keys()]
 
-/** Returns the answer formats of a benchmark, its own first; empty for an unknown name. */
+/** Returns the answer formats supported by a benchmark, default first; empty for an unknown name. */
 export const formats = (name: string): ReadonlyArray<Format> => entries.get(name)?.formats ?? []
 
-/** Returns the splits of a benchmark, the evaluation split first; empty for an unknown name. */
+/** Returns the splits of a benchmark, evaluation split first; empty for an unknown name. */
 export const splits = (name: string): ReadonlyArray<string> => entries.get(name)?.splits ?? []
 
 /**
- * Returns a benchmark by name, with its grader, or `undefined` if the name is unknown. Throws if the benchmark does not
+ * Returns a benchmark by name, with its grader; `undefined` if the name is unknown. Throws if the benchmark does not
  * have the requested format or split.
  *
  * **Example**

@@ -1,18 +1,18 @@
-/** BigCodeBench-Hard (complete): 148 functions to be completed from their docstring, tested with many libraries. */
+/** BigCodeBench-Hard (complete): 148 functions to complete from their docstring, with tests that use many libraries. */
 import * as Task from "@divisi/core/Task"
 import { BigCodeBenchProblem } from "@divisi/graders/code"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** The version of the data set that its own evaluation uses. */
+/** The version of the data set used by the official evaluation. */
 const version = "v0.1.4"
 
 const instruction =
   "Complete the following function. Reply with a self-contained Python script in a markdown code block: the imports, and the whole function."
 
 /**
- * Makes the benchmark. Answers are programs. `CodeGrader.bigCodeBench` runs and grades them; `Benchmarks.named` returns
- * the benchmark with this grader.
+ * Creates the benchmark. Answers are programs, which `CodeGrader.bigCodeBench` runs and grades; `Benchmarks.named`
+ * returns the benchmark with this grader.
  */
 export const make = (): Benchmark => ({
   id: "bigcodebench-hard",

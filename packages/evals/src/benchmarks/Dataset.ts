@@ -1,8 +1,8 @@
 /**
- * Data sets: files of records, on disk or on a hub, that are read as streams.
+ * Data sets: files of records on disk or on a hub, read as streams.
  *
- * A file from a hub is downloaded once to a cache folder. Its SHA-256 is verified on every use. JSON Lines (optionally
- * gzipped) and Parquet are read in chunks.
+ * A file from a hub is downloaded once to a cache folder, and its SHA-256 is verified on every use. JSON Lines
+ * (optionally gzipped) and Parquet files are read in chunks.
  */
 import fs from "node:fs"
 import path from "node:path"
@@ -18,43 +18,43 @@ import type { Row } from "./Row.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A record as read from its file. */
+/** A record, as read from a file. */
 export type Record = Row
 
-/** Files of a data set on a hub that serves them as `<endpoint>/datasets/<id>/resolve/<revision>/<file>`. */
+/** Files of a data set on a hub with URLs of the form `<endpoint>/datasets/<id>/resolve/<revision>/<file>`. */
 export interface HubFiles {
   readonly dataset: string
   /** A branch, tag or commit. Default: `main`. Only a commit is immutable. */
   readonly revision?: string | undefined
   readonly files: ReadonlyArray<string>
-  /** SHA-256 by file, if known beforehand. */
+  /** SHA-256 checksums by file, if known in advance. */
   readonly sha256?: Readonly<globalThis.Record<string, string>> | undefined
 }
 
-/** Options for finding and storing files. */
+/** Options for locating and caching files. */
 export interface Options {
-  /** The folder for downloaded files. Default: `DIVISI_DATASETS`, or `divisi/datasets` in this user's cache folder. */
+  /** Folder for downloaded files. Default: `DIVISI_DATASETS`, or `divisi/datasets` in the user's cache folder. */
   readonly cacheFolder?: string | undefined
-  /** The access token, sent only to the hub. Default: the environment variable `HF_TOKEN`. */
+  /** Access token, sent only to the hub. Default: the environment variable `HF_TOKEN`. */
   readonly token?: string | undefined
-  /** The address of the hub. Default: the environment variable `HF_ENDPOINT`, or the public hub. */
+  /** Base URL of the hub. Default: the environment variable `HF_ENDPOINT`, or the public hub. */
   readonly endpoint?: string | undefined
 }
 
-/** A local file with its metadata. */
+/** A local file with its checksum and origin. */
 export interface LocalFile {
   readonly path: string
-  /** The file's name in the data set. */
+  /** Name of the file within the data set. */
   readonly name: string
   readonly sha256: string
   readonly bytes: number
-  /** The commit that the hub served, if reported. */
+  /** The commit reported by the hub, if any. */
   readonly commit?: string | undefined
 }
 
-/** The error for a data set that cannot be read. */
+/** Raised if a data set cannot be read. */
 export class DatasetError extends Data.TaggedError("DatasetError")<{
-  /** The file or URL. */
+  /** The file or URL that caused the error. */
   readonly source: string
   readonly reason: "not-found" | "gated" | "network" | "checksum" | "format" | "reader"
   readonly detail: string
@@ -98,7 +98,7 @@ const cacheFolder = ({ cacheFolder }: Options) =>
 const refused = (status: number) =>
   status === 401 || status === 403 ? "gated" : status === 404 ? "not-found" : "network"
 
-/** The error of a download as one of a data set. */
+/** Converts a download error to a data set error. */
 const notDownloaded = (error: Download.DownloadError): DatasetError => {
   const { reason, url: source } = error
   switch (reason._tag) {
@@ -119,7 +119,7 @@ const notDownloaded = (error: Download.DownloadError): DatasetError => {
   }
 }
 
-/** Reads the metadata stored next to a cached file. */
+/** Reads the metadata stored alongside a cached file. */
 const noted = (target: string, what: "sha256" | "commit"): Effect.Effect<string | undefined> =>
   Effect.promise(() =>
     fs.promises.readFile(`${target}.${what}`, "utf8").then(
@@ -164,7 +164,7 @@ const download = Effect.fnUntraced(function* (hub: HubFiles, name: string, optio
   return yield* checked(file, address, expected)
 })
 
-/** Downloads the files of a data set that are not yet in the cache, one after another. */
+/** Downloads the files of a data set that are not in the cache, one at a time. */
 export const fetchFiles = (
   hub: HubFiles,
   options: Options = {}
@@ -177,7 +177,7 @@ export const fetchFiles = (
 
 const missing = (source: string) => new DatasetError({ source, reason: "not-found", detail: "the file does not exist" })
 
-/** A line that holds something else than an object: an array, most often, of all the records. */
+/** The error for a line that does not contain an object, which is usually an array of all records. */
 const notAnObject = (file: string, index: number, value: unknown) => {
   const what = Array.isArray(value) ? "is a JSON array" : "is not an object"
   const detail = `record ${index + 1} ${what}; expected one JSON object per line`
@@ -198,13 +198,13 @@ const jsonLines = (file: string): Stream.Stream<Row, DatasetError> =>
     )
   )
 
-/** The Parquet reader is an optional installation, needed only for records in Parquet files. */
+/** Loads the Parquet reader, an optional dependency needed only for Parquet files. */
 const readers = (file: string) =>
   Promise.all([import("hyparquet"), import("hyparquet-compressors")]).catch(() => {
     throw new DatasetError({ source: file, reason: "reader", detail: "the Parquet reader is not installed" })
   })
 
-/** Row groups one after another: one is in memory at a time. */
+/** Reads a Parquet file one row group at a time, to limit memory. */
 async function* parquet(file: string): AsyncGenerator<Row> {
   const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }, { compressors }] = await readers(file)
   const buffer = await asyncBufferFromFile(file)
@@ -218,7 +218,7 @@ async function* parquet(file: string): AsyncGenerator<Row> {
 }
 
 /**
- * Streams the records of a file. Files named `*.parquet` are Parquet, all others JSON Lines.
+ * Streams the records in a file. Files named `*.parquet` are read as Parquet, all others as JSON Lines.
  *
  * **Example**
  *

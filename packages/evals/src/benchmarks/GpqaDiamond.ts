@@ -1,7 +1,7 @@
 /**
- * GPQA-Diamond: 198 multiple choice questions of biology, chemistry and physics, written by experts.
+ * GPQA-Diamond: 198 multiple-choice questions in biology, chemistry and physics, written by experts.
  *
- * Its authors ask users not to publish the questions as plain text, so the benchmark is confidential: reports contain
+ * The authors ask that the questions not be published as plain text, so the benchmark is confidential: reports contain
  * only ids and hashes. The position of the correct option is derived from the seed and the record's id, so it is the
  * same in every process.
  */
@@ -15,9 +15,9 @@ import * as Row from "./Row.ts"
 
 /** The order of the options, and the answer format. */
 export interface Options {
-  /** The answer format: on a last line (default), or in tags as in training for the paper. */
+  /** The answer format: on the last line (default), or in tags as used for training in the paper. */
   readonly format?: ChoiceFormat | undefined
-  /** The seed for the order. Default: 42. */
+  /** Seed for the order of the options. Default: 42. */
   readonly seed?: number | undefined
 }
 
@@ -31,7 +31,7 @@ const table = {
   seed: Tables.whole(0)
 } satisfies Tables.ShapeOf<Options>
 
-/** Creates the benchmark. The hub requires the token of a user who accepted its terms. */
+/** Creates the benchmark. The hub requires a token from a user who has accepted the terms. */
 export const make = (options: Options = {}): Graded => {
   Tables.check("GpqaDiamond.make", options, table)
   const { format = "line", seed = 42 } = options

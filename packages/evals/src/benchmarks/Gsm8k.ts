@@ -1,4 +1,4 @@
-/** GSM8K: grade school word problems whose answers are integers. */
+/** GSM8K: grade school word problems with integer answers. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { IntegerGrader } from "@divisi/graders/math"
@@ -6,7 +6,7 @@ import { short } from "../internal/digest.ts"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** The answer format: on a last line (default), or in tags as in training for the paper. */
+/** The answer format: on the last line (default), or in tags as used for training in the paper. */
 export interface Options {
   readonly format?: "line" | "tags" | undefined
 }
@@ -16,7 +16,7 @@ const instructions = {
   tags: "Solve the problem. Reason in <think> tags, then give the final answer as a number, and nothing else, in <answer> tags."
 } as const
 
-/** Returns the text after the last "####" of a worked solution. */
+/** Returns the text after the last "####" in a worked solution. */
 const result = (row: Row.Row): string => {
   const [, ...after] = Row.text(row, "answer").split("####")
   const number = after.at(-1)?.replaceAll(",", "").trim()
@@ -31,7 +31,7 @@ const table = {
   format: Tables.oneOf("line", "tags")
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes the benchmark from the 1,319 problems of the test split. Few-shot examples come from the training split. */
+/** Creates the benchmark with the 1,319 problems in the test split. Few-shot examples come from the training split. */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Gsm8k.make", options, table)
   return { ...ofSplit("test", options), examplesFrom: ofSplit("train", options) }

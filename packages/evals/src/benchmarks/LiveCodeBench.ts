@@ -1,4 +1,4 @@
-/** LiveCodeBench: problems from programming contests, in slices by date. */
+/** LiveCodeBench: problems from programming contests, divided into slices by date. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LiveCodeBenchProblem } from "@divisi/graders/code"
@@ -6,16 +6,21 @@ import * as Result from "effect/Result"
 import type { Benchmark } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** `v1` contains the 400 problems of the first release, `v6` the 175 problems added by the last. */
+/**
+ * A slice of the data set. `v1` contains the 400 problems from the first release, `v6` the 175 problems added in the
+ * last one.
+ */
 export type Slice = "v1" | "v2" | "v3" | "v4" | "v5" | "v6"
 
-/** Selects the contests. */
+/** Options that select contests. */
 export interface Options {
-  /** The slices. Default: `["v1"]`. A release contains all slices up to its own. */
+  /**
+   * The slices to load. Default: `["v1"]`. A release contains all slices up to and including the slice with its name.
+   */
   readonly slices?: ReadonlyArray<Slice> | undefined
-  /** Only contests on or after this day (ISO date). */
+  /** Includes only contests on or after this date (ISO format). */
   readonly from?: string | undefined
-  /** Only contests on or before this day. */
+  /** Includes only contests on or before this date (ISO format). */
   readonly to?: string | undefined
 }
 
@@ -28,7 +33,7 @@ const sliceFiles: Readonly<Record<Slice, string>> = {
   v6: "test6.jsonl"
 }
 
-/** Returns all slices of a release: `release("v3")` returns v1, v2 and v3. */
+/** Returns all slices in a release: `release("v3")` returns v1, v2 and v3. */
 export const release = (last: Slice): ReadonlyArray<Slice> => {
   const slices = Object.keys(sliceFiles) as ReadonlyArray<Slice>
   return slices.slice(0, slices.indexOf(last) + 1)
@@ -54,7 +59,7 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the benchmark. Answers are programs. `CodeGrader.liveCodeBench` runs and grades them; `Benchmarks.named`
+ * Creates the benchmark. Answers are programs, which `CodeGrader.liveCodeBench` runs and grades; `Benchmarks.named`
  * returns the benchmark with this grader.
  */
 export const make = (options: Options = {}): Benchmark => {

@@ -1,11 +1,11 @@
-/** MATH500: 500 competition mathematics problems with answers in LaTeX. */
+/** MATH500: 500 competition mathematics problems with LaTeX answers. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { MathGrader } from "@divisi/graders/math"
 import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
-/** The answer format: in a box, or in tags as in training for the paper. */
+/** The answer format: boxed, or in tags as used for training in the paper. */
 export interface Options {
   readonly format?: "box" | "tags" | undefined
 }
@@ -20,11 +20,11 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the benchmark.
+ * Creates the benchmark.
  *
  * **Gotchas**
  *
- * The paper trains on part of these 500 rows. Pass the training ids to `Benchmark.load`, which refuses to evaluate
+ * The paper trains on some of these 500 rows. Pass the training ids to `Benchmark.load`, which refuses to evaluate
  * them.
  *
  * **Example**

@@ -1,4 +1,4 @@
-/** MMLU: multiple choice questions from 57 subjects. */
+/** MMLU: multiple-choice questions from 57 subjects. */
 import { Options as Tables } from "@divisi/core"
 import * as Task from "@divisi/core/Task"
 import { LetterGrader } from "@divisi/graders"
@@ -9,9 +9,9 @@ import * as Row from "./Row.ts"
 
 /** The split, and the answer format. */
 export interface Options {
-  /** The split. Default: `test`. The paper trains on `auxiliary_train` and validates on `validation`. */
+  /** The split to load. Default: `test`. The paper trains on `auxiliary_train` and validates on `validation`. */
   readonly split?: "test" | "validation" | "dev" | "auxiliary_train" | undefined
-  /** The format of the letter: on a last line (default), or in tags as in training for the paper. */
+  /** The answer format: the letter on the last line (default), or in tags as used for training in the paper. */
   readonly format?: ChoiceFormat | undefined
 }
 
@@ -28,12 +28,12 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes the benchmark.
+ * Creates the benchmark.
  *
  * **Details**
  *
  * About one in fifteen labels is known to be wrong, most of them in virology. The files are sorted by subject, so a
- * `limit` samples every subject. Rows do not have ids, so the id of a task is a hash of its question and options.
+ * `limit` samples every subject. Rows have no ids, so a task's id is a hash of its question and options.
  */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Mmlu.make", options, table)
@@ -47,7 +47,7 @@ export const make = (options: Options = {}): Graded => {
     prompt: `mmlu/${format}/1`,
     grader: LetterGrader.make({ letters: "ABCD" }),
     exampleOf: (_, task) => letterReply(task.reference ?? "", format),
-    // Its authors' own five examples of each subject.
+    // The five examples per subject provided by the authors.
     ...(split === "dev" ? {} : { examplesFrom: make({ format, split: "dev" }) }),
     oddityOf: (record) => equalOptions(Row.texts(record, "choices")),
     toTask: (record) => {

@@ -7,8 +7,8 @@ import type { Graded } from "./Benchmark.ts"
 import * as Row from "./Row.ts"
 
 /**
- * The parts of the file, split by question: 60, 20 and 20 %, as in the paper's supplement. By default, training uses
- * the first and evaluation the last, so that no question is in both.
+ * The splits of the file, divided by question into 60, 20 and 20 %, as in the paper's supplement. By default, training
+ * uses the first and evaluation the last one, so no question is in both.
  */
 export const splits = ["test", "validation", "train", "all"] as const
 
@@ -20,18 +20,18 @@ const splitOf = (question: string): Split => {
   return at < 0.6 ? "train" : at < 0.8 ? "validation" : "test"
 }
 
-/** The grading rule, the split, and the references. */
+/** The split, the grading rule, and the references to include. */
 export interface Options {
-  /** Default: `test`. */
+  /** The split to load. Default: `test`. */
   readonly split?: Split | undefined
   /**
-   * The grading rule. Default: `strict`. `paper` is the lenient rule that published figures are probably based on.
+   * The grading rule. Default: `strict`. `paper` is the lenient rule on which published figures are probably based.
    * Report both.
    */
   readonly rule?: "strict" | "paper" | undefined
   /**
-   * The maximum length of a reference. Default: 30. Longer references are excluded, because they cannot be graded by
-   * rules.
+   * Maximum length of a reference in characters. Default: 30. Longer references are excluded, because they cannot be
+   * graded by rules.
    */
   readonly maxReferenceLength?: number | undefined
 }
@@ -56,7 +56,9 @@ const table = {
   maxReferenceLength: Tables.whole(0)
 } satisfies Tables.ShapeOf<Options>
 
-/** Makes the benchmark. The system message in its records is not sent; the prompt asks for the answer tags instead. */
+/**
+ * Creates the benchmark. The system message in the records is not sent; instead, the prompt asks for the answer tags.
+ */
 export const make = (options: Options = {}): Graded => {
   Tables.check("Rlpr.make", options, table)
   const { maxReferenceLength = 30, rule = "strict", split = "test" } = options

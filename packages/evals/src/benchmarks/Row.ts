@@ -1,11 +1,11 @@
-/** Reads the fields of a data set's record, whose contents are unknown. */
+/** Reads the fields of a data set record with unknown content. */
 
 import * as Result from "effect/Result"
 
-/** A record as it was read: JSON, or Parquet with its big integers. */
+/** A record as it was read: JSON values, or Parquet values including big integers. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Says that a record does not have its benchmark's shape. Thrown while one record is read. */
+/** Thrown if a record does not have the shape that its benchmark requires. */
 export class RowError extends Error {}
 
 const wrong = (row: Row, name: string, expected: string): RowError =>
@@ -15,31 +15,31 @@ const wrong = (row: Row, name: string, expected: string): RowError =>
       : `it has no field "${name}"; it has ${Object.keys(row).slice(0, 20).join(", ")}`
   )
 
-/** Returns the value read from a record, or throws a {@link RowError}. */
+/** Returns the value read from a record. Throws a {@link RowError} if it could not be read. */
 export const orThrow = <A>(read: Result.Result<A, string>): A =>
   Result.getOrThrowWith(read, (detail) => new RowError(detail))
 
-/** A text field. */
+/** Returns a required string field. */
 export const text = (row: Row, name: string): string => {
   const value = row[name]
   if (typeof value !== "string") throw wrong(row, name, "a string")
   return value
 }
 
-/** A text field that may be absent or null. */
+/** Returns a string field that may be missing or null. */
 export const optionalText = (row: Row, name: string): string | undefined => {
   const value = row[name]
   return value === undefined || value === null ? undefined : text(row, name)
 }
 
-/** A whole number. */
+/** Returns an integer field. */
 export const integer = (row: Row, name: string): number => {
   const value = typeof row[name] === "bigint" ? Number(row[name]) : row[name]
   if (!Number.isSafeInteger(value)) throw wrong(row, name, "a whole number")
   return value as number
 }
 
-/** A list of texts. */
+/** Returns a field with a list of strings. */
 export const texts = (row: Row, name: string): ReadonlyArray<string> => {
   const value = row[name]
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
@@ -47,14 +47,14 @@ export const texts = (row: Row, name: string): ReadonlyArray<string> => {
   return value
 }
 
-/** A record within a record. */
+/** Returns a nested record. */
 export const nested = (row: Row, name: string): Row => {
   const value = row[name]
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong(row, name, "an object")
   return value as Row
 }
 
-/** Records within a record. */
+/** Returns a list of nested records. */
 export const list = (row: Row, name: string): ReadonlyArray<Row> => {
   const value = row[name]
   if (!Array.isArray(value) || !value.every((item) => typeof item === "object" && item !== null)) {

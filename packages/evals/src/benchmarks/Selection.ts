@@ -1,10 +1,10 @@
-/** Selects the tasks of a benchmark: by id, as a stratified sample, and without training data. */
+/** Selects tasks from a benchmark: by id, as a stratified sample, and excluding training data. */
 import * as Task from "@divisi/core/Task"
 import * as Data from "effect/Data"
 import * as Result from "effect/Result"
 import { fraction, sha256 } from "../internal/digest.ts"
 
-/** The error for an invalid selection. */
+/** Raised if a selection is invalid. */
 export class SelectionError extends Data.TaggedError("SelectionError")<{
   readonly reason: "unknown-ids" | "overlap" | "empty" | "limit" | "shots"
   readonly ids: ReadonlyArray<string>
@@ -51,7 +51,7 @@ const strata = (tasks: ReadonlyArray<Task.Task>, by: string): ReadonlyArray<Read
   ...Map.groupBy(tasks, ({ metadata }) => String(metadata?.[by] ?? "")).values()
 ]
 
-/** How many of each stratum: shares in whole numbers, the largest remainders rounded up. */
+/** Returns the sample size for each stratum: proportional shares, rounded by the largest remainder method. */
 const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<number> => {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   const exact = sizes.map((size) => (size * limit) / total)
@@ -63,8 +63,8 @@ const quotas = (sizes: ReadonlyArray<number>, limit: number): ReadonlyArray<numb
 }
 
 /**
- * Returns a seeded, stratified sample. The position of a task depends only on the seed and its id, so neither the order
- * of the file nor the process matters.
+ * Returns a seeded, stratified sample. A task's position depends only on the seed and its id, so the result does not
+ * depend on the order of the file or on the process.
  *
  * **Example**
  *
@@ -92,7 +92,7 @@ export const sample = (
   return groups.flatMap((group, index) => shuffled(group, options.seed).slice(0, counts[index]))
 }
 
-/** Splits tasks into parts with a seed. The last part receives the remainder after rounding. */
+/** Splits tasks into parts using a seed. The last part receives the remainder after rounding. */
 export const split = (
   tasks: ReadonlyArray<Task.Task>,
   options: { readonly shares: ReadonlyArray<number>; readonly seed: number }
@@ -108,15 +108,15 @@ export const split = (
   })
 }
 
-/** Training data: ids, or tasks. For tasks, the questions are compared as well. */
+/** Training data, given as ids or tasks. For tasks, questions are compared as well. */
 export type Trained = ReadonlyArray<string | Task.Task>
 
 /** Returns a key that is equal for tasks with the same question, ignoring whitespace. */
 export const questionKey = (task: Task.Task) => sha256(Task.question(task).replace(/\s+/g, " ").trim())
 
 /**
- * Returns the tasks that were not used in training. If there is an overlap, the selection fails, unless `onOverlap` is
- * `drop`. A task with the same question as a training task counts as used even if its id differs.
+ * Returns the tasks that were not used for training. An overlap is an error unless `onOverlap` is `drop`. A task with
+ * the same question as a training task counts as used even if its id differs.
  */
 export const withoutTrained = (
   tasks: ReadonlyArray<Task.Task>,

@@ -1,8 +1,8 @@
 /**
- * Few-shot examples: solved tasks before each question, as earlier turns of the conversation.
+ * Few-shot examples: solved tasks placed before each question, as earlier turns of the conversation.
  *
- * The order of the examples depends only on the seed and their ids, so all questions of a stratum get the same
- * examples. A question is never its own example.
+ * The order of examples depends only on the seed and their ids, so all questions in a stratum get the same examples. A
+ * question is never its own example.
  */
 import type { Message } from "@divisi/core/Message"
 import type * as Task from "@divisi/core/Task"
@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import { fraction } from "../internal/digest.ts"
 import { questionKey, SelectionError } from "./Selection.ts"
 
-/** A task with the reply that is shown as its answer. */
+/** A task with the reply shown as its answer. */
 export interface Example {
   readonly task: Task.Task
   readonly reply: string
@@ -18,14 +18,14 @@ export interface Example {
 
 /** The number of examples, and how they are selected. */
 export interface Options {
-  /** The number of examples before each question, from 1 to {@link most}. */
+  /** Number of examples before each question, from 1 to {@link most}. */
   readonly count: number
   readonly seed: number
-  /** The metadata field in which examples should match their question. */
+  /** The metadata field whose value examples should share with the question. */
   readonly by?: string | undefined
 }
 
-/** The maximum number of examples. */
+/** Maximum number of examples. */
 export const most = 64
 
 const withExamples = (task: Task.Task, examples: ReadonlyArray<Example>): Task.Task => {
@@ -45,8 +45,8 @@ const withExamples = (task: Task.Task, examples: ReadonlyArray<Example>): Task.T
 }
 
 /**
- * Adds examples before the questions of tasks, preferring the same stratum. Fails if there are too few examples other
- * than the question itself.
+ * Adds examples before the questions of tasks, preferably from the same stratum. Fails if there are too few examples
+ * apart from the question itself.
  *
  * **Example**
  *

@@ -17,13 +17,13 @@ import * as Row from "./Row.ts"
 
 /** The file, and properties of the benchmark. */
 export interface Options {
-  /** The file: JSON Lines (optionally gzipped) or Parquet. */
+  /** Path of the file: JSON Lines (optionally gzipped) or Parquet. */
   readonly file: string
-  /** The name of the benchmark. Default: the file's name. */
+  /** Name of the benchmark. Default: the name of the file. */
   readonly id?: string | undefined
-  /** The grader of rows without one: a name (see `Graders.names`) or a grader. Default: `text`. */
+  /** Grader for rows that do not specify one: a name (see `Graders.names`) or a grader. Default: `text`. */
   readonly grader?: string | Verdict.AnswerGrader | undefined
-  /** The format of the letter in rows with options: on a last line (default), or in tags. */
+  /** The answer format for rows with options: the letter on the last line (default), or in tags. */
   readonly format?: ChoiceFormat | undefined
   readonly licence?: string | undefined
   /** Whether its questions must not be published. */
@@ -54,11 +54,11 @@ const checkGrader = (name: string): string => {
 
 const letterGraders = ["letter", "letter-paper"]
 
-/** The letters of the options that a task shows; none for a task without. */
+/** Returns the letters of a task's options; an empty string for a task without options. */
 const lettersOf = ({ metadata }: Task.Task): string =>
   Array.isArray(metadata?.options) ? metadata.options.map((_, index) => letterAt(index)).join("") : ""
 
-/** Grades each task with the grader that its record names, and options by letter. */
+/** Grades each task with the grader specified in its record, and options by letter. */
 const dispatch = (fallback: Verdict.AnswerGrader, isOwn: boolean): Verdict.AnswerGrader => ({
   ...fallback,
   grade: (task, answer) =>
@@ -72,7 +72,7 @@ const dispatch = (fallback: Verdict.AnswerGrader, isOwn: boolean): Verdict.Answe
 
 const fields = ["question", "answer", "id", "system", "subject", "grader", "options", "choices"]
 
-/** Fields that are not read: one of them may be a slip. */
+/** Returns the fields that are ignored, to report possible typing errors. */
 const unread = (row: Row.Row): ReadonlyArray<string> =>
   Object.keys(row)
     .filter((field) => !fields.includes(field))
@@ -83,7 +83,7 @@ const unread = (row: Row.Row): ReadonlyArray<string> =>
       return `the field ${shown} is not read${meant === undefined || row[meant] !== undefined ? "" : ` (did you mean "${meant}"?)`}`
     })
 
-/** How a row with options is asked: its grader must read letters. */
+/** Formats a row with options as a question. The row's grader must support letters. */
 const asked = (row: Row.Row, question: string, format: ChoiceFormat) => {
   const options = AnswerOptions.read(row)
   if (options === undefined) return { question, reference: answerOf(row) }
@@ -98,15 +98,15 @@ const asked = (row: Row.Row, question: string, format: ChoiceFormat) => {
   }
 }
 
-/** The answer as text: numbers may be written without quotes. */
+/** Returns the answer as a string; numbers may be unquoted. */
 const answerOf = (row: Row.Row): string => {
   const { answer } = row
   return typeof answer === "number" || typeof answer === "bigint" ? String(answer) : Row.text(row, "answer")
 }
 
 /**
- * Makes a benchmark from a file. Throws if the default grader does not exist. An unknown grader of a row is reported
- * with the row when the file is loaded.
+ * Creates a benchmark from a file. Throws if the default grader does not exist. If a row specifies an unknown grader,
+ * the error is reported with the row when the file is loaded.
  *
  * **Example**
  *

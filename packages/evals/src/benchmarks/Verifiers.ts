@@ -1,10 +1,10 @@
 /**
- * Environments of Prime Intellect's verifiers (0.4 and later, `verifiers.v1`) as benchmarks: tasks of a taskset, graded
- * by its own rewards.
+ * Environments from Prime Intellect's verifiers (0.4 and later, `verifiers.v1`) as benchmarks: the tasks of a taskset,
+ * graded with its rewards.
  *
- * A Python process loads the taskset and grades answers; it communicates in JSON Lines and is stopped when the scope
- * closes. The code of a taskset runs with the permissions of this process, so load only trusted code. Tasks that need
- * tools or a container are rejected, because answers are plain text.
+ * A Python process loads the taskset and grades answers. It communicates in JSON Lines and is stopped when the scope
+ * closes. A taskset's code runs with the permissions of this process, so load only trusted code. Tasks that need tools
+ * or a container are rejected, because answers are plain text.
  */
 import type { ChildProcess } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -25,17 +25,17 @@ import { bridge } from "./verifiersBridge.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The taskset and its settings. */
+/** The taskset to load, with its settings. */
 export interface Options {
-  /** The id of an installed taskset, e.g. `gsm8k-v1`. */
+  /** Id of an installed taskset, such as `gsm8k-v1`. */
   readonly taskset: string
-  /** The Python interpreter. Default: the environment variable `DIVISI_PYTHON`, or `python3`. */
+  /** Path of the Python interpreter. Default: the environment variable `DIVISI_PYTHON`, or `python3`. */
   readonly python?: string | undefined
-  /** The maximum number of tasks. Default: 1,000. */
+  /** Maximum number of tasks. Default: 1,000. */
   readonly limit?: number | undefined
-  /** The settings of the taskset, as defined by its config class. */
+  /** Settings of the taskset, as defined by its config class. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
-  /** The time limit for loading all tasks and for grading one answer, in milliseconds. Default: 300,000. */
+  /** Timeout in milliseconds for loading all tasks, and for grading one answer. Default: 300,000. */
   readonly timeoutMillis?: number | undefined
 }
 
@@ -50,7 +50,7 @@ const table = Tables.table(
   { required: ["taskset"] }
 )
 
-/** The error for an environment that cannot be used. */
+/** Raised if an environment cannot be used. */
 export class VerifiersError extends Data.TaggedError("VerifiersError")<{
   readonly taskset: string
   readonly reason: "python" | "package" | "environment" | "unsupported" | "timeout" | "ended"
@@ -69,7 +69,7 @@ export class VerifiersError extends Data.TaggedError("VerifiersError")<{
   }
 }
 
-/** The largest number of characters of a line. */
+/** Maximum number of characters per line. */
 const mostCharacters = 8 * 2 ** 20
 
 interface Row {
@@ -100,7 +100,7 @@ const lineOf = (text: string): Line | undefined => {
   }
 }
 
-/** A process that has begun to load; `ask` grades, and `tasks` waits for all of its tasks. */
+/** Starts a process that loads the taskset. `tasks` waits for all its tasks; `ask` grades an answer. */
 const open = Effect.fnUntraced(function* (options: Options) {
   const { config = {}, limit = 1_000, python = process.env.DIVISI_PYTHON ?? "python3", taskset } = options
   const error = (reason: VerifiersError["reason"], detail: string) => new VerifiersError({ taskset, reason, detail })
@@ -152,7 +152,7 @@ const open = Effect.fnUntraced(function* (options: Options) {
 // Tasks and grades
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The weighted sum of rewards as a share of what their positive weights allow, from 0 to 1. */
+/** Returns the weighted sum of rewards divided by the sum of the positive weights, from 0 to 1. */
 const scoreOf = (rewards: Rewards): number | undefined => {
   const given = Object.values(rewards).filter((reward) => reward !== null)
   const most = given.reduce((sum, [, weight]) => sum + Math.max(0, weight), 0)
@@ -201,10 +201,11 @@ const tasksOf = (taskset: string, rows: ReadonlyArray<Row>): ReadonlyArray<Task.
 }
 
 /**
- * Loads a taskset as a suite for an evaluation. Its process is stopped when the scope closes.
+ * Loads a taskset as a suite for an evaluation. The process is stopped when the scope closes.
  *
- * An answer's score is the weighted sum of the taskset's rewards, divided by the sum of the positive weights; it is
- * correct with a score of 1. If no reward of an answer can be computed without a runtime, the answer has no verdict.
+ * An answer's score is the weighted sum of the taskset's rewards divided by the sum of the positive weights; an answer
+ * is correct if its score is 1. If none of the rewards for an answer can be computed without a runtime, the answer has
+ * no verdict.
  */
 export const load = (
   options: Options

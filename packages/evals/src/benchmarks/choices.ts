@@ -1,11 +1,11 @@
-/** How questions with lettered options are asked. */
+/** Formats questions with lettered options. */
 
 const letters = "ABCDEFGHIJ"
 
-/** The letter of the option at an index, from 0. */
+/** Returns the letter of the option at an index, starting at 0. */
 export const letterAt = (index: number): string => letters[index] ?? "?"
 
-/** How the letter is asked for. */
+/** How the answer letter is requested. */
 export type ChoiceFormat = "line" | "tags"
 
 const instruction = (format: ChoiceFormat, count: number) => {
@@ -15,11 +15,11 @@ const instruction = (format: ChoiceFormat, count: number) => {
     : `Answer the multiple choice question. Reason in <think> tags, then give one of ${range}, and nothing else, in <answer> tags.`
 }
 
-/** Says that two options are the same: an answer that names the other one is graded wrong. */
+/** Returns a warning if two options are equal, because an answer that names the other one is graded as wrong. */
 export const equalOptions = (options: ReadonlyArray<string>): string | undefined =>
   new Set(options.map((option) => option.trim())).size < options.length ? "two options are equal" : undefined
 
-/** The whole question: what to do, the question, its options on lines of their own. */
+/** Returns the full prompt: the instruction, the question, and its options on separate lines. */
 export const ask = (question: string, options: ReadonlyArray<string>, format: ChoiceFormat): string =>
   [
     instruction(format, options.length),
@@ -27,6 +27,6 @@ export const ask = (question: string, options: ReadonlyArray<string>, format: Ch
     options.map((option, index) => `${letterAt(index)}) ${option}`).join("\n")
   ].join("\n\n")
 
-/** How a letter is given in the reply of an example. */
+/** Formats the answer letter in the reply of a few-shot example. */
 export const letterReply = (letter: string, format: ChoiceFormat): string =>
   format === "line" ? `Answer: ${letter}` : `<answer>${letter}</answer>`

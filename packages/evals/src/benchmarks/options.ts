@@ -1,8 +1,8 @@
-/** Answer options in the rows of a user's file: which forms are read, and which option the row calls right. */
+/** Reads answer options from the rows of a user's file: the supported formats, and which option is correct. */
 import { letterAt } from "./choices.ts"
 import * as Row from "./Row.ts"
 
-/** The options of a row, in order, and the index of the right one. */
+/** The options in a row, in order, with the index of the correct one. */
 export interface Options {
   readonly texts: ReadonlyArray<string>
   readonly right: number
@@ -24,7 +24,9 @@ const listOf = (value: unknown, field: string): ReadonlyArray<string> => {
   throw new Row.RowError(`field "${field}" must be a list of strings, or an object mapping letters to strings`)
 }
 
-/** The texts with their labels: a list, `{ "A": "..." }`, or `{ "text": [...], "label": [...] }`. */
+/**
+ * Reads the texts of the options with their labels: a list, `{ "A": "..." }`, or `{ "text": [...], "label": [...] }`.
+ */
 const labelled = (value: unknown, field: string) => {
   if (!isRecord(value)) return { texts: listOf(value, field), labels: undefined }
   if (Array.isArray(value.text) || Array.isArray(value.label)) {
@@ -36,10 +38,13 @@ const labelled = (value: unknown, field: string) => {
   return { texts: labels.map((label) => textOf(value[label], field)), labels: labels.map((label) => label.trim()) }
 }
 
-/** A letter as people write it: `B`, `b`, `(B)`, `B.`. */
+/** Parses an option letter in any common notation: `B`, `b`, `(B)`, `B.`. */
 const letterIn = (text: string): string | undefined => /^\(?([A-Ja-j])[).:]?$/.exec(text.trim())?.[1]?.toUpperCase()
 
-/** Every option that the answer may name: by label or letter, by its text, and for a number by its index from 0. */
+/**
+ * Returns every option that an answer may refer to: by label or letter, by its text, or, for a number, by its index
+ * starting at 0.
+ */
 const named = (answer: unknown, texts: ReadonlyArray<string>, labels: ReadonlyArray<string>): ReadonlySet<number> => {
   const text = textOf(answer, "answer")
   const letter = letterIn(text)
@@ -51,7 +56,7 @@ const named = (answer: unknown, texts: ReadonlyArray<string>, labels: ReadonlyAr
   return new Set([...found, byLabel, byIndex].filter((index) => index >= 0 && index < texts.length))
 }
 
-/** Reads the options of a row, or returns `undefined` if it has no options. */
+/** Reads the options in a row; returns `undefined` if it has no options. */
 export const read = (row: Row.Row): Options | undefined => {
   const [field, other] = ["options", "choices"].filter((name) => row[name] !== undefined && row[name] !== null)
   if (field === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The program that speaks with an environment of verifiers: Python, run with `-c`, over JSON lines. */
+/** The Python program that communicates with a verifiers environment. It is run with `-c` and exchanges JSON lines. */
 export const bridge = `
 import asyncio, itertools, json, os, sys
 

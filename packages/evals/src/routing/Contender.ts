@@ -1,37 +1,37 @@
-/** The contenders in a comparison of routers. */
+/** Types for the routers and baselines compared in a benchmark. */
 import type { Embedder } from "@divisi/core"
 import * as Effect from "effect/Effect"
 
-/** A question for which every worker of the comparison has a score. */
+/** A question for which every compared worker has a score. */
 export interface Question {
   readonly id: string
   readonly kind?: string | undefined
   readonly text: string
-  /** The question's embedding. */
+  /** Embedding of the question. */
   readonly point: Float32Array
-  /** The scores by worker, from 0 to 1. */
+  /** Scores keyed by worker, from 0 to 1. */
   readonly scores: ReadonlyMap<string, number>
-  /** The cost of one answer by worker, in USD, if known. */
+  /** Cost of one answer in USD, keyed by worker, if known. */
   readonly costUsd: ReadonlyMap<string, number>
-  /** The recorded answers, by worker. */
+  /** Recorded answers, keyed by worker. */
   readonly answers: ReadonlyMap<string, string>
 }
 
 /** The outcome of answering a question. */
 export interface Played {
   readonly score: number
-  /** The cost in USD; `NaN` if a price is unknown. */
+  /** Cost in USD; `NaN` if a price is unknown. */
   readonly costUsd: number
 }
 
-/** Answers a question that was not used in training. */
+/** Answers a question that was not used for training. */
 export type Play = (question: Question) => Played
 
-/** The training data of contenders. */
+/** The training data available to contenders. */
 export interface Training {
   readonly questions: ReadonlyArray<Question>
   readonly workers: ReadonlyArray<string>
-  /** The worker with the best mean score on the training questions; the cheaper one on a tie. */
+  /** The worker with the best mean score on the training questions; the cheaper one in a tie. */
   readonly best: string
   readonly seed: number
 }
@@ -48,7 +48,7 @@ export const ask = ({ costUsd, scores }: Question, worker: string): Played => ({
   costUsd: costUsd.get(worker) ?? Number.NaN
 })
 
-/** A contender that asks one worker, chosen from the question. */
+/** Creates a contender that asks one worker, selected based on the question. */
 export const choosing = (name: string, fit: (training: Training) => (question: Question) => string): Contender => ({
   name,
   fit: (training) =>

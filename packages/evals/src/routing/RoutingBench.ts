@@ -1,9 +1,9 @@
 /**
- * Compares routers on recorded outcomes: they are trained on one part of the questions and tested on the other.
+ * Compares routers on recorded outcomes. They are trained on one part of the questions and tested on the other.
  *
- * If the split is by question, all kinds in the test part are known. If it is by kind, all are unknown, as for a user
- * whose questions differ from the training data. A router is useful if it gains on the first split and does not lose on
- * the second. All differences are paired.
+ * If the split is by question, the training part contains all kinds in the test part. If it is by kind, the training
+ * part contains none of them, as for a user whose questions differ from the training data. A router is useful if it
+ * gains on the first split and does not lose on the second. All differences are paired.
  */
 
 import { Callback, type Embedder, Seed, Options as Tables } from "@divisi/core"
@@ -22,7 +22,7 @@ export type { Contender, Play, Played, Question, Training } from "./Contender.ts
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The unit of a split: single questions, or whole kinds. */
+/** The unit by which questions are split: individual questions, or whole kinds. */
 export const splits = ["question", "kind"] as const
 
 /** One of {@link splits}. */
@@ -31,13 +31,16 @@ export type Split = (typeof splits)[number]
 /** The results of a policy over all splits. */
 export interface Standing {
   readonly policy: string
-  /** The mean score, from 0 to 1. */
+  /** Mean score, from 0 to 1. */
   readonly score: number
-  /** The mean cost of a question in USD; `null` if prices are unknown. */
+  /** Mean cost per question in USD; `null` if prices are unknown. */
   readonly costUsd: number | null
-  /** The mean score minus that of the worker that was best on the training questions. */
+  /** Mean score minus that of the worker that was best on the training questions. */
   readonly differenceToBestSingle: number
-  /** Its standard error, clustered by question, or by kind if the split is by kind; `null` for a single cluster. */
+  /**
+   * Standard error of `differenceToBestSingle`, clustered by question, or by kind if the split is by kind; `null` for a
+   * single cluster.
+   */
   readonly differenceError: number | null
   /**
    * Quality at equal cost: the mean score minus that of a random mix of fixed workers with the same cost. The mix is
@@ -45,11 +48,11 @@ export interface Standing {
    * `null` if prices are unknown.
    */
   readonly differenceAtEqualCost: number | null
-  /** Its standard error, clustered as `differenceError`. */
+  /** Standard error of `differenceAtEqualCost`, clustered in the same way as `differenceError`. */
   readonly differenceAtEqualCostError: number | null
   /**
-   * Cost at equal quality: the mean USD of the cheapest such mix with this score; `null` if no mix reaches it, or
-   * prices are unknown.
+   * Cost at equal quality: the mean cost in USD of the cheapest mix with this score; `null` if no mix reaches the score
+   * or prices are unknown.
    */
   readonly costAtEqualScoreUsd: number | null
 }
@@ -57,43 +60,43 @@ export interface Standing {
 /** Options for comparing routers. */
 export interface Options {
   readonly split: Split
-  /** The routers to compare, before the baselines. */
+  /** The routers to compare, listed before the baselines. */
   readonly routers: ReadonlyArray<Contender>
-  /** The number of random splits. Default: 10. */
+  /** Number of random splits. Default: 10. */
   readonly repeats?: number | undefined
-  /** The seed of the splits. Default: 0. */
+  /** Seed for the splits. Default: 0. */
   readonly seed?: number | undefined
   /**
-   * The maximum number of training questions per kind. Default: all. Differences are still relative to the best worker
-   * on all training questions, so the loss of `best-single` is the loss from choosing with so few questions.
+   * Maximum number of training questions per kind. Default: all. Differences remain relative to the best worker on all
+   * training questions, so the result of `best-single` shows the loss from selecting a worker with so few questions.
    */
   readonly perKind?: number | undefined
-  /** The names of the policies to compare. Default: all. */
+  /** Names of the policies to compare. Default: all. */
   readonly only?: ReadonlyArray<string> | undefined
-  /** Called after each part of the splits. */
+  /** Called with the number of completed parts and the total. */
   readonly onProgress?: ((done: number, all: number) => void) | undefined
 }
 
-/** The error for outcomes that cannot be split or compared. */
+/** Raised if outcomes cannot be split or compared. */
 export class RoutingBenchError extends Data.TaggedError("RoutingBenchError")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }
 }
 
-/** Of all questions, or kinds, the part that is kept apart. */
+/** Share of questions, or kinds, reserved for testing. */
 const testShare = 0.3
 
 // -------------------------------------------------------------------------------------------------------------------
 // Questions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Workers that have a score for a smaller share of all questions are left out. */
+/** Workers with scores for a smaller share of all questions are excluded. */
 const leastAnswered = 0.5
 
 /**
  * Returns the questions for which all workers have a score. Workers with scores for less than half of the questions are
- * excluded first, and then the workers with the fewest scores, as long as that increases the total number of scores.
+ * excluded first, followed by the workers with the fewest scores, as long as this increases the total number of scores.
  */
 export const comparable = <A extends Pick<Question, "scores">>(
   questions: ReadonlyArray<A>
@@ -111,13 +114,16 @@ export const comparable = <A extends Pick<Question, "scores">>(
     const all = questions.filter(({ scores }) => workers.every((worker) => scores.has(worker)))
     const found = { workers, questions: all }
     if (scoresIn(found) > scoresIn(best)) best = found
-    // Fewer workers cannot make up for it where all have answered everything.
+    // If all workers have answered everything, excluding more of them cannot help.
     if (all.length === questions.length || left === 0) break
   }
   return best ?? { questions: [], workers: [] }
 }
 
-/** The first questions of each kind; those without one count as one kind. The questions of a part are in no order. */
+/**
+ * Returns the first questions of each kind; questions without a kind count as one kind. The questions of a part are
+ * already in random order.
+ */
 const fewOf = (questions: ReadonlyArray<Question>, perKind: number, seed: number): ReadonlyArray<Question> =>
   [...Map.groupBy(Seed.shuffled(Seed.draw(seed), questions), ({ kind }) => kind).values()].flatMap((group) =>
     group.slice(0, perKind)
@@ -137,7 +143,7 @@ const partedBy = (questions: ReadonlyArray<Question>, seed: number, keyOf: (ques
   }
 }
 
-/** The same question twice is one: it must not be on both sides. */
+/** Returns the key by which questions count as equal, so that equal ones are never on both sides of a split. */
 const questionOf = ({ text }: Question): string => text
 const kindOf = ({ kind }: Question): string => kind!
 
@@ -154,7 +160,7 @@ const bestOf = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<strin
 // Comparing
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A policy's outcome on a question, with that of the best single worker. */
+/** The outcome of a policy on a question, with that of the best single worker. */
 interface Compared extends Played {
   readonly difference: number
   /** The difference from a mix of fixed workers with the same cost; `NaN` if prices are unknown. */
@@ -231,13 +237,13 @@ const table = Tables.table(
 )
 
 /**
- * Compares routers with one another, with the best single worker and with baselines, over ten splits.
+ * Compares routers with each other, with the best single worker and with baselines, over ten splits by default.
  *
  * **Details**
  *
- * The best single worker is the one that was best on the training questions of a split. Routers come first, in their
- * order. Questions with the same text are never on both sides. If the split is by kind, questions without a kind are
- * omitted.
+ * The best single worker is the one with the best score on the training questions of a split. Results list the routers
+ * first, in the given order. Questions with the same text are never on both sides of a split. If the split is by kind,
+ * questions without a kind are omitted.
  */
 export const run = (
   questions: ReadonlyArray<Question>,
@@ -270,7 +276,7 @@ export const run = (
       for (const [index, contender] of contenders.entries()) {
         const play = yield* contender.fit(from)
         for (const compared of compare(play, best, test, hull, keyOf)) played[index]!.push(compared)
-        // Learning takes long: yield to other fibers in between.
+        // Training takes long, so other fibers get a turn in between.
         yield* Effect.yieldNow
       }
       Callback.notifyLogged("onProgress", () => onProgress?.(repeat + 1, repeats))

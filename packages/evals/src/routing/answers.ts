@@ -1,7 +1,10 @@
-/** Recorded answers as votes: the final answers of two texts, compared as majority votes compare them. */
+/** Treats recorded answers as votes: compares the final answers of two texts as a majority vote does. */
 import type { Question } from "./Contender.ts"
 
-/** Compares numbers by value, and other texts without case, white space and surrounding characters. */
+/**
+ * Returns the vote of a worker. Numbers are compared by value, other texts without case, white space and surrounding
+ * characters.
+ */
 export const voteOf = ({ answers }: Question, worker: string): string => {
   const text = (answers.get(worker) ?? "").trim()
   const plain = text.replace(/[$,\s]/g, "")

@@ -1,5 +1,5 @@
 /**
- * Published routers in their simplest form, over the same embedded questions, and the ends of the scale: one fixed
+ * Published routers in their simplest form, trained on the same embedded questions, with reference points: one fixed
  * worker, a random one, and the best in hindsight.
  */
 import { argmax, clusters, dot, draw, type Vector } from "../baselines/vectors.ts"
@@ -14,13 +14,16 @@ const mean = (values: ReadonlyArray<number>): number => values.reduce((sum, valu
 const meanCost = (questions: ReadonlyArray<Question>, worker: string): number =>
   mean(questions.map(({ costUsd }) => costUsd.get(worker) ?? Number.NaN))
 
-/** So many of the questions, spread evenly over them; all where there are not so many. */
+/** Returns at most the given number of questions, spread evenly over the list. */
 const thinned = (questions: ReadonlyArray<Question>, most: number): ReadonlyArray<Question> => {
   const step = Math.max(1, questions.length / most)
   return Array.from({ length: Math.floor(questions.length / step) }, (_, index) => questions[Math.floor(index * step)]!)
 }
 
-/** The best worker by mean score of some questions, drawn towards the means of all with the weight of 5 questions. */
+/**
+ * Returns the worker with the best mean score on some questions. The means are shrunk towards those of all questions,
+ * with a weight of 5 questions.
+ */
 const bestOf = ({ best, questions, workers }: Training): ((some: ReadonlyArray<Question>) => string) => {
   const overall = workers.map((worker) => mean(scoresOf(questions, worker)))
   return (some) => {
@@ -33,7 +36,7 @@ const bestOf = ({ best, questions, workers }: Training): ((some: ReadonlyArray<Q
   }
 }
 
-/** Always the worker that was best on the training questions. */
+/** Always selects the worker that was best on the training questions. */
 export const bestSingle: Contender = choosing(
   "best-single",
   ({ best }) =>
@@ -41,19 +44,21 @@ export const bestSingle: Contender = choosing(
       best
 )
 
-/** One random worker for each question. */
+/** Selects a random worker for each question. */
 const random: Contender = choosing("random", ({ seed, workers }) => {
   const source = draw(seed)
   return () => workers[source.index(workers.length)]!
 })
 
-/** The dimensions in which a point is not 0: those of a short text are few. */
+/** Returns the nonzero dimensions of a point, which are few for a short text. */
 const usedOf = (point: Float32Array): ReadonlyArray<number> =>
   [...point.keys()].filter((dimension) => point[dimension] !== 0)
 
 const neighbours = 40
 
-/** The best worker of the 40 nearest training questions, of which it remembers 2,000. Points have the length 1. */
+/**
+ * Selects the best worker on the 40 nearest training questions, out of at most 2,000 stored ones. Points have length 1.
+ */
 const knn: Contender = choosing("knn", (training) => {
   const known = thinned(training.questions, 2000)
   const best = bestOf(training)
@@ -73,7 +78,7 @@ const penalties = [3, 10, 30, 100, 300]
 
 const pointsOf = (questions: ReadonlyArray<Question>): ReadonlyArray<Vector> => questions.map(({ point }) => point)
 
-/** The products of training questions, for every regression on them. */
+/** Cached Gram matrices of training questions, shared by all regressions on them. */
 const products = new WeakMap<ReadonlyArray<Question>, Linear.Gram>()
 
 const productsOf = (questions: ReadonlyArray<Question>): Linear.Gram => {
@@ -82,7 +87,10 @@ const productsOf = (questions: ReadonlyArray<Question>): Linear.Gram => {
   return known
 }
 
-/** The worker with the best predicted score; the penalty that is best on a fifth of the training questions. */
+/**
+ * Selects the worker with the highest score predicted by ridge regression. The penalty is selected on a fifth of the
+ * training questions.
+ */
 const ridge: Contender = choosing("ridge", ({ questions, workers }) => {
   const fit = (some: ReadonlyArray<Question>, all: ReadonlyArray<number>, gram: Linear.Gram) =>
     Linear.ridge(
@@ -102,7 +110,7 @@ const ridge: Contender = choosing("ridge", ({ questions, workers }) => {
   return choose(fit(questions, [penalties[argmax(tried)]!], all)[0]!)
 })
 
-/** The best worker of the nearest of at most 60 clusters of training questions (as Avengers does). */
+/** Selects the best worker for the nearest of at most 60 clusters of training questions, as in Avengers. */
 const clustered: Contender = choosing("clusters", (training) => {
   const known = thinned(training.questions, 1500)
   const count = Math.max(1, Math.min(60, Math.floor(known.length / 20)))
@@ -125,9 +133,9 @@ const centreOf = (group: ReadonlyArray<Question>): Vector => {
 }
 
 /**
- * Two workers: the best, and the best of those at no more than half its cost (or the second best). A regression
- * predicts the advantage of the strong one. The half of the questions with the largest advantage go to it (after
- * RouteLLM, whose win predictor is learned from preferences).
+ * Routes between two workers: the best one, and the best of those at no more than half its cost (or the second best). A
+ * regression predicts the advantage of the strong worker, which gets the half of the questions with the largest
+ * advantage. Modeled on RouteLLM, whose win predictor is trained on preferences.
  */
 const strongOrWeak: Contender = choosing("routellm", ({ best, questions, workers }) => {
   const weak = weakBeside(questions, workers, best)
@@ -154,7 +162,8 @@ const weakBeside = (questions: ReadonlyArray<Question>, workers: ReadonlyArray<s
 }
 
 /**
- * The best worker of the question's kind, which is given. It bounds the gain of a router that never mistakes a kind.
+ * Selects the best worker for the question's kind, which is given. This is an upper bound for routers that classify by
+ * kind.
  */
 const toldKind: Contender = choosing("kind-told", (training) => {
   const best = bestOf(training)
@@ -164,7 +173,8 @@ const toldKind: Contender = choosing("kind-told", (training) => {
 })
 
 /**
- * The best worker of each question in hindsight, the cheaper of equals. This includes luck, so no router can reach it.
+ * Selects the best worker for each question in hindsight, the cheaper one in a tie. No router can reach this score,
+ * because it includes luck.
  */
 const oracle: Contender = choosing("oracle", ({ workers }) => ({ costUsd, scores }) => {
   const highest = Math.max(...workers.map((worker) => scores.get(worker)!))
@@ -174,5 +184,5 @@ const oracle: Contender = choosing("oracle", ({ workers }) => ({ costUsd, scores
   return workers[argmax(costs)]!
 })
 
-/** All of them, the best single worker aside. */
+/** All baselines except the best single worker. */
 export const baselines: ReadonlyArray<Contender> = [random, knn, ridge, clustered, strongOrWeak, toldKind, oracle]

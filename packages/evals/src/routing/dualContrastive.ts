@@ -1,4 +1,4 @@
-/** RouterDC-light among the contenders: the baseline of evaluations, fitted on recorded scores. */
+/** The RouterDC-light router as a contender, trained on recorded scores. */
 import { type Embedder, Price } from "@divisi/core"
 import type * as Policy from "@divisi/core/Policy"
 import * as ScriptedWorker from "@divisi/core/ScriptedWorker"
@@ -11,11 +11,11 @@ import { ask, type Contender, type Question, type Training } from "./Contender.t
 
 const name = "routerdc-light"
 
-/** The maximum number of questions to learn from, in six passes, because it is slow. */
+/** Maximum number of training questions, used for six passes, because training is slow. */
 const mostQuestions = 800
 const steps = 150
 
-/** The points of questions, found by their text: none is embedded twice. */
+/** Creates an embedder that looks up points by question text, so that no text is embedded twice. */
 const lookedUp = (points: ReadonlyMap<string, Float32Array>): Embedder.Embedder => ({
   name: "looked-up",
   embed: (texts) => Effect.sync(() => texts.map((text) => points.get(text)!))
@@ -34,7 +34,7 @@ const samplesOf = (questions: ReadonlyArray<Question>): ReadonlyArray<WorkerSamp
     }))
   })
 
-/** Returns the choice of the one-step policy. */
+/** Returns the worker chosen by a policy that plans one step. */
 const chosen = (policy: Policy.Policy, workers: ReadonlyArray<string>, pool: WorkerPool.WorkerPool, text: string) => {
   const task = Task.make({ id: "question", question: text })
   return Effect.runSync(
@@ -54,7 +54,7 @@ const chosen = (policy: Policy.Policy, workers: ReadonlyArray<string>, pool: Wor
   )
 }
 
-/** All questions have to be known beforehand: their points are looked up. */
+/** Creates the contender. All questions must be known in advance, because their points are looked up. */
 export const contender = (all: ReadonlyArray<Question>): Contender => {
   const embedder = lookedUp(new Map(all.map(({ point, text }) => [text, point])))
   return {

@@ -1,6 +1,6 @@
 /**
- * Calls a second worker on evidence: if a check fails, or if two disagree. The workers are those that were best on the
- * training questions at no more than the cost of the best single one.
+ * Contenders that call a second worker if a check fails or two workers disagree. They use the workers that scored best
+ * on the training questions at no more than the cost of the best single worker.
  */
 
 import * as Effect from "effect/Effect"
@@ -17,7 +17,10 @@ const meanOf = (questions: ReadonlyArray<Question>, play: Play): Played => {
   return { score, costUsd }
 }
 
-/** The best of several ways to play at no more than the cost of the best worker alone; that worker where none is. */
+/**
+ * Returns the best of several strategies that cost no more than the best single worker, or that worker if no strategy
+ * qualifies.
+ */
 const bestWithin = ({ best, questions }: Training, ways: ReadonlyArray<Play>): Play => {
   const alone: Play = (question) => ask(question, best)
   const limit = meanOf(questions, alone)
@@ -30,10 +33,13 @@ const bestWithin = ({ best, questions }: Training, ways: ReadonlyArray<Play>): P
   return chosen.play
 }
 
-/** Answers scored so count as right for a check. */
+/** Minimum score of an answer that a check should accept. */
 const right = 0.5
 
-/** One worker, and another where a check that is wrong in a share of cases fails it: what is to be expected of it. */
+/**
+ * Returns the expected outcome of asking one worker, and another if the check fails. The check is wrong in a given
+ * share of cases.
+ */
 const checkedPlay =
   (first: string, then: string, wrong: number): Play =>
   (question) => {
@@ -45,7 +51,7 @@ const checkedPlay =
 const pairs = (workers: ReadonlyArray<string>): ReadonlyArray<readonly [string, string]> =>
   workers.flatMap((first) => workers.flatMap((then) => (then === first ? [] : [[first, then] as const])))
 
-/** `checked(first, then, check)` with a check that is wrong in a share of cases, from 0 to 1. */
+/** The strategy `checked(first, then, check)` with a check that is wrong in a given share of cases, from 0 to 1. */
 const checked = (wrong: number): Contender => ({
   name: wrong === 0 ? "checked" : `checked-${Math.round(100 * wrong)}`,
   fit: (training) =>
@@ -58,8 +64,8 @@ const checked = (wrong: number): Contender => ({
 })
 
 /**
- * Three workers in sequence, each called if a check fails the one before: a policy that re-plans twice. If all fail,
- * the last answer is used.
+ * Asks three workers in sequence, each one if the check of the previous answer fails, like a policy that re-plans
+ * twice. If all checks fail, the last answer is used.
  */
 const revisedPlay =
   (first: string, then: string, last: string, wrong: number): Play =>
@@ -73,7 +79,7 @@ const revisedPlay =
     }
   }
 
-/** The best workers on the training questions: those of a three, but for the first of a row. */
+/** Returns the workers with the best scores on the training questions, from which combinations are formed. */
 const bestOf = ({ questions, workers }: Training): ReadonlyArray<string> =>
   workers
     .map((worker) => ({ worker, ...meanOf(questions, (question) => ask(question, worker)) }))
@@ -81,7 +87,10 @@ const bestOf = ({ questions, workers }: Training): ReadonlyArray<string> =>
     .slice(0, mostInThrees)
     .map(({ worker }) => worker)
 
-/** Re-planning twice with a check that is wrong in a share of cases, from 0 to 1. `checked` is among its options. */
+/**
+ * Re-plans twice with a check that is wrong in a given share of cases, from 0 to 1. The strategies of `checked` are
+ * among its options.
+ */
 const revised = (wrong: number): Contender => ({
   name: wrong === 0 ? "revised" : `revised-${Math.round(100 * wrong)}`,
   fit: (training) =>
@@ -98,7 +107,7 @@ const revised = (wrong: number): Contender => ({
     })
 })
 
-/** Two workers whose answers are compared, and a third if they differ. */
+/** Compares the answers of two workers, and asks a third one if they differ. */
 const agreedPlay =
   (a: string, b: string, otherwise: string): Play =>
   (question) => {
@@ -109,10 +118,10 @@ const agreedPlay =
     return { score: third.score, costUsd: costUsd + third.costUsd }
   }
 
-/** At most so many workers are combined in threes: the best on the training questions. */
+/** Maximum number of workers that are combined in groups of three: the best ones on the training questions. */
 const mostInThrees = 6
 
-/** `agreed(a, b, otherwise)`, where answers were recorded. */
+/** The strategy `agreed(a, b, otherwise)`, which requires recorded answers. */
 const agreed: Contender = {
   name: "agreed",
   fit: (training) =>
@@ -129,7 +138,7 @@ const agreed: Contender = {
     })
 }
 
-/** Those that can be played on these questions: agreement needs recorded answers. */
+/** Returns the contenders that can be evaluated on these questions; agreement requires recorded answers. */
 export const escalations = (questions: ReadonlyArray<Question>): ReadonlyArray<Contender> => [
   ...[0, 0.1, 0.3].map(checked),
   ...[0, 0.1, 0.3].map(revised),

@@ -1,16 +1,16 @@
-/** Ridge regression of several targets at once, by the Cholesky decomposition of the normal equations. */
+/** Ridge regression for several targets at once, using the Cholesky decomposition of the normal equations. */
 import type { Vector } from "../baselines/vectors.ts"
 import { dot } from "../baselines/vectors.ts"
 
-/** `Σ x xᵀ` of points, as rows of which the lower triangle is filled. */
+/** The sum `Σ x xᵀ` over points, as rows of which only the lower triangle is filled. */
 export type Gram = ReadonlyArray<Float64Array>
 
-/** The expensive part of a fit, which several fits of the same points share. */
+/** Computes the expensive part of a fit, which can be shared by several fits on the same points. */
 export const gram = (points: ReadonlyArray<Vector>): Gram => {
   const dimensions = points[0]!.length
   const rows = Array.from({ length: dimensions }, () => new Float64Array(dimensions))
   for (const point of points) {
-    // Hashed points are sparse where texts are short.
+    // Hashed points of short texts are sparse.
     const used: Array<number> = []
     for (let at = 0; at < dimensions; at++) if (point[at] !== 0) used.push(at)
     for (const row of used) {
@@ -24,11 +24,11 @@ export const gram = (points: ReadonlyArray<Vector>): Gram => {
   return rows
 }
 
-/** That of the points of one that are not in the other. */
+/** Subtracts the Gram matrix of a subset of the points. */
 export const without = (all: Gram, some: Gram): Gram =>
   all.map((row, at) => row.map((value, column) => value - some[at]![column]!))
 
-/** The lower triangle `L` with `L Lᵀ = matrix + penalty × identity`. */
+/** Returns the lower triangle `L` with `L Lᵀ = matrix + penalty × identity`. */
 const cholesky = (matrix: Gram, penalty: number): Gram => {
   const lower = matrix.map((row) => new Float64Array(row.length))
   for (let row = 0; row < matrix.length; row++) {
@@ -56,10 +56,10 @@ const solve = (lower: Gram, target: Float64Array): Float64Array => {
   return values
 }
 
-/** Predicts each target at a point. */
+/** Predicts the value of each target at a point. */
 export type Predict = (point: Vector) => ReadonlyArray<number>
 
-/** Fits targets, which are lists of one value for each point, at each of some penalties. */
+/** Fits targets, given as lists with one value per point, for each penalty. */
 export const ridge = (
   points: ReadonlyArray<Vector>,
   targets: ReadonlyArray<ReadonlyArray<number>>,

@@ -1,25 +1,25 @@
 /**
- * The best score for a given cost without reading the question: random mixes of fixed workers, chosen on the training
- * questions. A router is worth its price if it beats the mix of equal cost.
+ * Computes the best score at a given cost without reading the question: random mixes of fixed workers, chosen on the
+ * training questions. A router is worth its price if it beats the mix with the same cost.
  */
 import { mean } from "../statistics/Statistics.ts"
 import type { Question } from "./Contender.ts"
 
-/** A fixed worker, by what it cost and came to. */
+/** A fixed worker with its mean cost and score. */
 interface HullPoint {
   readonly worker: string
   readonly cost: number
   readonly score: number
 }
 
-/** The workers of a mix on the questions of one split, from the cheapest to the dearest. */
+/** The workers used in mixes on the questions of one split, from the cheapest to the most expensive. */
 export interface ConvexHull {
   readonly points: ReadonlyArray<HullPoint>
-  /** The number of questions it was measured on. */
+  /** Number of questions measured. */
   readonly questions: number
 }
 
-/** A share of the questions that goes to a worker. */
+/** The share of questions assigned to a worker. */
 interface Share {
   readonly point: HullPoint
   readonly weight: number
@@ -41,14 +41,17 @@ const hullOf = (points: ReadonlyArray<HullPoint>): ReadonlyArray<HullPoint> => {
   for (const point of points) {
     if (kept.length > 0 && point.score <= kept.at(-1)!.score) continue
     while (kept.length > 1 && gainOf(kept.at(-2)!, kept.at(-1)!) <= gainOf(kept.at(-1)!, point)) kept.pop()
-    // A better point of equal cost replaces the previous one.
+    // A better point with equal cost replaces the previous one.
     if (kept.at(-1)?.cost === point.cost) kept.pop()
     kept.push(point)
   }
   return kept
 }
 
-/** The mixes that are worth their price on the questions learned from, as they are on others; `undefined` without prices. */
+/**
+ * Returns the mixes that are efficient on the training questions, evaluated on other questions; `undefined` if prices
+ * are unknown.
+ */
 export const convexHull = (
   training: ReadonlyArray<Question>,
   test: ReadonlyArray<Question>,
@@ -61,7 +64,7 @@ export const convexHull = (
   return points.some(({ cost }) => Number.isNaN(cost)) ? undefined : { points, questions: test.length }
 }
 
-/** The mix that costs so much; the cheapest or the dearest worker where none does. */
+/** Returns the mix with the given cost; the cheapest or most expensive worker if the cost is out of range. */
 const sharesAt = ({ points }: ConvexHull, cost: number): ReadonlyArray<Share> => {
   const above = points.findIndex((point) => point.cost > cost)
   if (above <= 0) return [{ point: above === 0 ? points[0]! : points.at(-1)!, weight: 1 }]
@@ -73,13 +76,13 @@ const sharesAt = ({ points }: ConvexHull, cost: number): ReadonlyArray<Share> =>
   ]
 }
 
-/** Returns the score of the mix of this cost, for each question. */
+/** Returns the score of the mix with this cost for each question. */
 export const mixedAt = (hull: ConvexHull, cost: number): ((question: Question) => number) => {
   const shares = sharesAt(hull, cost)
   return ({ scores }) => shares.reduce((sum, { point, weight }) => sum + weight * scores.get(point.worker)!, 0)
 }
 
-/** Returns the cost and score of the mixes of all splits at a maximum cost. */
+/** Returns the cost and score of the mixes over all splits at a maximum cost. */
 const bought = (hulls: ReadonlyArray<ConvexHull>, cost: number) => {
   const questions = hulls.reduce((sum, one) => sum + one.questions, 0)
   const meanOf = (field: "cost" | "score") =>
@@ -91,12 +94,12 @@ const bought = (hulls: ReadonlyArray<ConvexHull>, cost: number) => {
   return { cost: meanOf("cost"), score: meanOf("score") }
 }
 
-/** Means of the same scores in another order differ by so little. */
+/** Tolerance for differences between means of the same scores in different order. */
 const rounding = 1e-9
 
-/** Returns the cost of the cheapest mix with this score, or `undefined` if no mix reaches it. */
+/** Returns the cost of the cheapest mix with this score; `undefined` if no mix reaches it. */
 export const costOf = (hulls: ReadonlyArray<ConvexHull>, score: number): number | undefined => {
-  // Between two of these nothing bends.
+  // The function is linear between these points.
   const bends = hulls.flatMap(({ points }) => points.map(({ cost }) => cost)).sort((left, right) => left - right)
   let before: ReturnType<typeof bought> | undefined
   for (const bend of bends) {
