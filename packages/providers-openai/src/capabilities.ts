@@ -1,31 +1,31 @@
 /**
- * Capabilities of OpenAI's models, as data: supported settings, inputs and outputs, and limits.
+ * Data about the capabilities of OpenAI's models: supported settings, inputs and outputs, and limits.
  *
  * A model that is not in the table is assumed to support everything; OpenAI then rejects unsupported settings. Sources:
- * the pages of the models under https://developers.openai.com/api/docs/models, the guide
+ * the model pages under https://developers.openai.com/api/docs/models, the guide
  * https://developers.openai.com/api/docs/guides/reasoning, and the published description
  * https://github.com/openai/openai-openapi (schemas ReasoningEffort and StopConfiguration). If the sources are unclear,
  * a capability is assumed.
  */
 import type * as Worker from "@divisi/core/Worker"
 
-/** Capabilities of a model. */
+/** The capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
-  /** Whether it supports a temperature other than 1: always, never, or only with reasoning off. */
+  /** Whether the model supports a temperature other than 1: always, never, or only if reasoning is turned off. */
   readonly temperature: "always" | "never" | "without-reasoning"
-  /** The efforts that it accepts; empty for a model without reasoning. */
+  /** The accepted reasoning efforts; empty for a model without reasoning. */
   readonly efforts: ReadonlyArray<"minimal" | "low" | "medium" | "high">
   /** Whether reasoning cannot be turned off. */
   readonly isReasoningFixed: boolean
-  /** Whether it supports a seed. */
+  /** Whether the model supports a seed. */
   readonly seed: boolean
-  /** The maximum number of stop sequences. */
+  /** Maximum number of stop sequences. */
   readonly maxStopSequences: number
-  /** Whether the Responses API returns its reasoning encrypted and accepts it back with tool results. */
+  /** Whether the Responses API returns encrypted reasoning and accepts it back with tool results. */
   readonly encryptedReasoning: boolean
 }
 
-/** A family of models: those whose name is `prefix`, or starts with it and a hyphen. */
+/** A family of models: those named `prefix`, or `prefix` followed by a hyphen and a suffix. */
 export interface Family extends Worker.Limits {
   readonly prefix: string
   readonly capabilities: Partial<Capabilities>
@@ -71,7 +71,7 @@ const optionalReasoning = {
 const k = 1000
 const large = { contextTokens: 1_050_000, maxOutputTokens: 128 * k } as const
 
-/** The known families. The longest matching prefix is used. */
+/** The known families. If several prefixes match, the longest one is used. */
 export const families: ReadonlyArray<Family> = [
   { prefix: "gpt-4o", capabilities: chat, contextTokens: 128 * k, maxOutputTokens: 16_384 },
   { prefix: "gpt-4.1", capabilities: chat, contextTokens: 1_047_576, maxOutputTokens: 32_768 },
@@ -119,8 +119,8 @@ const familyOf = (model: string): Family | undefined =>
     .sort((left, right) => right.prefix.length - left.prefix.length)[0]
 
 /**
- * Returns the capabilities of a model, with the caller's overrides. A server without schemas is not assumed to have
- * another JSON mode.
+ * Returns the capabilities of a model, with the caller's overrides. A server without JSON Schema support is not assumed
+ * to have another JSON mode.
  */
 export const capabilitiesOf = (model: string, override: Partial<Capabilities> = {}): Capabilities => ({
   ...everything,
@@ -129,7 +129,7 @@ export const capabilitiesOf = (model: string, override: Partial<Capabilities> = 
   ...override
 })
 
-/** Returns the capabilities that a worker of such a model declares. */
+/** Returns the capabilities in the form that a worker declares. */
 export const ofWorker = ({
   files,
   images,

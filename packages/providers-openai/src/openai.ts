@@ -1,4 +1,4 @@
-/** Makes workers from OpenAI's models, through the Responses API. */
+/** Creates workers from OpenAI models, using the Responses API. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -12,24 +12,24 @@ import { overSdk } from "./internal/sdk.ts"
 import { makeWorker } from "./internal/worker.ts"
 import { type OpenAiOptions, openAiShape } from "./options.ts"
 
-/** The options of a worker that uses the Responses API. */
+/** Options for a worker that uses the Responses API. */
 export interface ResponsesOptions extends OpenAiOptions {
   /** Requests a summary of the reasoning, which is emitted as reasoning parts. Default: no summary. */
   readonly reasoningSummary?: "auto" | "concise" | "detailed" | undefined
   /**
-   * Whether OpenAI continues an answer if this process ends. OpenAI stores the answer (`store`), so that a run with a
-   * journal fetches it instead of paying for a new one. An intentionally stopped call also continues at OpenAI, and is
-   * charged. Default: `false`.
+   * Whether OpenAI continues an answer if this process exits. OpenAI then stores the answer (`store`), and a run with a
+   * journal fetches it instead of paying for a new one. A call that is stopped intentionally also continues at OpenAI,
+   * and is charged. Default: `false`.
    */
   readonly background?: boolean | undefined
 }
 
 /**
- * Makes a worker from a model of OpenAI, through the Responses API. Prefer it to `openaiChat`.
+ * Creates a worker from an OpenAI model, using the Responses API. Prefer it to `openaiChat`.
  *
  * **Details**
  *
- * Its id is `openai:<model>`. The Responses API does not support seeds and stop sequences: a request that sets one
+ * Its id is `openai:<model>`. The Responses API does not support seeds and stop sequences, so a request that sets one
  * fails with `InvalidRequest`. Use `openaiChat` if you need them. Reasoning is set by effort, not by a number of
  * tokens.
  *

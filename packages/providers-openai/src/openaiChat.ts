@@ -1,4 +1,4 @@
-/** Makes workers from OpenAI's models, through Chat Completions. */
+/** Creates workers from OpenAI models, using Chat Completions. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -19,12 +19,12 @@ const dialect: Dialect = {
 }
 
 /**
- * Creates a worker from an OpenAI model that uses Chat Completions. Use it for seeds and stop sequences, which the
+ * Creates a worker from an OpenAI model, using Chat Completions. Use it for seeds and stop sequences, which the
  * Responses API does not support.
  *
  * **Details**
  *
- * Its id is `openai-chat:<model>`, its rate limits are shared with `openai`. OpenAI does not show reasoning here.
+ * Its id is `openai-chat:<model>`, and it shares rate limits with `openai`. This API does not return reasoning.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Makes workers from models behind any server with a Chat Completions API. */
+/** Creates workers from models on any server with a Chat Completions API. */
 
 import { type Allowance, Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -14,16 +14,16 @@ export type { Dialect, ReasoningFields } from "./internal/chatRequest.ts"
 type Optional<A> = { readonly [K in keyof A]?: A[K] | undefined }
 
 /**
- * The options of a server; `presets` contains well-known ones. By default, usage is requested in the last chunk of a
- * stream, system text has the role `system`, and the output limit is `max_tokens`.
+ * Options for a server; `presets` contains well-known ones. By default, usage is requested in the last chunk of a
+ * stream, system messages have the role `system`, and the output limit is sent as `max_tokens`.
  */
 export interface CompatibleOptions extends Omit<WorkerOptions, "baseURL">, Optional<Dialect> {
-  /** The base URL with the version, such as `http://localhost:8000/v1`. */
+  /** Base URL including the version, such as `http://localhost:8000/v1`. */
   readonly baseURL: string
   readonly model: string
-  /** The headers with the remaining rate limits of the server. Default: not read. */
+  /** The headers with the server's remaining rate limits. Default: not read. */
   readonly rateLimitHeaders?: Allowance.HeaderNames | undefined
-  /** The first half of the worker's id. Default: the host of `baseURL`. */
+  /** Prefix of the worker's id. Default: the host of `baseURL`. */
   readonly name?: string | undefined
 }
 
@@ -47,24 +47,24 @@ const compatibleShape = {
 const table = Options.table(compatibleShape, { required: ["baseURL", "model"] })
 
 /**
- * Assumptions about a model behind a server. A server without tools or schemas reports it itself; many models without
- * vision silently ignore images and files, so support for them must be declared.
+ * Capabilities assumed for a model on such a server. A server without tools or schemas reports an error itself, but
+ * many models without vision silently ignore images and files, so support for these must be declared.
  */
 const ofServers = { images: false, files: false, maxStopSequences: Number.POSITIVE_INFINITY }
 
 /**
- * Makes a worker from a model behind a server with a Chat Completions API.
+ * Creates a worker from a model on a server with a Chat Completions API.
  *
  * **Details**
  *
  * For most servers, the base URL and the model are sufficient. Differences are not detected but set by options: how
- * usage is reported (`usage`), the fields of reasoning in answers (`reasoningField`) and requests (`reasoningEcho`),
- * the role of system text (`systemRole`), and the field of the output limit (`outputLimit`). `presets` has the settings
- * of vLLM, SGLang, llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey` neither a key
- * nor the environment's OpenAI account is sent. The price is unknown unless `pricing` sets it: for a server of your own
- * that may be `Usage.free`.
+ * usage is reported (`usage`), the fields for reasoning in answers (`reasoningField`) and requests (`reasoningEcho`),
+ * the role of system messages (`systemRole`), and the field for the output limit (`outputLimit`). `presets` contains
+ * the settings for vLLM, SGLang, llama-server, Ollama, LM Studio, OpenRouter, DeepSeek and Together. Without `apiKey`,
+ * neither a key nor the OpenAI account from the environment is sent. The price is unknown unless `pricing` is set; for
+ * a self-hosted server, that may be `Usage.free`.
  *
- * By default, the model is assumed to support tools and JSON Schemas, but not pictures and files; `capabilities`
+ * By default, the model is assumed to support tools and JSON Schemas, but not images and files; `capabilities`
  * overrides this.
  *
  * Creates a worker for a compatible server. Calls are sent over undici, without the SDK; connections are reused, and
@@ -87,9 +87,9 @@ const ofServers = { images: false, files: false, maxStopSequences: Number.POSITI
 export const openaiCompatible = (options: CompatibleOptions): Worker => {
   Options.check("openaiCompatible", options, table)
   const { model } = options
-  // An invalid base URL is refused below, without being shown.
+  // An invalid base URL is rejected below, without being shown.
   const name = options.name ?? (URL.canParse(options.baseURL) ? new URL(options.baseURL).host : "a server")
-  // Other vendors' models may share names with OpenAI's, so what is known about those does not apply.
+  // Other vendors may use the names of OpenAI models, so the capabilities known for those do not apply.
   const capabilities = capabilitiesOf("", { ...ofServers, ...options.capabilities })
   const dialect: Dialect = {
     usage: options.usage ?? "stream-options",

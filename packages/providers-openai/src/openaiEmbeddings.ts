@@ -1,4 +1,4 @@
-/** Embeds texts with a model of OpenAI, or of any server with a compatible embeddings endpoint. */
+/** Computes embeddings with an OpenAI model, or with any server that has a compatible embeddings endpoint. */
 
 import { Options as Tables } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -10,24 +10,24 @@ import { connect, timeoutMillis } from "./internal/client.ts"
 import { reasonOf } from "./internal/errors.ts"
 import type { OpenAiOptions } from "./options.ts"
 
-/** The server and the embedding options. */
+/** The server, and options for embeddings. */
 export interface EmbeddingsOptions
   extends Pick<
     OpenAiOptions,
     "apiKey" | "baseURL" | "fetch" | "headers" | "organization" | "project" | "timeoutMillis"
   > {
-  /** The length of each vector, for models that can shorten it. */
+  /** Length of each vector, for models that support shortening. */
   readonly dimensions?: number | undefined
-  /** The maximum number of retries of a failed call. Default: 3. */
+  /** Maximum number of retries for a failed call. Default: 3. */
   readonly maxRetries?: number | undefined
   /**
-   * The maximum length of a text in characters. Longer texts are truncated, because models reject more than about 8,000
+   * Maximum length of a text in characters. Longer texts are truncated, because models reject more than about 8,000
    * tokens. Default: 16,000.
    */
   readonly maxCharacters?: number | undefined
 }
 
-/** Returns the vector of each text, in order. */
+/** Returns a vector for each text, in the same order. */
 export type Embed = (
   texts: ReadonlyArray<string>,
   signal?: AbortSignal
@@ -36,7 +36,7 @@ export type Embed = (
 const isPoint = (value: unknown): value is ReadonlyArray<number> =>
   Array.isArray(value) && value.every((one) => Number.isFinite(one))
 
-/** The points in the order of the texts. */
+/** Returns the vectors in the order of the texts. */
 const pointsOf = (data: unknown, expected: number): ReadonlyArray<ReadonlyArray<number>> => {
   const points = Json.array(data, "data").map((one) => {
     const { embedding, index } = Json.object(one, "an embedding")
@@ -62,13 +62,14 @@ const table = {
 } satisfies Tables.ShapeOf<EmbeddingsOptions>
 
 /**
- * Makes an embedding function for a model of OpenAI or of a compatible server: vLLM, Ollama, llama-server, Together and
+ * Creates an embedding function for an OpenAI model or a compatible server: vLLM, Ollama, llama-server, Together and
  * others.
  *
  * **Details**
  *
- * The default key is `OPENAI_API_KEY`. With a `baseURL` of another server, a key is sent only if `apiKey` is set. One
- * call is one request; `Embedder.fromPromise` of `@divisi/core` makes batches. Failures are thrown as `WorkerError`s.
+ * The key defaults to `OPENAI_API_KEY`. If `baseURL` points to another server, a key is sent only if `apiKey` is set.
+ * Each call is one request; `Embedder.fromPromise` from `@divisi/core` creates batches. Failures are thrown as
+ * `WorkerError`.
  *
  * **Example**
  *
@@ -100,10 +101,10 @@ export const openaiEmbeddings = (model: string, options: EmbeddingsOptions = {})
       const { data } = await client.embeddings.create(
         defined({
           model,
-          // An empty text is refused.
+          // Empty texts are rejected by the API.
           input: texts.map((text) => text.slice(0, maxCharacters) || " "),
           encoding_format: "float",
-          // The SDK's types allow no undefined parameters.
+          // The SDK's types do not permit undefined parameters.
           dimensions
         }),
         { maxRetries, timeout: timeoutMillis(options), signal }

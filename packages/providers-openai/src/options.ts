@@ -1,4 +1,4 @@
-/** The options that all workers of this package share. */
+/** Options shared by all workers in this package. */
 
 import { Options } from "@divisi/core"
 import { ProviderOptions, VendorBatch } from "@divisi/provider-kit"
@@ -6,41 +6,44 @@ import type { Capabilities } from "./capabilities.ts"
 import type { Defaults } from "./internal/settings.ts"
 
 /**
- * The options that all workers of this package share. Settings are defaults; those of a request take precedence.
+ * Options shared by all workers in this package. Settings are defaults; those of a request take precedence.
  *
  * The key is read when the worker is created. Without one, each call fails with an `Authentication` error that names
  * the variable.
  */
 export interface WorkerOptions extends Defaults, ProviderOptions.ProviderOptions<Capabilities> {
-  /** The API key. Default: the environment variable `OPENAI_API_KEY`. */
+  /** API key. Default: the environment variable `OPENAI_API_KEY`. */
   readonly apiKey?: ProviderOptions.ProviderOptions<Capabilities>["apiKey"]
-  /** The base URL of the API, with its version. Default: `OPENAI_BASE_URL`, otherwise OpenAI's own. */
+  /** Base URL of the API, including the version. Default: `OPENAI_BASE_URL`, otherwise OpenAI's URL. */
   readonly baseURL?: string | undefined
-  /** Vendor-specific fields that are added to the body of every request, such as `service_tier`. */
+  /** Vendor-specific fields added to the body of every request, such as `service_tier`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
-  /** Replaces the global `fetch`, or undici with `openaiCompatible`, for example for a proxy or to inspect headers. */
+  /**
+   * Replacement for the global `fetch` (for undici in `openaiCompatible`), for example to use a proxy or inspect
+   * headers.
+   */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The additional options of a worker that uses OpenAI's own APIs. */
+/** Additional options for a worker that uses OpenAI's own APIs. */
 export interface OpenAiOptions extends WorkerOptions {
-  /** The organization that is charged. Default: `OPENAI_ORG_ID`. */
+  /** Id of the organization that is charged. Default: `OPENAI_ORG_ID`. */
   readonly organization?: string | undefined
-  /** The project that is charged. Default: `OPENAI_PROJECT_ID`. */
+  /** Id of the project that is charged. Default: `OPENAI_PROJECT_ID`. */
   readonly project?: string | undefined
-  /** Whether OpenAI stores the answer for later requests. Default: `false`. */
+  /** Whether OpenAI stores answers for later requests. Default: `false`. */
   readonly store?: boolean | undefined
   /**
-   * Whether calls are made in batches, which are answered within a day (usually much sooner) at half the price.
-   * Concurrent calls are sent in one batch, so allow many concurrent calls. `true`, or the settings of batches.
+   * Whether calls are sent in batches, which are answered within a day (usually much sooner) at half the price.
+   * Concurrent calls are combined into one batch, so allow many concurrent calls. `true`, or the settings for batches.
    * Default: `false`.
    */
   readonly batch?: boolean | VendorBatch.Settings | undefined
-  /** The role of system text. Default: `developer`. */
+  /** The role of system messages. Default: `developer`. */
   readonly systemRole?: "system" | "developer" | undefined
 }
 
-/** The shapes of the options, for `Options.check`. */
+/** Validation tables for the options, used by `Options.check`. */
 export const workerShape = { ...ProviderOptions.shape, body: Options.anObject } satisfies Options.ShapeOf<WorkerOptions>
 
 export const openAiShape = {

@@ -1,14 +1,14 @@
 /**
- * The differences of well-known servers from OpenAI, as data for `openaiCompatible`. Each names the page that documents
- * it; those of vLLM, OpenRouter and DeepSeek were read in November 2026. If a server has changed since, override the
- * setting that differs.
+ * Settings for well-known servers that differ from OpenAI, for `openaiCompatible`. Each one names the page that
+ * documents it; those for vLLM, OpenRouter and DeepSeek were read in November 2026. If a server has changed since,
+ * override the setting that differs.
  */
 import type { CompatibleOptions } from "./openaiCompatible.ts"
 
-/** The settings of a server. Add a model, and any settings that differ for you. */
+/** Settings for a server. Add a model, and override any setting as needed. */
 export interface Preset extends Omit<CompatibleOptions, "model"> {
   readonly name: string
-  /** The documentation page. */
+  /** URL of the server's documentation. */
   readonly source: string
 }
 
@@ -65,9 +65,9 @@ export const presets = {
     reasoningField: "reasoning_content",
     reasoningEcho: "reasoning_content",
     reasoningFields: { effort: "reasoning_effort", off: "thinking" },
-    // It has JSON of any shape, and none of a schema.
+    // The server supports JSON output, but not JSON Schemas.
     capabilities: { jsonSchema: false },
-    // While it thinks, DeepSeek accepts a temperature and ignores it.
+    // While thinking, DeepSeek accepts a temperature but ignores it.
     source: "https://api-docs.deepseek.com/guides/thinking_mode"
   },
   together: {

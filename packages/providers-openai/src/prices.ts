@@ -1,12 +1,12 @@
 /**
- * OpenAI's list prices, as data: the standard tier, for prompts of usual length. A model that is not listed has an
- * unknown price, which is not 0. Give a worker `pricing` to set it.
+ * OpenAI's list prices for the standard tier and prompts of normal length. A model that is not listed has an unknown
+ * price, not a price of 0. Set `pricing` on a worker to override it.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
 /**
- * The price of a model, with the vendor's page for it and the day as of which it holds. Prices dated before November
- * 2026 come from reports of those pages, not from the pages themselves: check one before you rely on it.
+ * The price of a model, with its source page and the date on which it was valid. Prices dated before November 2026 come
+ * from reports about those pages, not from the pages themselves, so verify them before relying on them.
  */
 export interface ListPrice extends Pricing {
   readonly model: string
@@ -14,7 +14,7 @@ export interface ListPrice extends Pricing {
   readonly date: string
 }
 
-/** USD per million tokens: input, input from the cache, input that is written to the cache, output. */
+/** USD per million tokens: input, cached input, input written to the cache, output. */
 type Row = readonly [
   model: string,
   input: number,
@@ -27,7 +27,7 @@ type Row = readonly [
 const rows: ReadonlyArray<Row> = [
   ["gpt-6.1-sol", 2, 0.1, 2.5, 10, "2026-09-29"],
   ["gpt-6-sol", 2, 0.2, 2.5, 10, "2026-09-29"],
-  // Until at least 21 November 2026.
+  // Valid until at least 21 November 2026.
   ["gpt-5.6-sol", 4, 0.4, 5, 20, "2026-11-01"],
   ["gpt-5.6", 4, 0.4, 5, 20, "2026-11-01"],
   ["gpt-5.6-terra", 2, 0.2, 2.5, 12, "2026-11-01"],
@@ -54,7 +54,7 @@ const rows: ReadonlyArray<Row> = [
   ["o1", 15, 7.5, undefined, 60, "2026-03-01"]
 ]
 
-/** All known list prices. The source is a model's own page; the alias `gpt-5.6` is on Sol's page. */
+/** All known list prices. The source is the model's page; the alias `gpt-5.6` is on the page for Sol. */
 export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached, written, output, date]) => ({
   model,
   inputPerMillion: input,
@@ -68,7 +68,7 @@ export const prices: ReadonlyArray<ListPrice> = rows.map(([model, input, cached,
 const snapshot = /-\d{4}-\d{2}-\d{2}$/
 
 /**
- * The list price of a model, also by the dated name of a snapshot; `undefined` when it is unknown.
+ * Returns the list price of a model, also by the dated name of a snapshot; `undefined` if it is unknown.
  *
  * **Example**
  *

@@ -1,10 +1,12 @@
-/** Finds needs of a request that a model does not support: reported by name before anything is sent. */
+/**
+ * Detects request features that a model does not support, so that they are reported by name before anything is sent.
+ */
 import { type ContentPart, type Message, parts } from "@divisi/core/Message"
 import type { WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 
-/** Unsupported features of an API, for every model, with the reason. */
+/** Features that an API does not support for any model, with the reason. */
 export interface Lacking {
   readonly fileUrl?: string | undefined
 }
@@ -17,7 +19,7 @@ const contentsOf = (messages: ReadonlyArray<Message>): ReadonlyArray<ContentPart
 
 const isFileUrl = (part: ContentPart) => part.type === "file" && "url" in part
 
-/** Why a request cannot be sent; nothing where it can. */
+/** Returns the reason why a request cannot be sent; `undefined` if it can. */
 const lack = (
   model: string,
   { messages, output, tools = [] }: WorkerRequest,
@@ -34,7 +36,7 @@ const lack = (
   return fileUrl !== undefined && contents.some(isFileUrl) ? `files by URL: ${fileUrl}` : undefined
 }
 
-/** Passes a request that the model can answer. */
+/** Fails if the model does not support a request. */
 export const checkAbilities = (
   model: string,
   request: WorkerRequest,

@@ -1,4 +1,4 @@
-/** Shared parts of OpenAI's own two APIs: key, rate limits and prices. */
+/** Shared parts of OpenAI's two APIs: key, rate limits and prices. */
 import { ApiKey, VendorBatch } from "@divisi/provider-kit"
 import { type Capabilities, limitsOf } from "../capabilities.ts"
 import type { OpenAiOptions } from "../options.ts"
@@ -6,7 +6,7 @@ import { priceOf } from "../prices.ts"
 import { rateLimitHeaders } from "./client.ts"
 import type { About } from "./worker.ts"
 
-/** A model of OpenAI itself; `api` begins its id. */
+/** Describes a model from OpenAI itself; `api` is the prefix of its id. */
 export const aboutOpenAi = (
   api: "openai" | "openai-chat",
   model: string,
@@ -16,7 +16,7 @@ export const aboutOpenAi = (
 ): About => ({
   id: options.id ?? `${api}:${model}`,
   model,
-  // Vendors count batches apart from other calls.
+  // OpenAI has separate rate limits for batches.
   provider: options.provider ?? (isBatch ? "openai-batch" : "openai"),
   pricing: options.pricing ?? (isBatch ? VendorBatch.halved(priceOf(model)) : priceOf(model)),
   limits: options.limits ?? limitsOf(model),

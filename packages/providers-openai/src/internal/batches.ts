@@ -1,5 +1,5 @@
 /**
- * OpenAI's Batch API: a file of requests is uploaded, a batch is created from it, and its answers are in two files, one
+ * OpenAI's Batch API. A file of requests is uploaded and a batch is created from it; the results are in two files, one
  * for answers and one for errors.
  *
  * Sources: https://developers.openai.com/api/docs/guides/batch, and the schemas Batch, BatchRequestInput and
@@ -9,10 +9,10 @@ import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Dialects, VendorJson as Json, type VendorBatch, VendorError, VendorEvents } from "@divisi/provider-kit"
 import type OpenAI from "openai"
 
-/** An API that takes batches, and how its whole answers are read. */
+/** An API that supports batches, and how its complete answers are read. */
 export interface BatchApi {
   readonly url: "/v1/responses" | "/v1/chat/completions"
-  /** The events that would have been streamed of an answer. */
+  /** Converts a complete answer to the events of an equivalent stream. */
   readonly eventsOf: (body: Json.Fields) => ReadonlyArray<unknown>
 }
 
@@ -27,14 +27,14 @@ const cancelled: WorkerErrorReason = {
   detail: "the batch was cancelled before this call was answered. It was not charged: retry it"
 }
 
-/** From the schema BatchRequestOutput: what became of a request that was not sent on. */
+/** Codes for requests that were not processed, from the schema BatchRequestOutput. */
 const reasonOfCode: Readonly<Record<string, WorkerErrorReason>> = {
   batch_expired: expired,
   batch_cancelled: cancelled,
   request_timeout: { _tag: "Timeout", detail: "the model did not answer within the time limit" }
 }
 
-/** A line of an output or error file. */
+/** Parses a line of an output or error file. */
 const outcomeOf = (
   value: unknown,
   { eventsOf }: BatchApi,
@@ -63,7 +63,7 @@ const outcomeOf = (
   }
 }
 
-/** Why a request has no line, by the batch's end. */
+/** Returns the reason why a request has no result, according to the state of the batch. */
 const missingOf = (batch: Json.Fields): WorkerErrorReason => {
   if (batch.status === "expired") return expired
   if (batch.status === "cancelled") return cancelled
@@ -84,7 +84,7 @@ const idOf = (value: unknown): string => {
   return id
 }
 
-/** The files of a batch that has ended, a line at a time. */
+/** Reads the result files of a finished batch, line by line. */
 const outcomesOf = (client: OpenAI, batch: Json.Fields, api: BatchApi, surroundings: () => VendorError.Surroundings) =>
   async function* (signal: AbortSignal): AsyncGenerator<VendorBatch.Outcome> {
     for (const file of [Json.text(batch.output_file_id), Json.text(batch.error_file_id)]) {
@@ -108,7 +108,7 @@ const look = async (
     : undefined
 }
 
-/** Metadata key of a batch's name. */
+/** Metadata key under which a batch's name is stored. */
 const nameKey = "divisi"
 
 const find = async (
@@ -118,7 +118,7 @@ const find = async (
   signal: AbortSignal
 ) => {
   const found: Array<VendorBatch.Listed> = []
-  // The newest come first.
+  // Batches are listed newest first.
   for await (const one of client.batches.list({ limit: 100 }, { signal })) {
     const { created_at, id, metadata } = Json.fields(one)
     const at = (Json.number(created_at) ?? Number.NaN) * 1000
@@ -129,13 +129,13 @@ const find = async (
   return found
 }
 
-/** Removes fields that streaming needs and batches refuse. */
+/** Removes the streaming fields, which batches reject. */
 const whole = (body: unknown): Json.Fields => {
   const { stream: _, stream_options: __, ...rest } = Json.fields(body)
   return rest
 }
 
-/** How OpenAI takes batches of one of its APIs. */
+/** Describes how to use OpenAI's batches for one of its APIs. */
 export const vendorOf = (
   client: OpenAI,
   api: BatchApi,

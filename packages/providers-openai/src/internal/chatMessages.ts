@@ -1,18 +1,18 @@
-/** A conversation as the messages of Chat Completions. */
+/** Converts a conversation to Chat Completions messages. */
 import * as Message from "@divisi/core/Message"
 import { Dialects } from "@divisi/provider-kit"
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from "openai/resources/chat/completions"
 import type { Dialect } from "./chatRequest.ts"
 
-/** A picture or a file as a URL, which holds its bytes where these are given. */
+/** Returns the URL of an image or file; inline data become a data URL. */
 export const urlOf = (source: Message.Source): string =>
   "url" in source ? source.url : `data:${source.mediaType};base64,${source.data}`
 
-/** The name of a file; the vendor wants one. */
+/** Returns the name of a file, which OpenAI requires. */
 export const nameOf = ({ mediaType = "", name }: Message.FilePart): string =>
   name ?? `file.${/^[\w-]+\/([a-z\d]+)$/.exec(mediaType)?.[1] ?? "bin"}`
 
-/** Returns the text of a result, with a note if the tool failed. */
+/** Returns the text of a tool result, with a note if the tool failed. */
 export const resultOf = ({ content, isError }: Message.ToolMessage): string =>
   `${isError === true ? "Error: " : ""}${Message.text(content)}`
 
@@ -27,7 +27,7 @@ const partOf = (part: Message.ContentPart): ChatCompletionContentPart => {
   }
 }
 
-/** Texts alone are one text, which every server takes. */
+/** Returns message content. Content with only text becomes a single string, which every server accepts. */
 const contentOf = (content: Message.Content): string | Array<ChatCompletionContentPart> =>
   typeof content === "string" || content.every(({ type }) => type === "text")
     ? Message.text(content)
@@ -55,8 +55,8 @@ const assistant = (
 }
 
 /**
- * Returns the media of a result: it goes into the user's turn after all results, since a result itself can contain only
- * text.
+ * Returns the media in a tool result. They are added to a user turn after all results, because a result itself can
+ * contain only text.
  */
 const shown = ({ content, name }: Message.ToolMessage): ReadonlyArray<ChatCompletionContentPart> => {
   const sights = Message.parts(content).filter(({ type }) => type !== "text")
@@ -78,7 +78,7 @@ const turnOf = (
   }
 }
 
-/** The messages of a conversation, each role in the words of the server. */
+/** Converts a conversation to messages with the server's role names. */
 export const messagesOf = (
   messages: ReadonlyArray<Message.Message>,
   dialect: Dialect,

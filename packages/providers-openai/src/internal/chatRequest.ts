@@ -1,4 +1,4 @@
-/** Converts a request to a body of Chat Completions, in a server's dialect. */
+/** Converts a request to a Chat Completions body, in a server's dialect. */
 
 import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -12,43 +12,46 @@ import { checkAbilities } from "./abilities.ts"
 import { messagesOf } from "./chatMessages.ts"
 import { check, type Defaults, merge } from "./settings.ts"
 
-/** The differences between servers. */
+/** The settings in which servers differ. */
 export interface Dialect {
   /**
-   * How usage is reported: in a last chunk if requested (`stream-options`), always (`final`), or never (`none`), in
+   * How usage is reported: in the last chunk on request (`stream-options`), always (`final`), or never (`none`), in
    * which case it is estimated.
    */
   readonly usage: "stream-options" | "final" | "none"
-  /** The field of a delta with the reasoning, if the server sends several. Default: the first one that is not empty. */
+  /**
+   * The delta field that contains the reasoning, for servers that send several. Default: the first one that is not
+   * empty.
+   */
   readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
   /**
-   * Whether reasoning between `<think>` and `</think>` is removed from the text, for servers that do not parse it.
+   * Whether reasoning between `<think>` and `</think>` is extracted from the text, for servers that do not do so.
    * Default: `false`.
    */
   readonly thinkTags?: boolean | undefined
-  /** Whether the server ends answers with only `[DONE]`, without a `finish_reason`. Default: `false`. */
+  /** Whether the server ends answers with `[DONE]` and no `finish_reason`. Default: `false`. */
   readonly endsWithDone?: boolean | undefined
   /**
    * The field in which the server expects its reasoning back with a turn that called tools: as text (DeepSeek), or as
-   * the details that it sent (OpenRouter). Default: not sent back.
+   * the details that it sent (OpenRouter). Default: reasoning is not sent back.
    */
   readonly reasoningEcho?: "reasoning_content" | "reasoning_details" | undefined
-  /** The role of system text. */
+  /** The role of system messages. */
   readonly systemRole: "system" | "developer"
-  /** The field of the output limit. */
+  /** The name of the field for the output limit. */
   readonly outputLimit: "max_tokens" | "max_completion_tokens"
   /** The fields for reasoning settings. Settings without a field here are rejected. */
   readonly reasoningFields?: ReasoningFields | undefined
 }
 
-/** The field for a server's reasoning: `reasoning_effort`, OpenRouter's `reasoning`, or a switch. */
+/** The field for each reasoning setting: `reasoning_effort`, OpenRouter's `reasoning`, or a switch. */
 export interface ReasoningFields {
   readonly effort?: "reasoning_effort" | "reasoning" | undefined
   readonly budget?: "reasoning" | undefined
   readonly off?: "reasoning_effort" | "reasoning" | "enable_thinking" | "thinking" | undefined
 }
 
-/** Returns the options for reading a server's answers. */
+/** Returns the options for reading the server's answers. */
 export const readingOf = (
   { endsWithDone, reasoningEcho, reasoningField, thinkTags, usage }: Dialect,
   model: string
@@ -63,7 +66,7 @@ export const readingOf = (
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** How reasoning is set of a server that is not known, where it may refuse that. */
+/** Reasoning fields assumed for an unknown server, which may reject them. */
 const assumedFields: ReasoningFields = { effort: "reasoning_effort", off: "reasoning_effort" }
 
 const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = {
@@ -73,7 +76,7 @@ const switches: Readonly<Record<NonNullable<ReasoningFields["off"]>, Fields>> = 
   thinking: { thinking: { type: "disabled" } }
 }
 
-/** The reasoning settings that this server does not have. */
+/** Returns the reasoning settings that the server does not support. */
 const missingOf = ({ budget, effort, off }: ReasoningFields) => {
   const why = "the server does not have this parameter"
   return {
@@ -106,7 +109,7 @@ const toolOf = ({ description, input, name, strict }: Tool.ToolDefinition): Fiel
 const choiceOf = (choice: Tool.ToolChoice | undefined): unknown =>
   typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice
 
-/** Without tools there is nothing to choose. */
+/** Returns the tool fields. Without tools, there is no tool choice. */
 const toolsOf = ({ parallelToolCalls, toolChoice, tools = [] }: WorkerRequest): Fields =>
   tools.length === 0
     ? {}
@@ -121,7 +124,7 @@ const formatOf = (output: Tool.OutputFormat | undefined): unknown => {
 
 const takesNoUrl = "Chat Completions requires the bytes of a file"
 
-/** Returns the body for the server, or an unsupported setting. */
+/** Returns the body for the server, or the unsupported setting. */
 export const toBody = (
   model: string,
   request: WorkerRequest,

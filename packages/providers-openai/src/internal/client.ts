@@ -1,11 +1,12 @@
-/** The SDK's client, with retries and logs off, and the key that it holds. */
+/** Creates SDK clients without retries and logs, and collects the secrets that they hold. */
 import type { Allowance } from "@divisi/core"
 import { Endpoint } from "@divisi/provider-kit"
 import OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
 
 /**
- * OpenAI's limits refill evenly. Source: https://platform.openai.com/docs/guides/rate-limits, read in November 2026.
+ * OpenAI's rate limits refill continuously. Source: https://platform.openai.com/docs/guides/rate-limits, read in
+ * November 2026.
  */
 export const rateLimitHeaders: Allowance.HeaderNames = {
   requests: {
@@ -20,10 +21,10 @@ export const rateLimitHeaders: Allowance.HeaderNames = {
   }
 }
 
-/** The longest silence: ten minutes by default, and at most what a timer can be set to. */
+/** Returns the maximum time without data in milliseconds: ten minutes by default, limited to what a timer supports. */
 export const timeoutMillis = (options: ClientOptions): number => Math.min(options.timeoutMillis ?? 600_000, 2 ** 31 - 1)
 
-/** The options of a worker that its client uses. */
+/** The worker options that are used by its client. */
 type ClientOptions = Pick<WorkerOptions, "baseURL" | "fetch" | "headers" | "timeoutMillis">
 
 interface Identity {
@@ -31,21 +32,21 @@ interface Identity {
   readonly project?: string | null | undefined
 }
 
-/** The headers from the environment that the SDK adds to every request. */
+/** Returns the headers from the environment that the SDK adds to every request. */
 const customHeaders = (): ReadonlyArray<string> =>
   (process.env.OPENAI_CUSTOM_HEADERS ?? "").split("\n").flatMap((line) => /^([^:]+):/.exec(line)?.[1]?.trim() ?? [])
 
 const withoutHeaders = (names: ReadonlyArray<string>) => Object.fromEntries(names.map((name) => [name, null]))
 
-/** A client, and what no error of its calls may show. */
+/** A client, and the strings that must not appear in errors of its calls. */
 export interface Connected extends Pick<Endpoint.Endpoint, "fetch" | "secrets"> {
   readonly client: OpenAI
   readonly baseURL: string
 }
 
 /**
- * A client that neither retries nor logs. `identity` is the account at OpenAI; null keeps the environment's account
- * from other servers.
+ * Creates a client without retries and logs. `identity` is the account at OpenAI; `null` prevents the account from the
+ * environment from being sent to other servers.
  */
 export const connect = (
   worker: string,
@@ -63,7 +64,7 @@ export const connect = (
     fetch: options.fetch
   })
   const client = new OpenAI({
-    // The SDK insists on a key; without one, no header is sent.
+    // The SDK requires a key; without one, no header is sent.
     apiKey: key ?? "none",
     adminAPIKey: null,
     baseURL: baseURL ?? null,

@@ -1,10 +1,10 @@
-/** Maps whatever the SDK throws to a `WorkerErrorReason`. Pure. */
+/** Maps exceptions of the SDK to a `WorkerErrorReason`, as a pure function. */
 
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Dialects, VendorError } from "@divisi/provider-kit"
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from "openai"
 
-/** The reason of a failed call, from what the SDK threw. */
+/** Returns the reason for a call that failed with an SDK exception. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout" }
   if (error instanceof APIConnectionError) return VendorError.fromConnection(error, surroundings)

@@ -1,4 +1,4 @@
-/** Passes requests on to a server's endpoints that are not chats: embeddings, and the older completions of a text. */
+/** Forwards requests to endpoints other than chat: embeddings and legacy text completions. */
 import { type Forward, WorkerError } from "@divisi/core/Worker"
 import { Dialects, Endpoint, VendorError } from "@divisi/provider-kit"
 import * as Effect from "effect/Effect"
@@ -7,15 +7,15 @@ import * as Stream from "effect/Stream"
 import type { OpenAiOptions } from "../options.ts"
 import { timeoutMillis } from "./client.ts"
 
-/** The address for requests, and the account to charge. */
+/** The endpoint for forwarded requests, and the account that is charged. */
 export interface Target {
-  /** The worker's id, for errors. */
+  /** Id of the worker, for errors. */
   readonly worker: string
-  /** The model as its vendor names it. */
+  /** The vendor's name for the model. */
   readonly model: string
   readonly baseURL: string
   readonly options: Pick<OpenAiOptions, "fetch" | "headers" | "timeoutMillis" | "organization" | "project">
-  /** The key, or the reason why it is missing; absent for a server that needs no key. */
+  /** The key, or the reason why it is missing; `undefined` for a server that requires no key. */
   readonly key: Result.Result<string, string> | undefined
 }
 
@@ -30,7 +30,10 @@ const headersOf = ({ options }: Target, key: string | undefined): Headers => {
 
 const noBytes = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
 
-/** Makes the function. A refusal of the server fails with its reason; the answer is passed on as it comes. */
+/**
+ * Creates a forwarding function. If the server rejects the request, it fails with the reason; otherwise the answer is
+ * passed through unchanged.
+ */
 export const forwardTo = (target: Target): Forward => {
   const { baseURL, key, model, options, worker } = target
   const secret = key === undefined ? undefined : Result.getOrElse(key, () => undefined)
@@ -54,7 +57,7 @@ export const forwardTo = (target: Target): Forward => {
         body: JSON.stringify({ ...body, model }),
         signal
       })
-    // The signal of the whole answer: the request's own ends once its head is there.
+    // Aborts the whole answer. The request's own signal only applies until its headers have arrived.
     const controller = new AbortController()
     return Effect.tryPromise({
       try: (signal) => {

@@ -1,4 +1,4 @@
-/** Calls without an SDK: over undici, or through `fetch` where one is given or the process sends by a way of its own. */
+/** Sends calls without an SDK: over undici, or through `fetch` if one is given or the process reroutes its requests. */
 
 import { type Duplex, Readable } from "node:stream"
 import * as zlib from "node:zlib"
@@ -11,7 +11,7 @@ import type { Connect, Sent } from "./worker.ts"
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the headers of every call. The worker's own headers replace them, regardless of case. */
+/** Returns the headers for every call. Headers set for the worker take precedence, ignoring case. */
 const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   accept: "text/event-stream",
@@ -21,7 +21,7 @@ const headersOf = ({ headers = {} }: WorkerOptions, key: string | undefined): Re
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 })
 
-/** Returns an error or a redirect as a `fetch` response, so that their handling is not duplicated. */
+/** Converts an error or redirect to a `fetch` response, so that both are handled in one place. */
 const responseOf = ({ abort, fields, status }: Answer, read: Answer["read"]): Response => {
   const headers = new globalThis.Headers()
   for (const [name, value] of Object.entries(fields)) headers.append(name, String(value))
@@ -36,7 +36,7 @@ const responseOf = ({ abort, fields, status }: Answer, read: Answer["read"]): Re
   return new Response(status === 304 ? null : body, { status: Math.min(status, 599), headers })
 }
 
-/** The encodings that an answer may come in although none was asked for: some proxies compress whatever passes. */
+/** Decoders for the encodings that an answer may have. No encoding is requested, but some proxies always compress. */
 const decoders: Readonly<Record<string, () => Duplex>> = {
   gzip: zlib.createGunzip,
   "x-gzip": zlib.createGunzip,
@@ -45,10 +45,10 @@ const decoders: Readonly<Record<string, () => Duplex>> = {
   zstd: zlib.createZstdDecompress
 }
 
-/** The first byte of an encoding. A proxy that decompresses an answer may leave its header. */
+/** The first byte of each encoding. A proxy that decompresses an answer may leave its header. */
 const magics: Readonly<Record<string, number | undefined>> = { gzip: 0x1f, "x-gzip": 0x1f, zstd: 0x28 }
 
-/** An answer as plain bytes. */
+/** Decompresses an answer. */
 const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
   const encoding = (answer.headers.get("content-encoding") ?? "identity").trim().toLowerCase()
   if (encoding === "identity" || encoding === "") return answer
@@ -101,7 +101,7 @@ const plain = (answer: Answer): Sent & VendorEvents.Incoming => {
 
 type Transport = (body: string, signal: AbortSignal) => Promise<Sent>
 
-/** Exceptions of `fetch` itself are connection failures. */
+/** Treats exceptions of `fetch` as connection failures. */
 const overFetch =
   (fetch: typeof globalThis.fetch, url: string, headers: Readonly<Record<string, string>>): Transport =>
   async (body, signal) => {
@@ -120,7 +120,7 @@ const overUndici =
     return refuse(async () => responseOf(answer, plain(answer).read))(url)
   }
 
-/** Connects to Chat Completions of a server. */
+/** Connects to a server's Chat Completions endpoint. */
 export const overHttp: Connect<object> = (worker, options, key) => {
   const { headers } = options
   const endpoint = Endpoint.make({ worker, baseURL: options.baseURL, key, headers, fetch: options.fetch })

@@ -1,9 +1,9 @@
 /// <reference path="./undici.d.ts" />
 /**
- * One POST over undici, read as it comes: what is left of a client of HTTP where every call counts.
+ * A minimal HTTP client over undici for calls where the overhead matters: sends one POST and streams the answer.
  *
- * Of undici only its agent is loaded. All of it would take three times as long, and would become the dispatcher of the
- * process's own `fetch`.
+ * Only undici's agent is loaded. Loading all of undici would take three times as long and would replace the dispatcher
+ * of the process's `fetch`.
  */
 import { VendorError, type VendorEvents } from "@divisi/provider-kit"
 import type { Agent, Dispatcher } from "undici"
@@ -12,19 +12,19 @@ import type { Agent, Dispatcher } from "undici"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The address and the headers of a worker's calls. */
+/** The URL and headers for a worker's calls. */
 export interface Address {
   readonly origin: string
-  /** With its query. */
+  /** The path, including the query. */
   readonly path: string
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: ReadonlyArray<string>
 }
 
-/** Headers by their names in lower case. */
+/** Headers keyed by lower-case name. */
 type Fields = Readonly<Record<string, string | Array<string> | undefined>>
 
-/** An answer whose head has come. */
+/** An answer whose headers have arrived. */
 export interface Answer extends VendorEvents.Incoming {
   readonly fields: Fields
   readonly headers: { readonly get: (name: string) => string | null }
@@ -38,7 +38,7 @@ export interface Answer extends VendorEvents.Incoming {
 
 let agent: Promise<Agent> | undefined
 
-/** The connections that all workers share. How long a silence may be is the worker's own matter. */
+/** Returns the agent whose connections all workers share. Timeouts are handled by each worker. */
 const agentOf = (): Promise<Agent> => {
   agent ??= import("undici/lib/dispatcher/agent.js").then(
     ({ default: Agent }) => new Agent({ allowH2: false, bodyTimeout: 0, headersTimeout: 0 })
@@ -49,8 +49,8 @@ const agentOf = (): Promise<Agent> => {
 let isLoaded: Promise<boolean> | undefined
 
 /**
- * Whether undici can be loaded here. In an app that a bundler made one ES module of it cannot: undici is CommonJS, and
- * requires modules of Node while it runs. Such an app calls over `fetch`.
+ * Whether undici can be loaded. This is not the case in an app bundled into a single ES module, because undici is a
+ * CommonJS package that requires Node modules at run time. Such an app uses `fetch` instead.
  */
 export const canLoad = (): Promise<boolean> => {
   isLoaded ??= agentOf().then(
@@ -60,12 +60,12 @@ export const canLoad = (): Promise<boolean> => {
   return isLoaded
 }
 
-/** Under these a process keeps the dispatcher of its own `fetch`. */
+/** The symbols under which a process stores the dispatcher of `fetch`. */
 const newest = Symbol.for("undici.globalDispatcher.2")
 const older = Symbol.for("undici.globalDispatcher.1")
 
 /**
- * Whether the process's own `fetch` is rerouted: by a proxy of the environment (`NODE_USE_ENV_PROXY`), or by a custom
+ * Whether the process's `fetch` is rerouted: by a proxy from the environment (`NODE_USE_ENV_PROXY`), or by a custom
  * dispatcher.
  */
 export const isRerouted = (): boolean => {
@@ -77,21 +77,21 @@ export const isRerouted = (): boolean => {
 // Exchanges
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How many bytes may wait to be read until the server has to. */
+/** Maximum number of unread bytes before the connection is paused. */
 const capacity = 256 * 1024
 
-/** Maximum of an unread answer to drain so that its connection can be reused. */
+/** The maximum size and time for draining an unread answer so that its connection can be reused. */
 const remainder = { bytes: 64 * 1024, millis: 1000 }
 
 const failureOf = (error: unknown): VendorError.Failure => {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-  // A header that cannot be sent, for one.
+  // For example, a header that cannot be sent.
   return code === "UND_ERR_INVALID_ARG"
     ? new VendorError.Failure({ _tag: "InvalidRequest", detail: String(message) })
     : new VendorError.Failure(VendorError.fromConnection(error, {}))
 }
 
-/** A request on its way, and the answer to it. */
+/** A request in progress, and its answer. */
 class Exchange implements Dispatcher.DispatchHandler, Answer {
   readonly url: string
   status = 0
@@ -102,9 +102,9 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
   #isOver = false
   #isAborted = false
   #failure: VendorError.Failure | undefined
-  /** Wakes the reader that waits for the head, or for the next bytes. */
+  /** Wakes the reader that is waiting for the headers or for more bytes. */
   #wake: (() => void) | undefined
-  /** Bytes received since the answer lost its reader. */
+  /** Number of bytes received since the reader canceled. */
   #discarded: number | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -123,7 +123,7 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
     }
   }
 
-  /** Resolves when the head has come. */
+  /** Resolves when the headers have arrived. */
   async head(): Promise<Answer> {
     while (this.status === 0) await this.#more()
     return this
@@ -138,12 +138,12 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
     this.#pieces = []
     const isPaused = this.#waiting >= capacity
     this.#waiting = 0
-    // More may come before this returns.
+    // More data may arrive before this call returns.
     if (isPaused) this.#controller?.resume()
     return bytes
   }
 
-  /** Reads on to the end where it is near, so that the connection can be used again. */
+  /** Drains the answer if little is left, so that the connection can be reused. */
   readonly cancel = (): void => {
     if (this.#isOver || this.#discarded !== undefined) return
     this.#discarded = 0
@@ -151,7 +151,7 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
     this.#timer = setTimeout(this.abort, remainder.millis).unref()
   }
 
-  /** Closes the connection, or sends nothing at all. */
+  /** Closes the connection, or prevents the request from being sent. */
   readonly abort = (): void => {
     this.#isAborted = true
     if (!this.#isOver) this.#controller?.abort(new Error("The call was interrupted."))
@@ -163,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, fields: Fields): void {
-    // Lower ones come before the answer itself.
+    // Lower status codes are informational and precede the answer.
     if (status < 200) return
     this.fields = fields
     this.status = status
@@ -210,7 +210,7 @@ class Exchange implements Dispatcher.DispatchHandler, Answer {
   }
 }
 
-/** Sends a body, and gives the answer once its head has come. Aborting `signal` closes the connection. */
+/** Sends a body and returns the answer when its headers have arrived. Aborting `signal` closes the connection. */
 export const post = async ({ headers, origin, path }: Address, body: string, signal: AbortSignal): Promise<Answer> => {
   const agent = await agentOf()
   const exchange = new Exchange(`${origin}${path}`)

@@ -1,4 +1,4 @@
-/** A conversation as the input items of the Responses API. */
+/** Converts a conversation to input items for the Responses API. */
 import * as Message from "@divisi/core/Message"
 import { Dialects } from "@divisi/provider-kit"
 import type { ResponseInputContent, ResponseInputItem } from "openai/resources/responses/responses"
@@ -11,7 +11,7 @@ const partOf = (part: Message.ContentPart): ResponseInputContent => {
     case "image":
       return { type: "input_image", image_url: urlOf(part), detail: "auto" }
     case "file":
-      // A URL and a name exclude one another.
+      // A URL and a file name are mutually exclusive.
       return "url" in part
         ? { type: "input_file", file_url: part.url }
         : { type: "input_file", filename: nameOf(part), file_data: urlOf(part) }
@@ -31,7 +31,7 @@ const callOf = ({ arguments: text, id, name }: Message.ToolCall): ResponseInputI
   arguments: text
 })
 
-/** Converts a turn of the model: its text follows the reasoning that precedes all calls. */
+/** Converts an assistant turn. Its text follows the reasoning that precedes all calls. */
 const assistant = (message: Message.AssistantMessage, model: string): Array<ResponseInputItem> => {
   const { content, echo, toolCalls = [] } = message
   const said: Array<ResponseInputItem> = content === "" && toolCalls.length > 0 ? [] : [{ role: "assistant", content }]
@@ -50,7 +50,7 @@ const output = (message: Message.ToolMessage): ResponseInputItem => ({
       ]
 })
 
-/** The items of a conversation. */
+/** Returns the items for a conversation. */
 export const inputOf = (
   messages: ReadonlyArray<Message.Message>,
   model: string,

@@ -1,4 +1,4 @@
-/** A request as a body of the Responses API. */
+/** Converts a request to the body of a Responses API call. */
 
 import type { Tool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -11,7 +11,7 @@ import { checkAbilities } from "./abilities.ts"
 import { inputOf } from "./responsesInput.ts"
 import { check, type Defaults, merge } from "./settings.ts"
 
-/** Settings that the Responses API has no parameter for, whatever the model. */
+/** Settings for which the Responses API has no parameter, regardless of the model. */
 export const lacking: Partial<Capabilities> = { seed: false, maxStopSequences: 0 }
 
 const missing = { budget: "OpenAI accepts an effort, not a number of tokens" }
@@ -26,18 +26,18 @@ const reasoningOf = (
   return Object.keys(fields).length === 0 ? undefined : fields
 }
 
-/** In this API, null means the default of `strict`. */
+/** In this API, `null` selects the default for `strict`. */
 const toolOf = ({ description, input, name, strict }: Tool.ToolDefinition) =>
   defined({ type: "function", name, description, parameters: input, strict: strict ?? null })
 
 const choiceOf = (choice: Tool.ToolChoice | undefined) =>
   typeof choice === "object" ? { type: "function", name: choice.name } : choice
 
-/** Reasoning that is not stored has to be given, so that it can be sent back with the results. */
+/** Requests encrypted reasoning if answers are not stored, so that it can be sent back with tool results. */
 const includedOf = ({ store = false }: OpenAiOptions, { encryptedReasoning }: Capabilities) =>
   encryptedReasoning && !store ? ["reasoning.encrypted_content"] : undefined
 
-/** Without tools there is nothing to choose, and nothing to send back. */
+/** Returns the tool fields. Without tools, there is neither a tool choice nor reasoning to send back. */
 const toolsOf = (
   { parallelToolCalls, toolChoice, tools = [] }: WorkerRequest,
   options: OpenAiOptions,
@@ -59,7 +59,7 @@ const formatOf = (output: Tool.OutputFormat | undefined) => {
   return { format: defined({ type: "json_schema", name, description, schema, strict }) }
 }
 
-/** The body for the API, or the setting that it does not have. */
+/** Returns the body for the API, or the unsupported setting. */
 export const toBody = (
   model: string,
   request: WorkerRequest,

@@ -1,4 +1,4 @@
-/** Calls through OpenAI's SDK: it sends the request, and the response is not read by it. */
+/** Sends calls through OpenAI's SDK. The SDK sends the request, but the response is read by this package. */
 import { Dialects, Endpoint, type VendorError } from "@divisi/provider-kit"
 import type OpenAI from "openai"
 import type { WorkerOptions } from "../options.ts"
@@ -7,7 +7,7 @@ import { connect } from "./client.ts"
 import { reasonOf } from "./errors.ts"
 import type { Connect } from "./worker.ts"
 
-/** The account at OpenAI that pays. */
+/** The account at OpenAI that is charged. */
 export interface Account {
   readonly organization?: string | undefined
   readonly project?: string | undefined
@@ -20,8 +20,8 @@ type Send<Body> = (
 ) => { readonly asResponse: () => Promise<Response> }
 
 /**
- * Connects to one API of the SDK. `again` fetches an answer that the vendor processes in the background; `batches` is
- * for later answers.
+ * Connects to one API of the SDK. `again` fetches an answer that the vendor processes in the background; `batches`
+ * sends requests in batches.
  */
 export const overSdk =
   <Body>(

@@ -1,23 +1,23 @@
-/** The settings of a call: the request's, then the worker's, checked against what the model can do. */
+/** Merges the settings from the request and the worker, and checks them against the model's capabilities. */
 import { defined } from "@divisi/core/Fields"
 import type { Reasoning, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
 import { Dialects } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import type { Capabilities } from "../capabilities.ts"
 
-/** A worker's settings for requests that do not set them. */
+/** Settings for requests that do not specify them. */
 export interface Defaults {
-  /** The most tokens the model may write, reasoning included; the vendor's own limit when absent. */
+  /** Maximum number of output tokens, including reasoning. Default: the vendor's limit. */
   readonly maxOutputTokens?: number | undefined
-  /** 0 is greedy; the vendor's default when absent. */
+  /** Sampling temperature; 0 selects the most likely token. Default: the vendor's default. */
   readonly temperature?: number | undefined
-  /** How much the model may think; the vendor's default when absent. */
+  /** The amount of reasoning. Default: the vendor's default. */
   readonly reasoning?: Reasoning | undefined
   readonly seed?: number | undefined
   readonly stopSequences?: ReadonlyArray<string> | undefined
 }
 
-/** The settings of one call. */
+/** Merges the settings for one call. */
 export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
   const pick = <Key extends keyof Defaults>(key: Key) => request[key] ?? defaults[key]
   return defined({
@@ -33,11 +33,11 @@ export const merge = (defaults: Defaults, request: WorkerRequest): Defaults => {
 export interface Target {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Why an API lacks a kind of reasoning setting, whatever the model. */
+  /** The reasons why the API does not support a kind of reasoning setting, regardless of the model. */
   readonly missing: { readonly [Type in Reasoning["type"]]?: string | undefined }
   /**
-   * Receives a notice for a setting that the model does not support, which is then mapped or omitted. If absent, the
-   * setting is refused.
+   * Called with a notice for each unsupported setting, which is then mapped or omitted. If `omit` is undefined,
+   * unsupported settings are rejected.
    */
   readonly omit?: ((notice: string) => void) | undefined
 }
@@ -60,7 +60,9 @@ const seedOf = (target: Target, { seed }: Defaults): Checked<"seed"> => {
     : unsupported(target, `seed: ${target.model} does not have this parameter here`)
 }
 
-/** Stop sequences are a demand, which is never left out: they decide where the answer ends. */
+/**
+ * Returns the stop sequences. They are a demand, because they decide where the answer ends, so they are never omitted.
+ */
 const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"stopSequences"> => {
   const { capabilities, model } = target
   if (stopSequences === undefined) return Result.succeed({})
@@ -72,7 +74,7 @@ const stopSequencesOf = (target: Target, { stopSequences }: Defaults): Checked<"
     : Result.succeed({ stopSequences })
 }
 
-/** Reasoning as the model takes it, where it may be mapped: a budget as an effort, and the other way round. */
+/** Maps a reasoning setting to one that the model supports: a budget to an effort, or the reverse. */
 const mapped = (target: Target, reasoning: Reasoning | undefined): Reasoning | undefined => {
   const { capabilities, missing, omit } = target
   if (omit === undefined || reasoning === undefined || reasoning.type === "off") return reasoning
@@ -91,7 +93,7 @@ const mapped = (target: Target, reasoning: Reasoning | undefined): Reasoning | u
   return { type: "effort", effort }
 }
 
-/** A model that never reasons needs no setting that turns reasoning off. */
+/** Returns the reasoning setting. A model that never reasons needs none to turn reasoning off. */
 const reasoningOf = (target: Target, settings: Defaults): Checked<"reasoning"> => {
   const { capabilities, missing, model } = target
   const reasoning = mapped(target, settings.reasoning)
@@ -109,7 +111,10 @@ const reasoningOf = (target: Target, settings: Defaults): Checked<"reasoning"> =
   return why === undefined ? Result.succeed({ reasoning }) : unsupported(target, `reasoning ${reasoning.type}: ${why}`)
 }
 
-/** 1 is every model's default, so it is not sent. Whether another is allowed depends on the checked reasoning. */
+/**
+ * Returns the temperature. 1 is the default for all models, so it is not sent. Other values may depend on the reasoning
+ * setting, which has already been checked.
+ */
 const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Checked<"temperature"> => {
   const { capabilities, model } = target
   if (temperature === undefined) return Result.succeed({})
@@ -122,7 +127,7 @@ const temperatureOf = (target: Target, { reasoning, temperature }: Defaults): Ch
     : unsupported(target, `temperature: ${model} accepts one only if reasoning is off`)
 }
 
-/** The settings that the model has. One that it lacks fails by name, or is left out. */
+/** Returns the settings that the model supports. Unsupported ones are rejected by name, or omitted. */
 export const check = (target: Target, settings: Defaults): Result.Result<Defaults, WorkerErrorReason> => {
   const { maxOutputTokens, temperature } = settings
   const seed = seedOf(target, settings)

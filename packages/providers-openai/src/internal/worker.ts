@@ -1,4 +1,4 @@
-/** Makes a worker from its options, one API, and a way to reach it. */
+/** Creates a worker from its options, an API, and a connection. */
 import { Allowance } from "@divisi/core"
 import type { Pricing } from "@divisi/core/Usage"
 import type { Limits, Worker, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
@@ -10,60 +10,60 @@ import type { WorkerOptions } from "../options.ts"
 import { timeoutMillis } from "./client.ts"
 import { forwardTo } from "./forward.ts"
 
-/** The head of an answer, and the events to come. */
+/** The headers of an answer, and its events. */
 export type Sent = (Response | VendorEvents.Incoming) & { readonly headers: Allowance.HeaderSource }
 
-/** A way to an API. */
+/** A connection to an API. */
 export interface Connection<Body> {
   readonly baseURL: string
-  /** Texts that must not appear in an error. */
+  /** Strings that must not appear in errors. */
   readonly secrets: ReadonlyArray<string>
-  /** Sends a body. Throws an unsuccessful response. */
+  /** Sends a body. Throws for an unsuccessful response. */
   readonly send: (body: Body, signal: AbortSignal) => Promise<Sent>
-  /** Fetches the whole of an answer that the vendor processes in the background; absent if unsupported. */
+  /** Fetches the complete answer that the vendor processes in the background; undefined if unsupported. */
   readonly again?: ((handle: string, signal: AbortSignal) => Promise<Sent>) | undefined
-  /** How it takes batches; absent where it takes none. */
+  /** How batches are sent; undefined if they are not supported. */
   readonly batches?: VendorBatch.Vendor | undefined
-  /** The reason of what `send`, or reading its answer, has thrown. */
+  /** Returns the reason for an exception thrown by `send` or while reading its answer. */
   readonly reason: (error: unknown) => WorkerErrorReason
 }
 
-/** Connects a worker. */
+/** Opens the connection for a worker. */
 export type Connect<Body> = (worker: string, options: WorkerOptions, key: string | undefined) => Connection<Body>
 
-/** The differences between APIs. */
+/** The parts in which APIs differ. */
 export interface Api<Body, State> {
-  /** Returns the body of a request. Unsupported settings are refused, or reported to `omit` if it is set. */
+  /** Returns the body for a request. Unsupported settings are rejected, or reported to `omit` if it is given. */
   readonly toBody: (request: WorkerRequest, omit?: (notice: string) => void) => Result.Result<Body, WorkerErrorReason>
   readonly connect: Connect<Body>
   readonly protocol: VendorStream.Protocol<unknown, State>
-  /** How calls are made batches; absent where each is made by itself. */
+  /** How calls are combined into batches; undefined if each call is sent separately. */
   readonly batch?: VendorBatch.Settings | undefined
 }
 
 /** The properties of a worker that do not depend on its API. */
 export interface About {
   readonly id: string
-  /** The model as its vendor names it. */
+  /** The vendor's name for the model. */
   readonly model: string
   readonly provider: string
   readonly pricing: Pricing | undefined
   readonly limits: Limits | undefined
-  /** The headers that report what is left of the rate limits; not read when absent. */
+  /** The headers with the remaining rate limits; undefined if they are not read. */
   readonly rateLimitHeaders: Allowance.HeaderNames | undefined
   /** Capabilities of the model with this API. */
   readonly capabilities: Capabilities
-  /** A missing key fails every call; `undefined` if the server wants none. */
+  /** The key; a missing one fails every call. `undefined` if the server requires none. */
   readonly key: Result.Result<Redacted.Redacted<string>, string> | undefined
 }
 
-/** Returns the settings that affect answers, for their key in a response cache. */
+/** Returns the settings that affect answers, for the response cache key. */
 const settingsOf = (options: WorkerOptions, baseURL: string): unknown => {
   const { body, maxOutputTokens, reasoning, seed, stopSequences, temperature } = options
   return { baseURL, body, maxOutputTokens, reasoning, seed, stopSequences, temperature }
 }
 
-/** Makes a worker. The key does not leave its closure. */
+/** Creates a worker. The key is accessible only within its closure. */
 export const makeWorker = <Body extends object, State>(
   options: WorkerOptions,
   about: About,
