@@ -1,8 +1,8 @@
 /**
- * Any language model of the Vercel AI SDK as a worker: its providers, gateways, registries and middleware.
+ * Any Vercel AI SDK language model as a worker, including its providers, gateways, registries and middleware.
  *
- * The worker calls the model by the AI SDK's own specification (`doStream`, versions 3 and 4) and not through
- * `streamText`, so nothing retries, logs or buffers in between, and a stream that was cut off fails.
+ * The worker calls the model through the AI SDK's specification (`doStream`, versions 3 and 4) instead of `streamText`,
+ * so nothing retries, logs or buffers in between, and a truncated stream fails.
  */
 import type { LanguageModelV3, LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { type Allowance, Options as Tables } from "@divisi/core"
@@ -24,61 +24,63 @@ import { callOptions } from "./internal/request.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A model of the AI SDK, as its providers make them. For the AI Gateway's names use its `gateway("openai/gpt-5")`. */
+/** An AI SDK model, as created by its providers. For names of the AI Gateway, use its `gateway("openai/gpt-5")`. */
 export type Model = LanguageModelV3 | LanguageModelV4
 
 /** Model properties that the AI SDK does not expose, and the worker's defaults. */
 export interface Options {
-  /** `openai:gpt-5` by default for the model `gpt-5` of `openai.responses`. */
+  /**
+   * Id of the worker. Default: provider and model, such as `openai:gpt-5` for the model `gpt-5` of `openai.responses`.
+   */
   readonly id?: string | undefined
   readonly description?: string | undefined
-  /** A system prompt of its own, sent before all others: two workers can be one model in two roles. */
+  /** System prompt sent before all other messages, so that two workers can use one model in different roles. */
   readonly instructions?: string | undefined
   /**
    * Capabilities of the model. The AI SDK does not expose them: tools, images, files and JSON Schemas are sent unless
    * they are false here, and calls with unsupported content fail.
    */
   readonly capabilities?: Capabilities | undefined
-  /** The key under which rate limits are shared; the id when absent. */
+  /** Workers with the same provider share rate limits. Default: the id. */
   readonly provider?: string | undefined
-  /** The AI SDK knows no prices: without one the worker's price is unknown. */
+  /** Price of the model. If omitted, the price is unknown, because the AI SDK has no prices. */
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
-  /** False where the model has no seed: calls are then made without one. True by default. */
+  /** Whether the model supports a seed. If `false`, calls are sent without one. Default: `true`. */
   readonly takesSeed?: boolean | undefined
-  /** Used where a request does not set it. */
+  /** Output limit in tokens for requests without one. */
   readonly maxOutputTokens?: number | undefined
-  /** Used where a request does not set it. */
+  /** Temperature for requests without one. */
   readonly temperature?: number | undefined
-  /** Used where a request does not set it. */
+  /** Reasoning for requests that do not set it. */
   readonly reasoning?: Reasoning | undefined
-  /** Sent with every call, as the AI SDK's `providerOptions`. */
+  /** The AI SDK's `providerOptions`, sent with every call. */
   readonly providerOptions?: SharedV4ProviderOptions | undefined
   /**
    * Maps a reasoning setting to the vendor's `providerOptions`. Version 4 of the AI SDK supports efforts and "off"
-   * itself, but no budget in tokens; version 3 supports neither. `undefined` adds nothing.
+   * itself, but no token budget; version 3 supports neither. `undefined` adds nothing.
    */
   readonly reasoningOptions?: ((reasoning: Reasoning) => SharedV4ProviderOptions | undefined) | undefined
   /**
-   * Maps `parallelToolCalls` to the vendor's `providerOptions`, as the AI SDK does not have this setting. Without it a request
-   * for one tool at a time fails, unless it may be left out.
+   * Maps `parallelToolCalls` to the vendor's `providerOptions`, because the AI SDK has no such setting. If omitted, a
+   * request for sequential tool calls fails, unless unsupported preferences are ignored.
    */
   readonly parallelOptions?: ((parallelToolCalls: boolean) => SharedV4ProviderOptions | undefined) | undefined
-  /** Sent with every call. */
+  /** Headers sent with every call. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The headers that report what is left of the rate limits; those of OpenAI and Anthropic by default. */
+  /** The headers with the remaining rate limits. Default: those of OpenAI and Anthropic. */
   readonly rateLimitHeaders?: Allowance.HeaderNames | undefined
-  /** The longest silence in milliseconds, before and within an answer; no limit by default. */
+  /** Maximum time without data, before or within an answer, in milliseconds. Default: unlimited. */
   readonly timeoutMillis?: number | undefined
   /**
    * How to handle a preference that the model does not support (temperature, seed, reasoning, parallel calls): fail
-   * with `InvalidRequest` (default), or continue without it and report a notice. An unsupported demand (a shape, a tool
-   * choice, stop sequences, an output limit) always fails.
+   * with `InvalidRequest` (default), or continue without it and report a notice. An unsupported demand (an output
+   * schema, a tool choice, stop sequences, an output limit) always fails.
    */
   readonly unsupported?: "fail" | "ignore" | undefined
   /**
-   * Texts that must not appear in errors. The AI SDK does not reveal a model's key; pass it here if its vendor might
-   * repeat it. Texts that look like a key are always hidden.
+   * Strings that must not appear in errors. The AI SDK does not expose a model's key; pass it here if its vendor might
+   * repeat it. Anything that looks like a key is always redacted.
    */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
 }
@@ -110,8 +112,8 @@ const table = {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the settings that affect answers besides the model's name, for their key in a response cache; headers may
- * hold secrets.
+ * Returns the settings, besides the model's name, that affect answers, for the response cache key. Headers may contain
+ * secrets.
  */
 const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }: Options) => ({
   maxOutputTokens,
@@ -122,7 +124,7 @@ const settingsOf = ({ maxOutputTokens, providerOptions, reasoning, temperature }
 
 const idOf = ({ modelId, provider }: Model): string => `${provider.split(".")[0]}:${modelId}`
 
-/** Models of compatible servers say whether their server takes a schema. */
+/** Returns the capabilities. Models of compatible servers declare whether their server supports schemas. */
 const capabilitiesOf = (model: Model, { capabilities }: Options): Capabilities => ({
   tools: true,
   images: true,
@@ -131,23 +133,23 @@ const capabilitiesOf = (model: Model, { capabilities }: Options): Capabilities =
   ...capabilities
 })
 
-/** Returns the model that can read its turns again. */
+/** Returns the name of the model that can read the resulting turns again. */
 const ownerOf = ({ modelId, provider }: Model): string => `${provider}:${modelId}`
 
 /**
- * A worker backed by an AI SDK model.
+ * Creates a worker from an AI SDK model.
  *
  * **Gotchas**
  *
- * The model's own package sends the request, and by default follows redirects: its headers and the question then go to
- * another server, with a key in any header but `authorization`. Make it with `fetch: fetchWithoutRedirects()` of
- * `@divisi/provider-kit`, as in the example.
+ * The model's package sends the request and follows redirects by default, which sends the question and all headers
+ * except `authorization` to another server, including a key in any other header. Create the model with `fetch:
+ * fetchWithoutRedirects()` from `@divisi/provider-kit`, as in the example.
  *
  * **Details**
  *
  * Usage that the vendor does not report is estimated at four characters per token. A setting that the model does not
- * have fails the call with an `InvalidRequest` that names it: before the call is sent if the specification has no such
- * setting, at the first event if the model reports it.
+ * support fails the call with an `InvalidRequest` that names it: before the call is sent if the specification has no
+ * such setting, or at the first event if the model reports it.
  *
  * **Example**
  *
@@ -223,7 +225,7 @@ const call = (
     const clock = yield* Clock.Clock
     const fail = (error: unknown) => failure(error, clock.currentTimeMillisUnsafe())
     const { response, stream } = yield* Effect.tryPromise({
-      // The fields that a worker sends and reads are the same in versions 3 and 4.
+      // The fields used here are the same in versions 3 and 4.
       try: () => (model as LanguageModelV4).doStream({ ...converted.success, abortSignal }),
       catch: fail
     })
@@ -241,7 +243,7 @@ const call = (
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
         () => ModelTurn.startWith(request.tools),
-        // A model of another specification may give anything.
+        // A model with another specification may emit any value.
         (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )
     )

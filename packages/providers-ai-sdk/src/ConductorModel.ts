@@ -1,5 +1,5 @@
 /**
- * A Conductor as a language model of the Vercel AI SDK: a program that calls `generateText` or `streamText` can use a
+ * Provides a Conductor as a Vercel AI SDK language model: a program that calls `generateText` or `streamText` can use a
  * team by changing one line.
  */
 
@@ -21,13 +21,13 @@ export { ConductorModelError } from "./internal/answer.ts"
 
 /** Options for a Conductor as a model. */
 export interface Options {
-  /** The name of the model. Default: `conductor`. */
+  /** Model name. Default: `conductor`. */
   readonly modelId?: string | undefined
-  /** The name of the provider. Default: `divisi`. */
+  /** Provider name. Default: `divisi`. */
   readonly provider?: string | undefined
-  /** Whether the plan and the progress of its steps are streamed as reasoning. Default: `false`. */
+  /** Whether the plan and the progress of steps are streamed as reasoning. Default: `false`. */
   readonly progress?: boolean | undefined
-  /** Options for every run, such as a ledger that limits all of them together. */
+  /** Options for every run, such as a ledger that limits all runs together. */
   readonly run?: Omit<RunOptions, "runId" | "seed"> | undefined
   /** Services for every run: a response cache, a gate with rate limits, a tracer. */
   readonly context?: Context.Context<never> | undefined
@@ -42,7 +42,7 @@ const table = {
 } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a model that answers with runs of a Conductor.
+ * Creates a model that answers with runs of a Conductor.
  *
  * **Details**
  *
@@ -51,11 +51,11 @@ const table = {
  *   retry answers differently, the stream fails; it never continues with another text.
  * - Usage is that of the whole run, including the policy and all workers.
  * - `providerMetadata.divisi` contains the run's id, ending, cost, calls, rounds and workers.
- * - Aborting the call stops the run, and every call of a worker with it.
+ * - Aborting the call stops the run, including all its worker calls.
  * - A run without an answer fails with a {@link ConductorModelError}, which the AI SDK does not retry, because the run
  *   has already retried.
- * - `seed` is passed on to the run. Settings that a Conductor decides itself (temperature, output limit, tools, a
- *   JSON schema) are returned as warnings. Images and other files in the prompt fail the call.
+ * - `seed` is passed to the run. Settings that a Conductor decides itself (temperature, output limit, tools, a JSON
+ *   schema) are reported as warnings. Images and other files in the prompt fail the call.
  *
  * **Example**
  *
@@ -115,7 +115,10 @@ export const conductorModel = (conductor: Conductor["Service"], options: Options
   }
 }
 
-/** A run as a web stream: it starts at once, and stops when the reader cancels or the signal is aborted. */
+/**
+ * Returns a run as a web stream. The run starts immediately, and stops when the reader cancels or the signal is
+ * aborted.
+ */
 const toReadable = (
   parts: Stream.Stream<LanguageModelV4StreamPart, unknown>,
   context: Context.Context<never>,
@@ -129,7 +132,7 @@ const toReadable = (
       fiber = Effect.runForkWith(context)(told, { signal })
       fiber.addObserver((exit) => {
         if (signal?.aborted) return controller.error(signal.reason)
-        // Without a signal only the reader interrupts, and it has closed the stream by then.
+        // Without a signal, only the reader can interrupt, and the stream is then already closed.
         if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return
         if (Exit.isFailure(exit)) for (const part of Answer.broken(Cause.squash(exit.cause))) controller.enqueue(part)
         controller.close()

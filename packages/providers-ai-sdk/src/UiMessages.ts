@@ -1,6 +1,6 @@
 /**
- * Converts runs to the AI SDK's UI message stream, so that `useChat` shows a team (plan and steps as data parts, tools,
- * and the answer as text), and messages of `useChat` to a question.
+ * Converts runs to the AI SDK's UI message stream, so that `useChat` can display a team (plan and steps as data parts,
+ * tools, and the answer as text), and converts `useChat` messages to a question.
  */
 import { Options as Tables } from "@divisi/core"
 import type { Content, ContentPart, Message } from "@divisi/core/Message"
@@ -12,7 +12,7 @@ import type { UIMessage, UIMessageChunk } from "ai"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A plan in the form of a message's `data-plan` part. */
+/** The content of a message's `data-plan` part. */
 export interface PlanData {
   readonly round: number
   readonly policy: string
@@ -23,27 +23,27 @@ export interface PlanData {
   }>
 }
 
-/** A step in the form of a message's `data-step` part, which is updated while the step runs. */
+/** The content of a message's `data-step` part, which is updated while the step runs. */
 export interface StepData {
   readonly round: number
   readonly step: number
   readonly worker: string
   readonly state: "running" | "answered" | "failed" | "skipped"
-  /** The answer of the step, or the reason for its failure. */
+  /** The step's answer, or the reason for its failure. */
   readonly text?: string
 }
 
-/** Metadata of a message about its run. */
+/** Message metadata about its run. */
 export interface RunMetadata {
   readonly runId: string
-  /** Present once the run has ended, like the following fields. */
+  /** How the run ended. Like the following fields, set once the run has finished. */
   readonly ending?: string
   readonly costUsd?: number
   readonly calls?: number
   readonly durationMillis?: number
 }
 
-/** The type of a run's message, for `useChat<TeamMessage>()`. */
+/** The message type for a run, for `useChat<TeamMessage>()`. */
 export type TeamMessage = UIMessage<RunMetadata, { plan: PlanData; step: StepData }>
 
 type Chunk = UIMessageChunk<RunMetadata, { plan: PlanData; step: StepData }>
@@ -84,7 +84,7 @@ const textOf = (content: Content): string =>
     ? content
     : content.map((part) => ("text" in part ? part.text : `(${part.type})`)).join("")
 
-/** The part of a message that an event adds or changes. */
+/** Returns the message part that an event adds or updates. */
 const partOf = (event: PageEvent, pool: ReadonlyArray<string>): Chunk | undefined => {
   switch (event.type) {
     case "workflow-proposed":
@@ -105,7 +105,7 @@ const partOf = (event: PageEvent, pool: ReadonlyArray<string>): Chunk | undefine
 }
 
 const toolChunks = (event: PageEvent): ReadonlyArray<Chunk> => {
-  // The team has run the tool itself, and the page does not know it.
+  // The team has already run the tool, and the page has no definition for it.
   const by = { dynamic: true, providerExecuted: true } as const
   if (event.type === "tool-started") {
     const { name } = event
@@ -133,7 +133,7 @@ const endOf = (event: Of<"run-finished">): ReadonlyArray<Chunk> => {
 
 const textId = "answer"
 
-/** Yields the chunks of a UI message stream from the events of a run. Nested runs are not shown. */
+/** Yields UI message stream chunks for the events of a run. Nested runs are not shown. */
 export async function* uiMessageChunks(
   events: AsyncIterable<PageEvent>
 ): AsyncGenerator<UIMessageChunk<RunMetadata, { plan: PlanData; step: StepData }>, void, undefined> {
@@ -174,13 +174,13 @@ const table = {
 } satisfies Tables.ShapeOf<StreamOptions>
 
 /**
- * Runs a question, and returns a `Response` in the AI SDK's UI message stream protocol, for the route of a `useChat`.
+ * Runs a question and returns a `Response` in the AI SDK's UI message stream protocol, for the route used by `useChat`.
  *
  * **Details**
  *
- * The message has a part `data-plan` for each plan, a part `data-step` for each step, which changes while it runs, the
- * tools that were run, and the answer as text; its metadata has the run's id, ending, cost and calls. If the client
- * leaves or presses stop, the run is stopped. Answers of steps are also sent to the page.
+ * The message has a `data-plan` part for each plan, a `data-step` part for each step, which is updated while it runs,
+ * the tools that were run, and the answer as text. Its metadata contains the run's id, ending, cost and calls. If the
+ * client disconnects or stops the answer, the run is stopped. The answers of steps are also sent to the page.
  *
  * **Example**
  *
@@ -210,14 +210,17 @@ const dataUrl = /^data:([\w.+-]+\/[\w.+-]+);base64,(.*)$/s
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-/** A part of a message of a page; `undefined` for what no model is asked: plans, steps, reasoning and tools of before. */
+/**
+ * Converts a part of a page's message; returns `undefined` for parts that are not sent to a model: plans, steps,
+ * reasoning and earlier tools.
+ */
 const contentOf = (part: unknown): ContentPart | undefined => {
   if (!isRecord(part)) return undefined
   const { filename, mediaType, text, type, url } = part
   if (type === "text" && typeof text === "string") return { type: "text", text }
   if (type !== "file" || typeof url !== "string" || typeof mediaType !== "string") return undefined
   const data = dataUrl.exec(url)?.[2]
-  // Vendors fetch an address themselves, so one of this network must not be passed to them.
+  // Vendors fetch URLs themselves, so URLs in the local network must not be passed to them.
   if (data === undefined && !url.startsWith("https://")) return undefined
   const source = data === undefined ? { url } : { data }
   if (mediaType.startsWith("image/")) return { type: "image", mediaType, ...source } as ContentPart
@@ -237,10 +240,11 @@ const messageOf = (message: unknown): ReadonlyArray<Message> => {
 }
 
 /**
- * Returns the question in the messages of a `useChat`: texts, pictures and files. Omits plans, steps and tools of
- * earlier answers, and system messages, which only the server may set. Accepts the `messages` of the request unchanged.
+ * Returns the question in the messages of a `useChat` request, with texts, images and files. Plans, steps and tools
+ * from earlier answers are omitted, as are system messages, which only the server may set. Accepts the request's
+ * `messages` unchanged.
  */
 export const questionOf = (messages: unknown): { readonly messages: Task["messages"] } => ({
-  // A run refuses a question without messages.
+  // A run rejects a question without messages.
   messages: (Array.isArray(messages) ? messages.flatMap(messageOf) : []) as unknown as Task["messages"]
 })

@@ -1,4 +1,4 @@
-/** Any model of the Vercel AI SDK as a Divisi worker, and a Conductor as a model of the AI SDK. */
+/** Any Vercel AI SDK model as a Divisi worker, and a Conductor as an AI SDK model. */
 export * as AiSdkWorker from "./AiSdkWorker.ts"
 export { aiSdk } from "./AiSdkWorker.ts"
 export * as ConductorModel from "./ConductorModel.ts"

@@ -1,4 +1,4 @@
-/** Makes workers from Anthropic's models, through the Messages API. */
+/** Creates workers from Anthropic models, using the Messages API. */
 import type Anthropic from "@anthropic-ai/sdk"
 import { Allowance, Options } from "@divisi/core"
 import { type Limits, type Worker, withDefaults } from "@divisi/core/Worker"
@@ -13,7 +13,10 @@ import { type Body, type Target, toBody } from "./internal/request.ts"
 import { type AnthropicOptions, anthropicShape, type Defaults } from "./options.ts"
 import { priceOf } from "./prices.ts"
 
-/** Sends a body. `messages.create` of the SDK would do the same, and warn of old models on standard error each time. */
+/**
+ * Sends a body. The SDK's `messages.create` would do the same, but writes a warning about old models to stderr on every
+ * call.
+ */
 const send = (client: Anthropic, body: Body, signal: AbortSignal): Promise<Response> =>
   client.post("/v1/messages", { body, signal, stream: true }).asResponse()
 
@@ -33,7 +36,7 @@ const open = async (
   }
 }
 
-/** The output limit if neither the request nor the model defines one. */
+/** Output limit in tokens if neither the request nor the model defines one. */
 const assumedMaxTokens = 32_000
 
 const defaultsOf = ({ maxOutputTokens, reasoning, stopSequences, temperature }: AnthropicOptions): Defaults => ({
@@ -52,7 +55,7 @@ const targetOf = (model: string, options: AnthropicOptions, limits: Limits): Tar
   body: options.body ?? {}
 })
 
-/** How its calls are made, and how they are asked for again. */
+/** Defines how calls are sent and retried. */
 const calls = (
   worker: string,
   options: AnthropicOptions,
@@ -103,19 +106,18 @@ const calls = (
 }
 
 /**
- * Makes a worker from a model of Anthropic, through the Messages API.
+ * Creates a worker from an Anthropic model, using the Messages API.
  *
  * **Details**
  *
- * Its id is `anthropic:<model>`. `reasoning` is converted to the form that the model accepts: an effort with adaptive
- * thinking since Claude 4.6, a budget of thinking tokens before. A setting that the model does not support fails with
- * an `InvalidRequest` that names it: a seed with all models, a temperature with most since 4.7, turning thinking off
- * with some.
+ * Its id is `anthropic:<model>`. `reasoning` is converted to the form that the model supports: an effort with adaptive
+ * thinking since Claude 4.6, a thinking budget in tokens before. An unsupported setting fails with an `InvalidRequest`
+ * that names it: a seed for all models, a temperature for most models since 4.7, and turning thinking off for some.
  *
  * **Gotchas**
  *
  * Anthropic requires an output limit. If neither the request nor `maxOutputTokens` sets one, the model's maximum is
- * sent. Thinking counts toward it.
+ * sent. Thinking counts toward the limit.
  *
  * **Example**
  *
@@ -141,7 +143,7 @@ export const anthropic = (model: string, options: AnthropicOptions = {}): Worker
   const endpoint = Endpoint.make({ worker: id, baseURL, variables: ["ANTHROPIC_BASE_URL"], key, headers, fetch })
   return {
     id,
-    // Anthropic counts batches apart from other calls.
+    // Anthropic has separate rate limits for batches.
     provider: options.provider ?? (isBatch ? "anthropic-batch" : "anthropic"),
     description: options.description,
     instructions: options.instructions,

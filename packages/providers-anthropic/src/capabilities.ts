@@ -1,5 +1,5 @@
 /**
- * Capabilities of Anthropic's models, as data: inputs and outputs, how their thinking is set, supported settings, and
+ * Data about the capabilities of Anthropic's models: inputs and outputs, thinking settings, supported parameters, and
  * limits.
  *
  * For a model that is not in the table, all settings are sent, and Anthropic rejects unsupported ones. Sources: the
@@ -9,18 +9,18 @@
  */
 import type * as Worker from "@divisi/core/Worker"
 
-/** Capabilities of a model. */
+/** The capabilities of a model. */
 export interface Capabilities extends Required<Worker.Capabilities> {
   /**
-   * How its thinking is set: the model decides (`adaptive`, `{ type: "adaptive" }`), within a number of tokens
+   * How thinking is configured: the model decides (`adaptive`, `{ type: "adaptive" }`), it gets a token budget
    * (`budget`, `{ type: "enabled" }`), or either.
    */
   readonly thinking: "adaptive" | "budget" | "either"
-  /** Whether it supports `output_config.effort`. */
+  /** Whether the model supports `output_config.effort`. */
   readonly effort: boolean
-  /** The type of `thinking` that turns it off; `none` for a model that always thinks. */
+  /** The `thinking` type that turns thinking off; `none` for a model that always thinks. */
   readonly off: "disabled" | "between_tools" | "none"
-  /** Whether it supports a temperature other than 1 (never while it thinks). */
+  /** Whether the model supports a temperature other than 1 (never while it thinks). */
   readonly temperature: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Anthropic's list prices, as data: those of the standard tier. A model that is not listed has an unknown price, not a
- * price of 0. Set `pricing` of a worker to override it.
+ * Anthropic's list prices for the standard tier. A model that is not listed has an unknown price, not a price of 0. Set
+ * `pricing` on a worker to override it.
  */
 import type { Pricing } from "@divisi/core/Usage"
 
@@ -9,24 +9,24 @@ export interface Rates {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
   readonly cachedInputPerMillion: number
-  /** The price of tokens that are written to the cache with a five-minute TTL. */
+  /** Price of tokens written to the cache with a five-minute TTL. */
   readonly cacheWritePerMillion: number
-  /** The price of tokens that are written to the cache with a one-hour TTL. */
+  /** Price of tokens written to the cache with a one-hour TTL. */
   readonly hourCacheWritePerMillion: number
 }
 
-/** The price of a model, its source page, and the day on which it was read (ISO date). */
+/** The price of a model, with its source page and the ISO date on which it was read. */
 export interface ListPrice extends Rates {
   readonly model: string
   readonly source: string
   readonly date: string
-  /** Price of every token in a call whose prompt is longer than `aboveTokens`. */
+  /** Price of every token in a call whose prompt has more than `aboveTokens` tokens. */
   readonly longPrompts?: (Rates & { readonly aboveTokens: number }) | undefined
 }
 
 const source = "https://platform.claude.com/docs/en/about-claude/pricing"
 
-/** Anthropic charges 1.25 times the input price for 5 minutes in its cache, and twice that price for an hour. */
+/** Cache writes cost 1.25 times the input price for a TTL of 5 minutes, and twice the input price for one hour. */
 const rates = (input: number, output: number, cached: number): Rates => ({
   inputPerMillion: input,
   outputPerMillion: output,
@@ -65,7 +65,7 @@ export const prices: ReadonlyArray<ListPrice> = [
 export interface Choice {
   /** The TTL of cache writes. Default: 5 minutes. */
   readonly cacheFor?: "5m" | "1h" | undefined
-  /** Whether to take the price for long prompts, if the model has one. */
+  /** Whether to return the price for long prompts, if the model has one. */
   readonly longPrompts?: boolean | undefined
 }
 

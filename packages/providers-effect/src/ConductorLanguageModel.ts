@@ -1,5 +1,6 @@
 /**
- * A Conductor as a `LanguageModel` of Effect: a program that uses this service can use a team by changing one layer.
+ * Provides a Conductor as Effect's `LanguageModel`: a program that uses this service can use a team by replacing one
+ * layer.
  */
 
 import { AnswerText, Options as Tables } from "@divisi/core"
@@ -16,16 +17,16 @@ import { taskOf } from "./internal/task.ts"
 
 /** Options for a Conductor as a model. */
 export interface Options {
-  /** The model name in responses. Default: `conductor`. */
+  /** Model name in responses. Default: `conductor`. */
   readonly modelId?: string | undefined
-  /** Options for every run, such as a seed, or a ledger that limits all of them together. */
+  /** Options for every run, such as a seed, or a ledger that limits all runs together. */
   readonly run?: Omit<RunOptions, "runId"> | undefined
 }
 
 const table = { modelId: Tables.name, run: Tables.anObject } satisfies Tables.ShapeOf<Options>
 
 /**
- * Makes a model that answers with runs of the `Conductor` in the context.
+ * Creates a model that answers with runs of the `Conductor` in the context.
  *
  * **Details**
  *
@@ -34,9 +35,9 @@ const table = { modelId: Tables.name, run: Tables.anObject } satisfies Tables.Sh
  *   emitted and its retry answers differently, the stream fails.
  * - The finish part contains the usage of the whole run, and `metadata.divisi` contains its id, ending, cost, calls,
  *   rounds and workers.
- * - Interrupting stops the run, and every call of a worker with it.
- * - A toolkit, a schema for the answer and files in the prompt fail with an `InvalidRequestError`; a run without an
- *   answer fails with an `UnknownError`, which is not retried, because the run has already retried.
+ * - Interrupting a call stops the run, including all its worker calls.
+ * - A toolkit, an output schema or files in the prompt fail with an `InvalidRequestError`. A run without an answer
+ *   fails with an `UnknownError`, which is not retried, because the run has already retried.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options = {}
@@ -68,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
 })
 
 /**
- * A Conductor as the `LanguageModel` service.
+ * Provides a Conductor as the `LanguageModel` service.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Makes workers from any Effect `LanguageModel` (`effect/ai`): Effect's providers and custom models.
+ * Creates workers from any Effect `LanguageModel` (`effect/ai`), including Effect's providers and custom models.
  *
- * A `LanguageModel` does not expose its name, prices and settings, so pass them here. A request fails if it has a
- * setting that the adapter does not pass on; no setting is dropped silently.
+ * A `LanguageModel` does not expose its name, prices and settings, so they are passed as options. A request with a
+ * setting that the adapter does not support fails; no setting is dropped silently.
  */
 
 import { Options as Tables } from "@divisi/core"
@@ -35,22 +35,22 @@ import * as Request from "./internal/request.ts"
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * The settings of a request. They exclude the parts that a `LanguageModel` accepts itself: messages, tools and their
- * choice. Defaults of models are excluded, too: `parallelToolCalls` is false if present, `output` is never text.
+ * The settings of a request, without those that a `LanguageModel` accepts itself: messages, tools and tool choice.
+ * Model defaults are excluded too: `parallelToolCalls` is `false` if present, and `output` is never text.
  */
 export type Settings = Request.Settings
 
-/** The stream of a model's answer. */
+/** The stream for a model's answer. */
 export type Answer = Stream.Stream<Parts.Part, AiError.AiError>
 
-/** Passes settings on to a model. */
+/** Passes settings to a model. */
 export interface SettingsAdapter {
   /**
-   * The settings that `apply` supports. A request with any other setting fails. Without `seed`, requests have no seed;
+   * The settings supported by `apply`. A request with any other setting fails. Without `seed`, requests have no seed;
    * without `output`, the schema is sent as an instruction.
    */
   readonly names: ReadonlyArray<keyof Settings>
-  /** Runs an answer with settings, e.g. by providing the configuration of the model's package to it. */
+  /** Applies settings to an answer, for example by providing the configuration service of the model's package. */
   readonly apply: (settings: Settings, answer: Answer) => Answer
 }
 
@@ -59,7 +59,7 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
   readonly id: string
   readonly description?: string | undefined
   /**
-   * A system prompt that is sent before all other messages. Two workers can be the same model with different
+   * System prompt sent before all other messages, so that two workers can use the same model with different
    * instructions.
    */
   readonly instructions?: string | undefined
@@ -68,14 +68,14 @@ export interface Options extends Pick<Settings, "maxOutputTokens" | "temperature
    * false here, and JSON Schemas if `settings` names `output`. Calls with unsupported content fail.
    */
   readonly capabilities?: Capabilities | undefined
-  /** The key under which rate limits are shared. Default: the id. */
+  /** Workers with the same provider share rate limits. Default: the id. */
   readonly provider?: string | undefined
-  /** The list price. If absent, the price is unknown, not free. */
+  /** The list price. If omitted, the price is unknown, not free. */
   readonly pricing?: Pricing | undefined
   readonly limits?: Limits | undefined
-  /** Passes settings on to the model. Without it, a request with settings fails. */
+  /** Passes settings to the model. If omitted, a request with settings fails. */
   readonly settings?: SettingsAdapter | undefined
-  /** The maximum time without data before and within an answer, in milliseconds. Default: unlimited. */
+  /** Maximum time without data, before or within an answer, in milliseconds. Default: unlimited. */
   readonly timeoutMillis?: number | undefined
   /** Strings that must not appear in errors, such as the API key. Anything that looks like a key is also redacted. */
   readonly secrets?: ReadonlyArray<string | Redacted.Redacted> | undefined
@@ -107,13 +107,13 @@ const table = Tables.table(
 const passes = ({ settings }: Options, name: keyof Settings): boolean => settings?.names.includes(name) === true
 
 /**
- * Makes a worker from a given `LanguageModel`.
+ * Creates a worker from a given `LanguageModel`.
  *
  * **Gotchas**
  *
- * The model sends the request itself. Effect's `FetchHttpClient` follows redirects by default: its headers and the
- * question then go to another server, with a key in any header but `authorization`. Give it
- * `fetchWithoutRedirects()` of `@divisi/provider-kit` as `FetchHttpClient.Fetch`.
+ * The model sends the request itself. Effect's `FetchHttpClient` follows redirects by default, which sends the question
+ * and all headers except `authorization` to another server, including a key in any other header. Provide
+ * `fetchWithoutRedirects()` from `@divisi/provider-kit` as `FetchHttpClient.Fetch`.
  *
  * **Example**
  *
@@ -181,7 +181,7 @@ export const fromLanguageModel = (model: LanguageModel.LanguageModel, options: O
 }
 
 /**
- * Makes a worker from the `LanguageModel` in the context, for example from a provider's layer.
+ * Creates a worker from the `LanguageModel` in the context, for example from a provider's layer.
  *
  * **Example**
  *
@@ -211,7 +211,7 @@ export const make = (options: Options): Effect.Effect<Worker, never, LanguageMod
 
 const noUrl = { _tag: "InvalidRequest", detail: "the URL of an image or a file is not valid" } as const
 
-/** Calls of tools come as the model wrote them: the executor holds them to their schemas, and runs them. */
+/** Runs a request. Tool calls are returned as the model wrote them; the executor validates and runs them. */
 const answerOf = (
   model: LanguageModel.LanguageModel,
   prompt: ReturnType<typeof Request.promptOf>,
@@ -248,13 +248,13 @@ const call = (
     const plain = answerOf(model, prompt, request)
     const answer = passing === undefined ? plain : passing.apply(passed.settings, plain)
     const parts = answer.pipe(
-      // A model that dies of its vendor's events must not end the run.
+      // A defect in the model's event handling must not end the run.
       Stream.catchDefect((defect) => Stream.fail(defect)),
       Stream.mapError(fail),
       Stream.concat(Stream.succeed(Parts.end)),
       Stream.mapAccumEffect(
         () => ModelTurn.startWith(request.tools),
-        // A model that is made by hand may give anything.
+        // A custom model may emit any value.
         (turn, part) => Effect.try({ try: () => Parts.next(turn, part, reading), catch: fail })
       )
     )

@@ -1,4 +1,4 @@
-/** Makes workers from Google's models, through `@google/genai`. */
+/** Creates workers from Google models, using `@google/genai`. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -8,9 +8,9 @@ import { makeWorker } from "@divisi/provider-kit/Gemini"
 import type { GenerateContentConfig } from "@google/genai"
 import { transport } from "./internal/transport.ts"
 
-/** The options of a worker. */
+/** Options for a worker. */
 export interface GenaiOptions extends GeminiOptions {
-  /** Vendor-specific settings that are added to every request, such as `safetySettings` or `cachedContent`. */
+  /** Vendor-specific settings added to every request, such as `safetySettings` or `cachedContent`. */
   readonly config?:
     | Omit<GenerateContentConfig, "abortSignal" | "automaticContinuation" | "automaticFunctionCalling" | "httpOptions">
     | undefined
@@ -19,13 +19,14 @@ export interface GenaiOptions extends GeminiOptions {
 const genaiShape = { ...ProviderOptions.shape, config: Options.anObject } satisfies Options.ShapeOf<GenaiOptions>
 
 /**
- * Makes a worker from a model of Google, through the Gemini API.
+ * Creates a worker from a Google model, using the Gemini API.
  *
  * **Details**
  *
- * Its id is `genai:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
- * A setting that a model does not support (an effort, a budget out of range, no thinking) fails with an
- * `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning parts.
+ * Its id is `genai:<model>`. An effort is converted to a thinking level since Gemini 3, and to Google's equivalent
+ * budget for earlier models. A setting that the model does not support (an effort, a budget out of range, turning
+ * thinking off) fails with an `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning
+ * parts.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** Makes workers from models of Google's former SDK, `@google/generative-ai`, for code that uses it. */
+/** Creates workers from models of Google's former SDK, `@google/generative-ai`, for existing code that uses it. */
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
 import { VendorJson as Json, ProviderOptions } from "@divisi/provider-kit"
@@ -6,10 +6,10 @@ import type { Body, WorkerOptions } from "@divisi/provider-kit/Gemini"
 import { overConnection, withTools } from "@divisi/provider-kit/Gemini"
 import { reasonOf } from "./internal/sdkErrors.ts"
 
-/** The part of the SDK's `GenerativeModel` that a worker needs. */
+/** The part of the SDK's `GenerativeModel` that a worker uses. */
 export interface GenerativeModel {
   readonly apiKey: string
-  /** The name with its prefix, such as `models/gemini-2.5-flash`. */
+  /** Name including the prefix, such as `models/gemini-2.5-flash`. */
   readonly model: string
   readonly generationConfig?: object | undefined
   readonly safetySettings?: ReadonlyArray<unknown> | undefined
@@ -17,7 +17,7 @@ export interface GenerativeModel {
   readonly systemInstruction?: object | undefined
   readonly cachedContent?: object | undefined
   readonly generateContentStream: (
-    // The SDK's own types lack fields that the API has had since, such as `thinkingConfig`.
+    // The SDK's types lack fields that were added to the API later, such as `thinkingConfig`.
     request: never,
     options?: { signal?: AbortSignal }
   ) => Promise<{ readonly stream: AsyncIterable<unknown>; readonly response: Promise<unknown> }>
@@ -27,7 +27,7 @@ const { apiKey: _key, baseURL: _baseURL, fetch: _fetch, headers: _headers, ...mo
 
 const optionsShape: Options.ShapeOf<WorkerOptions> = modelShape
 
-/** The model's settings, with those of a request over them. The SDK would replace each of them as a whole. */
+/** Merges the settings of a request into those of the model. The SDK would replace each object as a whole. */
 const requestOf = (model: GenerativeModel, body: Body): object => {
   const own = Json.items(Json.fields(model.systemInstruction).parts)
   const parts = [...own, ...(body.systemInstruction?.parts ?? [])]
@@ -41,29 +41,31 @@ const requestOf = (model: GenerativeModel, body: Body): object => {
 
 const open = async (model: GenerativeModel, body: Body, signal: AbortSignal) => {
   const { response, stream } = await model.generateContentStream(requestOf(model, body) as never, { signal })
-  // It fails together with the stream, and nothing else awaits it.
+  // It fails together with the stream, and no other code awaits it.
   response.catch(() => undefined)
   return { events: stream }
 }
 
 /**
- * Makes a worker from a `GenerativeModel` of `@google/generative-ai`, Google's former SDK, with the model's settings.
+ * Creates a worker from a `GenerativeModel` of `@google/generative-ai`, Google's former SDK, including the model's
+ * settings.
  *
  * **When to use**
  *
- * Use it if your code already has such a model. New code should use `google` of this package, which needs no SDK, or
- * `@divisi/providers-genai`.
+ * Use it if existing code already has such a model. New code should use `google` from this package, which requires no
+ * SDK, or `@divisi/providers-genai`.
  *
  * **Details**
  *
- * Its id is `generative-ai:<model>`. Key, address, headers and API version are those of the model. Settings of a request
- * win over those of the worker, which win over those of the model; system texts and tools are added to the model's.
+ * Its id is `generative-ai:<model>`. Key, URL, headers and API version are taken from the model. Settings of a request
+ * take precedence over those of the worker, which take precedence over those of the model; system messages and tools
+ * are added to the model's.
  *
  * **Gotchas**
  *
- * The SDK gives no access to its `fetch`. It follows redirects with the key and the prompt, does not pass on the
- * `retry-after` header of a refusal (a `RetryInfo` in the body is read), reads a stream faster than its reader takes it,
- * and fails at comments between events.
+ * The SDK does not expose its `fetch`. It follows redirects with the key and the prompt, discards the `retry-after`
+ * header of an error response (a `RetryInfo` in the body is read), reads a stream without backpressure, and fails on
+ * comments between events.
  *
  * **Example**
  *

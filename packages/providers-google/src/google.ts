@@ -1,4 +1,4 @@
-/** Makes workers from Google's models, through the Gemini API without an SDK. */
+/** Creates workers from Google models, using the Gemini API without an SDK. */
 
 import { Options } from "@divisi/core"
 import type { Worker } from "@divisi/core/Worker"
@@ -7,25 +7,24 @@ import type { GeminiOptions } from "@divisi/provider-kit/Gemini"
 import { makeWorker } from "@divisi/provider-kit/Gemini"
 import { transport } from "./internal/transport.ts"
 
-/** The options of a worker. */
+/** Options for a worker. */
 export interface GoogleOptions extends GeminiOptions {
-  /**
-   * Vendor-specific fields that are added to the body of every request, such as `safetySettings` or `cachedContent`.
-   */
+  /** Vendor-specific fields added to the body of every request, such as `safetySettings` or `cachedContent`. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
 }
 
 const googleShape = { ...ProviderOptions.shape, body: Options.anObject } satisfies Options.ShapeOf<GoogleOptions>
 
 /**
- * Makes a worker from a model of Google, through the Gemini API without an SDK. `@divisi/providers-genai` does the same
+ * Creates a worker from a Google model, using the Gemini API without an SDK. `@divisi/providers-genai` does the same
  * with Google's SDK.
  *
  * **Details**
  *
- * Its id is `google:<model>`. An effort becomes a thinking level since Gemini 3, and Google's own budget for it before.
- * A setting that a model does not support (an effort, a budget out of range, no thinking) fails with an
- * `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning parts.
+ * Its id is `google:<model>`. An effort is converted to a thinking level since Gemini 3, and to Google's equivalent
+ * budget for earlier models. A setting that the model does not support (an effort, a budget out of range, turning
+ * thinking off) fails with an `InvalidRequest` that names it. If reasoning is set, thoughts are emitted as reasoning
+ * parts.
  *
  * **Example**
  *

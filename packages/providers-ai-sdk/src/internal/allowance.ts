@@ -1,4 +1,4 @@
-/** Reads what is left of rate limits from the headers of AI SDK models. */
+/** Reads the remaining rate limits from the response headers of AI SDK models. */
 import { Allowance } from "@divisi/core"
 
 type Kind = "requests" | "tokens"
@@ -13,7 +13,7 @@ const levels = (name: (kind: Kind, what: "limit" | "remaining" | "reset") => str
 }
 
 /**
- * The names of OpenAI and the many that follow it (Groq, xAI, Together, Azure), and of Anthropic.
+ * Header names used by OpenAI and compatible vendors (Groq, xAI, Together, Azure), and by Anthropic.
  *
  * Sources: https://developers.openai.com/api/docs/guides/rate-limits and
  * https://platform.claude.com/docs/en/api/rate-limits.
@@ -23,7 +23,7 @@ const known: ReadonlyArray<Allowance.HeaderNames> = [
   levels((kind, what) => `anthropic-ratelimit-${kind}-${what}`)
 ]
 
-/** The allowance in the headers of an answer, by the given header names or the known ones. */
+/** Returns the allowance in an answer's headers, using the given header names or the known ones. */
 export const allowanceOf = (
   headers: Readonly<Record<string, string>> | undefined,
   names: Allowance.HeaderNames | undefined,

@@ -23,7 +23,7 @@ import { progressOf } from "./progress.ts"
 /** The state of the fold. */
 export interface State {
   readonly answer: AnswerText.AnswerText
-  /** The currently open block. */
+  /** The type of the block that is currently open. */
   readonly open: "reasoning" | "text" | undefined
 }
 
@@ -40,7 +40,7 @@ export interface CallInfo {
 // Errors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The run ended without an answer. */
+/** Raised if the run ended without an answer. */
 export class ConductorModelError extends AISDKError {
   readonly runId: string
   readonly ending: RunEvent.Ending
@@ -76,7 +76,7 @@ const ids = { text: "answer", reasoning: "progress" }
 
 const close = (open: State["open"]): Parts => (open === undefined ? [] : [{ type: `${open}-end`, id: ids[open] }])
 
-/** Appends text of one kind, and opens its block first if need be. */
+/** Appends text of one type, opening a block for it if necessary. */
 const append = (state: State, kind: "reasoning" | "text", delta: string): readonly [State, Parts] => {
   if (delta === "") return [state, []]
   const id = ids[kind]
@@ -96,7 +96,7 @@ export const next = (
   const raw: Parts = call.includesEvents ? [{ type: "raw", rawValue: event }] : []
   const isFirst = before.answer.runId === undefined
   const beginning: Parts = isFirst ? begin(event, call) : []
-  // Once the answer has begun, no progress is put in between.
+  // Once the answer has started, no progress is inserted.
   const line = call.showsProgress && known.open !== "text" ? progressOf(event, answer.runId) : undefined
   const [informed, progress] = append(known, "reasoning", line === undefined ? "" : `${line}\n`)
   const [state, words] = append(informed, "text", text)

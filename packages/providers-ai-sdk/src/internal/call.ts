@@ -1,10 +1,10 @@
-/** Warnings for settings of a call that a Conductor does not pass on. */
+/** Creates warnings for call settings that a Conductor does not pass on. */
 import type { LanguageModelV4CallOptions, SharedV4Warning } from "@ai-sdk/provider"
 
 const ofConductor = "a Conductor has it for all its runs: set it with Conductor.make({ worker: { … } })"
 const ofWorkers = "the workers of a run differ in it: set it where a worker is made"
 
-/** The settings that are not passed on, and where to set them instead. */
+/** Settings that are not passed on, with the place where they can be set instead. */
 const settings = {
   maxOutputTokens: ofConductor,
   temperature: ofConductor,
@@ -18,7 +18,7 @@ const settings = {
 
 const unsupported = (feature: string, details: string): SharedV4Warning => ({ type: "unsupported", feature, details })
 
-/** A warning for each setting that has no effect. */
+/** Returns a warning for each setting that has no effect. */
 export const warnings = (call: LanguageModelV4CallOptions): Array<SharedV4Warning> => [
   ...Object.entries(settings).flatMap(([name, details]) => {
     const value = call[name as keyof typeof settings]

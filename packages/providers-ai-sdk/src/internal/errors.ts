@@ -1,12 +1,12 @@
 /**
- * Maps what a model of the AI SDK throws, or puts into its stream, to the reasons of a `WorkerError`. The AI SDK passes
- * on the status, codes and words of every vendor.
+ * Maps errors thrown by an AI SDK model, or emitted in its stream, to the reasons of a `WorkerError`. The AI SDK passes
+ * on the status, codes and message from every vendor.
  */
 import { AISDKError, APICallError } from "@ai-sdk/provider"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Dialects, VendorJson as Json, VendorError } from "@divisi/provider-kit"
 
-/** Why a call failed. */
+/** Returns the reason for a failed call. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
   VendorError.fromThrown(error, (error) => mapped(error, surroundings), true)
 
@@ -17,7 +17,8 @@ const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerE
   if (AISDKError.isInstance(error)) return ofSdk(error, surroundings)
   if (!(error instanceof Error)) return fromStream(error, surroundings)
   const reason = VendorError.fromException(error, surroundings)
-  // About a request the AI SDK has errors of its own. Any other is of a model that cannot read its vendor's events.
+  // The AI SDK has specific errors for invalid requests. Any other error comes from a model that cannot parse its
+  // vendor's events.
   return reason._tag === "InvalidRequest" ? otherShape : reason
 }
 
@@ -44,14 +45,14 @@ const names: Readonly<Record<string, "Malformed" | "Authentication">> = {
   AI_LoadAPIKeyError: "Authentication"
 }
 
-/** The AI SDK's own errors: each is about the response, or else about the request. */
+/** Returns the reason for one of the AI SDK's own errors, which concern either the response or the request. */
 const ofSdk = ({ message, name }: AISDKError, { secrets }: VendorError.Surroundings): WorkerErrorReason => {
   if (name === "AI_JSONParseError") return { _tag: "Malformed", detail: "the response is not JSON" }
-  // Its message contains the schema's complaints and all of the vendor's data.
+  // The message contains all schema errors and all of the vendor's data.
   if (name === "AI_TypeValidationError") return otherShape
   return { _tag: Json.meaning(names, name) ?? "InvalidRequest", detail: VendorError.detail(message, secrets) }
 }
 
-/** A vendor's errors inside a stream are texts or objects of its own. */
+/** Returns the reason for an error within a stream, which is a string or an object in the vendor's format. */
 const fromStream = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
   Dialects.Errors.reasonOfEvent(error, surroundings)

@@ -1,4 +1,4 @@
-/** Turns the parts of a model's stream into those of a worker's answer: one step of a fold, without side effects. */
+/** Converts the parts of a model's stream to those of a worker's answer, as a pure fold. */
 
 import {
   type LanguageModelV4StreamPart,
@@ -13,21 +13,21 @@ import type { Usage } from "@divisi/core/Usage"
 import type { FinishReason, WorkerPart } from "@divisi/core/Worker"
 import { Dialects, VendorJson as Json, ModelTurn, VendorError } from "@divisi/provider-kit"
 
-/** Facts about the call whose stream is read. */
+/** Information about the call whose stream is read. */
 export interface Reading {
-  /** The model that can read its turns again. */
+  /** The model that can read the resulting turns again. */
   readonly model: string
   readonly messages: ReadonlyArray<Message>
-  /** Whether a preference that the model does not support is left out with a notice; it fails the call otherwise. */
+  /** Whether a preference that the model does not support is omitted with a notice instead of failing the call. */
   readonly mayOmit: boolean
 }
 
-/** The end of a stream, as an event. */
+/** The event for the end of a stream. */
 export const end = { type: "end" } as const
 
 const noParts: ReadonlyArray<WorkerPart> = []
 
-/** Takes one part; throws what the model, or this reading of it, reports as an error. */
+/** Processes one part. Throws an error reported by the model or found in the stream. */
 export const next = (
   turn: ModelTurn.ModelTurn,
   part: LanguageModelV4StreamPart | typeof end,
@@ -67,8 +67,8 @@ export const next = (
 }
 
 /**
- * Providers that check their vendor's events report an event of an unknown kind as an error, and read on. Only a known
- * event that they cannot read is a real error.
+ * Whether an error only reports an event of an unknown kind. Providers that validate events emit such errors and
+ * continue. An error about a known event that cannot be parsed is a real one.
  */
 const isUnknownEvent = (error: unknown): boolean => {
   if (!TypeValidationError.isInstance(error)) return false
@@ -94,11 +94,11 @@ const called = (turn: ModelTurn.ModelTurn, part: Part<"tool-call">): ModelTurn.N
   return ModelTurn.call(turn, { id, name, input, metadata })
 }
 
-/** The AI SDK's names of what the caller must get. Everything else says how to answer. */
+/** Matches the AI SDK's names for demands. All other settings are preferences. */
 const demand =
   /^(?:responseFormat|toolChoice|stopSequences|tools?\b|strict|provider-defined tool|.*structuredOutputMode)/
 
-/** The notices of preferences that the model does not support. A demand that it does not support fails. */
+/** Returns notices about preferences that the model does not support. An unsupported demand fails. */
 const warned = (warnings: ReadonlyArray<SharedV4Warning>, { mayOmit }: Reading): ReadonlyArray<WorkerPart> =>
   warnings.flatMap((warning): ReadonlyArray<WorkerPart> => {
     if (warning.type !== "unsupported") return noParts
@@ -115,12 +115,12 @@ const warned = (warnings: ReadonlyArray<SharedV4Warning>, { mayOmit }: Reading):
 
 const finished = (turn: ModelTurn.ModelTurn, part: Part<"finish">, { messages, model }: Reading): ModelTurn.Next => {
   const { raw, unified } = Json.fields(part.finishReason)
-  // The AI SDK takes words that it does not know for "other", or for an error without the word, and a pause for an end.
+  // The AI SDK maps unknown finish reasons to "other", or to an error if there is none, and treats a pause as an end.
   const isPaused = raw === "pause_turn"
   const end = typeof raw === "string" && raw !== "" ? Dialects.Endings.ending(raw, "finish reason") : undefined
   const isKnown = unified !== "other" && unified !== "error"
   if (end?.type === "failed" && !isKnown) throw new VendorError.Failure(end.failure)
-  // Providers report this at the end of a stream whose vendor never said that the answer was complete.
+  // Providers report this at the end of a stream if the vendor never marked the answer as complete.
   const isCut = unified === "error" || unified === "interrupted" || (unified === "other" && raw === undefined)
   return ModelTurn.finish(turn, {
     reason: isCut
@@ -139,7 +139,10 @@ const reasons: Readonly<Record<string, FinishReason>> = {
   "tool-calls": "tool-calls"
 }
 
-/** `undefined` if the vendor did not report it. Some providers then report 0, which no prompt or text can use. */
+/**
+ * Returns the usage; `undefined` if the vendor did not report it. Some providers then report 0, which is impossible for
+ * a prompt or text.
+ */
 const usageOf = (usage: LanguageModelV4Usage, hasWritten: boolean): Usage | undefined => {
   const input = Json.fields(Json.fields(usage).inputTokens)
   const output = Json.fields(Json.fields(usage).outputTokens)

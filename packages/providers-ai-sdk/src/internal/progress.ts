@@ -1,6 +1,6 @@
-/** The progress of a run, in lines for people. */
+/** Formats the progress of a run as lines of text. */
 import { EventLine, type RunEvent } from "@divisi/core"
 
-/** The line of an event; `undefined` for minor events and those of nested runs. */
+/** Returns the line for an event; `undefined` for minor events and those of nested runs. */
 export const progressOf = (event: RunEvent.RunEvent, runId: string | undefined): string | undefined =>
   event.runId === runId ? EventLine.of(event) : undefined

@@ -1,4 +1,4 @@
-/** A conversation as a prompt of the AI SDK. */
+/** Converts a conversation to an AI SDK prompt. */
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Message,
@@ -11,10 +11,10 @@ import { defined } from "@divisi/core/Fields"
 import * as Message from "@divisi/core/Message"
 import { ModelTurn } from "@divisi/provider-kit"
 
-/** The model that a conversation is converted for. */
+/** The model for which a conversation is converted. */
 export interface Target {
   readonly version: "v3" | "v4"
-  /** The model that can read its turns again. */
+  /** The model that can read the resulting turns again. */
   readonly model: string
 }
 
@@ -26,10 +26,10 @@ type Said = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][nu
 
 type Seen = Message.ImagePart | Message.FilePart
 
-/** The media type of a URL is unknown; a file is usually a PDF. */
+/** Returns the media type. That of a URL is unknown; files are assumed to be PDFs. */
 const mediaTypeOf = (part: Seen): string => part.mediaType ?? (part.type === "image" ? "image/*" : "application/pdf")
 
-/** Version 3 has the data itself where version 4 says what it is. */
+/** Returns file data. Version 3 contains the data directly, version 4 adds their type. */
 const dataOf = (part: Seen, { version }: Target): LanguageModelV4FilePart["data"] => {
   const data = "url" in part ? { type: "url", url: new URL(part.url) } : { type: "data", data: part.data }
   const old = data.type === "url" ? data.url : data.data
@@ -51,7 +51,7 @@ const partsOf = (content: Message.Content, target: Target): Array<LanguageModelV
 // Tools
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A value that is not an object is stored under the AI SDK's name for it. */
+/** Returns tool call input. A value other than an object is stored under the AI SDK's name for it. */
 const saidOf = (part: ModelTurn.Said): Said => {
   const providerOptions = part.metadata as SharedV4ProviderOptions | undefined
   if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, providerOptions })
@@ -60,17 +60,22 @@ const saidOf = (part: ModelTurn.Said): Said => {
   return defined({ type: "tool-call", toolCallId: call.id, toolName: call.name, input, providerOptions })
 }
 
-/** Pictures of results follow in a turn of the user: some models would write their bytes down as text. */
+/**
+ * Returns the images in tool results, which follow in a user turn, because some models would write their bytes as text.
+ */
 const seenOf = ({ content }: Message.ToolMessage, target: Target): ReadonlyArray<LanguageModelV4FilePart> =>
   partsOf(content, target).flatMap((part) => (part.type === "file" ? [part] : []))
 
-/** Of the forms that the AI SDK has for a failure, some models say nothing but the words. */
+/**
+ * Returns the output of a tool. Some models include only the text of the AI SDK's error formats, so the text states the
+ * failure.
+ */
 const outputOf = ({ content, isError }: Message.ToolMessage): LanguageModelV4ToolResultOutput => {
   const value = Message.text(content)
   return isError === true ? { type: "error-json", value: { error: value } } : { type: "text", value }
 }
 
-/** The results of tools that follow each other are one turn. */
+/** Converts consecutive tool results to one turn. */
 const resultsOf = (results: ReadonlyArray<Message.ToolMessage>, target: Target): LanguageModelV4Prompt => {
   const seen = results.flatMap((result) => seenOf(result, target))
   const content = results.map((result) => ({
@@ -94,6 +99,6 @@ const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, target: 
   return { role: "system", content: message.content }
 }
 
-/** The turns of a conversation. */
+/** Returns the turns for a conversation. */
 export const promptOf = (messages: ReadonlyArray<Message.Message>, target: Target): LanguageModelV4Prompt =>
   ModelTurn.turns(messages).flatMap((turn) => ("role" in turn ? [turnOf(turn, target)] : resultsOf(turn, target)))

@@ -1,4 +1,7 @@
-/** Turns a worker's request into call options of an AI SDK model. Pure: a setting that cannot be sent is a failure. */
+/**
+ * Converts a worker's request to call options for an AI SDK model, as a pure function. Fails for a setting that cannot
+ * be sent.
+ */
 
 import type {
   LanguageModelV4CallOptions,
@@ -13,7 +16,7 @@ import { Dialects } from "@divisi/provider-kit"
 import * as Result from "effect/Result"
 import { promptOf, type Target } from "./prompt.ts"
 
-/** The worker's defaults for each request. */
+/** The worker's defaults for requests. */
 export interface Defaults {
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
@@ -24,14 +27,16 @@ export interface Defaults {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Merges the options of each vendor. */
+/** Merges the provider options of each vendor. */
 const merged = (left: SharedV4ProviderOptions | undefined, right: SharedV4ProviderOptions | undefined) => {
   if (left === undefined || right === undefined) return left ?? right
   const vendors = Object.keys({ ...left, ...right })
   return Object.fromEntries(vendors.map((vendor) => [vendor, { ...left[vendor], ...right[vendor] }]))
 }
 
-/** Takes a notice of a preference that is mapped or left out; absent where one that cannot be sent is refused. */
+/**
+ * Called with a notice about a preference that is mapped or omitted; undefined if unsupported preferences are rejected.
+ */
 type Omit = ((notice: string) => void) | undefined
 
 type Sent = Pick<LanguageModelV4CallOptions, "reasoning" | "providerOptions">
@@ -44,7 +49,7 @@ const reasoningOf = (
 ): Result.Result<Sent, WorkerErrorReason> => {
   const own = reasoning === undefined ? undefined : reasoningOptions?.(reasoning)
   const all = merged(providerOptions, own)
-  // The SDK's types allow no undefined options, here and below.
+  // The SDK's types do not permit undefined options, here and below.
   const sent: Sent = defined({ providerOptions: all })
   if (reasoning === undefined || own !== undefined) return Result.succeed(sent)
   if (version === "v4" && reasoning.type === "effort") return Result.succeed({ ...sent, reasoning: reasoning.effort })
@@ -81,7 +86,7 @@ const formatOf = (output: Tool.OutputFormat | undefined): LanguageModelV4CallOpt
   return defined({ type: "json", name, description, schema })
 }
 
-/** The AI SDK's specification has no such switch. */
+/** The AI SDK's specification has no setting for parallel calls. */
 const parallelOf = (
   { parallelOptions }: Defaults,
   { parallelToolCalls, tools = [] }: WorkerRequest,
@@ -89,7 +94,7 @@ const parallelOf = (
 ): Result.Result<SharedV4ProviderOptions | undefined, WorkerErrorReason> => {
   if (parallelToolCalls === undefined || tools.length === 0) return Result.succeed(undefined)
   const own = parallelOptions?.(parallelToolCalls)
-  // Models can call several tools at once unless it is turned off.
+  // Models can call several tools in parallel unless this is turned off.
   if (own !== undefined || parallelToolCalls) return Result.succeed(own)
   if (omit !== undefined) {
     omit("parallelToolCalls off: the AI SDK does not have this setting: left out")
@@ -103,7 +108,10 @@ const parallelOf = (
 
 const noUrl: WorkerErrorReason = { _tag: "InvalidRequest", detail: "the URL of an image or a file is not valid" }
 
-/** The call options of a request: its settings, then the worker's defaults; what neither sets is not sent. */
+/**
+ * Returns the call options for a request: its settings, then the worker's defaults. Options set by neither are not
+ * sent.
+ */
 export const callOptions = (
   target: Target,
   defaults: Defaults,

@@ -1,4 +1,4 @@
-/** Turns the AI SDK's prompt into a task. A prompt that a task cannot hold fails; no part of it is dropped. */
+/** Converts an AI SDK prompt to a task. Fails for a prompt that a task cannot represent; no part is dropped. */
 
 import { InvalidPromptError, type LanguageModelV4Message, type LanguageModelV4Prompt } from "@ai-sdk/provider"
 import type { Message } from "@divisi/core/Message"
@@ -7,7 +7,10 @@ import * as Arr from "effect/Array"
 
 const invalid = (prompt: LanguageModelV4Prompt, message: string) => new InvalidPromptError({ prompt, message })
 
-/** Turns without text (of reasoning alone) are left out: a worker does not see another's reasoning. */
+/**
+ * Returns a turn. Turns that contain only reasoning are omitted, because a worker does not receive another worker's
+ * reasoning.
+ */
 const turn = (prompt: LanguageModelV4Prompt, { content, role }: LanguageModelV4Message): ReadonlyArray<Message> => {
   if (role === "system") return [{ role, content }]
   if (role === "tool") throw invalid(prompt, "A Conductor does not accept tool results: remove them from the messages.")
@@ -19,7 +22,7 @@ const turn = (prompt: LanguageModelV4Prompt, { content, role }: LanguageModelV4M
   return texts.length === 0 ? [] : [{ role, content: texts.join("\n\n") }]
 }
 
-/** The conversation as a task. */
+/** Returns the conversation as a task. */
 export const taskOf = (prompt: LanguageModelV4Prompt): Task.Task => {
   const messages = prompt.flatMap((message) => turn(prompt, message))
   if (!Arr.isReadonlyArrayNonEmpty(messages) || messages.at(-1)?.role !== "user") {

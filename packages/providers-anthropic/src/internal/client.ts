@@ -5,12 +5,12 @@ import { Endpoint } from "@divisi/provider-kit"
 import type { AnthropicOptions } from "../options.ts"
 import { reasonOfRefused } from "./errors.ts"
 
-/** The longest silence by default. */
+/** Default for the maximum time without data, in milliseconds. */
 export const defaultTimeoutMillis = 600_000
 
 /**
- * Anthropic's limits refill evenly; the token headers describe the limit that is nearest to being reached. Source:
- * https://platform.claude.com/docs/en/api/rate-limits, read in November 2026.
+ * Anthropic's rate limits refill continuously; the token headers describe the limit that is closest to being reached.
+ * Source: https://platform.claude.com/docs/en/api/rate-limits, read in November 2026.
  */
 export const rateLimitHeaders: Allowance.HeaderNames = {
   requests: {
@@ -25,7 +25,7 @@ export const rateLimitHeaders: Allowance.HeaderNames = {
   }
 }
 
-/** A client that neither retries nor logs, and takes no credentials but the key. */
+/** Creates a client that neither retries nor logs, and uses no credentials except the key. */
 export const makeClient = (options: AnthropicOptions, key: string, { baseURL, fetch }: Endpoint.Endpoint): Anthropic =>
   new Anthropic({
     apiKey: key,

@@ -1,4 +1,4 @@
-/** A conversation as turns of the Messages API. */
+/** Converts a conversation to turns of the Messages API. */
 import type {
   ContentBlockParam,
   DocumentBlockParam,
@@ -14,7 +14,7 @@ import * as Base64 from "effect/encoding/Base64"
 import * as Result from "effect/Result"
 import { refused } from "./settings.ts"
 
-/** A turn; the vendor joins turns of one role. */
+/** A turn; the API joins consecutive turns with the same role. */
 export interface Turn {
   readonly role: "user" | "assistant"
   readonly content: Array<ContentBlockParam>
@@ -57,7 +57,7 @@ const document = (file: Message.FilePart): ImageBlockParam | DocumentBlockParam 
     ? picture(file)
     : defined({ type: "document", source: sourceOf(file), title: file.name })
 
-/** The vendor refuses empty texts. */
+/** The API rejects empty texts. */
 const blocksOf = (content: Message.Content) =>
   Message.parts(content).flatMap((part): Array<TextBlockParam | ImageBlockParam | DocumentBlockParam> => {
     if (part.type === "text") return part.text === "" ? [] : [block(part.text)]
@@ -69,8 +69,8 @@ const blocksOf = (content: Message.Content) =>
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns arguments as the object that the vendor accepts. Other values are wrapped under the name in the vendor's
- * documentation.
+ * Returns tool call arguments as the object that the API requires. Other values are wrapped under the name used in the
+ * vendor's documentation.
  */
 const inputOf = (text: string): Json.Fields => {
   if (text.trim() === "") return {}
@@ -88,7 +88,9 @@ const callOf = ({ arguments: text, id, name }: Message.ToolCall): ToolUseBlockPa
   input: inputOf(text)
 })
 
-/** Texts and calls at the places where they stood; `undefined` where these are another turn's. */
+/**
+ * Interleaves texts and calls at their original positions; returns `undefined` if the positions belong to another turn.
+ */
 const placed = (
   message: Message.AssistantMessage,
   blocks: Dialects.Messages.Echo.Echo["blocks"]
@@ -115,7 +117,8 @@ const said = (message: Message.AssistantMessage, model: string): Array<ContentBl
 }
 
 /**
- * Returns a result, and separately the content that the vendor does not accept within a failed one: anything but text.
+ * Returns a tool result, and separately the content that the API does not accept within a failed one: anything but
+ * text.
  */
 const resultOf = ({ callId, content, isError }: Message.ToolMessage): Array<ContentBlockParam> => {
   const failed = isError === true
@@ -141,13 +144,13 @@ const contentOf = (message: Message.Message, model: string): Array<ContentBlockP
   return message.role === "tool" ? resultOf(message) : blocksOf(message.content)
 }
 
-/** The API requires results of calls to come first. */
+/** The API requires tool results to come first in a turn. */
 const resultsFirst = ({ content, role }: Turn): Turn => {
   const isResult = ({ type }: ContentBlockParam) => type === "tool_result"
   return { role, content: [...content.filter(isResult), ...content.filter((one) => !isResult(one))] }
 }
 
-/** The turns of a conversation; throws a `Failure` at what the vendor does not take. */
+/** Converts a conversation to turns. Throws a `Failure` for content that the API does not support. */
 export const turnsOf = (messages: ReadonlyArray<Message.Message>, model: string): Array<Turn> => {
   const turns: Array<Turn> = []
   for (const message of messages) {
@@ -161,7 +164,7 @@ export const turnsOf = (messages: ReadonlyArray<Message.Message>, model: string)
   return turns.map(resultsFirst)
 }
 
-/** Returns the rules of a conversation, regardless of position, as one block. */
+/** Returns all system messages of a conversation, regardless of their position, as one block. */
 export const systemOf = (messages: ReadonlyArray<Message.Message>): Array<TextBlockParam> => {
   const texts = messages
     .filter(isRule)

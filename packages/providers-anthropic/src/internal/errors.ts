@@ -1,13 +1,13 @@
-/** Maps the vendor's refusals, and whatever the SDK throws, to a `WorkerErrorReason`. */
+/** Maps the vendor's error responses and the SDK's exceptions to a `WorkerErrorReason`. */
 import { APIConnectionError, APIConnectionTimeoutError } from "@anthropic-ai/sdk"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import { Dialects, type Endpoint, VendorError } from "@divisi/provider-kit"
 
-/** The reason of an HTTP refusal. */
+/** Returns the reason for an HTTP error response. */
 export const reasonOfRefused = (refused: Endpoint.Refused): WorkerErrorReason =>
   Dialects.Errors.reasonOfRefused(refused, { nowMillis: Date.now() })
 
-/** The reason of a failed call, from what the SDK threw. */
+/** Returns the reason for a call that failed with an SDK exception. */
 export const toReason = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   if (error instanceof APIConnectionTimeoutError) return { _tag: "Timeout", detail: error.message }
   return error instanceof APIConnectionError

@@ -1,4 +1,4 @@
-/** A worker's request as a body of the Messages API. */
+/** Converts a worker's request to the body of a Messages API call. */
 import type {
   ContentBlockParam,
   MessageCreateParamsStreaming,
@@ -14,18 +14,18 @@ import { systemOf, turnsOf } from "./conversation.ts"
 import { checkChoice, type Model, type Settings, settingsOf } from "./settings.ts"
 import { toolsOf } from "./tools.ts"
 
-/** Which part of a prompt the vendor should cache, and for how long. */
+/** Which part of a prompt is cached by the vendor, and for how long. */
 export interface PromptCache {
   readonly prefix: "system" | "conversation" | "none"
   readonly keepFor: "5m" | "1h"
 }
 
-/** The model and settings that a request is converted for. */
+/** The model and settings for which a request is converted. */
 export interface Target extends Model {
-  /** The output limit of requests that set none; the API requires one. */
+  /** Output limit for requests without one; the API requires a limit. */
   readonly maxTokens: number
   readonly promptCache: PromptCache
-  /** Added to every body. */
+  /** Fields added to every body. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
@@ -34,7 +34,7 @@ export type Body = MessageCreateParamsStreaming & Settings
 
 type Markable = Exclude<ContentBlockParam, ThinkingBlockParam | RedactedThinkingBlockParam> | Tool
 
-/** Thinking cannot be marked. */
+/** Whether a block can have a cache marker; thinking cannot. */
 const isMarkable = (block: ContentBlockParam): block is Exclude<Markable, Tool> =>
   block.type !== "thinking" && block.type !== "redacted_thinking"
 
@@ -44,8 +44,8 @@ const mark = (block: Markable | undefined, { keepFor }: PromptCache) => {
 }
 
 /**
- * The cache stores everything up to a marked block: first the tools, then the system text, which many calls share. A
- * later call may share all but the last block of a conversation: the last one is the worker's own.
+ * Returns the prompt with cache markers. The cache stores everything up to a marked block: tools first, then the system
+ * text, which many calls share. Later calls may share all of a conversation except its last block.
  */
 const promptOf = (request: WorkerRequest, target: Target) => {
   const { model, promptCache } = target
@@ -61,8 +61,8 @@ const promptOf = (request: WorkerRequest, target: Target) => {
 }
 
 /**
- * The reasoning of a request. A model that thinks cannot be made to call a tool: if it is made to, and does not always
- * think, the tool is a demand and the reasoning a preference.
+ * Returns the reasoning setting of a request. A thinking model cannot be forced to call a tool. If a call is forced and
+ * the model can turn thinking off, the tool choice is treated as a demand and reasoning as a preference.
  */
 const reasoningOf = ({ reasoning, toolChoice }: WorkerRequest, target: Target): WorkerRequest["reasoning"] => {
   const isForced = toolChoice !== undefined && toolChoice !== "auto" && toolChoice !== "none"
@@ -77,7 +77,7 @@ const bodyOf = (given: WorkerRequest, target: Target): Body => {
   const maxTokens = request.maxOutputTokens ?? target.maxTokens
   const settings = settingsOf(target, request, maxTokens)
   if ((request.tools ?? []).length > 0) checkChoice(target, request.toolChoice, settings)
-  // The SDK's types have no parameter that is undefined.
+  // The SDK's types do not permit undefined parameters.
   return defined({
     model: target.model,
     max_tokens: maxTokens,
@@ -89,7 +89,7 @@ const bodyOf = (given: WorkerRequest, target: Target): Body => {
   })
 }
 
-/** The body of a streamed call, or why the model cannot take this request. */
+/** Returns the body for a streamed call, or the reason why the model does not support the request. */
 export const toBody = (request: WorkerRequest, target: Target): Result.Result<Body, WorkerErrorReason> => {
   try {
     return Result.succeed(bodyOf(request, target))

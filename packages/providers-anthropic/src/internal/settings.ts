@@ -1,4 +1,4 @@
-/** The settings of a request, as a model takes them. */
+/** Converts the settings of a request to those that the model supports. */
 
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema"
 import type { MessageCreateParamsStreaming } from "@anthropic-ai/sdk/resources/messages"
@@ -7,17 +7,17 @@ import type { Reasoning, WorkerRequest } from "@divisi/core/Worker"
 import { Dialects, VendorError } from "@divisi/provider-kit"
 import type { Capabilities } from "../capabilities.ts"
 
-/** The model that a request is converted for. */
+/** The model for which a request is converted. */
 export interface Model {
   readonly model: string
   readonly capabilities: Capabilities
-  /** Replaces or leaves out settings that the model does not have, instead of refusing them. */
+  /** Whether unsupported settings are replaced or omitted instead of failing the request. */
   readonly omitUnsupported: boolean
-  /** Receives the names of fields that were replaced or left out. */
+  /** Called with the name of each field that was replaced or omitted. */
   readonly onNotice?: ((notice: string) => void) | undefined
 }
 
-/** The SDK's types leave out the temperature, which the models that take one still have. */
+/** The SDK's types omit the temperature, which some models still support. */
 export type Settings = Pick<MessageCreateParamsStreaming, "thinking" | "output_config"> & {
   readonly temperature?: number | undefined
 }
@@ -28,7 +28,7 @@ export const refused = (detail: string): VendorError.Failure =>
 
 const nothing: Settings = {}
 
-/** Replaces a setting, by default by nothing, or refuses it. */
+/** Replaces a setting (by default with nothing), or rejects it. */
 export const unsupported = (
   { omitUnsupported, onNotice }: Model,
   detail: string,
@@ -41,13 +41,13 @@ export const unsupported = (
 
 const knownEfforts = ["low", "medium", "high"] as const
 
-/** The fewest tokens that Anthropic takes for thinking. */
+/** Anthropic's minimum thinking budget, in tokens. */
 const leastBudget = 1024
 
 const enabled = (tokens: number | undefined): Settings =>
   tokens === undefined ? nothing : { thinking: { type: "enabled", budget_tokens: tokens } }
 
-/** An effort as a model takes it that has efforts. */
+/** Converts an effort to one that the model supports. */
 const withEffort = ({ capabilities }: Model, effort: (typeof knownEfforts)[number]): Settings => {
   const output_config = { effort }
   return capabilities.thinking === "budget"
@@ -110,25 +110,28 @@ const reasoningOf = (target: Model, reasoning: Reasoning | undefined, maxTokens:
   }
 }
 
-/** 1 is every model's default, so it is not sent; thinking allows no other temperature. */
+/**
+ * Returns the temperature. 1 is the default for all models, so it is not sent; no other value is allowed while
+ * thinking.
+ */
 const temperatureOf = (target: Model, temperature: number | undefined, thinks: boolean): Settings => {
   if (temperature === undefined || temperature === 1) return nothing
   if (!target.capabilities.temperature) {
     return unsupported(target, `temperature: ${target.model} accepts only its default, 1`)
   }
   if (thinks) return unsupported(target, `temperature: ${target.model} accepts one only if reasoning is off`)
-  // OpenAI's go up to 2.
+  // OpenAI's range extends to 2.
   if (temperature > 1) return unsupported(target, `temperature: ${target.model} accepts at most 1, its default`)
   return { temperature }
 }
 
-/** Whether a schema has objects with properties that it does not name, which the vendor's JSON cannot have. */
+/** Whether a schema has objects with arbitrary properties, which the vendor's JSON output does not support. */
 const isOpen = (schema: unknown): boolean =>
   typeof schema === "object" &&
   schema !== null &&
   Object.entries(schema).some(([key, value]) => (key === "additionalProperties" ? value !== false : isOpen(value)))
 
-/** The schema with what the vendor cannot hold an answer to said in its descriptions. */
+/** Moves constraints that the vendor cannot enforce into the schema's descriptions. */
 const loosened = (schema: Tool.JsonSchema): Tool.JsonSchema => {
   if (isOpen(schema))
     throw refused("output json-schema: the Messages API does not support additionalProperties with a schema")
@@ -139,7 +142,7 @@ const loosened = (schema: Tool.JsonSchema): Tool.JsonSchema => {
   }
 }
 
-/** The shape of an answer. It is a demand, which is never left out. */
+/** Returns the output format. It is a demand, so it is never omitted. */
 const formatOf = (target: Model, output: Tool.OutputFormat | undefined): Settings => {
   if (output === undefined || output.type === "text") return nothing
   if (output.type === "json") throw refused("output json: the Messages API returns JSON only with a schema; add one")
@@ -156,7 +159,10 @@ const formatOf = (target: Model, output: Tool.OutputFormat | undefined): Setting
 const thinksIn = ({ capabilities }: Model, { thinking }: Settings): boolean =>
   thinking === undefined ? capabilities.off === "none" : thinking.type === "adaptive" || thinking.type === "enabled"
 
-/** Refuses a forced call, which is a demand, if the model thinks: then it cannot be made to call a tool. */
+/**
+ * Rejects a forced tool call if the model thinks, because Anthropic does not support this combination and the call is a
+ * demand.
+ */
 export const checkChoice = (target: Model, choice: Tool.ToolChoice | undefined, settings: Settings): void => {
   if (choice === undefined || choice === "auto" || choice === "none" || !thinksIn(target, settings)) return
   const forced = choice === "required" ? "required" : `"${choice.name}"`
@@ -168,7 +174,7 @@ export const checkChoice = (target: Model, choice: Tool.ToolChoice | undefined, 
   )
 }
 
-/** The settings of a request; throws a `Failure` at one that the model does not have. */
+/** Returns the settings for a request. Throws a `Failure` for a setting that the model does not support. */
 export const settingsOf = (target: Model, request: WorkerRequest, maxTokens: number): Settings => {
   if (request.seed !== undefined) unsupported(target, "seed: the Messages API does not have this parameter")
   const reasoning = reasoningOf(target, request.reasoning, maxTokens)

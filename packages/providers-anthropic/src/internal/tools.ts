@@ -1,4 +1,4 @@
-/** The tools of a request, as the Messages API takes them. */
+/** Converts the tools of a request to the format of the Messages API. */
 import type { Tool, ToolChoice } from "@anthropic-ai/sdk/resources/messages"
 import type { Tool as CoreTool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -6,7 +6,7 @@ import type { Message } from "@divisi/core/Message"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import { type Model, unsupported } from "./settings.ts"
 
-/** Strict arguments and schemas of answers are one feature of a model. */
+/** Returns the `strict` setting. Strict arguments and output schemas are a single capability of a model. */
 const strictOf = (target: Model, { name, strict }: CoreTool.ToolDefinition): boolean | undefined => {
   if (target.capabilities.jsonSchema || strict !== true) return target.capabilities.jsonSchema ? strict : undefined
   unsupported(target, `tools.${name}.strict: ${target.model} does not enforce a schema for arguments`)
@@ -21,7 +21,7 @@ const toolOf = (tool: CoreTool.ToolDefinition, target: Model): Tool =>
     strict: strictOf(target, tool)
   })
 
-/** The tools that a conversation names, which the vendor wants to be defined. */
+/** Returns the tools mentioned in a conversation, which the API requires to be defined. */
 const namedIn = (messages: ReadonlyArray<Message>): Array<Tool> => {
   const names = messages.flatMap((message) => {
     if (message.role === "tool") return [message.name]
@@ -41,7 +41,8 @@ const choiceOf = ({ parallelToolCalls, toolChoice }: WorkerRequest): ToolChoice 
 }
 
 /**
- * Returns the tools of a request and the choice among them. If only its past has tools, they are named and forbidden.
+ * Returns the tools of a request, and the tool choice. If only earlier turns used tools, they are defined and calls are
+ * disallowed.
  */
 export const toolsOf = (
   request: WorkerRequest,

@@ -1,4 +1,4 @@
-/** Turns the events of a run into the parts of a `LanguageModel`'s stream: one step of a fold. */
+/** Converts the events of a run to the parts of a `LanguageModel` stream, as a pure fold. */
 import { AnswerText, type RunEvent } from "@divisi/core"
 import type { Spend } from "@divisi/core/Usage"
 import type { FinishReason } from "@divisi/core/Worker"
@@ -22,7 +22,7 @@ type Parts = ReadonlyArray<Response.StreamPartEncoded>
 
 const id = "answer"
 
-/** Takes one event of a run; fails when the run has no answer, or one that differs from the emitted text. */
+/** Processes one event of a run. Fails if the run has no answer, or an answer that differs from the emitted text. */
 export const next = (
   before: State,
   event: RunEvent.RunEvent,
@@ -47,7 +47,7 @@ const contradicted = new AiError.InternalProviderError({
   description: "A call failed in the middle of the answer, and its text so far is void: ask again"
 })
 
-/** An error that is not retried: the run has already retried what can be. */
+/** Creates an error that is not retried, because the run has already retried what it can. */
 const failed = ({ detail, ending }: RunEvent.Of<"run-finished">) =>
   new AiError.UnknownError({ description: detail ?? `The run has no answer: ${ending}` })
 
@@ -88,7 +88,7 @@ const finish = ({ answer }: State, event: RunEvent.Of<"run-finished">): Response
   metadata: { divisi: AnswerText.summary(answer, event) }
 })
 
-/** Joins the parts of a successful stream into those of a whole answer. */
+/** Joins the parts of a successful stream into those of a complete answer. */
 export const whole = (parts: Parts): Array<Response.PartEncoded> => {
   const text = parts.map((part) => (part.type === "text-delta" ? part.delta : "")).join("")
   const kept = parts.filter((part) => part.type === "response-metadata" || part.type === "finish")

@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 
 type Tag = WorkerErrorReason["_tag"]
 
-/** The reason when the vendor's status and words do not decide. */
+/** The reason used if the vendor's status and message are not decisive. */
 const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag | undefined } = {
   RateLimitError: "RateLimited",
   QuotaExhaustedError: "Quota",
@@ -21,7 +21,7 @@ const tags: { readonly [Name in AiError.AiErrorReason["_tag"]]?: Tag | undefined
   StructuredOutputError: "Malformed"
 }
 
-/** Reasons of a refusal for which the vendor's status and words are more exact. */
+/** Reasons for which the vendor's status and message are more specific. */
 const vague: ReadonlySet<string> = new Set([
   "InvalidRequestError",
   "InternalProviderError",
@@ -29,7 +29,7 @@ const vague: ReadonlySet<string> = new Set([
   "UnknownError"
 ])
 
-/** Why a call failed. */
+/** Returns the reason for a failed call. */
 export const reasonOf = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason =>
   VendorError.fromThrown(error, (error) => mapped(error, surroundings), true)
 
@@ -38,13 +38,14 @@ const mapped = (error: unknown, surroundings: VendorError.Surroundings): WorkerE
   if (AiError.isAiErrorReason(error)) return fromReason(error, surroundings)
   if (!(error instanceof Error)) return fromPart(error, surroundings)
   const reason = VendorError.fromException(error, surroundings)
-  // About a request Effect has errors of its own. Any other is of a model that cannot read its vendor's events.
+  // Effect has specific errors for invalid requests. Any other error comes from a model that cannot parse its vendor's
+  // events.
   return reason._tag === "InvalidRequest" ? otherShape : reason
 }
 
 const otherShape: WorkerErrorReason = { _tag: "Malformed", detail: "an event does not match this API" }
 
-/** The reason of an error inside a stream. */
+/** Returns the reason for an error within a stream. */
 const fromPart = (error: unknown, surroundings: VendorError.Surroundings): WorkerErrorReason => {
   const said = typeof error === "string" ? error : wordsOf(error)
   return VendorError.fromRefusal({ message: said, codes: JSON.stringify(error) ?? "" }, surroundings)
@@ -54,7 +55,7 @@ const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Sur
   if (reason._tag === "NetworkError") {
     const _tag = reason.reason === "TransportError" ? "Network" : "InvalidRequest"
     const detail = VendorError.detail(reason.description ?? reason.message, surroundings.secrets)
-    // Effect's client keeps what `fetch` failed with, e.g. for a redirect that is not followed.
+    // Effect's client retains the error from `fetch`, for example for a redirect that is not followed.
     return VendorError.fromThrown(reason.cause, () => ({ _tag, detail }))
   }
   const { body, response } = ("http" in reason ? reason.http : undefined) ?? {}
@@ -76,7 +77,7 @@ const fromReason = (reason: AiError.AiErrorReason, surroundings: VendorError.Sur
   }) as WorkerErrorReason
 }
 
-/** The vendor's own message, if the body of its answer has one. */
+/** Returns the vendor's message, if the response body contains one. */
 const saidOf = (reason: AiError.AiErrorReason, body: string | undefined): string => {
   const words = body === undefined ? "" : wordsOf(parsed(body))
   if (words !== "") return words
@@ -93,7 +94,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** The message of a vendor's error: `{ message }`, often inside `{ error }`. */
+/** Returns the message in a vendor's error: `{ message }`, often nested in `{ error }`. */
 const wordsOf = (value: unknown): string => {
   if (typeof value !== "object" || value === null) return ""
   if ("error" in value) return typeof value.error === "string" ? value.error : wordsOf(value.error)

@@ -1,4 +1,4 @@
-/** Turns the parts of a `LanguageModel`'s stream into those of a worker's answer: one step of a fold. */
+/** Converts the parts of a `LanguageModel` stream to those of a worker's answer, as a pure fold. */
 import { defined } from "@divisi/core/Fields"
 import type { Message } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
@@ -7,22 +7,22 @@ import { VendorJson as Json, ModelTurn } from "@divisi/provider-kit"
 import type * as Response from "effect/ai/Response"
 import type { Tools } from "./request.ts"
 
-/** Facts about the call whose stream is read. */
+/** Information about the call whose stream is read. */
 export interface Reading {
-  /** The model that can read its turns again. */
+  /** The model that can read the resulting turns again. */
   readonly model: string
   readonly messages: ReadonlyArray<Message>
 }
 
-/** A part of a model's stream. Calls of tools have their parameters as the model's package read them. */
+/** A part of a model's stream. Tool calls have their parameters as parsed by the model's package. */
 export type Part = Response.StreamPart<Tools, "deferred">
 
-/** The end of a stream, as an event. */
+/** The event for the end of a stream. */
 export const end = { type: "end" } as const
 
 const noParts: ReadonlyArray<WorkerPart> = []
 
-/** Takes one part; throws when the model reports an error or the stream ends too early. */
+/** Processes one part. Throws if the model reports an error or the stream ends too early. */
 export const next = (turn: ModelTurn.ModelTurn, part: Part | typeof end, reading: Reading): ModelTurn.Next => {
   switch (part.type) {
     case "text-start":
@@ -76,7 +76,7 @@ const finished = (
 ): ModelTurn.Next =>
   ModelTurn.finish(turn, { ...reading, reason: Json.meaning(reasons, reason) ?? "other", usage: usageOf(usage) })
 
-/** `undefined` if the model did not report it. */
+/** Returns the usage; `undefined` if the model did not report it. */
 const usageOf = (usage: Response.Usage): Usage | undefined => {
   const input = Json.fields(Json.fields(usage).inputTokens)
   const output = Json.fields(Json.fields(usage).outputTokens)

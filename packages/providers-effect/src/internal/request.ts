@@ -1,4 +1,4 @@
-/** Turns a worker's request into what a `LanguageModel` is asked: a prompt, a toolkit, and settings for its adapter. */
+/** Converts a worker's request to the input of a `LanguageModel`: a prompt, a toolkit, and settings for its adapter. */
 
 import type { Tool as CoreTool } from "@divisi/core"
 import { defined } from "@divisi/core/Fields"
@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect"
 
 type Seen = Message.ImagePart | Message.FilePart
 
-/** The media type of a URL is unknown; a file is usually a PDF. */
+/** Returns the media type. That of a URL is unknown; files are assumed to be PDFs. */
 const mediaTypeOf = (part: Seen): string => part.mediaType ?? (part.type === "image" ? "image/*" : "application/pdf")
 
 const fileOf = (part: Seen): Prompt.FilePartEncoded =>
@@ -30,7 +30,7 @@ const fileOf = (part: Seen): Prompt.FilePartEncoded =>
 const partsOf = (content: Message.Content): ReadonlyArray<Prompt.UserMessagePartEncoded> =>
   Message.parts(content).map((part) => (part.type === "text" ? part : fileOf(part)))
 
-/** A value that is not an object is wrapped under a separate name, since some models accept only objects. */
+/** Returns tool call parameters. A value other than an object is wrapped, because some models accept only objects. */
 const saidOf = (part: ModelTurn.Said): Prompt.AssistantMessagePartEncoded => {
   const options = part.metadata as Prompt.ProviderOptions | undefined
   if (part.type !== "tool-call") return defined({ type: part.type, text: part.text, options })
@@ -38,7 +38,7 @@ const saidOf = (part: ModelTurn.Said): Prompt.AssistantMessagePartEncoded => {
   return defined({ type: "tool-call", id, name, params: ModelTurn.inputOf(part.call, "INVALID_JSON"), options })
 }
 
-/** The result states a failure as text, too, since some models' packages do not pass on `isFailure`. */
+/** Returns a tool result. A failure is also stated as text, because some packages do not pass on `isFailure`. */
 const resultOf = (result: Message.ToolMessage): Prompt.ToolResultPartEncoded => {
   const text = Message.text(result.content)
   const isFailure = result.isError === true
@@ -49,12 +49,15 @@ const resultOf = (result: Message.ToolMessage): Prompt.ToolResultPartEncoded => 
     name: result.name,
     isFailure,
     result: isFailure ? { error: text } : text,
-    // Without it the text would be written as JSON.
+    // Otherwise the text would be encoded as JSON.
     modelOutput: isFailure || text === "" ? undefined : said
   })
 }
 
-/** The results of tools that follow each other are one turn. Their pictures follow: mostly a result is text alone. */
+/**
+ * Converts consecutive tool results to one turn, followed by their images, because most models accept only text within
+ * a result.
+ */
 const resultsOf = (results: ReadonlyArray<Message.ToolMessage>): ReadonlyArray<Prompt.MessageEncoded> => {
   const seen = results.flatMap(({ content }) => partsOf(content).filter(({ type }) => type === "file"))
   const turn: Prompt.MessageEncoded = { role: "tool", content: results.map(resultOf) }
@@ -67,7 +70,7 @@ const turnOf = (message: Exclude<Message.Message, Message.ToolMessage>, model: s
   return { role: "system", content: message.content }
 }
 
-/** Returns the turns of a conversation; throws if the URL of an image or of a file is invalid. */
+/** Converts a conversation to turns. Throws if the URL of an image or file is invalid. */
 export const promptOf = (messages: ReadonlyArray<Message.Message>, model: string): Array<Prompt.MessageEncoded> =>
   ModelTurn.turns(messages).flatMap((turn) => ("role" in turn ? [turnOf(turn, model)] : resultsOf(turn)))
 
@@ -81,13 +84,13 @@ const toolOf = ({ description, input, name, strict }: CoreTool.ToolDefinition) =
 /** Tools in the form that a model receives. */
 export type Tools = Record<string, ReturnType<typeof toolOf>>
 
-/** Tools as a toolkit that runs none of them: the executor does. */
+/** Returns a toolkit whose tools are not run by the model; the executor runs them. */
 const toolkitOf = (tools: ReadonlyArray<CoreTool.ToolDefinition>): Toolkit.WithHandler<Tools> => ({
   tools: Object.fromEntries(tools.map((tool) => [tool.name, toolOf(tool)])),
   handle: () => Effect.die("The executor runs the tools.")
 })
 
-/** The tools of a request, and which of them the model is to use. */
+/** Returns the tools of a request and the tool choice. */
 export const toolsOf = ({ toolChoice = "auto", tools = [] }: WorkerRequest) => ({
   toolkit: toolkitOf(tools),
   toolChoice: typeof toolChoice === "object" ? { tool: toolChoice.name } : toolChoice
@@ -97,13 +100,10 @@ export const toolsOf = ({ toolChoice = "auto", tools = [] }: WorkerRequest) => (
 // Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings that an adapter passes on: the request without the parts that a `LanguageModel` has itself. */
+/** The settings passed on by an adapter: the request without the parts that a `LanguageModel` accepts itself. */
 export type Settings = Omit<WorkerRequest, "messages" | "format" | "tools" | "toolChoice" | "preferences">
 
-/**
- * Returns the settings that a request changes. Defaults of models are excluded: answering in text, and calling several
- * tools at once.
- */
+/** Returns the settings that a request changes. Model defaults are excluded: text output, and parallel tool calls. */
 const settingsOf = (request: WorkerRequest): Settings => {
   const { output, parallelToolCalls, tools = [] } = request
   const { maxOutputTokens, reasoning, seed, stopSequences, temperature } = request
@@ -119,10 +119,10 @@ const settingsOf = (request: WorkerRequest): Settings => {
   })
 }
 
-/** The settings that say how to answer, and not what the caller must get. */
+/** The settings that are preferences (how to answer), as opposed to demands. */
 const preferences: ReadonlySet<string> = new Set(["temperature", "seed", "reasoning", "parallelToolCalls"])
 
-/** The settings that can be passed on, and a notice for each preference that was left out; or a setting that is lost. */
+/** Returns the settings to pass on, with a notice for each omitted preference, or the demand that is not supported. */
 export const passedOf = (
   request: WorkerRequest,
   passes: (name: keyof Settings) => boolean

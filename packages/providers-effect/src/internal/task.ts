@@ -1,4 +1,4 @@
-/** Converts a `LanguageModel` request to a task. Fails on parts that a task cannot hold; no part is dropped. */
+/** Converts a `LanguageModel` request to a task. Fails for parts that a task cannot represent; no part is dropped. */
 import type { Message } from "@divisi/core/Message"
 import * as Task from "@divisi/core/Task"
 import * as Arr from "effect/Array"
@@ -12,7 +12,10 @@ type Read<A> = Result.Result<A, AiError.InvalidRequestError>
 const refuse = (parameter: string, description: string): Read<never> =>
   Result.fail(new AiError.InvalidRequestError({ parameter, description }))
 
-/** A turn's text; none for a turn of reasoning alone, as a worker does not see another's reasoning. */
+/**
+ * Returns the text of a turn. Turns that contain only reasoning are dropped, because a worker does not receive another
+ * worker's reasoning.
+ */
 const turn = (message: Prompt.Message): Read<ReadonlyArray<Message>> => {
   if (message.role === "system") return Result.succeed([{ role: "system", content: message.content }])
   if (message.role === "tool") return refuse("prompt", "a Conductor does not accept tool results")
@@ -22,7 +25,7 @@ const turn = (message: Prompt.Message): Read<ReadonlyArray<Message>> => {
   return Result.succeed(texts.length === 0 ? [] : [{ role: message.role, content: texts.join("\n\n") }])
 }
 
-/** The conversation as a task. */
+/** Returns the conversation as a task. */
 export const taskOf = ({ prompt, responseFormat, tools }: LanguageModel.ProviderOptions): Read<Task.Task> => {
   if (tools.length > 0) return refuse("toolkit", "a Conductor asks its workers and calls no tools")
   if (responseFormat.type === "json") {

@@ -1,16 +1,16 @@
-/** How a body is sent with `fetch` alone. */
+/** Sends requests with `fetch` alone. */
 import { type Body, type Transport, withTools } from "@divisi/provider-kit/Gemini"
 import type { GoogleOptions } from "../google.ts"
 
 const vendor = "https://generativelanguage.googleapis.com"
 
-/** The API's address of a model; those that are tuned have a folder of their own. */
+/** Returns the API's URL for a model; tuned models are in a separate folder. */
 const urlOf = (baseURL: string | undefined, model: string): string => {
   const path = model.includes("/") ? model : `models/${model}`
   return `${baseURL ?? vendor}/v1beta/${path}:streamGenerateContent?alt=sse`
 }
 
-/** The API without an SDK. */
+/** Creates a transport that uses the API without an SDK. */
 export const transport = (model: string, options: GoogleOptions): Transport => ({
   name: "google",
   baseURLs: ["GOOGLE_GEMINI_BASE_URL"],
