@@ -1,5 +1,5 @@
 /**
- * Converts messages to the tokens of a prompt, in the same way as llama.cpp.
+ * Converts messages to prompt tokens in the same way as llama.cpp.
  *
  * A GGUF file contains its chat template in the Jinja language, which this package does not execute. It recognizes the
  * templates in this module and renders them to the same tokens as llama.cpp.
@@ -11,14 +11,14 @@ import type { Tokenizer as EngineTokenizer } from "@divisi/trainer/Engine"
 /** The token that starts the model's turn in {@link lines}. */
 const answerToken = "<|answer|>"
 
-/** The control tokens of {@link lines}: the end of a text and the start of the model's turn. */
+/** The control tokens used by {@link lines}: the end of a text, and the start of the model's turn. */
 export const linesControlTokens: ReadonlyArray<string> = ["<|endoftext|>", answerToken]
 
 const endToken = "<|endoftext|>"
 
 /**
- * The shortest template: the contents of the messages, each followed by a line break, and one token at the start of the
- * answer. Earlier answers are between that token and the end-of-text token.
+ * The shortest template: each message's content followed by a line break, and one token at the start of the answer.
+ * Earlier answers are placed between that token and the end-of-text token.
  */
 export const lines =
   `{% for message in messages %}{% if message['role'] == 'assistant' %}{{ '${answerToken}' + message['content'] + ` +
@@ -49,7 +49,8 @@ const turn = ({ content, role }: PlainMessage): ReadonlyArray<Piece> => [
 
 const known: Readonly<Record<string, Render>> = {
   [lines]: (messages) => [...messages.map(plain).flatMap(line), control(answerToken)],
-  // llama.cpp's bindings begin ChatML with the token that begins texts, which here is the one that ends them.
+  // llama.cpp's bindings start ChatML with the beginning-of-text token, which is the same as the end-of-text token
+  // here.
   [Tokenizer.chatMl]: (messages) => [
     control(endToken),
     ...messages.map(plain).flatMap(turn),
@@ -58,10 +59,10 @@ const known: Readonly<Record<string, Render>> = {
   ]
 }
 
-/** Returns the renderer of a template, or `undefined` if the template is unknown. */
+/** Returns the renderer for a template; `undefined` if the template is unknown. */
 export const renderOf = (template: string): Render | undefined => known[template]
 
-/** The tokens of pieces. Texts that follow each other are one text. */
+/** Converts pieces to tokens. Consecutive texts are encoded as one text. */
 const encode = (tokenizer: Tokenizer.Tokenizer, pieces: ReadonlyArray<Piece>): ReadonlyArray<number> => {
   const tokens: Array<number> = []
   let pending = ""
@@ -80,7 +81,7 @@ const encode = (tokenizer: Tokenizer.Tokenizer, pieces: ReadonlyArray<Piece>): R
   return tokens
 }
 
-/** Converts a tokenizer to the engines' interface. The model's texts end with the tokenizer's end-of-text token. */
+/** Adapts a tokenizer to the engines' interface. The model's texts end with the tokenizer's end-of-text token. */
 export const tokenizerOf = (tokenizer: Tokenizer.Tokenizer, render: Render): EngineTokenizer => ({
   render: (messages) => encode(tokenizer, render(messages)),
   encode: (text) => Tokenizer.encode(tokenizer, text),

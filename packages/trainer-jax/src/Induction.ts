@@ -1,12 +1,12 @@
 /**
- * Initial weights that can already look up text.
+ * Creates initial weights that can already look up text.
  *
  * To look up the text before a word in a list, a transformer needs two attention heads that are useless without each
  * other. One carries the previous word along, and one finds the same word again (the induction heads of Olsson et al.
  * 2022). To find the line that contains a word, it needs a third head, which carries the heading of the line to every
- * word. Small models that are trained from random weights take a very long time until all of these heads emerge. With
- * these heads in the initial weights, they look up correctly after a few dozen steps. All other weights are random as
- * usual, and all weights are trained.
+ * word. Small models trained from random weights take a very long time until all of these heads emerge. With these
+ * heads in the initial weights, lookup works after a few dozen steps. All other weights are random as usual, and all
+ * weights are trained.
  */
 import type { Model } from "@divisi/gguf"
 import { initial } from "./internal/initial.ts"
@@ -15,26 +15,35 @@ import { initial } from "./internal/initial.ts"
 // Settings
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How sharply the first head looks at the token before. */
+/** Sharpness of the first head's attention to the preceding token. */
 const previousSharpness = 1.6
-/** Pairs that turn at least so much tell neighbours apart; the others would only make the head easier to upset. */
+/**
+ * Minimum rotation per position of the pairs that distinguish neighboring tokens; other pairs would only add noise to
+ * the head.
+ */
 const neighbourTurn = 0.03
-/** How sharply the second head looks at the token that is the same. */
+/** Sharpness of the second head's attention to equal tokens. */
 const matchSharpness = 1.5
-/** The strength with which it ignores nearby text, because the word that it looks up was also just written there. */
+/**
+ * Strength with which the second head ignores nearby text, because the word being looked up was also just written
+ * there.
+ */
 const farSharpness = 1.5
-/** How loud the heads speak, as multiples of an embedding. */
+/** Magnitude of the heads' output, as a multiple of an embedding. */
 const carriedScale = 1.5
 const foundScale = 3
-/** Embeddings are louder than other weights, so that what heads say does not drown them. */
+/** Magnitude of embeddings relative to other weights, so that the heads' output does not dominate them. */
 const embeddingScale = 2
-/** Pairs of a head's numbers that are turned by no more than this between neighbours: the others cannot match afar. */
+/**
+ * Maximum rotation per position of the pairs used for matching; pairs that rotate faster cannot match over long
+ * distances.
+ */
 const slowTurn = 1.5e-3
-/** How sharply the third head looks at the heading before. */
+/** Sharpness of the third head's attention to the preceding heading. */
 const headingSharpness = 2
-/** Pairs that turn so much tell a line's own heading from that of the line before. */
+/** Range of rotations that distinguish the heading of the current line from that of the previous line. */
 const headingTurns = { from: 5e-3, to: 0.05 }
-/** Pairs with this many turns separate nearby positions, within some dozen tokens, from distant ones. */
+/** Range of rotations that distinguish nearby positions, within a few dozen tokens, from distant ones. */
 const nearTurns = { from: 5e-3, to: 0.2 }
 
 const defaultTheta = 10_000
@@ -43,7 +52,7 @@ const defaultTheta = 10_000
 // Linear algebra
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes rows orthonormal, one after another (Gram and Schmidt). */
+/** Makes rows orthonormal, one after another (Gram-Schmidt). */
 const orthonormal = (rows: ReadonlyArray<Float32Array>): ReadonlyArray<Float32Array> => {
   const done: Array<Float32Array> = []
   for (const row of rows) {
@@ -65,20 +74,20 @@ const orthonormal = (rows: ReadonlyArray<Float32Array>): ReadonlyArray<Float32Ar
 const layer = (index: number, name: string) => `model.layers.${index}.self_attn.${name}_proj.weight`
 
 /**
- * Weights from a seed for a model with at least two layers and two heads, as many key and value heads as query heads,
- * and embeddings that are also its output layer.
+ * Creates weights from a seed, for a model with at least two layers and two heads, equal numbers of query heads and
+ * key-value heads, and embeddings that also serve as the output layer.
  *
  * **Details**
  *
- * Of the hidden state's `D` numbers, the first is the same for all tokens, so that heads can attend by position alone;
- * the second marks headings. The last `headSize` numbers receive the previous word, and the `headSize` numbers before
- * them receive the heading.
+ * Of the hidden state's `D` numbers, the first is the same for all tokens, so that heads can attend by position alone,
+ * and the second marks headings. The last `headSize` numbers hold the previous word, and the `headSize` numbers before
+ * them hold the heading.
  *
  * `headings` are the tokens that can start a line. Without headings, words can be looked up, but not their lines.
  *
  * **Gotchas**
  *
- * Matching over long distances needs low rotary frequencies: set the config's `ropeTheta` to 1e6 or more.
+ * Matching over long distances requires low rotary frequencies, so set `ropeTheta` in the config to 1e6 or more.
  *
  * **Example**
  *
@@ -126,14 +135,14 @@ export const tensors = (
     }
   }
 
-  // Embeddings: a constant, a mark of headings, the word, and two places that are empty.
+  // Embeddings: a constant, a heading mark, the word, and two empty regions.
   const embedding = matrix("model.embed_tokens.weight")
   const spread = embeddingScale * 0.02 * Math.sqrt(768 / width_D)
   const [constant, mark, firstOfWord] = [0, 1, 2]
   const placeOfHeading = width_D - 2 * head_d
   const placeBefore = width_D - head_d
-  // All are as loud as each other: the norm before a head would make the constant of a quiet word a loud one, and the
-  // head that seeks a position would look at quiet words instead.
+  // All embeddings have the same magnitude. Otherwise the norm before a head would enlarge the constant of a small
+  // embedding, and the head that attends by position would attend to such words instead.
   const loudness = spread * Math.sqrt(placeOfHeading - firstOfWord)
   const isHeading = new Set(headings)
   for (let token = 0; token < config.vocabularySize; token++) {
@@ -163,14 +172,14 @@ export const tensors = (
     output.clear(width_D, 2 * head_d)
   }
 
-  // Layer 0, head 0: looks at the position before, carries the shadow of the word there to an empty place.
+  // Layer 0, head 0: attends to the previous position and copies the projection of its word to an empty region.
   for (const [pair, turn] of turns.entries()) {
     if (turn < neighbourTurn) continue
     first.query.set(pair, constant, previousSharpness * Math.cos(turn))
     first.query.set(pair + half, constant, -previousSharpness * Math.sin(turn))
     first.key.set(pair, constant, previousSharpness)
   }
-  // Layer 0, head 1: looks at the nearest heading, carries its shadow to the other empty place.
+  // Layer 0, head 1: attends to the nearest heading and copies its projection to the other empty region.
   for (const [pair, turn] of turns.entries()) {
     if (turn < headingTurns.from || turn > headingTurns.to) continue
     first.query.set(head_d + pair, constant, headingSharpness)
@@ -183,7 +192,8 @@ export const tensors = (
     }
   }
 
-  // Layer 1, both heads: look where the word is the one that was before here, and say what was before there, or over it.
+  // Layer 1, both heads: attend to positions whose word equals the previous word, and output the word or the heading
+  // stored there.
   const slow = turns.flatMap((turn, pair) => (turn < slowTurn ? [pair] : []))
   for (const [head, place] of [placeBefore, placeOfHeading].entries()) {
     const from = head * head_d

@@ -1,8 +1,8 @@
 /**
- * The embedded engine: a small transformer that is trained and sampled in this process with jax-js.
+ * The embedded engine: trains and samples a small transformer in this process with jax-js.
  *
- * Group-based reinforcement learning uses many completions per prompt, so the prompt is computed once for all of them.
- * All computations are in F32 and in a fixed order, so equal calls give bitwise equal results.
+ * Group-based reinforcement learning uses many completions per prompt, so each prompt is computed once for all of them.
+ * All computations are in F32 and in a fixed order, so equal calls give bitwise identical results.
  */
 import fs from "node:fs/promises"
 import os from "node:os"
@@ -31,44 +31,44 @@ export interface New {
   /** Dimensions of a model with the `llama` architecture. */
   readonly config: Model.Config
   readonly tokenizer: Tokenizer.Tokenizer
-  /** The seed of the initial weights. Default: 0. */
+  /** Seed for the initial weights. Default: 0. */
   readonly seed?: number | undefined
-  /** The initial weights, by their names in Hugging Face's layout. Default: random weights. */
+  /** Initial weights, keyed by their names in Hugging Face's layout. Default: random weights. */
   readonly tensors?: Model.DenseModel["tensors"] | undefined
 }
 
-/** A model in a file, for further training. */
+/** A model loaded from a file for further training. */
 export interface Existing {
-  /** The path of a GGUF file from this engine or from `Model.write`. */
+  /** Path of a GGUF file written by this engine or by `Model.write`. */
   readonly from: string
 }
 
-/** Training settings. */
+/** Settings for training and sampling. */
 export interface Settings {
-  /** Renders messages to a prompt, if the tokenizer's template is not one of `ChatTemplate`. */
+  /** Renders messages to a prompt. Required if the tokenizer's template is not one of those in `ChatTemplate`. */
   readonly render?: ChatTemplate.Render | undefined
-  /** The model's display name. */
+  /** Display name of the model. */
   readonly name?: string | undefined
-  /** The number of compute threads. It does not affect results. Default: the number of processors, at most 4. */
+  /** Number of compute threads, which does not affect results. Defaults to the number of processors, capped at 4. */
   readonly threads?: number | undefined
   /**
-   * The sampler. `"embedded"`, the default, is this engine itself: its tokens are bit-identical regardless of how
-   * requests arrive. `"llamacpp"` uses llama.cpp, whose rounding depends on the other requests in the batch. It
+   * The sampler. `"embedded"`, the default, uses this engine: its tokens are bitwise identical regardless of how
+   * requests arrive. `"llamacpp"` uses llama.cpp, whose rounding depends on the other requests in the batch, and
    * requires `@divisi/policy-llamacpp`.
    */
   readonly sampling?: "embedded" | "llamacpp" | undefined
-  /** The number of completions that llama.cpp samples concurrently. Default: 16. */
+  /** Number of completions that llama.cpp samples concurrently. Default: 16. */
   readonly sequences?: number | undefined
   /**
-   * The approximate memory of a pass, in bytes. Larger requests are split into several passes. A thread computes one
-   * pass at a time and never uses much more than three times this amount. Default: 0.5 GB.
+   * Approximate memory per pass, in bytes. Larger requests are split into several passes. A thread computes one pass at
+   * a time and rarely uses much more than three times this amount. Default: 0.5 GB.
    */
   readonly memoryBytes?: number | undefined
-  /** The number of completions of a prompt that are computed together. Default: 16. */
+  /** Number of completions of one prompt that are computed together. Default: 16. */
   readonly completionsPerPass?: number | undefined
 }
 
-/** The model to train, and the training settings. */
+/** The model to train, and the settings for training and sampling. */
 export type Options = Settings & (New | Existing)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ const renderOf = (tokenizer: Tokenizer.Tokenizer, render: ChatTemplate.Render | 
   )
 }
 
-/** The model to begin with. */
+/** Loads or creates the initial model. */
 const modelOf = (options: Options): Effect.Effect<Model.DenseModel, Engine.EngineError> => {
   if ("from" in options) {
     return Effect.mapError(Model.read(options.from), (cause) => Problem.errorOf("open", cause))
@@ -103,7 +103,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true }))
 )
 
-/** Larger passes are not faster, and would have more sizes, each of which has to be compiled. */
+/** Maximum number of tokens per pass. Larger passes are not faster, and would require more shapes to be compiled. */
 const tokensPerPass = 1024
 
 /**
@@ -111,13 +111,13 @@ const tokensPerPass = 1024
  *
  * **Details**
  *
- * All operations on the weights run in sequence, in the order of the calls; samplers run concurrently. A computation in
+ * Operations on the weights run one at a time, in the order of the calls; samplers run concurrently. A computation in
  * progress finishes before an interruption takes effect.
  *
  * **Gotchas**
  *
- * Pass all data of a prompt in one call, and request all completions of a prompt in one request, so that they share its
- * computation. Each new batch size is compiled first, which takes a second or more.
+ * Pass all data for a prompt in one call, and request all completions of a prompt in one request, so that they share
+ * its computation. Each new batch size must be compiled first, which takes a second or more.
  *
  * **Example**
  *

@@ -1,8 +1,8 @@
 /**
- * Trains a reader of `@divisi/gguf` on labeled texts, with jax-js on WebAssembly in this thread.
+ * Trains a reader from `@divisi/gguf` on labeled texts, with jax-js on WebAssembly in the current thread.
  *
- * Texts of a batch are padded to one length. The compiled program takes the embedded words and returns their gradient,
- * so that only the rows of occurring words are updated. The optimizer is the engine's AdamW.
+ * The texts in a batch are padded to the same length. The compiled program takes word embeddings and returns their
+ * gradient, so that only the rows of words in the batch are updated. The optimizer is the engine's AdamW.
  */
 import { Options } from "@divisi/core"
 import { Reader, Tensor } from "@divisi/gguf"
@@ -17,29 +17,31 @@ import * as Optimizer from "./internal/optimizer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The subject that a word refers to, and the statement it makes about that subject. */
+/** The subject that a word refers to, and the statement it makes about the subject. */
 export interface Label {
-  /** An index into `Reader.marks`. */
+  /** Index into `Reader.marks`. */
   readonly mark: number
   readonly subjects: ReadonlyArray<number>
 }
 
-/** A text with its labels. Unlabeled properties are not trained. */
+/** A text with its labels. Properties without a label are not trained. */
 export interface Example {
   readonly words: ReadonlyArray<string>
-  /** For each word, whether only its vector is used, as for a word with unknown pieces. Default: for no word. */
+  /**
+   * For each word, whether only its vector is used, as for a word with unknown pieces. Default: `false` for all words.
+   */
   readonly isUnspelt?: ReadonlyArray<boolean> | undefined
-  /** The label of each word. */
+  /** The label for each word. */
   readonly said?: ReadonlyArray<Label | undefined> | undefined
-  /** Which of `Reader.flags` are true. */
+  /** For each of `Reader.flags`, whether it applies to the text. */
   readonly flags?: ReadonlyArray<boolean> | undefined
   /** The subject that a question is about. */
   readonly about?: number | undefined
-  /** Whether a part of a question refers to the answer of an earlier one. */
+  /** Whether a part of a question refers to the answer of an earlier part. */
   readonly refers?: boolean | undefined
 }
 
-/** The state of a training: weights and optimizer moments. */
+/** The state of a training run: weights and optimizer moments. */
 export interface Training {
   readonly weights: Reader.Weights
   readonly first: Reader.Weights
@@ -47,7 +49,10 @@ export interface Training {
   steps: number
 }
 
-/** The dimensions of every batch: the number of texts, and the number of words to which each is padded or truncated. */
+/**
+ * The dimensions of every batch: the number of texts, and the number of words to which each text is padded or
+ * truncated.
+ */
 export interface Shape {
   readonly texts: number
   readonly words: number
@@ -58,7 +63,7 @@ const headSize = width / heads
 const buckets = 2 * distance + 1
 const unseen = -1e9
 
-/** All but the embedding, in the order of a program's arrays. */
+/** All weights except the embeddings, in the order of a program's arrays. */
 const order = Object.keys(Reader.shapes).filter((name) => name !== "embedding")
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -78,7 +83,7 @@ const deviation = (name: string, shape: ReadonlyArray<number>): number => {
 }
 
 /**
- * The initial distance from a word that each head looks at: statements about a subject are near it, and mostly before
+ * The initial range of distances at which each head attends: statements about a subject are near it, and mostly before
  * it.
  */
 const windows: ReadonlyArray<readonly [from: number, to: number]> = [
@@ -97,7 +102,7 @@ const firstDistances = (numbers: Float32Array): Float32Array =>
 const zeros = (): Reader.Weights =>
   Object.fromEntries(Object.entries(Reader.shapes).map(([name, shape]) => [name, new Float32Array(Tensor.size(shape))]))
 
-/** Creates the state of a new training, with optional word vectors. */
+/** Creates the state for a new training run, optionally with word vectors. */
 export const begin = (seed: number, vectors?: Reader.Vectors): Training => {
   const normal = normals(seed)
   const weights = Object.fromEntries(
@@ -126,7 +131,7 @@ const norm = (jax: Library, input: Jax.Array, weight: Jax.Array): Jax.Array => {
   return input.ref.mul(jax.numpy.reciprocal(jax.numpy.sqrt(squares.add(1e-5)))).mul(weight.ref)
 }
 
-/** The states after the last layer, `[N * L, D]`. */
+/** Returns the hidden states after the last layer, `[N * L, D]`. */
 const hidden = (
   jax: Library,
   weight: (name: string) => Jax.Array,
@@ -159,7 +164,7 @@ const hidden = (
   return norm(jax, states, weight("norm"))
 }
 
-/** The sum over rows of the weighted cross-entropy of classes. */
+/** Returns the weighted cross-entropy over classes, summed over rows. */
 const crossEntropy = (jax: Library, logits: Jax.Array, targets: Jax.Array): Jax.Array => {
   const np = jax.numpy
   const largest = jax.lax.stopGradient(np.max(logits.ref, -1, { keepdims: true })) as Jax.Array
@@ -168,7 +173,7 @@ const crossEntropy = (jax: Library, logits: Jax.Array, targets: Jax.Array): Jax.
   return centred.sub(total).mul(targets.ref).sum().neg()
 }
 
-/** The sum of weighted cross-entropies of yes and no. */
+/** Returns the sum of weighted binary cross-entropies. */
 const binary = (jax: Library, logits: Jax.Array, targets: Jax.Array, weights: Jax.Array): Jax.Array => {
   const np = jax.numpy
   const bounded = np.minimum(np.maximum(logits, -30), 30) as Jax.Array
@@ -176,13 +181,13 @@ const binary = (jax: Library, logits: Jax.Array, targets: Jax.Array, weights: Ja
   return softened.sub(bounded.mul(targets.ref)).mul(weights.ref).sum()
 }
 
-/** The higher weight of words that make a statement about a subject, because most words make no statement. */
+/** Loss weight of words that make a statement about a subject; higher than 1, because most words make none. */
 const saidWeight = 5
 
 /** The weight of each loss. */
 const shares = { mark: 1, subject: 2, flag: 0.5, about: 1, refers: 1 } as const
 
-/** The shapes of what a step is given: inputs, and targets with how much each counts. */
+/** Returns the shapes of a step's inputs and of its targets with their weights. */
 const tableShapes = ({ texts: N, words: L }: Shape) => ({
   vectors: [N * L, vectorSize],
   padding: [N, 1, 1, L],
@@ -234,7 +239,10 @@ const program = (jax: Library, shape: Shape) => {
 // Batches
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The inputs and targets of a batch. Losses are means: each sum is divided by how many have that label. */
+/**
+ * Creates the inputs and targets of a batch. Losses are means: each sum is divided by the number of examples with that
+ * label.
+ */
 const tablesOf = (examples: ReadonlyArray<Example>, shape: Shape) => {
   const { words: L } = shape
   const [marks, subjects, flags] = [Reader.marks.length, Reader.subjects, Reader.flags.length]
@@ -275,14 +283,17 @@ const lookUp = (table: Float32Array, examples: ReadonlyArray<Example>, { texts, 
   return found
 }
 
-/** Puts in the vectors of all words. */
+/** Adds the vectors of all words. */
 const addVectors = (to: Float32Array, weights: Reader.Weights, examples: ReadonlyArray<Example>, length: number) => {
   for (const [row, { words }] of examples.entries()) {
     to.set(Reader.vectorsOf(weights, words.slice(0, length)), row * length * vectorSize)
   }
 }
 
-/** Calls with each piece of each word, its share of it, and where the word begins in a table of all words. */
+/**
+ * Calls a function with each piece of each word, its share of the word, and the word's offset in the table of all
+ * words.
+ */
 const forEachPiece = (
   examples: ReadonlyArray<Example>,
   length: number,
@@ -301,10 +312,10 @@ const forEachPiece = (
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Makes a step on a batch with as many examples as the shape has texts, and returns its loss. */
+/** Trains on a batch with as many examples as the shape has texts, and returns the loss. */
 export type Step = (examples: ReadonlyArray<Example>, learningRate: number) => Promise<number>
 
-/** The first rows and columns of distances: `[buckets, L * L]`. */
+/** Returns the one-hot distance buckets of all pairs of positions, `[buckets, L * L]`. */
 const placesOf = (length: number): Float32Array<ArrayBuffer> => {
   const table = new Float32Array(buckets * length * length)
   for (let from = 0; from < length; from++) {
@@ -318,7 +329,7 @@ const shapeTable = Options.table(
   { required: ["texts", "words"] }
 )
 
-/** Loads jax-js and compiles the step of a training. Steps update the training's weights in place. */
+/** Loads jax-js and compiles the training step. Steps update the weights in place. */
 export const make = async (training: Training, shape: Shape): Promise<Step> => {
   Options.check("ReaderTrainer.make", shape, shapeTable)
   const jax = await load()

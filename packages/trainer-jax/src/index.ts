@@ -1,4 +1,4 @@
-/** The embedded engine of the trainer. */
+/** The embedded engine for the trainer. */
 export * as ChatTemplate from "./ChatTemplate.ts"
 export * as Induction from "./Induction.ts"
 export * as JaxEngine from "./JaxEngine.ts"

@@ -1,6 +1,6 @@
 /**
- * Which data are computed together: data of one prompt share its activations, and shapes are padded to a few sizes, as
- * each has to be compiled.
+ * Decides which data are computed together. Data for one prompt share its activations, and shapes are padded to a few
+ * sizes, because each shape must be compiled.
  */
 import type { Model } from "@divisi/gguf"
 import type { Datum, PerToken } from "@divisi/trainer/Engine"
@@ -10,13 +10,13 @@ import { type Shape, sizesOf, unseen } from "./network.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A prompt and some of its completions, as places in the data. */
+/** A prompt and some of its completions, as indices into the data. */
 export interface Row {
   readonly prompt: ReadonlyArray<number>
   readonly places: ReadonlyArray<number>
 }
 
-/** The data of one computation. */
+/** The data in one computation. */
 export interface Batch {
   readonly shape: Shape
   readonly rows: ReadonlyArray<Row>
@@ -24,11 +24,11 @@ export interface Batch {
 
 /** The limits of a batch. */
 export interface Limits {
-  /** The memory of all that a pass computes: none of it is freed before the pass ends. */
+  /** Memory for everything that a pass computes, because nothing is freed before the pass ends. */
   readonly bytes: number
-  /** The number of tokens, padding included, above which larger batches do not run faster. */
+  /** Number of tokens, including padding, above which larger batches are not faster. */
   readonly tokens: number
-  /** Completions of one prompt in a batch. */
+  /** Maximum number of completions of one prompt in a batch. */
   readonly completions: number
 }
 
@@ -36,26 +36,24 @@ export interface Limits {
 // Shapes
 // -------------------------------------------------------------------------------------------------------------------
 
-/**
- * The least size that holds a number: powers of two and what is half-way between them, so at most a third is padding.
- */
+/** Rounds a size up to a power of two or to the midpoint between two powers, so that at most a third is padding. */
 export const padded = (count: number, least: number): number => {
   if (count <= least) return least
   const step = Math.max(least, 2 ** (Math.ceil(Math.log2(count)) - 2))
   return Math.ceil(count / step) * step
 }
 
-/** The least power of two that is no smaller. */
+/** Rounds a number up to a power of two. */
 export const powerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(count))
 
 /**
- * Shapes that are smaller are not told apart: jax-js takes memory for each shape, and a second or more to compile it,
- * which a few tokens of padding cost much less than.
+ * Minimum sizes of shapes. jax-js needs memory for each shape and a second or more to compile it, which is more
+ * expensive than a few tokens of padding.
  */
 export const leastPrompt = 128
 export const leastCompletion = 16
 
-/** About how many bytes a pass of a shape computes; measured, see the README. */
+/** Returns the approximate memory that a pass with a given shape needs, in bytes. Measured; see the README. */
 export const bytesOf = (config: Model.Config, shape: Shape): number => {
   const { completionTokens_C: C, completions_G: G, prompts_B: B, promptTokens_P: P } = shape
   const { group_R, heads_H } = sizesOf(config)
@@ -72,7 +70,7 @@ export const tokensOf = ({ completionTokens_C, completions_G, prompts_B, promptT
 // Plans
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The places of each prompt's data, in the order in which prompts come first. */
+/** Returns the indices of each prompt's data, in order of first occurrence. */
 const groups = (data: ReadonlyArray<Datum>): ReadonlyArray<Row> => {
   const keys = new Map<ReadonlyArray<number>, string>()
   const found = new Map<string, { readonly prompt: ReadonlyArray<number>; readonly places: Array<number> }>()
@@ -90,12 +88,12 @@ const shapeOf = (data: ReadonlyArray<Datum>, prompts_B: number, rows: ReadonlyAr
   const promptTokens_P = padded(Math.max(...rows.map(({ prompt }) => prompt.length - 1)), leastPrompt)
   const completions_G = powerOfTwo(Math.max(...rows.map(({ places }) => places.length)))
   const longest = Math.max(...rows.flatMap(({ places }) => places.map((place) => data[place]!.completion.length)))
-  // Few completions of a long prompt cost little, however long they are.
+  // A few completions of a long prompt are inexpensive, regardless of their length.
   const least = Math.max(leastCompletion, powerOfTwo(promptTokens_P / completions_G) / 8)
   return { prompts_B, promptTokens_P, completions_G, completionTokens_C: padded(longest, least) }
 }
 
-/** Cuts a group into rows that fit; completions of a like length stay together. */
+/** Splits a group into rows within the limits. Completions of similar length stay together. */
 const rowsOf = (config: Model.Config, data: ReadonlyArray<Datum>, group: Row, limits: Limits): ReadonlyArray<Row> => {
   const shape = shapeOf(data, 1, [group])
   const isFitting = shape.completions_G <= limits.completions && bytesOf(config, shape) <= limits.bytes
@@ -111,8 +109,8 @@ const rowsOf = (config: Model.Config, data: ReadonlyArray<Datum>, group: Row, li
 }
 
 /**
- * The cost of starting a pass, in tokens that could be computed in that time: it runs some hundred kernels, regardless
- * of size.
+ * Cost of starting a pass, as the number of tokens that could be computed in that time: it runs several hundred
+ * kernels, regardless of size.
  */
 const tokensPerStart = 400
 
@@ -124,9 +122,9 @@ const maxOf = (left: Shape, right: Shape, prompts_B: number): Shape => ({
 })
 
 /**
- * The batches of data. The same data give the same batches.
+ * Groups data into batches, deterministically.
  *
- * Rows of a like size come together, and a row joins a batch where its padding costs less than a pass of its own.
+ * Rows of similar size are grouped, and a row is added to a batch if its padding costs less than a separate pass.
  */
 export const plan = (config: Model.Config, data: ReadonlyArray<Datum>, limits: Limits): ReadonlyArray<Batch> => {
   const rows = groups(data)
@@ -159,12 +157,12 @@ export const plan = (config: Model.Config, data: ReadonlyArray<Datum>, limits: L
 // Numbers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The numbers of a batch as they are given to a pass. */
+/** The arrays of a batch, as passed to a pass. */
 export interface Tables {
-  /** Token ids and -1 in padding: `[B, P]` and `[B, G, C]`. */
+  /** Token ids, with -1 for padding: `[B, P]` and `[B, G, C]`. */
   readonly prompts: Int32Array
   readonly inputs: Int32Array
-  /** Ids of the tokens that are predicted, as numbers of the arrays they are compared with; 0 in padding. */
+  /** Ids of the predicted tokens, in the numeric type of the arrays they are compared with; 0 for padding. */
   readonly tokens: Float32Array<ArrayBuffer>
   readonly padding: Float32Array<ArrayBuffer>
   readonly weights: Float32Array<ArrayBuffer>
@@ -181,7 +179,7 @@ const copy = (target: Float32Array, at: number, values: PerToken | undefined) =>
 const offset = ({ completionTokens_C, completions_G }: Shape, row: number, place: number): number =>
   (row * completions_G + place) * completionTokens_C
 
-/** Lays the data of a batch out. */
+/** Creates the arrays for a batch. */
 export const tablesOf = (data: ReadonlyArray<Datum>, { rows, shape }: Batch): Tables => {
   const { completionTokens_C: C, completions_G: G, prompts_B: B, promptTokens_P: P } = shape
   const floats = () => new Float32Array(B * G * C)
@@ -214,7 +212,7 @@ export const tablesOf = (data: ReadonlyArray<Datum>, { rows, shape }: Batch): Ta
   return tables
 }
 
-/** Takes the numbers of each datum out of those of a batch. */
+/** Extracts the values for each datum from those of a batch. */
 export const read = (
   data: ReadonlyArray<Datum>,
   { rows, shape }: Batch,

@@ -1,4 +1,4 @@
-/** Training states in files: safetensors with weights, moments and a gradient that waits for its step. */
+/** Saves training states to safetensors files with weights, moments, and a gradient that has not been applied yet. */
 import path from "node:path"
 import { Safetensors, Tensor } from "@divisi/gguf"
 import * as Effect from "effect/Effect"
@@ -9,10 +9,10 @@ const formatVersion = "2"
 
 const prefixes = { weights: "", first: "optimizer.first.", second: "optimizer.second.", gradient: "gradient." } as const
 
-/** The configuration of a state's model. A state of another model is refused. */
+/** Returns the model configuration of a state. A state with another configuration is rejected. */
 const configText = ({ snapshot }: State.State): string => JSON.stringify(snapshot.config)
 
-/** The name of the file of a saved state. */
+/** Returns the file name of a saved state. */
 export const fileOf = (name: string): string => `${name}.safetensors`
 
 const collect = ({ first, gradient, snapshot, second }: State.State): Record<string, Tensor.DenseTensor> => {
@@ -26,13 +26,13 @@ const collect = ({ first, gradient, snapshot, second }: State.State): Record<str
   )
 }
 
-/** Writes a state into a folder, whole or not at all. */
+/** Writes a state to a folder atomically. */
 export const save = (state: State.State, name: string, folder: string) => {
   const metadata = { format, version: formatVersion, steps: String(state.steps), config: configText(state) }
   return Safetensors.write(path.join(folder, fileOf(name)), { metadata, tensors: collect(state) })
 }
 
-/** Returns the reason why a file is not a state of this model, or `undefined` if it is one. */
+/** Returns the reason why a file is not a state of this model; `undefined` if it is one. */
 const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safetensors): string | undefined => {
   if (metadata.format !== format) return "it was not saved by this engine"
   if (metadata.version !== formatVersion) {
@@ -50,12 +50,12 @@ const mismatch = (state: State.State, { metadata, tensors }: Safetensors.Safeten
   return missing === undefined ? undefined : `it lacks the tensor "${missing}"`
 }
 
-/** A state that was read, or why it cannot be used. */
+/** A loaded state, or the reason why it cannot be used. */
 export type Loaded =
   | { readonly type: "loaded"; readonly apply: () => void }
   | { readonly type: "mismatch"; readonly detail: string }
 
-/** Reads a state; nothing changes before `apply`. */
+/** Reads a state. Nothing changes until `apply` is called. */
 export const load = Effect.fnUntraced(function* (state: State.State, file: string) {
   const stored = yield* Safetensors.read(file)
   const detail = mismatch(state, stored)

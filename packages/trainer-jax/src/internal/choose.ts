@@ -1,8 +1,8 @@
-/** Chooses tokens by their probabilities. */
+/** Samples tokens by their probabilities. */
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 
 /**
- * Spreads the bits of a seed, as neighbouring seeds give this generator neighbouring numbers (MurmurHash3's ending).
+ * Mixes the bits of a seed (MurmurHash3's finalizer), because this generator returns similar numbers for similar seeds.
  */
 const spread = (seed: number): number => {
   let bits = seed | 0
@@ -11,10 +11,10 @@ const spread = (seed: number): number => {
   return bits ^ (bits >>> 16)
 }
 
-/** The generator's state is poor at first. */
+/** Number of outputs to discard initially, because the generator's first outputs are of low quality. */
 const skipped = 16
 
-/** Numbers from 0, up to but without 1, of 53 bits. */
+/** Returns a generator of 53-bit numbers from 0 (inclusive) to 1 (exclusive). */
 export const uniforms = (seed: number): (() => number) => {
   const generator = xoroshiro128plus(spread(seed))
   for (let index = 0; index < skipped; index++) generator.next()
@@ -25,7 +25,7 @@ export const uniforms = (seed: number): (() => number) => {
   }
 }
 
-/** The token at which a number from 0 to 1 falls, and the logarithm of its probability. */
+/** Returns the token selected by a number from 0 to 1, with its log-probability. */
 export const choose = (logits: Float32Array, number: number): { readonly token: number; readonly logProb: number } => {
   let largest = -Infinity
   for (const logit of logits) if (logit > largest) largest = logit
@@ -38,7 +38,7 @@ export const choose = (logits: Float32Array, number: number): { readonly token: 
   }
   let rest = number * total
   let token = 0
-  // The rounding remainder goes to the last token that has a share.
+  // A remainder from rounding is assigned to the last token with a nonzero probability.
   for (let next = 0; next < shares.length && rest >= 0; next++) {
     if (shares[next] === 0) continue
     token = next

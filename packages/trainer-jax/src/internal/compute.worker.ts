@@ -1,10 +1,10 @@
-/** A thread that computes: it says that it is there, and then answers each message with what came of it. */
+/** The entry point of a compute thread: reports that it is ready, then answers each message with its result. */
 import { getHeapStatistics } from "node:v8"
 import { parentPort } from "node:worker_threads"
 import * as Library from "./library.ts"
 import * as ThreadTask from "./threadTask.ts"
 
-/** A thread's reply. `heldBytes` is the memory that jax-js has allocated; jax-js never frees any. */
+/** A reply from a thread. `heldBytes` is the memory allocated by jax-js, which never frees any. */
 export type Reply = { readonly value: unknown; readonly heldBytes: number } | { readonly problem: string }
 
 const send = (reply: Reply, transferred: ReadonlyArray<ArrayBuffer> = []) =>

@@ -1,12 +1,13 @@
 /**
- * The network one token at a time, for sampling. The keys and values of a prompt are computed once for all its
+ * Runs the network one token at a time, for sampling. The keys and values of a prompt are computed once for all its
  * completions, and those of the completions are retained.
  *
- * Adding a token copies all positions of its array, so completions are stored in two parts: full blocks, which are not
- * written any more, and the block that is being written.
+ * Adding a token copies its whole array, so completions are stored in two parts: full blocks, which no longer change,
+ * and the current block.
  *
- * Shapes are named as in `network.ts`; S are the positions of a block, W the tokens in full blocks. The memory order of
- * each array follows the step that reads it repeatedly: numbers that are multiplied together are adjacent.
+ * Shapes are named as in `network.ts`; S is the number of positions in a block, W the number of tokens in full blocks.
+ * The memory layout of each array follows the step that reads it repeatedly: numbers that are multiplied together are
+ * adjacent.
  */
 
 import type { Model } from "@divisi/gguf"
@@ -36,7 +37,7 @@ import { named, type Order } from "./programs.ts"
 
 type Arrays = Array<Jax.Array>
 
-/** The sizes of a decoder. */
+/** The dimensions of a decoder. */
 export interface DecodingShape {
   readonly prompts_B: number
   readonly promptTokens_P: number
@@ -45,7 +46,9 @@ export interface DecodingShape {
   readonly block_S: number
 }
 
-/** Keys `[1, H, K, P]` and values `[1, H, P, K]` of all layers of a prompt, from its embeddings `[P, D]`. */
+/**
+ * Computes the keys `[1, H, K, P]` and values `[1, H, P, K]` for all layers of a prompt, from its embeddings `[P, D]`.
+ */
 export const makePrefill = (jax: Library, config: Model.Config, order: Order, P: number) =>
   jax.jit((arrays: Arrays, prompt_PD: Jax.Array, padding_1P: Jax.Array) => {
     const weights: Weights = named(order, arrays)
@@ -77,17 +80,17 @@ export const makePrefill = (jax: Library, config: Model.Config, order: Order, P:
     return kept
   })
 
-/** A decoder's data about the position of a token. */
+/** Arrays that describe the position of a token in the current block. */
 export interface Place {
   readonly cosines: Jax.Array
   readonly sines: Jax.Array
-  /** 1 at the place and 0 elsewhere, `[S]`. */
+  /** A one-hot vector for the position, `[S]`. */
   readonly isHere_S: Jax.Array
-  /** 0 up to the place and very negative behind it, `[1, S]`. */
+  /** 0 up to the position, and a large negative number after it, `[1, S]`. */
   readonly mask_1S: Jax.Array
 }
 
-/** Place `place` of the block that is being written. */
+/** Returns the arrays for position `place` of the current block. */
 export const placeOf = (jax: Library, config: Model.Config, shape: DecodingShape, place: number): Place => {
   const { block_S: S, promptTokens_P: P, written_W: W } = shape
   const numbers = (value: (index: number) => number, dimensions: Array<number>) =>
@@ -102,17 +105,19 @@ export const placeOf = (jax: Library, config: Model.Config, shape: DecodingShape
   }
 }
 
-/** A part of a layer's past: of the prompt as {@link makePrefill} gives it, or of the completions. */
+/**
+ * A part of a layer's cached keys and values: of the prompt, as returned by {@link makePrefill}, or of the completions.
+ */
 interface Past {
   readonly keys: Jax.Array
   readonly values: Jax.Array
-  /** The mask added to the scores. */
+  /** The mask added to the attention scores. */
   readonly mask: Jax.Array | undefined
 }
 
 /**
- * The last tokens of completions look at the parts of their past: `[B * G, H * R * K]`. The prompt's keys are `[B, H, K,
- * P]` and its values `[B, H, P, K]`; the completions' have G behind B.
+ * Computes the attention of the completions' last tokens to the cached parts: `[B * G, H * R * K]`. The prompt's keys
+ * are `[B, H, K, P]` and its values `[B, H, P, K]`; those of completions have G after B.
  */
 const attend = (jax: Library, queries_BGHRK: Jax.Array, pasts: ReadonlyArray<Past>): Jax.Array => {
   const scores = pasts.map(({ keys, mask }) => {
@@ -131,8 +136,9 @@ const attend = (jax: Library, queries_BGHRK: Jax.Array, pasts: ReadonlyArray<Pas
 }
 
 /**
- * The logits behind the last token of each completion, `[B * G, V]`; keys `[B, G, H, K, S]` and values `[B, G, H, S, K]`
- * of the block with that token's, for each layer; and what was written into them, which is of no other use.
+ * Computes the logits after the last token of each completion, `[B * G, V]`, and, for each layer, the block's keys `[B,
+ * G, H, K, S]` and values `[B, G, H, S, K]` including that token. Also returns the added arrays, which have no other
+ * use.
  */
 export const makeDecode = (jax: Library, config: Model.Config, order: Order, shape: DecodingShape) =>
   jax.jit(
@@ -154,7 +160,8 @@ export const makeDecode = (jax: Library, config: Model.Config, order: Order, sha
       const padding_B111P = padding_BP.ref.reshape([B, 1, 1, 1, P])
       let states = tokens_ND.ref
       const kept: Arrays = []
-      // Being results they are stored; else each would be computed for every place that it is not written to.
+      // Returning them as results stores them; otherwise, each would be recomputed for every position that is not
+      // written.
       const added: Arrays = []
       for (let layer = 0; layer < config.layers; layer++) {
         const weight = layerOf(weights, layer)
@@ -162,7 +169,7 @@ export const makeDecode = (jax: Library, config: Model.Config, order: Order, sha
         const keys = rotate(jax, project(jax, weight, normed, "k"), tables, [B * G, 1, H, K]).reshape([B, G, H, K, 1])
         const values = project(jax, weight, normed, "v").reshape([B, G, H, 1, K])
         added.push(keys.ref, values.ref)
-        // There are zeros where nothing has been written.
+        // Positions that have not been written contain zeros.
         const keys_BGHKS = block[2 * layer]!.ref.add(keys.mul(isHere_S.ref))
         const values_BGHSK = block[2 * layer + 1]!.ref.add(values.mul(isHere_S1.ref))
         kept.push(keys_BGHKS.ref, values_BGHSK.ref)

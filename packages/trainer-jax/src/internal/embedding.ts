@@ -1,9 +1,9 @@
 /**
- * Lookups of embeddings and their gradient, on the processor: a copy of rows, which a compiled pass would do by
- * matrices of ones and zeros.
+ * Looks up embeddings and accumulates their gradients on the CPU by copying rows. A compiled pass would use one-hot
+ * matrices.
  */
 
-/** The embeddings of tokens, one after another; zeros for -1. */
+/** Returns the embeddings of tokens, concatenated; zeros for -1. */
 export const lookUp = (table: Float32Array, tokens: Int32Array, size: number): Float32Array<ArrayBuffer> => {
   const found = new Float32Array(tokens.length * size)
   for (const [place, token] of tokens.entries()) {
@@ -12,7 +12,7 @@ export const lookUp = (table: Float32Array, tokens: Int32Array, size: number): F
   return found
 }
 
-/** Adds the gradients of lookups to the gradient of the table. */
+/** Adds the gradients of looked-up embeddings to the gradient of the table. */
 export const addLookups = (sums: Float32Array, gradients: Float32Array, tokens: Int32Array, size: number): void => {
   for (const [place, token] of tokens.entries()) {
     if (token < 0) continue

@@ -1,10 +1,10 @@
 /**
- * Samples by the engine's own arithmetic, in shapes that follow from a request alone, so that its tokens and their
- * log-probabilities are the same bits whatever else is sampled.
+ * Samples with the engine's own arithmetic, in shapes that depend only on a request. Its tokens and log-probabilities
+ * are therefore bitwise identical, regardless of other requests.
  *
- * Completions of one prompt are computed together. Prompts with equally many completions are also combined, if that
- * does not change a bit. Requests for one completion are computed several at a time, in a fixed number of slots; the
- * contents of the other slots do not change a bit.
+ * Completions of one prompt are computed together. Prompts with equal numbers of completions are also combined if this
+ * does not change any bit. Requests for one completion are computed in a fixed number of slots, whose contents do not
+ * affect each other.
  */
 
 import type { Sample, SampleRequest } from "@divisi/trainer/Engine"
@@ -24,7 +24,7 @@ import type { Weights } from "./threadTask.ts"
 /** A request whose completions are computed together. */
 export type Part = SampleRequest & { readonly count: number }
 
-/** Compiled decoders, by shape. */
+/** Compiled decoders, keyed by shape. */
 export interface Decoders {
   readonly prefill: Map<string, ReturnType<typeof makePrefill>>
   readonly decode: Map<string, ReturnType<typeof makeDecode>>
@@ -32,7 +32,7 @@ export interface Decoders {
 
 export const make = (): Decoders => ({ prefill: new Map(), decode: new Map() })
 
-/** A completion in the making. */
+/** A completion in progress. */
 interface Draft {
   readonly prompt: ReadonlyArray<number>
   readonly limit: number
@@ -46,22 +46,22 @@ interface Draft {
 // Shapes
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Completions of one prompt that are computed at once. */
+/** Maximum number of completions of one prompt that are computed at once. */
 export const most = 16
 
-/** Requests for one completion that are computed at once. */
+/** Number of requests for one completion that are computed at once. */
 const places = 8
 
-/** Requests for many completions that may be computed at once. */
+/** Maximum number of requests for several completions that are computed at once. */
 const mostTogether = 4
 
-/** From so many rows of each prompt on, a row's bits do not depend on how many prompts there are. */
+/** Minimum number of rows per prompt at which a row's result does not depend on the number of prompts. */
 const leastTogether = 8
 
-/** Blocks of a completion, each of which makes a shape of its own. */
+/** Number of blocks per completion, each of which has a separate shape. */
 const mostBlocks = 4
 
-/** Returns the shape used to compute parts that are batched together. */
+/** Returns the shape used to compute batched parts. */
 const shapeOf = ({ count, maxTokens, prompt }: Part, prompts = 1): DecodingShape => ({
   prompts_B: count === 1 ? places : prompts,
   promptTokens_P: padded(prompt.length - 1, leastPrompt),
@@ -70,15 +70,15 @@ const shapeOf = ({ count, maxTokens, prompt }: Part, prompts = 1): DecodingShape
   block_S: Math.max(leastCompletion, padded(maxTokens, leastCompletion) / mostBlocks)
 })
 
-/** Empties a queue. */
+/** Removes an item from a queue. */
 export const withdraw = <A>(queue: Array<A>, one: A): void => {
   const at = queue.indexOf(one)
   if (at >= 0) queue.splice(at, 1)
 }
 
 /**
- * Takes a part out of a queue, with others that fit into the same pass. Returns nothing if the part has been taken
- * already. Other threads get their share of the pending parts.
+ * Takes a part from a queue, with others that fit into the same pass, leaving a share of the pending parts to other
+ * threads. Returns nothing if the part has already been taken.
  */
 export const take = <A extends { readonly part: Part }>(
   queue: Array<A>,
@@ -99,7 +99,7 @@ export const take = <A extends { readonly part: Part }>(
 // Steps
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Computes a prompt's state: its keys and values of all layers, and at the end its padding, `[1, P]`. */
+/** Computes the state of a prompt: the keys and values for all layers, followed by its padding, `[1, P]`. */
 const prefill = (
   decoders: Decoders,
   weights: Weights,
@@ -124,8 +124,8 @@ const prefill = (
 }
 
 /**
- * Prefills several prompts, repeating the first one in the unused slots. Returns the state of each, with slots as the
- * first axis. Prompts are computed and awaited one at a time, because jax-js holds all intermediate results until then.
+ * Prefills several prompts, repeating the first one in unused slots. Returns the state of each, with slots as the first
+ * axis. Prompts are computed and awaited one at a time, because jax-js retains all intermediate results until then.
  */
 const prefillAll = async (
   decoders: Decoders,
@@ -144,7 +144,7 @@ const prefillAll = async (
   return all
 }
 
-/** Keys and values of a block that has no tokens yet. */
+/** Returns the keys and values of an empty block. */
 const nothingKept = ({ jax, snapshot: { config } }: Weights, shape: DecodingShape): Array<Jax.Array> => {
   const { headSize_K: K, heads_H: H } = sizesOf(config)
   const { block_S: S, completions_G: G, prompts_B: B } = shape
@@ -155,7 +155,7 @@ const nothingKept = ({ jax, snapshot: { config } }: Weights, shape: DecodingShap
   return Array.from({ length: 2 * config.layers }, (_, index) => jax.numpy.zeros(sizes[index % 2]!))
 }
 
-/** Full blocks with one more. */
+/** Appends a block to the full blocks. */
 const joined = (jax: Library, written: ReadonlyArray<Jax.Array>, block: ReadonlyArray<Jax.Array>): Array<Jax.Array> =>
   block.map((array, index) =>
     written.length === 0 ? array : jax.numpy.concatenate([written[index]!, array], index % 2 === 0 ? 4 : 3)
@@ -179,7 +179,7 @@ const append = (draft: Draft, logits: Float32Array, endToken: number): void => {
 
 const sampleOf = ({ logProbs, reason = "length", tokens }: Draft): Sample => ({ tokens, logProbs, reason })
 
-/** Samples parts of one shape: the completions of each. */
+/** Samples parts with the same shape and returns the completions of each. */
 export const sample = async (
   decoders: Decoders,
   weights: Weights,
@@ -197,7 +197,7 @@ export const sample = async (
   let written: Array<Jax.Array> = []
   let block = nothingKept(weights, shape)
   const drafts = parts.map(draftsOf)
-  // The results in the unused slots are discarded.
+  // The results in unused slots are discarded.
   const drafted = Array.from({ length: rows }, (_, row) => {
     const [prompt, completion] = [Math.floor(row / shape.completions_G), row % shape.completions_G]
     return drafts[prompt]?.[completion] ?? drafts[0]![0]!

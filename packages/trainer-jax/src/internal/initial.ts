@@ -1,25 +1,25 @@
-/** The weights of a model that has learned nothing yet. */
+/** Creates the weights of an untrained model. */
 import { Model, Tensor } from "@divisi/gguf"
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus"
 import type { Tensors } from "./state.ts"
 
-/** Numbers that are normally distributed, by the method of Box and Muller. */
+/** Generates normally distributed numbers with the Box-Muller method. */
 const normals = (seed: number) => {
   const generator = xoroshiro128plus(seed)
-  /** A number above 0, up to 1. */
+  /** A number above 0 and at most 1. */
   const uniform = () => ((generator.next() >>> 0) + 1) / 2 ** 32
   return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform())
 }
 
-/** The spread of GPT-2's weights, 0.02 at 768 inputs, carried over to other widths. */
+/** Standard deviation of GPT-2's initial weights, 0.02 for 768 inputs, scaled to other widths. */
 const spread = 0.02 * Math.sqrt(768)
 
-/** Whether a weight's output is added to the stream of hidden states. */
+/** Whether a weight's output is added to the residual stream. */
 const isResidual = (name: string): boolean => name.endsWith("o_proj.weight") || name.endsWith("down_proj.weight")
 
 /**
- * Returns initial weights by seed. The scale of terms added to the hidden states decreases with the number of layers.
- * An invalid configuration has no weights; `Model.check` gives the reason.
+ * Returns initial weights for a seed. Terms added to the residual stream are scaled down with the number of layers. An
+ * invalid configuration has no weights; `Model.check` gives the reason.
  */
 export const initial = (config: Model.Config, seed: number): Tensors => {
   const normal = normals(seed)

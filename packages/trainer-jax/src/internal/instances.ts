@@ -1,15 +1,14 @@
 /**
- * Has each kernel instantiated once.
+ * Reuses one WebAssembly instance per kernel.
  *
- * Without threads of its own, jax-js creates a new WebAssembly instance for every call of a kernel, thousands of times
- * a second. V8 then spends up to a third of the time on collecting them. The threads of jax-js reuse their instances as
- * well.
+ * Without threads, jax-js creates a new WebAssembly instance for each kernel call, thousands of times per second, and
+ * V8 spends up to a third of the time on garbage collection. The threads of jax-js reuse their instances as well.
  */
 type Constructor = typeof WebAssembly.Instance
 
 /**
- * A constructor of instances that makes one for each module. All have to import the same: a thread has one jax-js, with
- * one memory.
+ * Returns a constructor that creates one instance per module. All instances must have the same imports, because a
+ * thread has one jax-js with one memory.
  */
 export const keeping = (Instance: Constructor): Constructor => {
   const kept = new WeakMap<WebAssembly.Module, WebAssembly.Instance>()

@@ -1,4 +1,4 @@
-/** The value of a loss, in double precision, from the log-probabilities and entropies that a pass found. */
+/** Computes the value of a loss in double precision, from the log-probabilities and entropies of a pass. */
 import type { Datum, Loss } from "@divisi/trainer/Engine"
 
 type Numbers = Float32Array | Float64Array
@@ -11,7 +11,7 @@ const sum = (length: number, term: (place: number) => number): number => {
 
 const clip = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most)
 
-/** The loss of one datum: its terms, weighted and summed. */
+/** Returns the loss of one datum: the weighted sum of its terms. */
 export const valueOf = (loss: Loss, datum: Datum, logProbs: Numbers, entropies: Numbers): number => {
   const { advantages, completion, logProbs: before, weights } = datum
   const length = completion.length

@@ -1,13 +1,13 @@
 /**
- * The forward pass of a decoder of the `llama` architecture over prompts that several completions share.
+ * The forward pass of a decoder with the `llama` architecture, over prompts shared by several completions.
  *
- * Shapes are in the names: B prompts, P tokens of a prompt, G completions of each, C tokens of a completion, D the
- * hidden size, H heads of keys and values, R heads of queries for each of these, K numbers of a head.
+ * Names contain shapes: B prompts, P tokens per prompt, G completions per prompt, C tokens per completion, D the hidden
+ * size, H key-value heads, R query heads for each of these, K numbers per head.
  *
- * Prompts are padded on the left, so that all completions begin at the same position P and the rotary tables are
- * constants; only distances between positions matter to the result. A completion's inputs begin with the last token of
- * its prompt, so that its C inputs predict its C tokens, and a prompt's own hidden states predict nothing: of its last
- * layer only keys and values are computed.
+ * Prompts are padded on the left, so that all completions start at the same position P and the rotary tables are
+ * constant; only distances between positions affect the result. A completion's inputs start with the last token of its
+ * prompt, so its C inputs predict its C tokens. The prompt's hidden states predict nothing, so only keys and values are
+ * computed for its last layer.
  */
 
 import type { Model } from "@divisi/gguf"
@@ -17,13 +17,13 @@ import type * as Jax from "@jax-js/jax"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The library, which is loaded only when an engine is made. */
+/** The jax-js library, which is loaded only when an engine is created. */
 export type Library = typeof Jax
 
-/** Tensors of a model by their names in Hugging Face's layout. */
+/** Tensors of a model, keyed by their names in Hugging Face's layout. */
 export type Weights = Readonly<Record<string, Jax.Array>>
 
-/** Sizes of a batch, all padded. */
+/** The padded dimensions of a batch. */
 export interface Shape {
   readonly prompts_B: number
   readonly promptTokens_P: number
@@ -33,15 +33,15 @@ export interface Shape {
 
 /** The inputs of the network. */
 export interface Inputs {
-  /** Embeddings of the prompts' tokens without the last one, `[B, P, D]`, padded on the left. */
+  /** Embeddings of the prompts' tokens except the last one, `[B, P, D]`, padded on the left. */
   readonly prompts_BPD: Jax.Array
   /** Embeddings of the completions' inputs, `[B, G * C, D]`, padded on the right. */
   readonly completions_BND: Jax.Array
-  /** 0 for a token of the prompt and very negative for padding, `[B, P]`. */
+  /** 0 for a token of the prompt and a large negative number for padding, `[B, P]`. */
   readonly padding_BP: Jax.Array
 }
 
-/** Sizes with all defaults filled in. */
+/** Returns the model dimensions with all defaults resolved. */
 export const sizesOf = (config: Model.Config) => {
   const heads_H = config.keyValueHeads ?? config.heads
   return {
@@ -53,14 +53,14 @@ export const sizesOf = (config: Model.Config) => {
   }
 }
 
-/** Added to the scores of tokens that must not be seen. Finite, so that a row that sees nothing gives no NaN. */
+/** Added to the scores of masked tokens. Finite, so that a fully masked row does not result in NaN. */
 export const unseen = -1e9
 
 // -------------------------------------------------------------------------------------------------------------------
 // Parts
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Arrays are consumed by use in this library; traced code shares them instead, which costs nothing. */
+/** The library consumes arrays when they are used. Traced code shares references instead, which has no cost. */
 export const einsum = (jax: Library, expression: string, left: Jax.Array, right: Jax.Array): Jax.Array =>
   jax.numpy.einsum(expression, left.ref, right.ref) as Jax.Array
 
@@ -73,13 +73,15 @@ export const norm = (jax: Library, input_ND: Jax.Array, weight_D: Jax.Array, eps
   return input_ND.ref.mul(scale_N1).mul(weight_D.ref)
 }
 
-/** Cosines and sines of positions. */
+/** Cosines and sines for rotary embeddings. */
 export interface Rotary {
   readonly cosines: Jax.Array
   readonly sines: Jax.Array
 }
 
-/** Tables `[length, 2, K / 2]`; the first half of the sines is negative, as the second half is subtracted. */
+/**
+ * Returns tables `[length, 2, K / 2]`. The first half of the sines is negated, because the second half is subtracted.
+ */
 export const rotaryTables = (jax: Library, config: Model.Config, start: number, length: number): Rotary => {
   const { headSize_K, theta } = sizesOf(config)
   const half = headSize_K / 2
@@ -98,7 +100,7 @@ export const rotaryTables = (jax: Library, config: Model.Config, start: number, 
   return { cosines: table(cosines), sines: table(sines) }
 }
 
-/** Turns heads by their positions: `[n, T, heads * K]`, where the tables are of T positions. */
+/** Applies rotary embeddings to heads `[n, T, heads * K]`, with tables for T positions. */
 export const rotate = (
   jax: Library,
   vectors: Jax.Array,
@@ -111,7 +113,10 @@ export const rotate = (
   return halves.mul(cosines.ref.reshape(shape)).add(swapped.mul(sines.ref.reshape(shape)))
 }
 
-/** 0 if a row sees a column, {@link unseen} elsewhere. Tokens see themselves and earlier ones. */
+/**
+ * Returns a mask with 0 where a row may attend to a column, and {@link unseen} elsewhere. Tokens attend to themselves
+ * and earlier ones.
+ */
 export const causal = (jax: Library, length: number): Jax.Array => {
   const values = Float32Array.from({ length: length * length }, (_, at) =>
     at % length > Math.floor(at / length) ? unseen : 0
@@ -123,19 +128,19 @@ export const causal = (jax: Library, length: number): Jax.Array => {
 // Attention
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Exponents end here, where the series gives a number below {@link vanishing}. */
+/** Minimum exponent, at which the series gives a number below {@link vanishing}. */
 const leastExponent = -62
 
-/** The value of the exponential that counts as 0. */
+/** Values of the exponential below this count as 0. */
 const vanishing = 1e-33
 
 /**
- * The exponential by additions and multiplications alone: jax-js computes its own one number at a time, and all that it
- * merges with it, too. Up to 0 it errs by less than a millionth, and the unseen get 0; up to 5 by less than two
- * millionths of the result, above by more.
+ * Computes the exponential using only additions and multiplications, because jax-js computes its own exponential, and
+ * all operations merged with it, one number at a time. For inputs up to 0, the relative error is below one millionth,
+ * and masked scores give 0; up to 5, it is below two millionths, and it grows beyond that.
  *
- * With q = exp(x / 32) - 1 from its series, 1 + q is squared five times: as long as q is small as q (2 + q), which loses
- * nothing of it.
+ * With q = exp(x / 32) - 1 from its series, 1 + q is squared five times: as long as q is small as q (2 + q), which
+ * loses nothing of it.
  */
 const exponentialOf = (jax: Library, input: Jax.Array): Jax.Array => {
   const np = jax.numpy
@@ -149,7 +154,7 @@ const exponentialOf = (jax: Library, input: Jax.Array): Jax.Array => {
   return np.maximum(result.sub(vanishing), 0) as Jax.Array
 }
 
-/** {@link exponentialOf} with its derivative, which is itself. */
+/** Computes {@link exponentialOf} with its derivative, which is the function itself. */
 export const exponential = (jax: Library, input: Jax.Array): Jax.Array => {
   const stopped = jax.lax.stopGradient(input.ref) as Jax.Array
   const values = exponentialOf(jax, stopped.ref)
@@ -157,7 +162,8 @@ export const exponential = (jax: Library, input: Jax.Array): Jax.Array => {
 }
 
 /**
- * Exponentials of scores, whose sums are over the last axis. The largest is taken off first, which changes no share.
+ * Returns the exponentials of scores, to be summed over the last axis. The maximum is subtracted first, which does not
+ * change any share.
  */
 export const exponentials = (jax: Library, scores: Jax.Array, largest: Jax.Array) => {
   const values = exponential(jax, scores.ref.sub(largest.ref))
@@ -168,10 +174,10 @@ export const largestOf = (jax: Library, scores: Jax.Array): Jax.Array =>
   jax.lax.stopGradient(jax.numpy.max(scores.ref, -1, { keepdims: true })) as Jax.Array
 
 /**
- * Divides what attention has added up by the sums of its exponentials, and brings heads together: `[B * N, H * R * K]`.
+ * Divides the sums of attention by the sums of its exponentials, and concatenates the heads: `[B * N, H * R * K]`.
  *
- * The division comes after the change of order, so that its result is stored in the new order: matrices that are read
- * in an order that is not their own are multiplied thirty times more slowly.
+ * The division follows the transposition, so that its result is stored in the new order; multiplying matrices that are
+ * not stored in the order in which they are read is thirty times slower.
  */
 export const gather = (found_BHRNK: Jax.Array, sums_BHRN1: Jax.Array): Jax.Array => {
   const [B, H, R, N, K] = found_BHRNK.shape as [number, number, number, number, number]
@@ -182,7 +188,7 @@ export const gather = (found_BHRNK: Jax.Array, sums_BHRN1: Jax.Array): Jax.Array
     .reshape([B * N, H * R * K])
 }
 
-/** Tokens of prompts look at those before them: `[B * P, H * R * K]`. */
+/** Computes the attention of prompt tokens to preceding ones: `[B * P, H * R * K]`. */
 export const attendToSelf = (
   jax: Library,
   queries_BPHRK: Jax.Array,
@@ -196,8 +202,8 @@ export const attendToSelf = (
 }
 
 /**
- * Tokens of completions look at their prompt and at those before them, with one softmax over both: `[B * N, H * R *
- * K]`.
+ * Computes the attention of completion tokens to their prompt and to preceding tokens, with one softmax over both: `[B
+ * * N, H * R * K]`.
  */
 const attendToBoth = (
   jax: Library,
@@ -226,7 +232,7 @@ const attendToBoth = (
 // The network
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The weights of a layer by their short names. */
+/** Returns the weights of a layer, given their short names. */
 export type Layer = (name: string) => Jax.Array
 
 export const layerOf =
@@ -234,9 +240,7 @@ export const layerOf =
   (name) =>
     weights[`model.layers.${layer}.${name}.weight`]!
 
-/**
- * Takes what heads have found, `[N, size]` each, into the stream of hidden states, and runs the feed-forward part.
- */
+/** Adds the heads' outputs, `[N, size]` each, to the residual stream and applies the feed-forward part. */
 export const proceed = (
   jax: Library,
   config: Model.Config,
@@ -258,7 +262,10 @@ export const proceed = (
   return attended.ref.add(linear(jax, inner, weight("mlp.down_proj")))
 }
 
-/** Queries, keys or values of normed hidden states, `[N, heads * K]`: of all heads, or of one of `count` parts. */
+/**
+ * Projects normalized hidden states to queries, keys or values `[N, heads * K]`, for all heads or for one of `count`
+ * parts.
+ */
 export const project = (
   jax: Library,
   weight: Layer,
@@ -271,10 +278,10 @@ export const project = (
   return linear(jax, normed, all.ref.slice([part * size, (part + 1) * size]))
 }
 
-/** Numbers from 0. */
+/** Returns the integers starting at 0. */
 export const indexes = (length: number): ReadonlyArray<number> => Array.from({ length }, (_, index) => index)
 
-/** The last hidden states of all completions, `[B * G * C, D]`, ready for the output layer. */
+/** Computes the final hidden states of all completions, `[B * G * C, D]`, for the output layer. */
 export const hiddenStates = (
   jax: Library,
   config: Model.Config,
@@ -329,6 +336,6 @@ export const hiddenStates = (
   return norm(jax, completions, weights["model.norm.weight"]!, epsilon)
 }
 
-/** The weights of the output layer, `[V, D]`. */
+/** Returns the weights of the output layer, `[V, D]`. */
 export const outputOf = (weights: Weights): Jax.Array =>
   (weights["lm_head.weight"] ?? weights["model.embed_tokens.weight"]!).ref

@@ -1,4 +1,4 @@
-/** The operations of an engine, as functions of its parts. */
+/** The operations of an engine, as functions of its components. */
 import path from "node:path"
 import { Metadata, Model } from "@divisi/gguf"
 import type { Tokenizer } from "@divisi/gguf/browser"
@@ -15,7 +15,7 @@ import { checkData, checkLoss } from "./request.ts"
 import * as State from "./state.ts"
 import * as Threads from "./threads.ts"
 
-/** The parts of an engine. */
+/** The components of an engine. */
 export interface Parts {
   readonly state: State.State
   readonly threads: Threads.Threads
@@ -24,7 +24,7 @@ export interface Parts {
   readonly name: string
 }
 
-/** The model with its present weights. */
+/** Returns the model with its current weights. */
 export const model = ({ name, state, tokenizer }: Parts): Model.DenseModel => ({
   config: state.snapshot.config,
   tokenizer,
@@ -32,7 +32,7 @@ export const model = ({ name, state, tokenizer }: Parts): Model.DenseModel => ({
   tensors: State.tensorsOf(state)
 })
 
-/** Runs a pass over each batch, one on each thread at a time. `take` gets the results in the order of the batches. */
+/** Runs a pass over each batch, one at a time per thread. `take` receives the results in the order of the batches. */
 const forEachBatch = Effect.fnUntraced(function* <A extends Pick<Result, "logProbs" | "entropies">>(
   { limits, state, threads }: Parts,
   data: ReadonlyArray<Engine.Datum>,
@@ -60,7 +60,7 @@ const forEachBatch = Effect.fnUntraced(function* <A extends Pick<Result, "logPro
   return { logProbs, entropies }
 })
 
-/** Log-probabilities and entropies. */
+/** Computes log-probabilities and entropies. */
 export const forward = Effect.fnUntraced(function* (
   parts: Parts,
   data: ReadonlyArray<Engine.Datum>
@@ -75,7 +75,7 @@ export const forward = Effect.fnUntraced(function* (
   )
 })
 
-/** Runs {@link forward} and adds to the gradient. Data that fail, and passes that are interrupted, add nothing. */
+/** Runs {@link forward} and adds to the gradient. Failed data and interrupted passes add nothing. */
 export const forwardBackward = Effect.fnUntraced(function* (
   parts: Parts,
   data: ReadonlyArray<Engine.Datum>,
@@ -106,7 +106,7 @@ export const forwardBackward = Effect.fnUntraced(function* (
   return { ...found, loss: value }
 })
 
-/** One step of the optimiser. */
+/** Applies one optimizer step. */
 export const step = ({ state }: Parts, settings: Engine.OptimizerSettings) =>
   Effect.suspend(() => {
     const gradientNorm = State.step(state, settings)
@@ -123,7 +123,7 @@ export const save = Effect.fnUntraced(function* ({ state }: Parts, label: string
   return { reference: Checkpoint.fileOf(label), version: state.steps }
 })
 
-/** Loads a saved state. One that cannot be read changes nothing. */
+/** Loads a saved state. If it cannot be read, nothing changes. */
 export const load = Effect.fnUntraced(function* ({ state }: Parts, saved: Engine.Saved, from: string) {
   const file = path.join(from, saved.reference)
   const loaded = yield* Checkpoint.load(state, file).pipe(
@@ -137,7 +137,7 @@ export const load = Effect.fnUntraced(function* ({ state }: Parts, saved: Engine
   loaded.apply()
 })
 
-/** Writes the model as a file that other programs run. */
+/** Exports the model to a file that other programs can run. */
 export const exportTo = Effect.fnUntraced(function* (
   parts: Parts,
   format: Engine.ExportFormat,

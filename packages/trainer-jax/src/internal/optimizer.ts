@@ -1,21 +1,23 @@
-/** AdamW (Loshchilov and Hutter 2019), over numbers in this process's own memory. */
+/** AdamW (Loshchilov and Hutter 2019), applied to numbers in the memory of this process. */
 import type { OptimizerSettings } from "@divisi/trainer/Engine"
 
-/** The factors of a step. */
+/** The factors used in a step. */
 export interface Terms {
-  /** The factor of the gradient that keeps its norm below the limit. */
+  /** Factor for the gradient that limits its norm. */
   readonly scale: number
   readonly beta1: number
   readonly beta2: number
-  /** The learning rate and the root of the second moments, corrected for moments that began at 0. */
+  /**
+   * The learning rate and the square root of the second moments, with bias correction for moments that started at 0.
+   */
   readonly rate: number
   readonly correction: number
   readonly epsilon: number
-  /** How much the weights decay in a step. */
+  /** Weight decay in one step. */
   readonly decay: number
 }
 
-/** The terms of a step. `steps` counts those before it. */
+/** Returns the factors for a step. `steps` is the number of previous steps. */
 export const termsOf = (settings: OptimizerSettings, steps: number, norm: number): Terms => {
   const { beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, learningRate, maxGradientNorm = 0, weightDecay = 0 } = settings
   return {
@@ -29,14 +31,14 @@ export const termsOf = (settings: OptimizerSettings, steps: number, norm: number
   }
 }
 
-/** The square root of the sum of all squares. */
+/** Returns the Euclidean norm. */
 export const norm = (numbers: Float32Array): number => {
   let sum = 0
   for (let at = 0; at < numbers.length; at++) sum += numbers[at]! * numbers[at]!
   return Math.sqrt(sum)
 }
 
-/** Changes weights and both moments in place. */
+/** Updates weights and both moments in place. */
 export const update = (
   weights: Float32Array,
   first: Float32Array,

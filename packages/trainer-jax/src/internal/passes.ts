@@ -1,4 +1,4 @@
-/** Runs passes over batches. The first batch of a shape compiles its program. */
+/** Runs passes over batches. The first batch with a new shape compiles its program. */
 import type * as Jax from "@jax-js/jax"
 import type { Tables } from "./batch.ts"
 import { addLookups, lookUp } from "./embedding.ts"
@@ -7,14 +7,14 @@ import { type LossKind, makeBackward, makeForward } from "./programs.ts"
 import { embeddingName } from "./snapshot.ts"
 import type { Weights } from "./threadTask.ts"
 
-/** The result of a pass with a gradient: `[B, G, C]` numbers each, and the gradient of all weights. */
+/** The result of a pass with a gradient: arrays of `[B, G, C]` numbers, and the gradient of all weights. */
 export interface Result {
   readonly logProbs: Float32Array
   readonly entropies: Float32Array
   readonly gradient: Float32Array<ArrayBuffer>
 }
 
-/** Compiled programs, by shape. */
+/** Compiled programs, keyed by shape. */
 export interface Passes {
   readonly forward: Map<string, ReturnType<typeof makeForward>>
   readonly backward: Map<string, ReturnType<typeof makeBackward>>
@@ -22,27 +22,27 @@ export interface Passes {
 
 export const make = (): Passes => ({ forward: new Map(), backward: new Map() })
 
-/** The key of a program: its model and the sizes of its inputs. */
+/** Returns the key for a program: its model and the dimensions of its inputs. */
 export const keyOf = ({ snapshot }: Weights, sizes: object): string =>
   `${JSON.stringify(snapshot.config)} ${Object.values(sizes)}`
 
-/** Returns the program of a key, compiling it on first use. */
+/** Returns the program for a key, compiling it on first use. */
 export const compiled = <A>(known: Map<string, A>, key: string, compile: () => A): A => {
   const found = known.get(key) ?? compile()
   known.set(key, found)
   return found
 }
 
-/** References to arrays, for a call that consumes them. */
+/** Returns new references to arrays, for a call that consumes them. */
 export const shared = (arrays: ReadonlyArray<Jax.Array>): Array<Jax.Array> => arrays.map((one) => one.ref)
 
-/** The numbers of an array, which is consumed. */
+/** Returns the numbers in an array, which is consumed. */
 export const numbersOf = async (array: Jax.Array): Promise<Float32Array> => (await array.data()) as Float32Array
 
-/** The order of the weights in calls. */
+/** Returns the order of the weights in calls. */
 export const orderOf = ({ snapshot }: Weights): ReadonlyArray<string> => snapshot.layout.map(({ name }) => name)
 
-/** The inputs of a batch. The program consumes them. */
+/** Creates the inputs for a batch, which the program consumes. */
 const inputsOf = ({ jax, snapshot, table }: Weights, shape: Shape, tables: Tables): Array<Jax.Array> => {
   const { completionTokens_C: C, completions_G: G, prompts_B: B, promptTokens_P: P } = shape
   const D = snapshot.config.hiddenSize
@@ -54,7 +54,7 @@ const inputsOf = ({ jax, snapshot, table }: Weights, shape: Shape, tables: Table
   ]
 }
 
-/** Log-probabilities and entropies of a batch. */
+/** Computes log-probabilities and entropies for a batch. */
 export const forward = async (
   { forward: known }: Passes,
   weights: Weights,
@@ -69,7 +69,7 @@ export const forward = async (
   return { logProbs: await numbersOf(logProbs!), entropies: await numbersOf(entropies!) }
 }
 
-/** The same with the gradient of the batch. */
+/** Computes log-probabilities, entropies and the gradient for a batch. */
 export const backward = async (
   { backward: known }: Passes,
   weights: Weights,

@@ -1,9 +1,9 @@
 /**
- * The programs of passes, one compiled for each shape: log-probabilities, entropies and, with a loss, the gradient.
+ * Programs for passes, compiled for each shape: log-probabilities, entropies and, with a loss, the gradient.
  *
- * Every loss is a function of the tokens' log-probabilities and entropies. Its derivative is written out here as one
- * number for each token, and the gradient of the logits follows from it. Embeddings are looked up outside: a program
- * takes their values and returns the gradient of them.
+ * Every loss is a function of the tokens' log-probabilities and entropies. Its derivative is computed explicitly as one
+ * number per token, from which the gradient of the logits follows. Embeddings are looked up outside of the program,
+ * which takes their values and returns their gradient.
  */
 import type { Model } from "@divisi/gguf"
 import type { Loss, LossName } from "@divisi/trainer/Engine"
@@ -24,22 +24,22 @@ import {
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The inputs of a loss for each token of the completions: `[B * G, C]` each, and 0 in padding. */
+/** The inputs of a loss for each completion token: `[B * G, C]` each, with 0 for padding. */
 export interface Targets {
   readonly tokens: Jax.Array
   readonly weights: Jax.Array
   readonly advantages: Jax.Array
   readonly logProbs: Jax.Array
-  /** 1 divided by the number of the completion's tokens, and 0 in padding. */
+  /** The reciprocal of the number of tokens in the completion, and 0 for padding. */
   readonly shares: Jax.Array
-  /** `[3]`: the least and the most ratio, and what entropy counts. */
+  /** The minimum ratio, the maximum ratio and the entropy coefficient, `[3]`. */
   readonly settings: Jax.Array
 }
 
 /** The names of the weights, in the order of the arrays. */
 export type Order = ReadonlyArray<string>
 
-/** Weights by name. */
+/** Returns the weights keyed by name. */
 export const named = (order: Order, arrays: ReadonlyArray<Jax.Array>): Weights =>
   Object.fromEntries(order.map((name, index) => [name, arrays[index]!]))
 
@@ -47,14 +47,14 @@ export const named = (order: Order, arrays: ReadonlyArray<Jax.Array>): Weights =
 // Losses
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The settings of a loss as numbers, so that the same program serves all of them. */
+/** Returns the settings of a loss as numbers, so that one program supports all settings. */
 export const settingsOf = (loss: Loss): readonly [number, number, number] =>
   "low" in loss ? [1 - loss.low, 1 + loss.high, loss.entropy ?? 0] : [0, 0, 0]
 
-/** Whether a loss has a term of entropy. */
+/** Whether a loss has an entropy term. */
 export const hasEntropy = (loss: Loss): boolean => settingsOf(loss)[2] !== 0
 
-/** The derivative of the loss by the log-probability of each token: `[B * G, C]`. */
+/** Computes the derivative of the loss with respect to each token's log-probability: `[B * G, C]`. */
 const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targets): Jax.Array => {
   const np = jax.numpy
   if (loss === "crossEntropy") return targets.weights.ref.neg()
@@ -80,10 +80,10 @@ const slopes = (jax: Library, loss: LossName, logProbs: Jax.Array, targets: Targ
 
 const flat = (values: Jax.Array): Jax.Array => values.ref.reshape([values.size, 1])
 
-/** The number of vocabulary tokens computed at once: with longer rows, matrices are multiplied more slowly. */
+/** Number of vocabulary tokens computed at once, because matrix multiplication is slower for longer rows. */
 const widest = 256
 
-/** The logits `[N, at most widest]` of one part of the vocabulary after another. */
+/** Computes the logits for consecutive parts of the vocabulary, `[N, at most widest]` each. */
 const logits = (jax: Library, weights: Weights, hidden_ND: Jax.Array): Array<Jax.Array> => {
   const output_VD = outputOf(weights)
   const size = output_VD.shape[0]!
@@ -95,8 +95,8 @@ const logits = (jax: Library, weights: Weights, hidden_ND: Jax.Array): Array<Jax
 const added = (arrays: ReadonlyArray<Jax.Array>): Jax.Array => arrays.reduce((sum, one) => sum.add(one))
 
 /**
- * The log-probabilities and entropies `[N, 1]` of tokens from the {@link logits}, and what the gradient needs besides,
- * for each part of the vocabulary.
+ * Computes the log-probabilities and entropies `[N, 1]` of tokens from the {@link logits}, with the intermediate
+ * results that the gradient needs for each part of the vocabulary.
  */
 const statistics = (jax: Library, logits: ReadonlyArray<Jax.Array>, tokens: Jax.Array) => {
   const np = jax.numpy
@@ -130,7 +130,7 @@ const statistics = (jax: Library, logits: ReadonlyArray<Jax.Array>, tokens: Jax.
   }
 }
 
-/** Log-probabilities and entropies of a batch: `[B * G, C]` each. */
+/** Returns a program for the log-probabilities and entropies of a batch: `[B * G, C]` each. */
 export const makeForward = (jax: Library, config: Model.Config, order: Order, shape: Shape) =>
   jax.jit((weights: Array<Jax.Array>, inputs: Array<Jax.Array>, tokens: Jax.Array) => {
     const all = named(order, weights)
@@ -145,13 +145,16 @@ const inputsOf = ([prompts_BPD, completions_BND, padding_BP]: ReadonlyArray<Jax.
   padding_BP: padding_BP!
 })
 
-/** The differences between programs with a gradient. */
+/** The properties in which programs with a gradient differ. */
 export interface LossKind {
   readonly name: LossName
   readonly entropy: boolean
 }
 
-/** The same with the gradient: log-probabilities, entropies, and the gradients of the two inputs and of the weights. */
+/**
+ * Returns a program that also computes gradients: log-probabilities, entropies, and the gradients of both inputs and of
+ * the weights.
+ */
 export const makeBackward = (jax: Library, config: Model.Config, order: Order, shape: Shape, loss: LossKind) =>
   jax.jit((weights: Array<Jax.Array>, inputs: Array<Jax.Array>, given: Array<Jax.Array>) => {
     const np = jax.numpy
@@ -179,7 +182,7 @@ export const makeBackward = (jax: Library, config: Model.Config, order: Order, s
     const ofLogits = found.probabilities.map((probabilities, part) => {
       const ofToken = np.where(found.isToken[part]!, 1, 0).sub(probabilities.ref).mul(slopes_N1.ref)
       if (!loss.entropy) return ofToken
-      // The derivative of the entropy by a logit is -p (log p + H).
+      // The derivative of the entropy with respect to a logit is -p (log p + H).
       const logs = found.centred[part]!.ref.sub(found.logSums_N1.ref).add(found.entropies_N1.ref)
       const counts_N1 = flat(targets.weights.ref.mul(settings.ref.slice(2)))
       return ofToken.add(probabilities.ref.mul(logs).mul(counts_N1))

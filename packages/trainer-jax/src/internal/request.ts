@@ -1,4 +1,4 @@
-/** Whether requests make sense, before anything is computed. */
+/** Validates requests before anything is computed. */
 import { Options } from "@divisi/core"
 import { Model } from "@divisi/gguf"
 import type { Datum, EngineError, Loss } from "@divisi/trainer/Engine"
@@ -19,7 +19,7 @@ const settings = {
 
 const size = Options.whole(1, 2 ** 31)
 
-/** The sizes of a model. */
+/** Validation table for a model's dimensions. */
 const config = Options.table(
   {
     architecture: Options.name,
@@ -58,7 +58,7 @@ const existing = Options.table(
   { required: ["from"], rules: excluded.map((option) => Options.excludes("from", option)) }
 )
 
-/** Whether an engine can be made of options. */
+/** Fails if the options are invalid for an engine. */
 export const checkOptions = (options: Settings & (New | Existing)): Effect.Effect<void, EngineError> => {
   const isExisting = typeof options === "object" && options !== null && "from" in options
   return Effect.mapError(Options.checked("JaxEngine.make", options, isExisting ? existing : fresh), ({ message }) =>
@@ -66,7 +66,7 @@ export const checkOptions = (options: Settings & (New | Existing)): Effect.Effec
   )
 }
 
-/** Whether a model can be trained. */
+/** Fails if the model cannot be trained. */
 export const checkModel = (model: Model.Model): Effect.Effect<void, EngineError> => {
   const { architecture } = model.config
   if (architecture !== "llama") return Problem.failed("open", `it trains the llama architecture, not ${architecture}.`)
@@ -88,7 +88,7 @@ const problemOf = (config: Model.Config, { advantages, completion, logProbs, pro
   return `it has ${uneven[1]?.length} ${uneven[0]} for ${completion.length} tokens.`
 }
 
-/** Whether data can be computed. */
+/** Fails if the data cannot be computed. */
 export const checkData = (
   config: Model.Config,
   doing: "forward" | "forwardBackward",
@@ -106,7 +106,7 @@ export const checkData = (
   return Effect.void
 }
 
-/** Whether data have what a loss needs. */
+/** Fails if the data lack inputs that a loss requires. */
 export const checkLoss = (loss: Loss, data: ReadonlyArray<Datum>): Effect.Effect<void, EngineError> => {
   if (loss.type === "crossEntropy") return Effect.void
   for (const [place, { advantages, logProbs }] of data.entries()) {

@@ -1,4 +1,4 @@
-/** Samples from weights of one moment: in llama.cpp if it is installed, or by the engine's own arithmetic. */
+/** Samples from a snapshot of the weights, with llama.cpp or with the engine's own arithmetic. */
 import path from "node:path"
 import { Model } from "@divisi/gguf"
 import type * as LlamaCppModel from "@divisi/policy-llamacpp/LlamaCppModel"
@@ -12,17 +12,17 @@ import * as Problem from "./problem.ts"
 import type * as State from "./state.ts"
 import * as Threads from "./threads.ts"
 
-/** The maximum number of concurrent completions of one request; llama.cpp decides how many run. */
+/** Maximum number of concurrent completions per request; llama.cpp decides how many of them run. */
 const concurrency = 64
 
-/** Tokens of a context that llama.cpp keeps for itself. */
+/** Number of context tokens reserved for llama.cpp. */
 const reserve = 8
 
-/** Options of a sampler. */
+/** Options for a sampler. */
 export interface Options {
   readonly model: Model.Model
   readonly version: number
-  /** The folder of its file. */
+  /** Folder for the model file. */
   readonly folder: string
   readonly sequences: number
 }
@@ -33,7 +33,7 @@ const sampleOf = ({ logProbs, reason, tokens }: LlamaCppModel.Sample): Sample =>
   reason: reason === "stop" ? "stop" : "length"
 })
 
-/** Why a request cannot be sampled. */
+/** Returns the reason why a request cannot be sampled. */
 const problemOf = (config: Model.Config, { count = 1, maxTokens, prompt }: SampleRequest) => {
   const { contextLength, vocabularySize } = config
   if (prompt.length === 0) return Problem.failed("sample", "the prompt has no tokens.")
@@ -55,13 +55,13 @@ const checked =
   (request) =>
     problemOf(config, request) ?? sample(request)
 
-/** The runtime, which comes with a package of its own. */
+/** Loads the llama.cpp runtime, which is in a separate package. */
 const runtime = Effect.tryPromise({
   try: (): Promise<typeof LlamaCppModel> => import("@divisi/policy-llamacpp/LlamaCppModel"),
   catch: (cause) => Problem.errorOf("sample", cause)
 })
 
-/** Writes the model and loads it; both go with the scope. */
+/** Writes the model to a file and loads it. Both are released with the scope. */
 export const llamacpp = Effect.fnUntraced(function* ({ folder, model, sequences, version }: Options) {
   const LlamaCppModel = yield* runtime
   const file = path.join(folder, `version-${version}.gguf`)
@@ -88,13 +88,13 @@ export const llamacpp = Effect.fnUntraced(function* ({ folder, model, sequences,
   return { version, sample: checked(model.config, sample) } satisfies Sampler
 })
 
-/** A part that waits for a thread. */
+/** A part that is waiting for a thread. */
 interface Job {
   readonly part: ExactSampler.Part
   readonly found: Deferred.Deferred<ReadonlyArray<Sample>, EngineError>
 }
 
-/** Samples from a snapshot of the weights. Later steps do not change it. */
+/** Creates a sampler for a snapshot of the weights. Later steps do not change it. */
 export const embedded = (
   threads: Threads.Threads,
   { snapshot: weights, steps: version }: Pick<State.State, "snapshot" | "steps">,
@@ -116,7 +116,7 @@ export const embedded = (
   const ask = Effect.fnUntraced(function* (part: ExactSampler.Part) {
     const job = { part, found: yield* Deferred.make<ReadonlyArray<Sample>, EngineError>() }
     queue.push(job)
-    // Yield first, so that concurrent requests arrive: jobs of one shape are computed together.
+    // Yields first, so that concurrent requests can arrive: jobs with the same shape are computed together.
     yield* Effect.yieldNow
     yield* Pool.use(threads.pool, (thread) => work(thread, job)).pipe(
       Effect.onInterrupt(() => Effect.sync(() => ExactSampler.withdraw(queue, job)))

@@ -1,7 +1,7 @@
-/** A snapshot of the weights, as it is sent to threads. */
+/** A snapshot of the weights, in the form sent to threads. */
 import type { Model } from "@divisi/gguf"
 
-/** The place of a tensor in the numbers of a snapshot. */
+/** The position of a tensor among the numbers in a snapshot. */
 export interface Slice {
   readonly name: string
   readonly shape: ReadonlyArray<number>
@@ -9,7 +9,7 @@ export interface Slice {
   readonly end: number
 }
 
-/** Weights that never change. Each step of the optimiser makes a new snapshot. */
+/** Immutable weights. Each optimizer step creates a new snapshot. */
 export interface Snapshot {
   /** Unique in this process. */
   readonly id: number
@@ -18,5 +18,5 @@ export interface Snapshot {
   readonly numbers: Float32Array
 }
 
-/** The name of the table of embeddings. */
+/** Name of the embedding table. */
 export const embeddingName = "model.embed_tokens.weight"

@@ -1,24 +1,26 @@
-/** The state of training, as plain numbers: weights, moments of the optimiser, and the gradient since its last step. */
+/**
+ * The training state as plain numbers: weights, optimizer moments, and the gradient accumulated since the last step.
+ */
 import { Model, Tensor } from "@divisi/gguf"
 import type { OptimizerSettings } from "@divisi/trainer/Engine"
 import * as Optimizer from "./optimizer.ts"
 import type { Slice, Snapshot } from "./snapshot.ts"
 
-/** Tensors by name, in this process's own memory. */
+/** Tensors keyed by name, in the memory of this process. */
 export type Tensors = Readonly<Record<string, Tensor.DenseTensor>>
 
-/** The state. All numbers are in the order of `snapshot.layout`. */
+/** The training state. All numbers are in the order of `snapshot.layout`. */
 export interface State {
-  /** The present weights. A step replaces them. */
+  /** The current weights. A step replaces them. */
   snapshot: Snapshot
   first: Float32Array<ArrayBuffer>
   second: Float32Array<ArrayBuffer>
-  /** The gradient since the last step. */
+  /** The gradient accumulated since the last step. */
   gradient: Float32Array<ArrayBuffer> | undefined
   steps: number
 }
 
-/** The numbers of tensors, one after another. */
+/** Concatenates the numbers of tensors. */
 export const joined = (layout: ReadonlyArray<Slice>, data: (name: string) => Float32Array) => {
   const numbers = new Float32Array(layout.at(-1)!.end)
   for (const { name, start } of layout) numbers.set(data(name), start)
@@ -27,13 +29,13 @@ export const joined = (layout: ReadonlyArray<Slice>, data: (name: string) => Flo
 
 let given = 0
 
-/** Other weights of the same model. */
+/** Creates a snapshot with different weights for the same model. */
 const keep = (model: Pick<Snapshot, "config" | "layout">, numbers: Float32Array): Snapshot => {
   const { config, layout } = model
   return { id: given++, config, layout, numbers }
 }
 
-/** A state before its first step. */
+/** Creates the state before the first step. */
 export const make = (config: Model.Config, tensors: Tensors): State => {
   let end = 0
   const layout = Object.entries(Model.shapes(config)).map(([name, shape]) => {
@@ -51,22 +53,25 @@ export const make = (config: Model.Config, tensors: Tensors): State => {
   }
 }
 
-/** Numbers as tensors by name. */
+/** Returns numbers as tensors keyed by name. */
 export const named = (layout: ReadonlyArray<Slice>, numbers: Float32Array): Tensors =>
   Object.fromEntries(
     layout.map(({ end, name, shape, start }) => [name, { shape, data: numbers.subarray(start, end) }] as const)
   )
 
-/** The weights as they are. */
+/** Returns the current weights as tensors. */
 export const tensorsOf = ({ snapshot: { layout, numbers } }: State): Tensors => named(layout, numbers)
 
-/** Replaces the present state by a saved one. */
+/** Replaces the current state with a saved one. */
 export const restore = (state: State, saved: Omit<State, "snapshot"> & { readonly numbers: Float32Array }): void => {
   const { numbers, ...rest } = saved
   Object.assign(state, rest, { snapshot: keep(state.snapshot, numbers) })
 }
 
-/** Steps. Returns the norm of the gradient before clipping, and changes nothing if the norm is not a number. */
+/**
+ * Applies an optimizer step. Returns the norm of the gradient before clipping, and changes nothing if the norm is not a
+ * number.
+ */
 export const step = (state: State, settings: OptimizerSettings): number => {
   const { snapshot } = state
   const gradient = state.gradient ?? new Float32Array(snapshot.numbers.length)
@@ -77,7 +82,7 @@ export const step = (state: State, settings: OptimizerSettings): number => {
   const terms = Optimizer.termsOf(settings, state.steps, norm)
   for (const { end, shape, start } of snapshot.layout) {
     const part = (all: Float32Array) => all.subarray(start, end)
-    // The scales of norms, which are vectors, do not decay.
+    // Norm scales, which are vectors, have no weight decay.
     const decay = shape.length === 1 ? 1 : terms.decay
     Optimizer.update(part(numbers), part(state.first), part(state.second), part(gradient), { ...terms, decay })
   }

@@ -1,4 +1,4 @@
-/** The tasks of a thread, and how it carries them out: passes and sampling by jax-js, with weights that it keeps. */
+/** Defines and executes a thread's tasks: passes and sampling with jax-js, using weights cached in the thread. */
 import type { Sample } from "@divisi/trainer/Engine"
 import type * as Jax from "@jax-js/jax"
 import type { Tables } from "./batch.ts"
@@ -8,7 +8,7 @@ import * as Passes from "./passes.ts"
 import type { LossKind } from "./programs.ts"
 import { embeddingName, type Snapshot } from "./snapshot.ts"
 
-/** A task. */
+/** A task for a thread. */
 export type Task =
   | { readonly type: "forward"; readonly shape: Shape; readonly tables: Tables }
   | {
@@ -20,14 +20,14 @@ export type Task =
     }
   | { readonly type: "sample"; readonly parts: ReadonlyArray<Decoding.Part>; readonly endToken: number }
 
-/** The result of each kind of task. The numbers of a pass are in the order of its tables. */
+/** The result of each kind of task. The numbers of a pass are in the order of its arrays. */
 export interface Results {
   readonly forward: Pick<Passes.Result, "logProbs" | "entropies">
   readonly backward: Passes.Result
   readonly sample: ReadonlyArray<ReadonlyArray<Sample>>
 }
 
-/** A message to a thread. `weights` is present when the thread does not hold the snapshot `id` yet. */
+/** A message to a thread. `weights` is included if the thread does not have the snapshot `id` yet. */
 export interface Message {
   readonly id: number
   readonly weights: Snapshot | undefined
@@ -40,11 +40,11 @@ export interface Weights {
   readonly jax: Library
   readonly snapshot: Omit<Snapshot, "numbers">
   readonly arrays: ReadonlyArray<Jax.Array>
-  /** The table of embeddings. */
+  /** The embedding table. */
   readonly table: Float32Array
 }
 
-/** The memory of a thread between tasks. */
+/** The data that a thread retains between tasks. */
 export interface Memory {
   readonly jax: Library
   readonly weights: Map<number, Weights>
@@ -52,7 +52,7 @@ export interface Memory {
   readonly decoders: Decoding.Decoders
 }
 
-/** The memory of a new thread. */
+/** Creates the data for a new thread. */
 export const make = (jax: Library): Memory => ({
   jax,
   weights: new Map(),
@@ -76,7 +76,7 @@ const perform = (memory: Memory, weights: Weights, task: Task): Promise<Results[
   return Passes.backward(memory.passes, weights, task.shape, task.tables, task.loss, task.settings)
 }
 
-/** Carries a message out. */
+/** Executes a message. */
 export const run = async (memory: Memory, { forget, id, task, weights }: Message): Promise<Results[keyof Results]> => {
   for (const old of forget) {
     for (const array of memory.weights.get(old)?.arrays ?? []) array.dispose()

@@ -1,8 +1,8 @@
 /**
- * Threads that compute, each with its own jax-js. A single jax-js that spreads itself over threads waits for all of
- * them at every kernel, and a small model runs thousands of kernels a second.
+ * Compute threads, each with a separate jax-js. A single jax-js that uses several threads waits for all of them at
+ * every kernel, and a small model runs thousands of kernels per second.
  *
- * The result of a task is the same to the bit on every thread.
+ * The result of a task is bitwise identical on every thread.
  */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
@@ -14,7 +14,7 @@ import * as Problem from "./problem.ts"
 import type { Snapshot } from "./snapshot.ts"
 import type { Message, Results, Task } from "./threadTask.ts"
 
-/** A thread, with the ids of the snapshots that it holds, the last used one at the end. */
+/** A thread, with the ids of the snapshots that it has loaded, most recently used last. */
 export interface Thread {
   readonly worker: Worker
   snapshots: ReadonlyArray<number>
@@ -25,21 +25,27 @@ export interface Threads {
   readonly count: number
   readonly pool: Pool.Pool<Thread, EngineError>
   /**
-   * A thread that holds more is replaced: jax-js keeps the memory of every shape, and reuses it for equal sizes only.
+   * Memory limit in bytes above which a thread is replaced, because jax-js retains the memory for every shape and
+   * reuses it only for equal sizes.
    */
   readonly mostBytes: number
 }
 
-/** The present weights, those of the sampler, and the reference of a KL penalty. */
+/**
+ * Maximum number of snapshots per thread: the current weights, those of the sampler, and the reference for a KL
+ * penalty.
+ */
 const maxSnapshots = 3
 
-/** A build puts this code one folder up. */
+/** The build output is one folder higher than the source. */
 const isSource = import.meta.url.endsWith(".ts")
 const script = new URL(isSource ? "./compute.worker.ts" : "./internal/compute.worker.js", import.meta.url)
 
 type Answer = Exclude<Reply, { readonly problem: string }>
 
-/** The next message of a thread. The process stays alive while it waits, and may end while no thread is busy. */
+/**
+ * Waits for the next message from a thread. The process stays alive meanwhile, and may exit while no thread is busy.
+ */
 const reply = async (worker: Worker): Promise<Answer> => {
   const controller = new AbortController()
   const { signal } = controller
@@ -58,7 +64,7 @@ const reply = async (worker: Worker): Promise<Answer> => {
   }
 }
 
-/** Tracing makes much garbage. Without this limit a thread holds 134 MB for it from then on. */
+/** Tracing creates much garbage. Without this limit, a thread permanently retains 134 MB for it. */
 const maxYoungGenerationSizeMb = 32
 
 const start = Effect.acquireRelease(
@@ -78,7 +84,7 @@ const start = Effect.acquireRelease(
   ({ worker }) => Effect.promise(() => worker.terminate())
 )
 
-/** Starts threads. They end with the scope. */
+/** Starts threads. They are stopped when the scope closes. */
 export const make = Effect.fnUntraced(function* ({ count, mostBytes }: Omit<Threads, "pool">) {
   const pool = yield* Pool.make({ acquire: start, size: count })
   yield* Pool.use(pool, () => Effect.void)
@@ -97,7 +103,7 @@ const ask = (thread: Thread, weights: Snapshot, task: Task): Promise<Answer> => 
   return answer
 }
 
-/** Carries a task out on a thread. It cannot be interrupted. */
+/** Executes a task on a thread. This cannot be interrupted. */
 export const runOn = <A extends Task>(
   { mostBytes, pool }: Threads,
   thread: Thread,
@@ -109,14 +115,14 @@ export const runOn = <A extends Task>(
     try: () => ask(thread, weights, task),
     catch: (cause) => Problem.errorOf(doing, cause)
   }).pipe(
-    // The thread's contents are now unknown.
+    // The state of the thread is now unknown.
     Effect.onError(() => Pool.invalidate(pool, thread)),
     Effect.tap(({ heldBytes }) => (heldBytes > mostBytes ? Pool.invalidate(pool, thread) : Effect.void)),
     Effect.map(({ value }) => value as Results[A["type"]]),
     Effect.uninterruptible
   )
 
-/** Carries a task out on the first free thread. */
+/** Executes a task on the first free thread. */
 export const run = <A extends Task>(
   threads: Threads,
   weights: Snapshot,
