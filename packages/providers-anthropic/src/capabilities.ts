@@ -24,13 +24,13 @@ export interface Capabilities extends Required<Worker.Capabilities> {
   readonly temperature: boolean
 }
 
-/** A family of models: those whose names contain `name`. */
+/** A family of models: those whose name contains `name`. */
 export interface Family extends Readonly<Record<keyof Worker.Limits, number>> {
   readonly name: string
   readonly capabilities: Capabilities
 }
 
-/** True of every model since 4.5. */
+/** Capabilities of all models since 4.5. */
 const able = { tools: true, images: true, files: true, jsonSchema: true, json: false, shapesWithTools: true }
 
 const everything: Capabilities = { ...able, thinking: "either", effort: true, off: "disabled", temperature: true }
@@ -46,7 +46,7 @@ const family = (name: string, capabilities: Capabilities, contextTokens: number,
   maxOutputTokens
 })
 
-/** The known families. The first match is used. */
+/** The known families. If several match, the first one is used. */
 export const families: ReadonlyArray<Family> = [
   family("fable", always, 1_000_000, 128_000),
   family("mythos", always, 1_000_000, 128_000),
@@ -80,7 +80,7 @@ export const limitsOf = (model: string): Worker.Limits => {
   return { contextTokens, maxOutputTokens }
 }
 
-/** Returns the capabilities that a worker of such a model declares. */
+/** Returns the capabilities in the form that a worker declares. */
 export const ofWorker = ({
   files,
   images,

@@ -1,5 +1,5 @@
 /**
- * Anthropic's Message Batches API: requests are sent in one body, and answered in one file of lines.
+ * Anthropic's Message Batches API: requests are sent in one body, and results are returned as lines of one file.
  *
  * Sources: https://platform.claude.com/docs/en/build-with-claude/batch-processing and
  * https://platform.claude.com/docs/en/api/messages/batches, read in November 2026.
@@ -22,13 +22,13 @@ const canceled: WorkerErrorReason = {
 
 const missing: WorkerErrorReason = { _tag: "Malformed", detail: "the batch ended without an answer to this call" }
 
-/** The events of the whole message of a result, which must say why it ended. */
+/** Returns the stream events for the complete message in a result, which must have a stop reason. */
 const eventsOf = (message: Json.Fields): ReadonlyArray<unknown> => {
   if (Json.text(message.stop_reason) === undefined) throw VendorError.unreadable("an answer is incomplete")
   return Dialects.Messages.eventsOf(message)
 }
 
-/** A line of the results. */
+/** Parses a line of the results. */
 const outcomeOf = (value: unknown): VendorBatch.Outcome => {
   const line = Json.object(value, "a result")
   const id = Json.text(line.custom_id)
@@ -55,25 +55,28 @@ const outcomeOf = (value: unknown): VendorBatch.Outcome => {
 
 const path = (batch: string): string => `/v1/messages/batches/${encodeURIComponent(batch)}`
 
-/** The results, a line at a time. Their address is made here: the key is for the server that was named, and no other. */
+/**
+ * Reads the results line by line. The URL is constructed here, because the key must be sent only to the configured
+ * server.
+ */
 const outcomesOf = (client: Anthropic, batch: string) =>
   async function* (signal: AbortSignal): AsyncGenerator<VendorBatch.Outcome> {
     const response = await client.get(`${path(batch)}/results`, { signal, stream: true }).asResponse()
     for await (const line of VendorEvents.lines(response, signal)) yield outcomeOf(line)
   }
 
-/** The requests are lines of JSON already, and may be many megabytes. */
+/** Concatenates requests that are already encoded as JSON and may amount to many megabytes. */
 const bodyOf = (lines: ReadonlyArray<Uint8Array<ArrayBuffer>>): Blob =>
   new Blob(['{"requests":[', ...lines.flatMap((line, index) => (index === 0 ? [line] : [",", line])), "]}"])
 
-/** Batches have no name in this API, so only their times can be compared. */
+/** Finds a batch by its creation time, because batches have no name in this API. */
 const find = async (
   client: Anthropic,
   { from, to }: { readonly from: number; readonly to: number },
   signal: AbortSignal
 ) => {
   const found: Array<VendorBatch.Listed> = []
-  // The newest come first.
+  // Batches are listed newest first.
   for await (const one of client.messages.batches.list({ limit: 100 }, { signal })) {
     const { created_at, id } = Json.fields(one)
     const at = Date.parse(String(created_at))
@@ -83,10 +86,10 @@ const find = async (
   return found
 }
 
-/** How Anthropic takes batches. */
+/** Describes how to use Anthropic's batches. */
 export const vendorOf = (client: Anthropic, reason: (error: unknown) => WorkerErrorReason): VendorBatch.Vendor => ({
   maxRequests: 100_000,
-  // 256 MB, less the text around the requests.
+  // 256 MB, minus the text around the requests.
   maxBytes: 255_999_900,
   line: (id, body) => {
     const { stream: _, ...params } = Json.fields(body)

@@ -1,4 +1,4 @@
-/** The SDK's client, with retries and logs off, and the key that it holds. */
+/** Creates SDK clients without retries and logs, and collects the secrets that they hold. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { Allowance } from "@divisi/core"
 import { Endpoint } from "@divisi/provider-kit"
