@@ -96,7 +96,7 @@ interface Fragment {
 /** Matches the placeholder for text that must not be split: code and quotations. */
 const held = /\uE000(\d+)\uE001/g
 
-/** Whether a line is code: it is indented and not an item of a numbered list. */
+/** Whether a line is code. Indented lines count as code, except the items of a numbered list. */
 const isCode = (line: string) =>
   /^(?: {2,}|\t)(?!\(?(?:\d{1,2}|[a-e])[.)]\s)\S/.test(line) ||
   /[;{}]\s*$/.test(line) ||

@@ -69,7 +69,7 @@ const outcomesOf = (client: Anthropic, batch: string) =>
 const bodyOf = (lines: ReadonlyArray<Uint8Array<ArrayBuffer>>): Blob =>
   new Blob(['{"requests":[', ...lines.flatMap((line, index) => (index === 0 ? [line] : [",", line])), "]}"])
 
-/** Finds a batch by its creation time, because batches have no name in this API. */
+/** Finds batches by their creation time, because they have no name in this API. */
 const find = async (
   client: Anthropic,
   { from, to }: { readonly from: number; readonly to: number },

@@ -1,4 +1,4 @@
-/** Creates SDK clients without retries and logs, and collects the secrets that they hold. */
+/** Creates SDK clients without retries and logs, with the given key as their only credential. */
 import Anthropic from "@anthropic-ai/sdk"
 import type { Allowance } from "@divisi/core"
 import { Endpoint } from "@divisi/provider-kit"

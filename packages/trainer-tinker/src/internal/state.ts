@@ -120,7 +120,7 @@ export const release = (state: State): Effect.Effect<void> =>
     return modelScope === undefined ? Effect.void : Scope.close(modelScope, Exit.void)
   })
 
-/** Optimizer settings with which a step consumes the pending gradient without a lasting effect. */
+/** Optimizer settings with which a step consumes the pending gradient and leaves the weights unchanged. */
 const nothing = { learning_rate: 0, beta1: 0, beta2: 0, eps: 1, weight_decay: 0, grad_clip_norm: 0 }
 
 /**

@@ -50,7 +50,7 @@ export const take = (open: Open | undefined, call: Json.Fields, signature: strin
 // Arguments
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Limits for the depth and length of paths. */
+/** Limits for the depth of paths and the length of lists. */
 const deepest = 64
 const longest = 100_000
 
