@@ -61,7 +61,7 @@ export interface Settings {
   readonly sequences?: number | undefined
   /**
    * Approximate memory per pass, in bytes. Larger requests are split into several passes. A thread computes one pass at
-   * a time and rarely uses much more than three times this amount. Default: 0.5 GB.
+   * a time and never uses much more than three times this amount. Default: 0.5 GB.
    */
   readonly memoryBytes?: number | undefined
   /** Number of completions of one prompt that are computed together. Default: 16. */

@@ -136,8 +136,8 @@ const vanishing = 1e-33
 
 /**
  * Computes the exponential using only additions and multiplications, because jax-js computes its own exponential, and
- * all operations merged with it, one number at a time. For inputs up to 0, the relative error is below one millionth,
- * and masked scores give 0; up to 5, it is below two millionths, and it grows beyond that.
+ * all operations merged with it, one number at a time. For inputs up to 0, the error is below one millionth, and masked
+ * scores give 0; up to 5, it is below two millionths of the result, and it grows beyond that.
  *
  * With q = exp(x / 32) - 1 from its series, 1 + q is squared five times: as long as q is small as q (2 + q), which
  * loses nothing of it.
