@@ -12,7 +12,7 @@ import type { Report } from "./Report.ts"
 const page = "docs/own-pool.md"
 
 /** The most that is loaded before the first run, in KB: raise it only with a reason in the commit. */
-const mostKilobytes = 81
+const mostKilobytes = 83
 
 const sourcefile = "team.js"
 

@@ -1,5 +1,5 @@
 /**
- * Declarative validation for all public options. Each set of options is described by a table, and {@link check}
+ * Declarative validation for all public options. Each set of options is described by a table, and `check`
  * validates values against it. Unknown, missing, conflicting or out-of-range options are reported under the name that
  * the caller used, before the run starts and before any money is spent.
  *
@@ -348,6 +348,6 @@ export const check = (what: string, options: unknown, row: Table | Shape): void 
   if (detail !== undefined) throw new OptionsError({ what, detail })
 }
 
-/** Like {@link check}, but returns an effect that fails with the {@link OptionsError} instead of throwing. */
+/** Like `check`, but returns an effect that fails with the {@link OptionsError} instead of throwing. */
 export const checked = (what: string, options: unknown, row: Table | Shape): Effect.Effect<void, OptionsError> =>
   Effect.try({ try: () => check(what, options, row), catch: (error) => error as OptionsError })

@@ -48,10 +48,6 @@ export interface Tick {
 export const ticksOf = ({ at, ticks }: Axis, format: (value: number) => string): ReadonlyArray<Tick> =>
   ticks.map((value) => ({ at: at(value), label: format(value) }))
 
-/** Draws vertical grid lines at the ticks. */
-export const grid = (ticks: ReadonlyArray<Tick>, height: number): ReadonlyArray<Html> =>
-  ticks.map(({ at }) => html`<line class="grid" x1="${across(at)}" x2="${across(at)}" y1="0" y2="${height}"/>`)
-
 /** The frame of a chart: grid lines and labels for `y`, labels and a title for `x`. */
 export interface Frame {
   /** Positions as fractions of the width. */
