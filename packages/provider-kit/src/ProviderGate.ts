@@ -178,7 +178,11 @@ const pause = (
       return Effect.void
     }
     return left > maxPauseMillis
-      ? refuse(worker, { _tag: "RateLimited", retryAfterMillis: left, detail: "the provider asked for all calls to be paused" })
+      ? refuse(worker, {
+          _tag: "RateLimited",
+          retryAfterMillis: left,
+          detail: "the provider asked for all calls to be paused"
+        })
       : Effect.andThen(sleep(left), again)
   })
 

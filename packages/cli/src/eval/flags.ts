@@ -169,9 +169,7 @@ export const evalFlags = {
   questionCost: cost("question-cost", "Maximum cost of one answer, in USD, for every policy"),
   timeout: timeout("Maximum duration of one answer, e.g. 30s or 2m"),
   maxOutputTokens: whole("max-output-tokens", 1).pipe(
-    Flag.withDescription(
-      "Maximum tokens per call, including reasoning (default: the worker's limit, otherwise 4096)"
-    ),
+    Flag.withDescription("Maximum tokens per call, including reasoning (default: the worker's limit, otherwise 4096)"),
     Flag.optional
   ),
   concurrency: whole("concurrency", 1).pipe(
