@@ -192,7 +192,7 @@ const namesGiven = (text: string): ReadonlyArray<string> =>
     ...text.matchAll(/\b(?:call|name|denote)\s+(?:(?:it|this|that|the \w+)\s+)(?:by\s+)?["']?([A-Za-z])\b/gi)
   ].map((match) => match[1]!)
 
-/** Whether a text contains a letter as a separate word. */
+/** Whether the text contains a letter as a separate word. */
 export const mentions = (text: string, name: string): boolean =>
   new RegExp(`(?<![\\p{L}'])${name}(?![\\p{L}'])`, "u").test(text)
 

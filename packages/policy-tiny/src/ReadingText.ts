@@ -164,7 +164,7 @@ const refused = "Nobody on the team seems to be able to answer this."
 export const refusal = (written: string): string | undefined => (written.endsWith(refused) ? refused : undefined)
 
 /**
- * Generates the pieces of a text in order. After yielding a choice, it expects the index of the chosen text.
+ * Generates the pieces of the text in order. After yielding a choice, it expects the index of the chosen text.
  *
  * **Details**
  *

@@ -21,7 +21,10 @@ const lastTagged = (text: string): string | undefined => {
   return last
 }
 
-/** Returns the answer in a text: in `<answer>` tags, in a box, after the last "Answer:", or the whole text. */
+/**
+ * Extracts the answer from a text: from `<answer>` tags, from a box, or from the part after the last "Answer:".
+ * Otherwise, returns the whole text.
+ */
 export const extract = (answer: string): string => {
   const text = spoken(answer)
   const tagged = lastTagged(text)
