@@ -311,9 +311,7 @@ const withWholeFlags = (
     const equals = arg.indexOf("=")
     if (others.length === 0) return Effect.succeed(`--${flag}${equals < 0 ? "" : arg.slice(equals)}`)
     const names = [flag, ...others].map((name) => `--${name}`)
-    return Effect.fail(
-      usage(`${equals < 0 ? arg : arg.slice(0, equals)} may be ${names.join(", ")}: write one of them.`)
-    )
+    return Effect.fail(usage(`${equals < 0 ? arg : arg.slice(0, equals)} is ambiguous: it may be ${names.join(", ")}.`))
   })
 }
 

@@ -171,7 +171,7 @@ describe("RouterDC-light", () => {
       assert.deepStrictEqual(asked, ["clerk"])
       const strangers = WorkerPool.makeUnsafe([ScriptedWorker.echo("stranger")])
       const { error } = yield* chosen(router!.policy, "How much is 6 plus 6?", strangers)
-      assert.include(String(error), "no recorded samples of any worker of this pool")
+      assert.include(String(error), "no recorded samples from any worker in this pool")
     })
   )
 

@@ -216,7 +216,7 @@ const fromFiles = (files: Files, settings: Settings): HuggingFaceTokenizer => {
   const endToken = end === undefined ? undefined : encoder.token_to_id(end)
   if (endToken === undefined) {
     const detail = end === undefined ? "its config names no eos_token" : `its vocabulary has no token "${end}"`
-    throw wrong(files.source, `${detail}: name the token that ends a turn as endToken.`)
+    throw wrong(files.source, `${detail}: set endToken to the token that ends a turn.`)
   }
   // Templates write special tokens themselves. The reference omits text missing from the vocabulary; the library
   // returns `undefined` for it if the file defines no `unk_token`.

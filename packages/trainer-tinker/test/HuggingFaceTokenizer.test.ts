@@ -107,7 +107,7 @@ describe("HuggingFaceTokenizer", () => {
       const told = yield* HuggingFaceTokenizer.load({ folder }, { endToken: "<|endoftext|>" })
       assert.strictEqual(told.endToken, 0)
       const error = yield* Effect.flip(HuggingFaceTokenizer.load({ folder }, { endToken: "<end>" }))
-      assert.include(error.message, "name the token that ends a turn as endToken")
+      assert.include(error.message, "set endToken to the token that ends a turn")
     })
   )
 

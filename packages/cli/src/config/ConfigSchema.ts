@@ -157,7 +157,7 @@ const ConfigSchema = Schema.Struct({
     }).annotate({ message: "Expected an object of settings" })
   ),
   mcpServers: optional(
-    Schema.Record(Schema.String, McpServer).annotate({ message: "Expected an object of MCP servers, by name" })
+    Schema.Record(Schema.String, McpServer).annotate({ message: "Expected an object of MCP servers, keyed by name" })
   ),
   limits: optional(
     Schema.Record(

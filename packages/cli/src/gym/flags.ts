@@ -12,7 +12,7 @@ const split = Flag.Literals("split", ["train", "validation", "test"]).pipe(
 )
 
 const family = Flag.String("family").pipe(
-  Flag.withDescription("Only tasks of this family; the family stock needs a tool"),
+  Flag.withDescription("Only tasks of this family; the stock family needs a tool"),
   Flag.optional
 )
 

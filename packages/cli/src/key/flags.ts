@@ -110,7 +110,7 @@ export const adjustFlags = {
   on: Flag.String("on").pipe(
     Flag.filterMap(
       (text) => Option.fromUndefinedOr(dayAt(text)),
-      () => "Expected a day in UTC such as 2026-11-28"
+      () => "Expected a UTC date, such as 2026-11-28"
     ),
     Flag.withMetavar("<day>"),
     Flag.withDescription("UTC day to correct, together with its month (default: today)"),

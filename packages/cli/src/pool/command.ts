@@ -78,7 +78,7 @@ const train = Command.make("train", trainPoolFlags, (input) =>
   )
 ).pipe(
   Command.withDescription(
-    "Trains a Conductor for your pool on recorded answers: a linear head that chooses a worker by the question. With hashed words (the default) it takes seconds. No worker is called. Use it with --policy head:<folder>/head.json."
+    "Trains a Conductor for your pool on recorded answers: a linear head that chooses a worker based on the question. With hashed words (the default) it takes seconds. No worker is called. Use it with --policy head:<folder>/head.json."
   ),
   Command.withShortDescription("Train a Conductor for your pool"),
   Command.withExamples([

@@ -68,7 +68,7 @@ const report = Command.make("report", reportFlags, (input) =>
 ).pipe(
   Command.withDescription(
     paragraphs(
-      "Writes one page about the runs of a journal, for example of a server: cost, work per worker, timeline, and how much",
+      "Writes a one-page report on the runs in a journal, such as a server's: cost, work per worker, timeline, and how much",
       "of the cost was planning and other orchestration.",
       "",
       "--against estimates the cost of the same tokens at one model's price; --alone compares with the same work done by one",

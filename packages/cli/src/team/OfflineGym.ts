@@ -22,7 +22,7 @@ export const familyOf = (named: Option.Option<string>): Effect.Effect<string | u
   const family = Option.getOrUndefined(named)
   return family === undefined || families.includes(family)
     ? Effect.succeed(family)
-    : Effect.fail(usage(`The gym does not have the family "${family}". It has: ${families.join(", ")}.`))
+    : Effect.fail(usage(`The gym has no family "${family}". Available families: ${families.join(", ")}.`))
 }
 
 /** Returns the family with the given name, if its questions need a tool. */

@@ -747,7 +747,7 @@ class Run {
       const text = this.containsProblem(contains, raw, value, seen)
       if (text !== undefined && wrong({ text })) return false
     }
-    if (raw.uniqueItems === true && !this.isUnique(value) && wrong({ text: "Expected items that all differ" })) {
+    if (raw.uniqueItems === true && !this.isUnique(value) && wrong({ text: "Expected unique items" })) {
       return false
     }
     if (unevaluatedItems === undefined || seen === undefined) return isAllowed

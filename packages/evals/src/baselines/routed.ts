@@ -25,7 +25,7 @@ export const ranked = (rates: ReadonlyMap<string, number>, { pool }: Policy.Cont
 export const noneKnown = (policy: string) =>
   new Policy.PolicyError({
     policy,
-    detail: "it has no recorded samples of any worker of this pool. Fit it on this pool, or choose another baseline."
+    detail: "it has no recorded samples from any worker in this pool. Fit it on this pool, or choose another baseline."
   })
 
 /** Creates a policy that sends each question, unchanged, to the worker with the best rating for it. */

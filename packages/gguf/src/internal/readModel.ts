@@ -62,7 +62,7 @@ const tokenizerOf = (file: File): Result.Result<Tokenizer.Tokenizer, GgufError> 
   const model = GgufReader.text(file, "tokenizer.ggml.model")
   const split = GgufReader.text(file, "tokenizer.ggml.pre")
   if (model !== "gpt2" || split !== "gpt-2") {
-    return Result.fail(unsupported(file, `Its tokenizer is ${model} (${split}); gpt2 (gpt-2) can be read.`))
+    return Result.fail(unsupported(file, `Its tokenizer is ${model} (${split}); only gpt2 (gpt-2) is supported.`))
   }
   const tokens = textsOf(file, "tokenizer.ggml.tokens")
   const types = listOf(file, "tokenizer.ggml.token_type")

@@ -252,7 +252,7 @@ const finished = (state: State, message: Json.Fields, options: Options): Step<St
   return {
     state: { ...next, final: said.text },
     parts: nothing,
-    warning: "its final message has another text than it streamed: that counts"
+    warning: "its final message differs from the streamed text; the final message is used"
   }
 }
 
