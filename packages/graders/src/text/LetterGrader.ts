@@ -299,18 +299,23 @@ const inFavour =
 const against =
   /\b(?:not|never|no longer|neither|nor|none|cannot|wrong|incorrect|false|mistakes?|errors?|fails?|tempting|trap|off|rule[ds]? out|out because|eliminated?|discard(?:ed)?|reject(?:ed)?|exclude[ds]?|if|unless|whether|would (?:be|have)|could|might|may|maybe|perhaps|suppose|assum(?:e|es|ing)|check|consider|try|test|students?|people|others?|they|some|many|textbook|key|until|guess|glance|looks?|only correct for|probability)\b|n't|\?|\bonly[.!]?$|\b[A-J] to [A-J]\b/i
 
-const subjectOf = `(?:^|[,:;]\\s*|\\b(?:only|that|so|thus|hence|therefore)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`
+const subjectOf = new RegExp(
+  `(?:^|[,:;]\\s*|\\b(?:only|that|so|thus|hence|therefore)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`,
+  "i"
+)
 
 /**
  * Text before a letter at the end of a sentence that makes it the choice: a symbol, a preposition or a verb, but not a
  * noun.
  */
-const objectOf = `(?:^|[,:;→⇒>=—–]\\s*|\\b(?:in|to|with|on|as|is|be|so|us|hence|thus|ergo|therefore|just|simply|only|conclude|choose|pick|select|matching|meaning|making|leaving|gives?|yields?|favou?rs?|supports?|indicates?|suggests?|implies|means|proves|confirms|shows)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`
+const objectOf = new RegExp(
+  `(?:^|[,:;→⇒>=—–]\\s*|\\b(?:in|to|with|on|as|is|be|so|us|hence|thus|ergo|therefore|just|simply|only|conclude|choose|pick|select|matching|meaning|making|leaving|gives?|yields?|favou?rs?|supports?|indicates?|suggests?|implies|means|proves|confirms|shows)\\s+)(?:(?:the\\s+)?(?:${choiceWords})\\s+)?[(\\[]*$`,
+  "i"
+)
 
 /** Returns the letter in the last sentence that mentions any, if it mentions only one, as its subject or conclusion. */
 const favoured = (text: string, letters: string): Statement | undefined => {
   const mention = new RegExp(`(?<![\\p{L}\\p{N}'’-])[${letters}](?![\\p{L}\\p{N}'’]|\\s*[+^*/]|-\\p{L})`, "gu")
-  const [isSubject, isObject] = [new RegExp(subjectOf, "i"), new RegExp(objectOf, "i")]
   for (const { 0: sentence, index } of [...text.matchAll(/[^.!?\n]+[.!?]?/g)].toReversed()) {
     const mentions = [...sentence.matchAll(mention)].map((one) => ({
       letter: one[0],
@@ -326,9 +331,9 @@ const favoured = (text: string, letters: string): Statement | undefined => {
     const { after, at, before, letter } = named.at(-1)!
     if (named.some((one) => one.letter !== letter) || against.test(sentence)) return undefined
     const isHeld =
-      ((isObject.test(before) || /\p{L}\s\($/u.test(before)) &&
+      ((objectOf.test(before) || /\p{L}\s\($/u.test(before)) &&
         /^[)\]]*(?:\s+(?:as\s+)?(?:the|my|our)\s[^.]{0,30})?\s*[.!]?\s*$/.test(after)) ||
-      (isSubject.test(before) && inFavour.test(after))
+      (subjectOf.test(before) && inFavour.test(after))
     return isHeld ? { at: index + at, letter } : undefined
   }
   return undefined
