@@ -18,11 +18,11 @@ export interface Server {
 /** The status of a database and the processes that share it. */
 export interface Status {
   readonly servers: ReadonlyArray<Server>
-  /** Processes with runs in progress, and their number of runs. */
+  /** Processes that own runs in progress, with their number of runs. */
   readonly owners: ReadonlyArray<{ readonly process: string; readonly runs: number }>
   /** Number of unprocessed messages between servers. */
   readonly pendingMessages: number
-  /** Shared work, such as evaluations, most recent first. */
+  /** Shared work lists, such as those of evaluations, most recent first. */
   readonly works: ReadonlyArray<Work>
   /**
    * Shared work lists for training groups, most recent first. A list is identified by its training run and its name.
@@ -30,7 +30,7 @@ export interface Status {
   readonly trainings: ReadonlyArray<Work>
 }
 
-/** A list of tasks that machines claim. */
+/** A list of tasks that several machines claim and answer. */
 export interface Work {
   readonly id: string
   readonly tasks: number
@@ -105,8 +105,8 @@ export const drain = ({ run, schema }: Postgres, address: string): Effect.Effect
   )
 
 /**
- * Removes shared work and cancellations that are older than an age. Work with a claimed task, and cancellations of runs in
- * progress, stay. Returns the number of removed works.
+ * Deletes shared work lists and cancellations older than the given age. Keeps work lists with a claimed task, and
+ * cancellations of runs in progress. Returns the number of deleted work lists.
  */
 export const purge = ({ run, schema }: Postgres, olderThanMillis: number): Effect.Effect<number, PostgresError> =>
   Effect.map(
@@ -132,9 +132,9 @@ const pageLength = 2_000
 
 /**
  * Deletes stored messages of cluster runs (tasks, tool results and answers) in all version groups. A message is deleted
- * if it was delivered longer ago than the given age, and its run has either been deleted from the journal or not
- * changed since then. A deleted run can be submitted again, and `result` waits for it. With `isDryRun`, messages are
- * only counted. Returns the number of runs, and the size of their messages in bytes.
+ * if it was delivered longer ago than the given age and its run was deleted from the journal or has not changed since.
+ * After that, the id of a deleted run can be submitted again, and `result` waits for the new run. With `isDryRun`,
+ * messages are only counted. Returns the number of runs and the size of their messages in bytes.
  */
 export const purgeMessages = (
   { run, schema }: Postgres,

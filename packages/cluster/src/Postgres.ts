@@ -1,5 +1,5 @@
 /**
- * A Postgres database shared by several servers, which stores their journals, accounts and records.
+ * A Postgres database shared by several servers. It stores their journals, accounts and records.
  *
  * Tables are created on first use, in a separate schema named `divisi`. Each connected process holds an advisory lock,
  * which the database releases when the process ends for any reason.
@@ -78,24 +78,24 @@ export interface Postgres {
   /** Host, port and database name for display, without user and password. */
   readonly name: string
   readonly schema: string
-  /** The id under which this process owns rows in the tables. */
+  /** The id of this process, which identifies its rows in the tables. */
   readonly self: string
   /**
-   * Returns the current time by the database's clock, in milliseconds since 1970. Dates, ages and stored times are
-   * based on it, because server clocks may differ.
+   * Returns the current time by the database's clock, in milliseconds since 1970. Dates, ages and stored times use it,
+   * because the clocks of servers may differ.
    */
   readonly now: () => number
   /** Returns an SQL condition that checks whether the owner in a column is alive. */
   readonly isAlive: (column: string) => string
   /**
-   * Returns an SQL condition that checks whether the owner in a column currently holds its lock. It does not hold the
-   * lock while it reconnects.
+   * Returns an SQL condition that checks whether the owner in a column currently holds its lock. An owner that is
+   * reconnecting does not hold its lock.
    */
   readonly hasLock: (column: string) => string
   /**
-   * Runs a statement and retries it while the database is unreachable. The function receives the number of earlier
-   * attempts. Multi-statement transactions are not available, because a process that freezes within one would keep
-   * holding its locks.
+   * Runs a statement and retries it while the database is unreachable. The function receives the number of previous
+   * attempts. Transactions with several statements are not supported, because a process that freezes in the middle of
+   * one would keep its locks.
    */
   readonly run: <A>(
     work: (session: Session.Session, attempt: number) => Effect.Effect<A, SqlError>
@@ -167,7 +167,7 @@ const nameOf = (url: Redacted.Redacted): string | undefined => {
   return `postgres://${host === "" ? (searchParams.get("host") ?? "localhost") : host}${pathname}`
 }
 
-/** Matches a label in a host name. Non-ASCII letters are percent-encoded in URLs. */
+/** Matches a label of a host name. Non-ASCII letters are percent-encoded in URLs. */
 const label = /^(?=.{1,63}$)(?!-)(?:[a-z0-9_-]|%[89a-f][0-9a-f])+$/i
 
 /** Whether a host is well-formed: a host name, an IP address or a socket path. An empty host selects the default. */
@@ -190,7 +190,7 @@ const hasPassword = (url: Redacted.Redacted): boolean => new URL(Redacted.value(
 /** Timeout for checking that the database is reachable, in milliseconds. */
 const lookMillis = 2_000
 
-/** Maximum message size in bytes. Large, because a batch of entries may contain images. */
+/** Maximum message size in bytes. Large, because a batch of entries can contain images. */
 const maxMessageSize = 512 * 2 ** 20
 
 /**
@@ -204,8 +204,8 @@ const maxMessageSize = 512 * 2 ** 20
  *
  * **Gotchas**
  *
- * Requires a direct connection to the database, or a pooler in session mode. In transaction mode, as offered by
- * PgBouncer, the lock is lost. A pooler must forward or ignore the startup parameters
+ * Requires a direct connection to the database, or a pooler in session mode. In transaction mode (for example, of
+ * PgBouncer), the lock is lost. A pooler must forward or ignore the startup parameters
  * `idle_in_transaction_session_timeout`, `lock_timeout` and `statement_timeout`. A machine that disappears without
  * closing its connection is detected after 30 seconds.
  *

@@ -1,6 +1,6 @@
 /**
- * Budget accounts in Postgres. Limits on spending are enforced across all servers that share the database, as
- * `DiskAccounts` does across processes: together they never exceed a limit, even if processes are killed.
+ * Budget accounts in Postgres. Spending limits apply across all servers that share the database: together they never
+ * exceed a limit, even if processes are killed. `DiskAccounts` does the same for processes on one machine.
  */
 import { randomUUID } from "node:crypto"
 import { Account, Budget } from "@divisi/core"
@@ -15,7 +15,7 @@ import * as Batches from "./internal/batches.ts"
 import { bounded } from "./internal/closing.ts"
 import type { Postgres, PostgresError } from "./Postgres.ts"
 
-/** Raised when accounts cannot be used. `cause` contains the database error. */
+/** The error raised when accounts cannot be used. `cause` contains the database error. */
 export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly cause: PostgresError }> {
   override get message(): string {
     return this.cause.message
@@ -25,10 +25,10 @@ export class AccountsError extends Data.TaggedError("AccountsError")<{ readonly 
 /** The accounts in a database. */
 export type Accounts = Account.Accounts<AccountsError>
 
-/** The wait before another attempt to close reservations. */
+/** Delay before retrying to close reservations, in milliseconds. */
 const againMillis = 1_000
 
-/** How long a call's charge is remembered, in milliseconds. Longer than runs can be resumed. */
+/** How long a charged call is remembered, in milliseconds. Runs cannot be resumed after that long. */
 const keptMillis = 90 * 86_400_000
 
 /**
@@ -43,8 +43,8 @@ const keptMillis = 90 * 86_400_000
  * **Gotchas**
  *
  * If the accounts cannot be written, calls are refused: the run waits for the database and then fails with an
- * `AccountsError`. A call that ends in this state stays reserved at its worst case until the accounts can be written; if
- * the process ends before, the call counts as spent at its worst case.
+ * `AccountsError`. If a call ends while the database is unreachable, its worst-case cost stays reserved until the
+ * accounts can be written. If the process exits before that, the worst-case cost counts as spent.
  *
  * **Example**
  *
@@ -69,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const table = AccountTable.make(schema, self, isAlive)
   const orFail = <A>(effect: Effect.Effect<A, PostgresError>) =>
     Effect.mapError(effect, (cause) => new AccountsError({ cause }))
-  /** The last known balance of each account, by its current name. */
+  /** Last known balance of each account, keyed by current account name. */
   const seen = new Map<string, AccountBook.Row>()
 
   const scope = yield* Effect.scope
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.forEach(left, perform, { concurrency: "unbounded", discard: true })
     )
 
-  /** The closes that could not be written yet, by their reservations. */
+  /** Close operations that could not be written yet, keyed by reservation id. */
   const unclosed = new Map<string, AccountBook.Task>()
   const closeAll = Effect.suspend(() =>
     Effect.forEach(unclosed.values(), perform, { concurrency: "unbounded", discard: true })
@@ -190,7 +190,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** Returns the row of an account that has not been used. */
+/** Returns the row for an account that has not been used. */
 const nothing = (name: string): AccountBook.Row => ({
   name,
   limits: {},

@@ -21,7 +21,7 @@ import * as JournalTable from "./internal/journalTable.ts"
 import { nameOf } from "./internal/owner.ts"
 import * as Postgres from "./Postgres.ts"
 
-/** How long to wait for a suspended run to be released, and the polling interval. */
+/** Maximum wait for a suspended run to be released, and polling interval, both in milliseconds. */
 const patience = { millis: 5_000, napMillis: 25 }
 
 /** Maximum number of runs deleted by one statement. */
@@ -37,15 +37,15 @@ interface Wanted {
   readonly takeOver: boolean
 }
 
-/** The batches that a run's journal lacks. */
+/** Batches that are missing from a run's journal. */
 interface Unwritten {
   readonly id: string
   readonly batches: ReadonlyArray<Journal.Batch>
 }
 
 /**
- * A claim held by this process, with the last time at which it was certainly held. `"claimed"` stands for a claim in
- * progress.
+ * A claim held by this process, and the last time at which it was known to be valid. `"claimed"` means that a claim is
+ * in progress.
  */
 type Held = (JournalTable.Claimed & { since: Instant.Instant }) | "claimed"
 
@@ -66,10 +66,10 @@ export const defaultExpireMillis = 12_000
  *
  * **Details**
  *
- * Each run is executed by one process, and the others receive the name of that process. An acknowledged batch is
- * committed, and as durable as the database's settings make it. If the database is unreachable, the journal waits. If
- * it is unknown whether a batch was committed, it is written again, and is stored once. After an outage, the answers that
- * a stopped run had received are written before the run is released.
+ * Each run is executed by one process; other processes that try to claim it receive the owner's name. An acknowledged
+ * batch is committed, with the durability that the database is configured for. If the database is unreachable, the
+ * journal waits. A batch whose commit status is unknown is written again and stored only once. After an outage, answers
+ * that a stopped run had received are written before the run is released.
  *
  * **Gotchas**
  *
@@ -126,11 +126,13 @@ export const make = Effect.fnUntraced(function* (
     Effect.map(orFail(postgres.run((session) => table.release(session, claims))), () => claims.map(() => Effect.void))
   )
 
-  /** The batches that could not be written before their runs were released. */
+  /** Batches that could not be written before their runs were released. */
   const unwritten = new Map<string, Unwritten>()
   const writingLate = Semaphore.makeUnsafe(1)
 
-  /** Writes the late batches of a run, until one of them is rejected: then another process has claimed the run. */
+  /**
+   * Writes a run's late batches until one of them is rejected, which means that another process has claimed the run.
+   */
   const writeLate = (run: string): Effect.Effect<void, Journal.JournalError> => {
     const written = Effect.gen(function* () {
       const late = unwritten.get(run)
@@ -162,9 +164,9 @@ export const make = Effect.fnUntraced(function* (
   )
 
   /**
-   * Releases a run that the database assigns to this process although it is not in use: the database was unreachable
-   * for too long, or the caller has disconnected. Otherwise, no other process could claim the run while this process is
-   * alive.
+   * Releases a run that the database assigns to this process but that is no longer in use, because the database was
+   * unreachable for too long or the caller disconnected. Otherwise, no other process could claim the run while this
+   * process is alive.
    */
   const giveBackLater = (run: string): Effect.Effect<void> =>
     Effect.asVoid(
@@ -237,7 +239,7 @@ export const make = Effect.fnUntraced(function* (
         if (claimed === undefined || claimed === "claimed" || claimed.epoch !== epoch) return Effect.void
         if (batches.length > 0) unwritten.set(run, { id: claimed.id, batches })
         held.delete(run)
-        // The database was unreachable just now: the caller does not wait for it again.
+        // //The database was unreachable a moment ago, so the caller does not wait for it again.
         if (batches.length > 0) return giveBackLater(run)
         return Effect.catch(releaseAll(claimed), () => giveBackLater(run))
       }),
@@ -298,6 +300,6 @@ const summaryOf = ({ head, owner, ...listed }: JournalTable.Listed): Journal.Sum
   owner: owner === undefined ? undefined : nameOf(owner)
 })
 
-/** Provides a database journal for all runs. */
+/** Provides a journal in a database for all runs. */
 export const layer = (options: Postgres.Options): Layer.Layer<never, Postgres.PostgresError> =>
   Layer.effect(Journal.Journal, Effect.flatMap(Postgres.open(options), make))

@@ -33,13 +33,13 @@ export interface Paces {
 interface Task {
   readonly name: string
   readonly limits: Limits
-  /** Number of tokens used. If omitted, the entry is a request. */
+  /** Number of tokens used. If omitted, this task is a request. */
   readonly used?: number | undefined
 }
 
 /**
- * The combined result for one caller: the number of admitted requests, and the times at which its buckets are full, in
- * milliseconds.
+ * The combined result for one caller: the number of admitted requests, and the times at which its buckets are full
+ * again, in milliseconds.
  */
 interface Found {
   granted: number
@@ -49,12 +49,12 @@ interface Found {
 
 const minute = 60_000
 
-/** Returns the time in which a bucket refills one unit, in milliseconds, or 0 if there is no limit. */
+/** Returns the time in which a bucket refills by one unit, in milliseconds, or 0 if there is no limit. */
 const millisOf = (perMinute: number | undefined): number => (perMinute === undefined ? 0 : minute / perMinute)
 
 /**
- * Returns the refusal for a rejected request. The wait lasts until the token debt is repaid, or until the bucket has
- * room for one request.
+ * Returns the refusal for a rejected request. The wait lasts until the token debt is repaid, or until the request
+ * bucket has room for one request.
  */
 const refusalOf = ({ requestsFull, tokensFull }: Found, { requestsPerMinute }: Limits): Refusal => {
   const ofTokens = tokensFull >= minute

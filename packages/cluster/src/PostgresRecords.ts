@@ -1,4 +1,4 @@
-/** A key-value store for text in Postgres, used for data that servers share and store for their clients. */
+/** A key-value store for strings in Postgres. Servers use it for data that they share or store for clients. */
 import { ResponseCache, Options as Tables } from "@divisi/core"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -8,11 +8,14 @@ import type { Postgres, PostgresError } from "./Postgres.ts"
 
 /** Options for a store. */
 export interface Options {
-  /** The kind of texts, e.g. `responses`. Names are unique within a kind. */
+  /** Namespace of the entries, for example `responses`. Names are unique within a kind. */
   readonly kind: string
-  /** How long a text is stored. Numbers are in milliseconds. Default: no limit. */
+  /** How long an entry is stored. Numbers are in milliseconds. Default: no limit. */
   readonly timeToLive?: Duration.Input | undefined
-  /** Approximate maximum total size, in bytes. Beyond it, the oldest texts are deleted. Default: unlimited. */
+  /**
+   * Approximate maximum total size of this kind's entries, in bytes. When it is exceeded, the oldest entries are
+   * deleted. Default: unlimited.
+   */
   readonly maxBytes?: number | undefined
 }
 
@@ -21,16 +24,16 @@ const optionsTable = Tables.table(
   { required: ["kind"] }
 )
 
-/** Texts by name. After `set` completes, the text is visible to all processes. */
+/** Strings stored by name. Once `set` completes, all processes see the new value. */
 export interface Records {
   readonly get: (name: string) => Effect.Effect<string | undefined, PostgresError>
   readonly set: (name: string, text: string) => Effect.Effect<void, PostgresError>
   readonly remove: (name: string) => Effect.Effect<void, PostgresError>
-  /** Returns all texts with their names, oldest first. */
+  /** Returns all entries by name, oldest first. */
   readonly all: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /**
-   * Deletes texts last written before the given time, in milliseconds since 1970. Returns their number and size. With
-   * `isDryRun`, texts are only counted.
+   * Deletes entries last written before the given time, in milliseconds since 1970. Returns their number and size. With
+   * `isDryRun`, entries are only counted.
    */
   readonly purge: (
     before: number,
@@ -38,14 +41,14 @@ export interface Records {
   ) => Effect.Effect<{ readonly entries: number; readonly bytes: number }, PostgresError>
 }
 
-/** Maximum number of texts deleted by one statement. */
+/** Maximum number of entries deleted by one statement. */
 const removedAtOnce = 1_000
 
 /** Number of writes between two checks of the size limit. */
 const countedEvery = 64
 
 /**
- * Opens the texts of one kind. Concurrent reads share one statement.
+ * Opens the entries of one kind. Concurrent reads share one statement.
  *
  * **Example**
  *

@@ -13,9 +13,9 @@ import type { Postgres, PostgresError } from "./Postgres.ts"
 export interface Options {
   /** Id of the work list. All machines that use the same id share its tasks. */
   readonly id: string
-  /** A description that must be identical on all machines, such as the settings as JSON. */
+  /** A description that must be identical on all machines, such as the settings encoded as JSON. */
   readonly plan: string
-  /** Task keys, in the order in which tasks are claimed. Tasks added by an earlier run remain in the list. */
+  /** Task keys, in the order in which tasks are claimed. Tasks added by earlier runs remain in the list. */
   readonly keys: ReadonlyArray<string>
   /** How long a claim lasts unless it is renewed, in milliseconds. Default: 10,000. */
   readonly leaseMillis?: number | undefined
@@ -42,7 +42,7 @@ export interface Tasks {
   readonly leaseMillis: number
   /** Claims up to `count` tasks that are neither answered nor claimed. */
   readonly claim: (count: number) => Effect.Effect<ReadonlyArray<string>, PostgresError>
-  /** Adds tasks that are claimed by this process. Existing tasks are left unchanged. */
+  /** Adds tasks that this process has claimed. Existing tasks are left unchanged. */
   readonly add: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
   /** Renews this process's claims and returns the keys that it still holds. */
   readonly renew: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, PostgresError>
@@ -54,9 +54,9 @@ export interface Tasks {
   readonly reopen: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>
   /** Number of tasks without an answer. */
   readonly left: Effect.Effect<number, PostgresError>
-  /** Returns the answers to the given tasks by key. Unanswered tasks are left out. */
+  /** Returns the answers to the given tasks, keyed by task. Unanswered tasks are omitted. */
   readonly find: (keys: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, PostgresError>
-  /** Returns all answers by task key. */
+  /** Returns all answers, keyed by task. */
   readonly answers: Effect.Effect<ReadonlyMap<string, string>, PostgresError>
   /** Deletes tasks, whether or not they are claimed. */
   readonly forget: (keys: ReadonlyArray<string>) => Effect.Effect<void, PostgresError>

@@ -1,4 +1,4 @@
-/** Runs, accounts, rate limits and texts in a Postgres database shared by several servers. */
+/** Runs, accounts, rate limits and records in a Postgres database shared by several servers. */
 export * as Operations from "./Operations.ts"
 export * as Postgres from "./Postgres.ts"
 export * as PostgresAccounts from "./PostgresAccounts.ts"

@@ -1,7 +1,4 @@
-/**
- * Defines the operations on Postgres accounts and their results. They are performed by the database function
- * `account_tasks`.
- */
+/** Operations on Postgres accounts and their results. The database function `account_tasks` performs them. */
 import type { Account, Budget } from "@divisi/core"
 import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 
@@ -12,15 +9,15 @@ import type { BudgetExceeded, Paid } from "@divisi/core/Usage"
 /** An account with its current balance. */
 export type Row = Account.Standing
 
-/** The reservation for a call, and the names of the accounts charged. */
+/** The reservation for a call, and the names of the accounts that it is charged to. */
 export interface Hold {
   readonly id: string
   readonly chain: ReadonlyArray<string>
 }
 
-/** An operation on accounts. It may be sent repeatedly with the same id, but is performed once. */
+/** An operation on accounts. It is performed once, even if it is sent several times with the same id. */
 export type Task =
-  /** Returns an account, creating it if necessary. Given limits replace the stored ones. */
+  /** Returns an account, creating it if necessary. Limits are replaced if they are given. */
   | { readonly type: "open"; readonly account: Account.Named; readonly isGiven: boolean }
   | {
       readonly type: "reserve"

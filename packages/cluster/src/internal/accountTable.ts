@@ -1,4 +1,4 @@
-/** Accounts and reservations in Postgres. Any number of operations is performed in one statement. */
+/** Accounts and reservations in Postgres. One statement performs any number of operations. */
 import { Account } from "@divisi/core"
 import { BudgetExceeded } from "@divisi/core/Usage"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ type Buried = Extract<AccountBook.Task, { readonly type: "bury" }>
 
 /** The statements for accounts. */
 export interface AccountTable {
-  /** Performs operations in order. Returns their results, and the state of the accounts involved. */
+  /** Performs operations in order. Returns their results and the new state of the affected accounts. */
   readonly perform: (
     session: Session,
     tasks: ReadonlyArray<AccountBook.Task>,
@@ -27,7 +27,7 @@ export interface AccountTable {
   /** Deletes records of calls that were charged before the given time. */
   readonly tidy: (session: Session, before: number) => Written<void>
   readonly list: (session: Session) => Written<ReadonlyArray<AccountBook.Row>>
-  /** Applies a correction once per id, and returns the adjustment with that id. */
+  /** Applies a correction once per id. Returns the stored adjustment with that id. */
   readonly adjust: (session: Session, correction: Account.Correction, now: number) => Written<Account.Adjustment>
   readonly adjustments: (session: Session) => Written<ReadonlyArray<Account.Adjustment>>
 }

@@ -5,13 +5,13 @@ import * as Fiber from "effect/Fiber"
 import * as Scope from "effect/Scope"
 
 /**
- * Maximum time to wait for the database on closing, in milliseconds. After that, other processes detect that this one
- * is gone.
+ * Maximum time to wait for the database when disconnecting, in milliseconds. After that, other processes have to detect
+ * that this process is gone.
  */
 const patienceMillis = 3_000
 
 /**
- * Runs an effect, ignoring failures, and waits for at most `millis` milliseconds, even if the effect cannot be
+ * Runs an effect, ignores failures, and waits for at most `millis` milliseconds, even if the effect cannot be
  * interrupted.
  */
 export const bounded = <E>(effect: Effect.Effect<unknown, E>, millis: number = patienceMillis): Effect.Effect<void> =>
@@ -23,7 +23,8 @@ export const bounded = <E>(effect: Effect.Effect<unknown, E>, millis: number = p
   )
 
 /**
- * Acquires resources in a scope. On failure, acquired resources are released immediately, so that it can be retried.
+ * Acquires resources in a scope. If that fails, resources acquired so far are released immediately, so that the caller
+ * can retry.
  */
 export const acquired = <A, E, R>(
   scope: Scope.Scope,

@@ -1,12 +1,15 @@
-/** Measures elapsed time in a way that is robust against suspended machines and clocks that are set back. */
+/** Measures elapsed time correctly even if the machine is suspended or its clock is set back. */
 import { Elapsed } from "@divisi/core"
 import type * as Clock from "effect/Clock"
 
-/** A time on two clocks. The monotonic clock stops while the machine is suspended; the wall clock may be set back. */
+/**
+ * A point in time on two clocks. The monotonic clock stops while the machine is suspended; the wall clock can be set
+ * back.
+ */
 export type Instant = readonly [ticks: number, time: number]
 
 /** Returns the current time. */
 export const now = (clock: Clock.Clock): Instant => [Elapsed.ticks(clock), clock.currentTimeMillisUnsafe()]
 
-/** Returns the elapsed milliseconds between two instants, by the clock that shows more. */
+/** Returns the elapsed milliseconds between two instants: the larger of the two clocks' values. */
 export const millisBetween = (from: Instant, to: Instant): number => Math.max(to[0] - from[0], to[1] - from[1])

@@ -13,7 +13,7 @@ export interface Claimed {
   readonly id: string
   readonly epoch: number
   readonly length: number
-  /** Number of processes in a row that lost the run without an answer in between. */
+  /** Number of processes in a row that lost the run without receiving an answer in between. */
   readonly takeovers: number
 }
 
@@ -47,8 +47,8 @@ type Written<A> = Effect.Effect<A, SqlError>
 /** The statements for journals. */
 export interface JournalTable {
   /**
-   * Claims runs by id (without duplicates). Runs held by another live process are left out of the result, unless they
-   * are taken over (`taken`). With `expireMillis`, they are taken over only from a process that has lost them.
+   * Claims runs by id (without duplicates). Runs held by another live process are omitted from the result, unless they
+   * are taken over (`taken`). With `expireMillis`, a run is taken over only if its owner was not seen for that long.
    */
   readonly claim: (
     session: Session,
@@ -105,7 +105,7 @@ export const make = (
 ): JournalTable => {
   const [runs, batches] = [`${schema}.runs`, `${schema}.batches`]
 
-  /** A process that wrote to a run may read the response later and then send a call. */
+  /** SQL condition for a takeover. A process that wrote to a run may read the response later and then send a call. */
   const lost = (expireMillis: number) =>
     `known.changed_at < ${databaseNow} - ${expireMillis / 2} AND ${isLost(schema, "known.owner", "$2", expireMillis)}`
   // Rows are locked in a consistent order to avoid deadlocks.

@@ -45,7 +45,7 @@ export const hasLock = (column: string): string => `EXISTS (
  */
 export const databaseNow = "(extract(epoch FROM clock_timestamp()) * 1000)"
 
-/** How long an owner counts as alive after a restart of the database, and after it was last seen, in milliseconds. */
+/** Grace periods in milliseconds: after a restart of the database, and after an owner was last seen. */
 export interface Patience {
   readonly graceMillis: number
   readonly reconnectMillis: number
@@ -62,9 +62,10 @@ export const isAlive = (schema: string, column: string, { graceMillis, reconnect
 )`
 
 /**
- * Whether the owner that a column names has lost its runs to `self`: it was not seen for `expireMillis`, or for half of
- * that if it has no lock either. `self` was seen without a gap for as long: after an outage of the database no process was
- * seen for a while, and all reconnect. A frozen process has its lock, and is not seen.
+ * Returns an SQL condition that checks whether the owner in a column has lost its runs to `self`: it was not seen for
+ * `expireMillis`, or for half of that if it does not hold its lock either. `self` must have been seen without a gap
+ * during the same period, because after a database outage no process was seen for a while and all of them reconnect. A
+ * frozen process still holds its lock, but is not seen.
  */
 export const isLost = (schema: string, column: string, self: string, expireMillis: number): string => `(
   now() - pg_postmaster_start_time() > interval '${expireMillis} milliseconds' AND EXISTS (
@@ -77,21 +78,21 @@ export const isLost = (schema: string, column: string, self: string, expireMilli
   )
 )`
 
-/** This process among those that share the database. */
+/** This process, as one of those that share the database. */
 export interface Owner {
   readonly self: string
   /** Returns the current time by the database's clock, in milliseconds since 1970. Synchronized every second. */
   readonly now: () => number
 }
 
-/** Returns the statement by which a process reports that it is alive. It returns the database's time. */
+/** Returns the statement with which a process reports that it is alive. The statement returns the database's time. */
 export const seen = (schema: string): string => `
   INSERT INTO ${schema}.owners AS known (process, seen_at, since) VALUES ($1, ${databaseNow}, ${databaseNow})
   ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, since =
     CASE WHEN excluded.seen_at - known.seen_at > ${reconnectMillis} THEN excluded.seen_at ELSE known.since END
   RETURNING seen_at`
 
-/** How long a process that was not seen is remembered, in milliseconds. */
+/** How long a process is remembered after it was last seen, in milliseconds. */
 const rememberedMillis = 86_400_000
 
 /**

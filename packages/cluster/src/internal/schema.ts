@@ -1,13 +1,14 @@
-/** The tables and their migrations. */
+/** The database tables and their migrations. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { databaseNow, hasLock, lockClass, reconnectMillis } from "./owner.ts"
 import type { Session } from "./session.ts"
 
 /**
- * All types are plain ones. `holds`: the reservation for one call on all the accounts that it is charged to; `state` is
- * open, doubtful (its process has ended, and its worst case counts as spent) or settled (retained so that a call is
- * charged once). Rows that are written often leave room in their page for the next version of themselves.
+ * Creates the first version of the tables. All columns have plain types. `holds` contains the reservation for one call
+ * on each account that the call is charged to. Its `state` is open, doubtful (the process has died, and the worst case
+ * counts as spent) or settled (retained so that a call is charged only once). Pages of frequently updated tables have
+ * free space for new row versions.
  */
 const first = (schema: string) => `
   CREATE TABLE ${schema}.runs (
@@ -70,7 +71,7 @@ const first = (schema: string) => `
   INSERT INTO ${schema}.version VALUES (0)
 `
 
-/** Data that may be reset after a crash of the database is not written to its log. */
+/** Creates the table of rate limits. It is unlogged: the data may be reset when the database crashes. */
 const withPaces = (schema: string) => `
   CREATE UNLOGGED TABLE ${schema}.paces (
     name text PRIMARY KEY,
@@ -79,13 +80,16 @@ const withPaces = (schema: string) => `
   ) WITH (fillfactor = 50)
 `
 
-/** The parts of other holds that a task takes (or returns, if they are negative), as far as these are open. */
+/**
+ * Selects the amounts that a task draws from other holds (or returns to them, if negative), for holds that are still
+ * open.
+ */
 const draws = (schema: string) => `
   SELECT given.* FROM jsonb_to_recordset(coalesce(task.draws, '[]'::jsonb)) AS given (
     "from" text, at integer, cost double precision, tokens double precision
   ) JOIN ${schema}.holds AS known ON known.id = given."from" AND known.state = 'open'`
 
-/** Amounts drawn from other holds are not reserved again. */
+/** Statement that avoids reserving amounts again that are drawn from other holds. */
 const drawn = (schema: string, sign: "+" | "-") => `IF task.draws <> '[]' THEN
           FOR draw IN ${draws(schema)} LOOP
             reserved[draw.at] := reserved[draw.at] ${sign} draw.cost;
@@ -94,7 +98,7 @@ const drawn = (schema: string, sign: "+" | "-") => `IF task.draws <> '[]' THEN
           END LOOP;
           END IF;`
 
-/** Records on other holds the amounts taken from them. */
+/** Statement that records, on the other holds, the amounts drawn from them. */
 const drawing = (schema: string) => `IF task.draws <> '[]' THEN
           FOR draw IN ${draws(schema)} LOOP
             UPDATE ${schema}.holds AS known SET drawn = jsonb_set(known.drawn, ARRAY[names[draw.at]], jsonb_build_array(
@@ -105,8 +109,8 @@ const drawing = (schema: string) => `IF task.draws <> '[]' THEN
           END IF;`
 
 /**
- * Leaves in a task only the accounts that were not charged for its call yet: a run may be resumed under another account of
- * the same parent. The name of an account of a day ends with its date.
+ * Statement that removes accounts from a task that were already charged for its call, because a run may be resumed
+ * under another account with the same parent. The name of a daily account ends with its date.
  */
 const uncharged = (schema: string, counts: string) => `task.chain := ARRAY(
             SELECT given.at FROM unnest(task.chain) WITH ORDINALITY AS given (at, place) WHERE NOT EXISTS (
@@ -117,7 +121,10 @@ const uncharged = (schema: string, counts: string) => `task.chain := ARRAY(
           task.names := to_jsonb(ARRAY(
             SELECT names[given.at] FROM unnest(task.chain) WITH ORDINALITY AS given (at, place) ORDER BY given.place))::text;`
 
-/** Whether the owner of a hold has its lock and was just seen: it will close the hold itself. */
+/**
+ * Returns an SQL condition that checks whether a hold's owner holds its lock and was seen recently. Such an owner
+ * closes the hold itself.
+ */
 const isActive = (schema: string, owner: string) => `(${hasLock(owner)} AND EXISTS (
             SELECT FROM ${schema}.owners AS seen
             WHERE seen.process = ${owner} AND seen.seen_at > ${databaseNow} - ${reconnectMillis}
@@ -125,23 +132,23 @@ const isActive = (schema: string, owner: string) => `(${hasLock(owner)} AND EXIS
 
 const undated = (name: string) => `regexp_replace(${name}, '@\\d{4}-\\d\\d-\\d\\d$', '')`
 
-/** Finds the accounts that were charged for a call by its name. */
+/** Adds an index to find the accounts charged for a call by the call's name. */
 const withCalls = (schema: string) => [
   `CREATE INDEX holds_call ON ${schema}.holds (call) WHERE call IS NOT NULL`,
   withAccountTasks(schema)
 ]
 
-/** The amounts that nested calls have drawn from a call's hold, by the names of accounts: USD and tokens. */
+/** Adds the amounts that nested calls have drawn from a call's hold, in USD and tokens, keyed by account name. */
 const withDraws = (schema: string) => [
   `ALTER TABLE ${schema}.holds ADD COLUMN drawn jsonb NOT NULL DEFAULT '{}'`,
   withAccountTasks(schema)
 ]
 
 /**
- * Applies tasks to accounts and holds, as a function of the database: a flush is one statement, so that a process that
- * stops in the middle of one holds no lock. All tasks of a flush see the accounts as the task before has left them, and
- * each is performed once, however often it is sent. `names` are the accounts that the tasks need; a `chain` has
- * positions in it.
+ * Creates the database function that applies tasks to accounts and holds. Because a flush is one statement, a process
+ * that stops in the middle of it holds no lock. Each task of a flush sees the effects of the previous ones, and is
+ * performed once, even if it is sent several times. `names` are the accounts used by the tasks; a `chain` contains
+ * indexes into `names`.
  */
 const withAccountTasks = (schema: string) => `
   CREATE OR REPLACE FUNCTION ${schema}.account_tasks(self text, at_millis bigint, names text[], begun_limits text[], tasks jsonb)
@@ -427,8 +434,8 @@ const withAccountTasks = (schema: string) => `
   $body$`
 
 /**
- * Corrections of accounts with their audit: `body` is an adjustment as JSON, without the accounts. The accounts are locked
- * in the order of `account_tasks`.
+ * Adds corrections of accounts with an audit trail. `body` is an adjustment as JSON, without its accounts. Accounts are
+ * locked in the same order as in `account_tasks`.
  */
 const withAdjustments = (schema: string): ReadonlyArray<string> => [
   `CREATE TABLE ${schema}.adjustments (
@@ -468,24 +475,24 @@ const withAdjustments = (schema: string): ReadonlyArray<string> => [
   $body$`
 ]
 
-/** Finds runs by the request that they answer. */
+/** Adds an index to find runs by the request that they answer. */
 const withRequests = (schema: string): ReadonlyArray<string> => [
   `ALTER TABLE ${schema}.runs ADD COLUMN request text`,
   `CREATE INDEX runs_request ON ${schema}.runs (request, id) WHERE request IS NOT NULL`
 ]
 
 /**
- * The time at which each process was last seen, by the clock of the database. After a crash of the database the table
+ * Adds the time at which each process was last seen, by the database's clock. After a crash of the database the table
  * is empty, and its clients reconnect.
  */
 const withOwners = (schema: string) => `
   CREATE UNLOGGED TABLE ${schema}.owners (process text PRIMARY KEY, seen_at double precision NOT NULL) WITH (fillfactor = 50)
 `
 
-/** The servers that were asked to drain, by their addresses. */
+/** Adds the addresses of servers that were asked to drain. */
 const withDrains = (schema: string) => `CREATE TABLE ${schema}.drains (address text PRIMARY KEY, at bigint NOT NULL)`
 
-/** Tasks that machines claim until a time by the clock of the database; `body` is the answer. */
+/** Adds tasks that machines claim until a given time by the database's clock. `body` is the answer. */
 const withTasks = (schema: string) => [
   `CREATE TABLE ${schema}.works (id text PRIMARY KEY, plan text NOT NULL, begun_at bigint NOT NULL)`,
   `CREATE TABLE ${schema}.tasks (
@@ -501,12 +508,12 @@ const withTasks = (schema: string) => [
   `CREATE INDEX tasks_open ON ${schema}.tasks (work, position) WHERE body IS NULL`
 ]
 
-/** The runs of the cluster that were cancelled: their next owner sees it, too. */
+/** Adds the cancelled cluster runs, so that the next owner of a run also knows that it was cancelled. */
 const withCancelled = (schema: string) => `CREATE TABLE ${schema}.cancelled (run text PRIMARY KEY, at bigint NOT NULL)`
 
 /**
- * `since`: the time from which a process was seen without a gap. `takeovers`: how many processes in a row lost the run
- * without an answer in between.
+ * Adds `since`, the time from which a process was seen without a gap, and `takeovers`, the number of processes in a row
+ * that lost the run without receiving an answer.
  */
 const withTakeovers = (schema: string) => [
   `ALTER TABLE ${schema}.owners ADD COLUMN since double precision NOT NULL DEFAULT 0`,
@@ -514,8 +521,8 @@ const withTakeovers = (schema: string) => [
 ]
 
 /**
- * The migrations that created the tables, in order. The version of the tables is the number of completed migrations;
- * tables of a later version are left unchanged.
+ * The migrations that create the tables, in order. The version of the tables is the number of completed migrations.
+ * Tables with a later version are left unchanged.
  */
 const steps: ReadonlyArray<(schema: string) => ReadonlyArray<string>> = [
   (schema) => first(schema).split(";"),
@@ -548,7 +555,7 @@ export const prepare = (session: Session, schema: string): Effect.Effect<"ours" 
   Effect.gen(function* () {
     const found = yield* find(session, schema)
     if (found === steps.length) return "ours"
-    // If several servers start at once, one of them creates the tables.
+    // //If several servers start at once, only one of them creates the tables.
     yield* session.query("SET LOCAL statement_timeout = 0")
     yield* session.query("SELECT pg_advisory_xact_lock($1::integer, 0)::text", [`${lockClass}`])
     const before = yield* find(session, schema)

@@ -108,8 +108,8 @@ export const patiently = <A>(
 }
 
 /**
- * Limits for a process that stops in the middle of an operation, in milliseconds: the database ends a transaction that
- * waits for its process, a statement that waits for a lock, and a statement that runs too long. The first two are
+ * Timeouts for a process that stops in the middle of an operation, in milliseconds. The database ends a transaction
+ * that waits for its process, a statement that waits for a lock, and a statement that runs too long. The first two are
  * retried.
  */
 export const timeouts = {

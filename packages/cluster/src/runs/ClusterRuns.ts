@@ -3,7 +3,7 @@
  *
  * A run is submitted by id and executed by one of the servers that share a Postgres database. Effect's cluster assigns
  * the run to a server, and reassigns it if that server drains, dies or freezes. The journal's epoch ensures that only
- * one server can write to the run, so an answer that was received is never paid for twice.
+ * one server can write to the run, so a received answer is never paid for twice.
  */
 import { Elapsed, type Journal, type Tool } from "@divisi/core"
 import type { Conductor, RunOptions, RunResult } from "@divisi/core/Conductor"
@@ -38,7 +38,7 @@ export { Ended, Item }
 
 /** Database options, and the role of this process. */
 export interface Options extends Postgres.Options {
-  /** Makes this process a server that executes runs. If omitted, it only submits and follows runs. */
+  /** Makes this process a server that executes runs. If omitted, the process only submits and follows runs. */
   readonly worker?: Worker | undefined
   /**
    * How often a server renews the claims on its runs, in milliseconds. Below 3,000, a busy server may briefly lose all
@@ -46,8 +46,8 @@ export interface Options extends Postgres.Options {
    */
   readonly refreshMillis?: number | undefined
   /**
-   * The group of servers that share runs, so that the old and new versions of a deployment do not execute each other's
-   * runs. Consists of up to 20 lowercase letters, digits and `_`. Default: a single group.
+   * Name of a group of servers that share runs. Use different groups for the old and new version of a deployment, so
+   * that they do not execute each other's runs. Up to 20 lowercase letters, digits and `_`. Default: a single group.
    */
   readonly versionGroup?: string | undefined
   /** How long a server keeps its runs without renewing them, in milliseconds. Default: 12,000. */
@@ -67,8 +67,8 @@ export interface Worker {
   /** Maximum number of concurrent runs on this server. Further runs wait. Default: 50. */
   readonly concurrency?: number | undefined
   /**
-   * Maximum number of servers in a row that may die or freeze while executing a run, without an answer in between. The
-   * run then fails with the reason `Abandoned`, because it may be the cause. Default: 5.
+   * Maximum number of servers in a row that may die or freeze while executing a run without receiving an answer. The
+   * run then fails with the reason `Abandoned`, because the run itself may be the cause. Default: 5.
    */
   readonly maxTakeovers?: number | undefined
   /** How long a server that is stopping waits for its calls in flight, in milliseconds. Default: 60,000. */
@@ -83,14 +83,17 @@ export interface ClusterRuns {
   readonly poll: (id: string) => Effect.Effect<Option.Option<Ended>>
   /** Waits until a run has finished and returns its result. */
   readonly result: (id: string) => Effect.Effect<Ended>
-  /** Cancels a run. No further calls are made, even if its server dies at this moment. */
+  /** Cancels a run. No further calls are made, even if the run's server dies at this moment. */
   readonly cancel: (id: string) => Effect.Effect<void, Postgres.PostgresError>
-  /** Provides results for a suspended run's pending tool calls, by call id. Providing them again has no effect. */
+  /**
+   * Provides results for the pending tool calls of a suspended run, keyed by call id. Providing the same results again
+   * has no effect.
+   */
   readonly give: (id: string, results: Readonly<Record<string, Tool.Given>>) => Effect.Effect<void>
   /**
-   * Streams the entries of a run, starting with a sequence number, until the run ends. Entries are delivered without
-   * gaps. While a server executes the run, the stream also includes chunks of answers. If the run has not started, the
-   * stream waits for it.
+   * Streams the entries of a run, starting with a sequence number, until the run ends. No entry is skipped. While a
+   * server executes the run, the stream also includes chunks of answers. If the run has not started, the stream waits
+   * for it.
    */
   readonly follow: (id: string, from?: number) => Stream.Stream<Item>
   /** Completes when this server is asked to drain (`Operations.drain`). The scope should then be closed. */
@@ -152,8 +155,8 @@ const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>, patienceMillis: numb
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Joins a cluster until the scope closes. A server that is stopping hands over its runs: it makes no further calls and
- * waits for those in flight.
+ * Joins a cluster until the scope closes. A server that is shutting down makes no further calls, waits for calls in
+ * flight, and hands its runs over.
  *
  * **Gotchas**
  *

@@ -1,5 +1,6 @@
 /**
- * Ends runs that too many servers in a row have lost. Such a run may be the cause, and must not take down every server.
+ * Ends runs that were lost by too many servers in a row. Such a run may be the cause of the losses and must not take
+ * down every server.
  */
 import { Journal } from "@divisi/core"
 import * as Usage from "@divisi/core/Usage"

@@ -1,8 +1,8 @@
 /**
  * Tracks the requests that a server has read. Reading a request claims it for ten minutes, during which no other server
  * receives it unless the claim is released. Effect's cluster releases a claim only once, which is not sufficient in two
- * cases: the read by the previous owner may end after the next owner has locked the shard, and a result may not be
- * storable while the database is down.
+ * cases: a read by the previous owner may end after the next owner has locked the shard, or a result cannot be stored
+ * because the database is down.
  */
 import type * as MessageStorage from "effect/cluster/MessageStorage"
 import type * as ShardId from "effect/cluster/ShardId"
@@ -16,17 +16,17 @@ type Storage = MessageStorage.MessageStorage["Service"]
 /** Interval at which claims are released, in milliseconds. */
 const backMillis = 1_000
 
-/** Interval in milliseconds, and maximum number of attempts, for storing a reply again. */
+/** Interval in milliseconds and maximum number of attempts for storing a reply. */
 const againMillis = 250
 const attempts = 20
 
 /**
- * Releases claims on requests that this server read but does not own, requests whose read failed, and requests that
- * could not be released earlier. Releasing a claim unnecessarily costs one more read, because the owner recognizes
- * requests that it already executes. While the database is unreachable, storing a reply is retried for a few seconds;
- * otherwise the request would be neither executed nor available.
+ * Releases claims on requests that this server has read but does not own, on requests whose read failed, and on
+ * requests whose release failed before. Releasing a claim unnecessarily only costs another read, because the owner
+ * recognizes requests that it already executes. While the database is unreachable, storing a reply is retried for a few
+ * seconds. Otherwise, the request would be neither executed nor available.
  *
- * Reads at most `room()` requests at a time, so that pending requests stay in the database instead of this server's
+ * Reads at most `room()` requests at a time, so that pending requests stay in the database rather than in this server's
  * memory.
  */
 export const watch = Effect.fnUntraced(function* (
@@ -34,7 +34,10 @@ export const watch = Effect.fnUntraced(function* (
   isOwned: (shard: ShardId.ShardId) => boolean,
   room: () => number
 ): Effect.fn.Return<Storage, never, Scope.Scope> {
-  /** Requests by name. `received` contains requests that were read, `doubtful` those whose claims must be released. */
+  /**
+   * Shards by name. `received` contains the shards of requests that were read, `doubtful` those whose claims must be
+   * released.
+   */
   const received = new Map<string, ShardId.ShardId>()
   const doubtful = new Map<string, ShardId.ShardId>()
   const requests = new Set<Snowflake.Snowflake>()

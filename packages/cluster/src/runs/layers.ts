@@ -70,14 +70,17 @@ const configOf = ({ address, drainMillis, expireMillis, refreshMillis }: Setting
 const watched = (leases: Leases.Leases) =>
   Layer.effect(RunnerStorage.RunnerStorage, Effect.map(RunnerStorage.RunnerStorage, leases.watch))
 
-/** Wraps the message storage to release claims. */
+/** Wraps the message storage to track and release claims. */
 const claimed = ({ leases, room }: Settings) =>
   Layer.effect(
     MessageStorage.MessageStorage,
     Effect.flatMap(MessageStorage.MessageStorage, (storage) => Claims.watch(storage, leases.has, room))
   )
 
-/** Connections for the cluster's tables. Its transactions take several statements, so a frozen server must not hold them. */
+/**
+ * Connection pool for the cluster's tables. The cluster's transactions have several statements, so a frozen server must
+ * not keep its locks.
+ */
 export const pool = (
   { password, schema, url }: Pick<Settings, "password" | "schema" | "url">,
   maxConnections: number

@@ -1,6 +1,6 @@
 /**
- * Tracks how long this process certainly owns its shards. The database releases the locks of a process that confirms
- * nothing for `expireMillis`.
+ * Tracks how long this process is certain to own its shards. The database releases the locks of a process that does not
+ * confirm them for `expireMillis`.
  */
 import type * as Clock from "effect/Clock"
 import type * as RunnerStorage from "effect/cluster/RunnerStorage"
@@ -20,10 +20,10 @@ export interface Leases {
 }
 
 /**
- * A question for one shard is answered without the database within this part of that time. The cluster asks it before it
- * stores the reply of each run, and begins the run again if the answer takes too long. All questions share one connection
- * with the refresh of all locks and with the release of shards that move to another server. So the part is longer than
- * the interval of refreshes, with some seconds for a late one.
+ * Fraction of `expireMillis` during which a query about a single shard is answered from memory. The cluster queries a
+ * shard before it stores the reply of each run, and restarts the run if the answer takes too long. All queries share
+ * one connection with the refresh of all locks and with the release of shards that move to another server. The period
+ * is therefore longer than the refresh interval, with a few seconds to spare for a late refresh.
  */
 const freshPart = 2 / 3
 
@@ -62,8 +62,9 @@ export const make = (clock: Clock.Clock, expireMillis: number): Leases => {
           if (shards.length === 1 && shard !== undefined && isFresh(shard)) return Effect.succeed(shards)
           return confirming(shards, (shards) => storage.refresh(address, shards))
         }),
-      // One after the other: half of the shards move when a second server joins. All at once, the last of them would wait
-      // longer than the time limit of a statement, which ends the connection and frees all other locks, too.
+      // //Shards are released one at a time, because half of them move when a second server joins. If all were released
+      // at once, the last would exceed the statement timeout, which closes the connection and thereby frees all other
+      // locks.
       release: (address, shard) =>
         Effect.suspend(() => {
           confirmed.delete(shard.toString())

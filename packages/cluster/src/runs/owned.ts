@@ -1,7 +1,7 @@
 /**
  * Tracks the runs that this process executes. A run belongs to the process rather than to its workflow body, so that
- * briefly losing a shard does not repeat any calls. The cluster decides which process should execute a run. The journal
- * decides when it may start: after the previous owner has released the run, or has not been seen for too long.
+ * losing a shard briefly does not repeat any calls. The cluster decides which process executes a run. The journal
+ * decides when the process may start: once the previous owner has released the run or has not been seen for too long.
  */
 import { Journal, type RunEvent } from "@divisi/core"
 import * as ClusterSchema from "effect/cluster/ClusterSchema"
@@ -14,38 +14,38 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 
-/** How execution on this process ended: with a result, by handing over the run, or by cancellation. */
+/** How execution on this process ended: with a result, by handing the run over, or by cancellation. */
 export type Outcome<A> =
   | { readonly _tag: "Done"; readonly result: A }
   | { readonly _tag: "HandedOver" }
   | { readonly _tag: "Cancelled" }
 
-/** The assignment of a run by the cluster. */
+/** A run's assignment by the cluster. */
 export interface Place {
-  /** Returns false as soon as a drain, a rebalancing or the loss of a lock begins. */
+  /** Returns false as soon as a drain or a rebalancing starts or a lock is lost. */
   readonly isOurs: () => boolean
 }
 
 interface Owned<A> extends Place {
-  /** Call attempts whose start is recorded, or about to be, and whose end is not. */
+  /** Call attempts in flight: their start is recorded or about to be recorded, and their end is not. */
   readonly open: Set<string>
   isStopping: boolean
   /** The epoch of the claim in the journal. */
   epoch: number | undefined
-  /** Whether the journal has rejected an entry. If so, nothing more can be written. */
+  /** Whether the journal has rejected an entry. If so, nothing more can be written to the run. */
   isRefused: boolean
   readonly handedOver: Deferred.Deferred<void>
   readonly cancelled: Deferred.Deferred<void>
   readonly ended: Deferred.Deferred<Outcome<A>>
 }
 
-/** Listens to a run. `undefined` signals new journal entries. */
+/** Receives updates about a run. `undefined` means that there are new journal entries. */
 export type Listener = (piece: RunEvent.RunEvent | undefined) => void
 
 /** Interval for retrying to claim a run held by another process, in milliseconds. */
 const claimMillis = 250
 
-/** Interrupts the caller in a way that makes the cluster keep the request for the next owner. */
+/** Interrupts the caller so that the cluster keeps the request for the next owner. */
 export const abandon: Effect.Effect<never> = Effect.interruptible(
   Effect.withFiber<never>((fiber) => {
     fiber.interruptUnsafe(fiber.id, ClusterSchema.Abandon.annotation)
@@ -58,7 +58,7 @@ export interface Settings {
   /** A scope that outlives the cluster's layers. */
   readonly scope: Scope.Scope
   readonly concurrency: number
-  /** Maximum number of processes in a row that may lose a run without an answer in between. */
+  /** Maximum number of processes in a row that may lose a run without receiving an answer in between. */
   readonly maxTakeovers: number
   /** Ends a run that too many processes have lost. */
   readonly abandoned: (id: string, claim: Journal.Claim) => Effect.Effect<never, Journal.JournalError>
@@ -75,7 +75,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
   const handOver = (run: Owned<A>) => {
     if (run.isStopping && run.open.size === 0) Deferred.doneUnsafe(run.handedOver, Exit.void)
   }
-  /** Stops a run that is now assigned to another server. */
+  /** Stops a run that is now assigned to another server. Never completes. */
   const moved = (run: Owned<A>) => {
     run.isStopping = true
     handOver(run)
@@ -85,7 +85,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
   const admit = (id: string): Effect.Effect<void> =>
     Effect.suspend(() => {
       const run = owned.get(id)
-      // A run whose journal has rejected an entry ends without help.
+      // //A run whose journal has rejected an entry ends on its own.
       return run === undefined || run.isRefused || run.isOurs() ? Effect.void : moved(run)
     })
   const claimNow = (id: string) =>
@@ -98,8 +98,8 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       )
     )
   /**
-   * Waits until the previous owner has released or lost the run. Opening the journal cannot be interrupted, so the wait
-   * must not happen there.
+   * Waits until the previous owner has released or lost the run, then claims it. The wait is not part of opening the
+   * journal, because that cannot be interrupted.
    */
   const claim = (id: string): Effect.Effect<Journal.Claim, Journal.JournalError> =>
     Effect.catch(claimNow(id), (error) => {
@@ -107,7 +107,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       if (error.reason._tag !== "Held" || run === undefined) return Effect.fail(error)
       return run.isOurs() ? Effect.andThen(Effect.sleep(claimMillis), claim(id)) : moved(run)
     })
-  /** Stops writing to a run. Its calls in flight belong to the next owner. */
+  /** Stops writing to a run. Its calls in flight then belong to the next owner. */
   const refuse = (id: string) =>
     Effect.sync(() => {
       const run = owned.get(id)
@@ -161,7 +161,7 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
       const piece: RunEvent.Listener = (event) => {
         if (event.type === "step-delta") notify(id, event)
       }
-      // Detects cancellations stored before this check. Later ones reach the run directly.
+      // //Covers cancellations stored before this check. Later ones reach the run directly.
       const made = Effect.flatMap(isCancelled, (isCancelled): Effect.Effect<Outcome<A>> => {
         if (isCancelled) return Effect.succeed({ _tag: "Cancelled" })
         if (!place.isOurs()) return Effect.succeed({ _tag: "HandedOver" })
@@ -218,17 +218,17 @@ export const make = <A>(base: Journal.Journal, { abandoned, concurrency, maxTake
     },
     /** Number of runs in this process. */
     count: () => owned.size,
-    /** Number of runs in this process, and of their calls in flight. */
+    /** Number of runs in this process and number of their calls in flight. */
     size: () => ({ runs: owned.size, calls: [...owned.values()].reduce((sum, { open }) => sum + open.size, 0) })
   }
 }
 
-/** How long a process waits to learn whether it has lost a shard, in milliseconds. */
+/** Maximum time to wait until it is known whether this process has lost a shard, in milliseconds. */
 const doubtMillis = 15_000
 
 /**
- * Waits after another process has claimed a run. A process that was frozen still believes that it owns its shards, and
- * must not claim the run again before its locks were checked.
+ * Waits after another process has claimed a run. A process that was frozen still considers itself the owner of its
+ * shards, and must not claim the run again before its locks have been checked.
  */
 export const whileDoubtful = (
   sharding: Pick<Sharding.Sharding["Service"], "hasShardId">,
