@@ -1,3 +1,3 @@
-/** The contract of training engines, and a local server of the Tinker API over any engine, faults included. */
+/** The contract for training engines, and a local Tinker API server on top of any engine, with fault injection. */
 export * as EngineContract from "./engines/EngineContract.ts"
 export * as LocalTinkerServer from "./engines/LocalTinkerServer.ts"

@@ -1,4 +1,4 @@
-/** Contracts of providers, engines and journals, and local servers that speak the formats of vendors. */
+/** Contracts for providers, engines and journals, and local servers that implement vendors' formats. */
 export * from "./engines.ts"
 export * from "./journals.ts"
 export * from "./providers.ts"

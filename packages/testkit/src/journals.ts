@@ -1,4 +1,4 @@
-/** The contracts of journals and of accounts, and a Postgres server for their implementations. */
+/** Contracts for journals and accounts, and a Postgres server for testing their implementations. */
 export * as AccountsContract from "./journals/AccountsContract.ts"
 export * as JournalContract from "./journals/JournalContract.ts"
 export * as PostgresServer from "./journals/PostgresServer.ts"

@@ -1,4 +1,4 @@
-/** The contract of providers, and local servers that speak the vendors' wire formats, faults included. */
+/** The contract for providers, and local servers that implement vendors' wire formats, with fault injection. */
 
 export * as Corpus from "./corpus/Corpus.ts"
 export * as AnthropicMessages from "./providers/AnthropicMessages.ts"

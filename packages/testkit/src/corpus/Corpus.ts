@@ -1,8 +1,8 @@
 /**
- * The corpus: quirks of real servers' protocols as data, and a runner that tests any provider with them.
+ * A corpus of quirks in real servers' protocols, stored as data, and a runner that tests any provider against it.
  *
- * Rows belong to vendors' protocols. A provider runs the rows of its protocol over real sockets. Rows that it does not
- * support are declared as gaps with a reason, and must still fail.
+ * Each row belongs to a vendor protocol. A provider runs the rows of its protocol over real sockets. Rows that it does
+ * not support are declared as gaps with a reason, and are expected to fail.
  */
 import assert from "node:assert/strict"
 import * as http from "node:http"
@@ -46,7 +46,7 @@ export const rows: ReadonlyArray<Row> = [
   ...interrupted
 ]
 
-/** The request rows, for servers of the vendors' protocols. */
+/** The request rows, which test servers that implement a vendor protocol. */
 export const requestRows: ReadonlyArray<RequestRow> = rows.filter(
   (row): row is RequestRow => row.direction === "request"
 )
@@ -59,11 +59,11 @@ export const responsesOf = (protocol: Protocol): ReadonlyArray<ResponseRow> =>
 // Serving
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A server that sends the replies of a row. */
+/** A local server that sends the replies of a row. */
 export interface Server extends AsyncDisposable {
   /** The URL without a path, such as `http://127.0.0.1:4711`. */
   readonly url: string
-  /** The bodies of all requests so far, as JSON. */
+  /** JSON bodies of all requests received. */
   readonly bodies: ReadonlyArray<Readonly<Record<string, unknown>>>
 }
 
@@ -81,7 +81,7 @@ const write = async (response: http.ServerResponse, { body, contentType, headers
   response.end()
 }
 
-/** Serves replies in turn; the last one answers all further requests. */
+/** Serves replies in order. The last one is repeated for all further requests. */
 export const serve = async (replies: readonly [Reply, ...Array<Reply>]): Promise<Server> => {
   const bodies: Array<Readonly<Record<string, unknown>>> = []
   const server = http.createServer(async (request, response) => {
@@ -112,14 +112,14 @@ export interface Read {
   readonly calls: ReadonlyArray<ToolCall>
   readonly finish: FinishReason | undefined
   readonly usage: Usage | undefined
-  /** The error; absent if the call succeeded. */
+  /** The error. Not set if the call succeeded. */
   readonly error: WorkerError | undefined
 }
 
 const joined = (parts: ReadonlyArray<WorkerPart>, type: "text" | "reasoning") =>
   parts.map((part) => (part.type === type ? part.text : "")).join("")
 
-/** Sends a row's request to a worker, and returns how it read the answer. */
+/** Sends a row's request to a worker and returns how the worker read the answer. */
 export const ask = async (worker: Worker, { expected, request }: ResponseRow): Promise<Read> => {
   const parts: Array<WorkerPart> = []
   const asked = {
@@ -173,7 +173,7 @@ const holdFailure = ({ failure = [], retryAfterMillis, says = [] }: ResponseRow[
   }
 }
 
-/** Throws if a row's answer was not read as expected. */
+/** Throws if the answer in a row was not read as expected. */
 export const hold = ({ expected }: ResponseRow, read: Read): void => {
   if (expected.failure === undefined) assert.equal(read.error?.message, undefined, "The call must succeed.")
   else holdFailure(expected, read)
@@ -190,12 +190,12 @@ export const hold = ({ expected }: ResponseRow, read: Read): void => {
 // Running
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The options of a worker for a row. */
+/** Connection options for a worker that is tested with a row. */
 export interface Connection {
-  /** The base URL, without a path and a trailing slash. */
+  /** Base URL, without a path or trailing slash. */
   readonly baseURL: string
   readonly apiKey: string
-  /** The row, for settings that it needs. */
+  /** The row, which may require certain settings. */
   readonly row: ResponseRow
 }
 
@@ -204,12 +204,14 @@ export interface Options {
   /** The tested provider, e.g. `openai`. */
   readonly name: string
   readonly protocol: Protocol
-  /** Makes the worker for a row, or returns `undefined` if the provider lacks a setting that the row needs. */
+  /**
+   * Creates the worker for a row. Returns `undefined` if the provider does not support a setting that the row requires.
+   */
   readonly make: (connection: Connection) => Worker | undefined
 }
 
 /**
- * Runs one row against a provider. Returns whether it was run: rows are skipped if the provider lacks a needed setting.
+ * Runs one row against a provider. Returns false if the row was skipped because the provider lacks a required setting.
  */
 export const check = async (row: ResponseRow, { make }: Options): Promise<boolean> => {
   await using server = await serve(row.replies)
@@ -231,12 +233,12 @@ const checkGap = async (row: ResponseRow, options: Options, reason: string): Pro
 }
 
 /**
- * Declares the rows of a provider's protocol as tests.
+ * Registers the rows of a provider's protocol as tests.
  *
  * **Details**
  *
- * `gaps` lists the rows that the provider does not support, with the reason. A gap that passes fails the test, as does
- * a gap with an unknown row.
+ * `gaps` maps the rows that the provider does not support to a reason. The test fails if a gap passes or names an
+ * unknown row.
  *
  * **Example**
  *

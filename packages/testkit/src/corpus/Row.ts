@@ -1,7 +1,7 @@
 /**
  * A row of the corpus: bytes that a real server or client was observed to send, and the expected outcome.
  *
- * A row is written in our own words and bytes, based on a public report. No code or wording is copied.
+ * Rows are written from scratch, based on a public report. No code or wording is copied.
  */
 import type { Tool } from "@divisi/core"
 import type { FinishReason, WorkerErrorReason, WorkerRequest } from "@divisi/core/Worker"
@@ -9,7 +9,7 @@ import type { FinishReason, WorkerErrorReason, WorkerRequest } from "@divisi/cor
 /** The vendor protocols. */
 export type Protocol = "chat" | "responses" | "messages" | "generate-content"
 
-/** The subject of a row: the classes of the table in `docs/reference/providers.md`. */
+/** The subject of a row. Corresponds to a class in the table in `docs/reference/providers.md`. */
 export type Class =
   | "preference"
   | "ending"
@@ -25,11 +25,11 @@ export type Class =
 
 /** The source of an observation. */
 export interface Source {
-  /** `owner/name` on GitHub, or the address of a vendor's page. */
+  /** `owner/name` on GitHub, or the URL of a vendor's page. */
   readonly repository: string
-  /** The thread's number; absent for a page. */
+  /** Number of the issue or pull request. Not set for a page. */
   readonly number?: number | undefined
-  /** The subject in our words. */
+  /** The subject of the report, in our own words. */
   readonly subject: string
 }
 
@@ -40,18 +40,18 @@ export interface Reply {
   /** The content type. Default: `text/event-stream`. */
   readonly contentType?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** The body. Several strings are sent as one packet each. */
+  /** The body. If it is a list, each string is sent as a separate packet. */
   readonly body: string | ReadonlyArray<string>
 }
 
-/** A tool call. Its arguments are compared as JSON; an id is compared only if it is given. */
+/** An expected tool call. Arguments are compared as JSON. The id is compared only if it is set. */
 export interface Call {
   readonly name: string
   readonly arguments: unknown
   readonly id?: string | undefined
 }
 
-/** The expected outcome of an answer. Absent fields are not compared. */
+/** The expected outcome of an answer. Omitted fields are not compared. */
 export interface Outcome {
   readonly text?: string | undefined
   readonly reasoning?: string | undefined
@@ -66,9 +66,9 @@ export interface Outcome {
         readonly reasoningTokens?: number
       }
     | undefined
-  /** The accepted kinds of failure; absent for a call that must succeed. */
+  /** The accepted kinds of failure. Omitted if the call must succeed. */
   readonly failure?: ReadonlyArray<WorkerErrorReason["_tag"]> | undefined
-  /** Words that the failure's message must contain. */
+  /** Strings that the failure's message must contain. */
   readonly says?: ReadonlyArray<string> | undefined
   /** The expected retry delay of the failure. */
   readonly retryAfterMillis?: number | undefined
@@ -80,11 +80,11 @@ interface Common {
   readonly protocol: Protocol
   readonly class: Class
   readonly source: Source
-  /** Why the row exists: the problem of a client that does not handle it. */
+  /** Why the row exists: what goes wrong in a client that does not handle this case. */
   readonly why: string
 }
 
-/** The worker settings that a row needs. A worker without them need not pass. */
+/** Worker settings that a row requires. Workers without them are not tested with the row. */
 export interface Needs {
   /** Removes reasoning between tags from the text. */
   readonly thinkTags?: boolean | undefined
@@ -95,9 +95,9 @@ export interface Needs {
 /** A vendor's answer, and the outcome that a worker must produce from it. */
 export interface ResponseRow extends Common {
   readonly direction: "response"
-  /** The replies, one per request in order. The last one is repeated. */
+  /** Replies, one per request. The last one is repeated. */
   readonly replies: readonly [Reply, ...Array<Reply>]
-  /** The worker's request, in addition to a question. */
+  /** Additional fields for the worker's request. By default, it contains only a question. */
   readonly request?: Partial<WorkerRequest> | undefined
   readonly needs?: Needs | undefined
   readonly expected: Outcome
@@ -121,11 +121,11 @@ export interface RequestRow extends Common {
   }
   readonly expected: {
     readonly status: number
-    /** Words that an error must contain. */
+    /** Strings that the error message must contain. */
     readonly says?: ReadonlyArray<string> | undefined
-    /** The expected text of the last user turn, if a worker is called. */
+    /** Expected text of the last user turn, if a worker is called. */
     readonly asked?: string | undefined
-    /** The names of the tools that must be offered to a worker. */
+    /** Names of the tools that must be offered to the worker. */
     readonly tools?: ReadonlyArray<string> | undefined
   }
 }
@@ -133,7 +133,7 @@ export interface RequestRow extends Common {
 /** A row. */
 export type Row = ResponseRow | RequestRow
 
-/** The tools that are offered if a row's answer calls tools. */
+/** The tools that are offered if a row's answer contains tool calls. */
 export const tools: ReadonlyArray<Tool.ToolDefinition> = ["weather", "clock"].map((name) => ({
   name,
   input: { type: "object", properties: { city: { type: "string" } } }
@@ -146,6 +146,6 @@ export const events = (...data: ReadonlyArray<unknown>): string => `${bare(...da
 export const bare = (...data: ReadonlyArray<unknown>): string =>
   data.map((one) => `data: ${typeof one === "string" ? one : JSON.stringify(one)}\n\n`).join("")
 
-/** Returns server-sent events whose names are their `type`s. */
+/** Returns server-sent events that are named by the `type` of their data. */
 export const named = (...data: ReadonlyArray<{ readonly type: string; readonly [field: string]: unknown }>): string =>
   data.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join("")

@@ -1,6 +1,6 @@
 /**
- * Rows of requests of coding agents in the middle of a task, recorded on 28 November 2026 by `pnpm clients`: their fields and
- * headers are as they were sent, their texts are shortened and in our words.
+ * Requests that coding agents sent in the middle of a task, recorded on 28 November 2026 by `pnpm clients`. Fields and
+ * headers are unchanged. Message text is shortened and rewritten.
  */
 import type { RequestRow, Source } from "./Row.ts"
 
@@ -46,7 +46,7 @@ const opencode: Source = {
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-/** The rows. */
+/** All rows with requests of coding agents. */
 export const agentRequests: ReadonlyArray<RequestRow> = [
   row({
     agent: "codex",

@@ -1,4 +1,4 @@
-/** Rows of calls of tools on all protocols: by another form of a tool's name, and with arguments in pieces. */
+/** Tool calls on all protocols: with a variant of a tool's name, and with arguments in several chunks. */
 import { bare, events, named, type Protocol, type ResponseRow, type Row, type Source } from "./Row.ts"
 
 const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })
@@ -7,7 +7,7 @@ const ulm = { name: "weather", arguments: { city: "Ulm" } }
 
 const city = '{"city":"Ulm"}'
 
-/** An answer that calls a tool by a name, on each protocol. */
+/** For each protocol, returns an answer that calls a tool by the given name. */
 const bodies: { readonly [P in Protocol]: (name: string) => string } = {
   chat: (name) =>
     events(
@@ -54,7 +54,7 @@ const bodies: { readonly [P in Protocol]: (name: string) => string } = {
     })
 }
 
-/** Calls of the tool `weather`, by other names. */
+/** Variants of the tool name `weather` that servers send. */
 const names: ReadonlyArray<readonly [id: string, name: string, source: Source]> = [
   [
     "default-api",
@@ -173,5 +173,5 @@ const pieces: ReadonlyArray<Row> = [
   )
 ]
 
-/** The rows of calls. */
+/** All rows with tool calls. */
 export const callForms: ReadonlyArray<Row> = [...otherNames, ...pieces]

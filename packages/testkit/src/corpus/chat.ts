@@ -1,4 +1,4 @@
-/** Rows of Chat Completions: what servers that speak it were seen to answer. */
+/** Responses observed from servers that implement Chat Completions. */
 import {
   bonn,
   called,
@@ -1044,7 +1044,7 @@ const good = { body: events(chunk({ content: "Sunny." }), chunk({}, "stop")) }
 
 const effort = { reasoning: { type: "effort", effort: "high" } } as const
 
-/** A server that refuses a preference by name: the call is made once more without it. */
+/** A server that rejects an optional setting by name. The call is expected to be repeated once without it. */
 const preference = (
   id: string,
   source: Source,

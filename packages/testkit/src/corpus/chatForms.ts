@@ -1,4 +1,4 @@
-/** Rows of Chat Completions: further forms in which servers write pieces of answers and their refusals. */
+/** Further forms of answer chunks and refusals observed from servers that implement Chat Completions. */
 import {
   bonn,
   called,
@@ -101,7 +101,7 @@ const endings: ReadonlyArray<ResponseRow> = [
 // Folding
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One call whose arguments come in these pieces. */
+/** A tool call whose arguments arrive in the given chunks. */
 const inPieces = (name: string, args: ReadonlyArray<unknown>, source: Source, arguments_: unknown, tool = "weather") =>
   row(
     `folding/${name}`,
@@ -750,7 +750,10 @@ const preference = (
     { request, requests: 2, without: [field] }
   )
 
-/** A limit of the output that a server wants lowered: it is the most that an answer may be, and no demand. */
+/**
+ * A server that requires a lower output limit. The limit is lowered, because it is an upper bound and not a
+ * requirement.
+ */
 const lowered = (id: string, source: Source, message: string): ResponseRow =>
   row(
     `preference/limit-${id}`,
@@ -761,7 +764,7 @@ const lowered = (id: string, source: Source, message: string): ResponseRow =>
     { request: { maxOutputTokens: 32_000 }, requests: 2 }
   )
 
-/** A value that a server does not take: the nearest that it does is sent. */
+/** A server that rejects the value of a setting. The nearest accepted value is sent instead. */
 const valued = (
   id: string,
   source: Source,

@@ -1,4 +1,4 @@
-/** Pieces of the rows of Chat Completions. */
+/** Helpers for the Chat Completions rows. */
 import type { Outcome, ResponseRow, Source } from "./Row.ts"
 
 export const chunk = (delta: unknown, finish_reason: string | null = null, more: object = {}) => ({
@@ -9,14 +9,14 @@ export const chunk = (delta: unknown, finish_reason: string | null = null, more:
   ...more
 })
 
-/** A chunk whose choice has further fields. */
+/** Returns a chunk whose choice has additional fields. */
 export const choice = (fields: object) => ({ id: "c1", object: "chat.completion.chunk", model: "m", choices: [fields] })
 
 export const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 
 export const used = { inputTokens: 11, outputTokens: 7 }
 
-/** A piece of a call of a tool. */
+/** Returns a chunk with part of a tool call. */
 export const piece = (fields: { index?: unknown; id?: unknown; name?: unknown; args?: unknown; type?: string }) => ({
   ...("index" in fields ? { index: fields.index } : {}),
   ...("id" in fields ? { id: fields.id } : {}),
@@ -60,7 +60,7 @@ export const row = (
   ...more
 })
 
-/** A refusal of HTTP. */
+/** Returns an HTTP error response. */
 export const refused = (status: number, body: unknown, headers?: Readonly<Record<string, string>>) => ({
   status,
   contentType: "application/json",
@@ -70,7 +70,7 @@ export const refused = (status: number, body: unknown, headers?: Readonly<Record
 
 export const sunny = { text: "Sunny.", finish: "stop" } as const
 
-/** The ending of an answer with `ulm`, or with several calls. */
+/** Finish reason of an answer with tool calls. */
 export const called = { finish: "tool-calls" } as const
 
 export const json = (body: unknown) => ({ contentType: "application/json", body: JSON.stringify(body) })

@@ -1,4 +1,4 @@
-/** Rows of `generateContent`: what Google and proxies that speak its protocol were seen to answer. */
+/** Responses observed from Google and from proxies that implement `generateContent`. */
 import { bare, type ResponseRow, type Row } from "./Row.ts"
 
 const row = (one: Omit<ResponseRow, "protocol" | "direction">): ResponseRow => ({
@@ -9,7 +9,7 @@ const row = (one: Omit<ResponseRow, "protocol" | "direction">): ResponseRow => (
 
 const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
 
-/** An event with a candidate of these parts. */
+/** Returns an event with one candidate that has the given parts. */
 const chunk = (parts: unknown, finishReason?: string, more: object = {}) => ({
   candidates: [{ content: { role: "model", parts }, ...(finishReason && { finishReason }), index: 0 }],
   modelVersion: "m",
@@ -17,7 +17,7 @@ const chunk = (parts: unknown, finishReason?: string, more: object = {}) => ({
   ...more
 })
 
-/** An event with a candidate that has no content. */
+/** Returns an event with one candidate that has no content. */
 const empty = (finishReason: string, more: object = {}, inCandidate: object = {}) => ({
   candidates: [{ finishReason, index: 0, ...inCandidate }],
   modelVersion: "m",
@@ -533,5 +533,5 @@ const errors: ReadonlyArray<Row> = [
   })
 ]
 
-/** The rows of `generateContent`. */
+/** All rows for `generateContent`. */
 export const generateContent: ReadonlyArray<Row> = [...folding, ...endings, ...usage, ...errors]

@@ -1,4 +1,6 @@
-/** Rows of requests: conversations after an interruption, tools of any name, and summaries that another server made. */
+/**
+ * Requests with conversations that were interrupted, tools with unusual names, and summaries created by another server.
+ */
 import type { Protocol, RequestRow, Row, Source } from "./Row.ts"
 
 const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })
@@ -36,7 +38,7 @@ const tool = (name: string) => ({ type: "function", function: { name, parameters
 
 const why = "A call without a result fails the whole conversation for ever: the agent sends it again each time."
 
-/** The rows of interrupted conversations. */
+/** All rows with interrupted conversations. */
 export const interrupted: ReadonlyArray<Row> = [
   row(
     "chat",

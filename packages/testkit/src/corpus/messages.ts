@@ -1,4 +1,4 @@
-/** Rows of Messages: what Anthropic and servers that speak its protocol were seen to answer. */
+/** Responses observed from Anthropic and from servers that implement its Messages protocol. */
 import { named, type ResponseRow, type Row } from "./Row.ts"
 
 const row = (one: Omit<ResponseRow, "protocol" | "direction">): ResponseRow => ({
@@ -823,5 +823,5 @@ const overflows: ReadonlyArray<Row> = [
   })
 ]
 
-/** The rows of Messages. */
+/** All rows for Messages. */
 export const messages: ReadonlyArray<Row> = [...folding, ...endings, ...usage, ...errors, ...overflows]

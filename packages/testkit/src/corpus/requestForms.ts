@@ -1,4 +1,7 @@
-/** Rows of requests in the forms of other vendors, SDKs and frameworks: the question and the tools reach the worker. */
+/**
+ * Requests in the formats of other vendors, SDKs and frameworks. The question and the tools must still reach the
+ * worker.
+ */
 import type { RequestRow, Source } from "./Row.ts"
 
 const page = (repository: string, subject: string): Source => ({ repository, subject })
@@ -473,7 +476,7 @@ const losses: ReadonlyArray<RequestRow> = [
   )
 ]
 
-/** The rows. */
+/** All rows with requests in other formats. */
 export const requestForms: ReadonlyArray<RequestRow> = [
   ...conversations,
   ...frameworks,

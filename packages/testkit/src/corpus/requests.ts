@@ -1,8 +1,8 @@
-/** Rows of requests: what clients were seen to send to servers that speak a vendor's protocol. */
+/** Requests that clients were observed to send to servers that implement a vendor protocol. */
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import type { Protocol, RequestRow, Row, Source } from "./Row.ts"
 
-/** The fields that requests share, by protocol. */
+/** Fields shared by the requests of each protocol. */
 const bodies = {
   chat: { model: "divisi", messages: [{ role: "user", content: "Hm" }] },
   responses: { model: "divisi", input: "Hm" },
@@ -44,7 +44,10 @@ const call = { id: "c1", type: "function", function: { name: "look", arguments: 
 
 const look = { type: "function", function: { name: "look", parameters: schema } }
 
-/** 80 MiB of spaces before a body, as members of gzip one after the other: 1 MiB is compressed once. */
+/**
+ * Returns a body preceded by 80 MiB of spaces, compressed as consecutive gzip members. Only 1 MiB is compressed, and
+ * its result is repeated.
+ */
 const bomb = (text: string): Uint8Array => {
   const spaces = gzipSync(" ".repeat(2 ** 20))
   return Buffer.concat([...Array.from({ length: 80 }, () => spaces), gzipSync(text)])

@@ -1,4 +1,4 @@
-/** Rows of the Responses API: what servers that speak it were seen to answer. */
+/** Responses observed from servers that implement the Responses API. */
 import { named, type Outcome, type ResponseRow, type Row, type Source } from "./Row.ts"
 
 const from = (repository: string, number: number, subject: string): Source => ({ repository, number, subject })

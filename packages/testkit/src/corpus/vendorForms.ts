@@ -1,4 +1,4 @@
-/** Rows of answers in the own forms of other vendors, which come where Chat Completions or Messages are expected. */
+/** Answers in the native formats of other vendors, received where Chat Completions or Messages are expected. */
 import { called, chunk, from, json, row, sunny, ulm, usage, used } from "./chatRow.ts"
 import { bare, events, named, type Outcome, type ResponseRow, type Row, type Source } from "./Row.ts"
 
@@ -299,5 +299,5 @@ const others: ReadonlyArray<Row> = [
   }
 ]
 
-/** The rows. */
+/** All rows with native formats of other vendors. */
 export const vendorForms: ReadonlyArray<Row> = [...cohereRows, ...others]

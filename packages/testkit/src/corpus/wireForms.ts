@@ -1,4 +1,4 @@
-/** Rows of all protocols: endings, calls and errors in places and forms that few servers use. */
+/** Endings, tool calls and errors in unusual positions and formats, for all protocols. */
 import {
   bonn,
   called,
@@ -29,7 +29,7 @@ import {
 
 const page = (repository: string, subject: string): Source => ({ repository, subject })
 
-/** A row of another protocol than Chat Completions. */
+/** Returns a row for a protocol other than Chat Completions. */
 const other = (
   protocol: Protocol,
   id: string,
@@ -513,5 +513,5 @@ const overflow: ReadonlyArray<Row> = [
   )
 ]
 
-/** The rows. */
+/** All rows with unusual formats. */
 export const wireForms: ReadonlyArray<Row> = [...endings, ...folding, ...usages, ...errors, ...overflow]

@@ -1,9 +1,9 @@
 /**
- * The contract of engines: one test suite for every engine.
+ * The contract for engines, as one test suite for all of them.
  *
- * Losses and gradients are compared with a reference in plain numbers (`LossTerms`), gradients with the decrease of the
- * loss along them, samplers with the results of `forward`. Unsupported features of an engine are declared as gaps with
- * a reason; a gap is run as well, and must still fail.
+ * Losses and gradients are compared with a reference implementation in plain numbers (`LossTerms`), gradients also with
+ * the decrease in loss that they predict, and samplers with the results of `forward`. Features that an engine does not
+ * support are declared as gaps with a reason. The cases of gaps run as well, and are expected to fail.
  */
 import { passes } from "./internal/contract/passes.ts"
 import { sampling } from "./internal/contract/samples.ts"
@@ -19,10 +19,10 @@ export interface Runner {
   readonly afterAll: (body: () => Promise<void>) => unknown
 }
 
-/** The reasons why cases do not pass, by case id. */
+/** Reasons why cases are expected to fail, keyed by case id. */
 export type Gaps = Readonly<Record<string, string>>
 
-/** Every case of the contract. */
+/** All cases in the contract. */
 export const cases: ReadonlyArray<Case> = [...passes, ...steps, ...sampling]
 
 const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void> => {
@@ -34,12 +34,12 @@ const checkGap = async (one: Case, shared: Shared, reason: string): Promise<void
 }
 
 /**
- * Declares the suite of an engine.
+ * Registers the suite for an engine.
  *
  * **Details**
  *
- * One engine is made for all cases and reset to its initial weights before each. A second one is made for the case that
- * loads a saved state of the first. `gaps` lists the cases that the engine does not pass, with the reason.
+ * One engine is created for all cases and reset to its initial weights before each. A second one is created for the
+ * case that loads state saved by the first. `gaps` maps the cases that the engine does not pass to a reason.
  *
  * **Example**
  *

@@ -1,10 +1,9 @@
 /**
- * A server of the Tinker API on this machine, over any engine, with faults on demand: it tests clients through real
- * HTTP.
+ * A local Tinker API server on top of any engine, with injected faults, for testing clients over real HTTP.
  *
- * It is fully functional: models learn, samplers keep their weights, and checkpoints are files that outlive the server.
- * It behaves like one of the known servers, including its pitfalls: with the dialect of SkyRL's JAX engine, it averages
- * losses, and reverts weights when an old sampler is used. It listens only on the loopback interface.
+ * The server is fully functional: models learn, samplers keep their weights, and checkpoints are files that survive the
+ * server. It imitates a known server, including its pitfalls. For example, with the dialect of SkyRL's JAX engine, it
+ * averages losses and reverts the weights when an old sampler is used. It listens only on the loopback interface.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -22,22 +21,22 @@ export type { Name as DialectName } from "./internal/tinker/dialect.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A request, for deciding about faults. */
+/** A request, passed to the function that decides which faults to inject. */
 export interface Seen {
   /** The path below `/api/v1/`, such as `optim_step`. */
   readonly path: string
-  /** The number of earlier requests with this path. */
+  /** Number of earlier requests to this path. */
   readonly count: number
   readonly body: unknown
 }
 
-/** The failure of one request. */
+/** A fault to inject for one request. */
 export type Fault =
-  /** The request is lost: nothing is executed, and the connection breaks. */
+  /** The request is lost: nothing is executed, and the connection is closed. */
   | { readonly type: "drop-request" }
   /** The request is executed, but its reply is lost. */
   | { readonly type: "drop-reply" }
-  /** This reply is sent instead. `carriedOut` defines whether the request is executed anyway. */
+  /** This reply is sent instead. `carriedOut` determines whether the request is executed anyway. */
   | {
       readonly type: "status"
       readonly status: number
@@ -48,40 +47,44 @@ export type Fault =
   /** The reply is delayed. */
   | { readonly type: "delay"; readonly millis: number }
 
-/** Options of a server. */
+/** Options for the server. */
 export interface Options {
-  /** Opens a new model. Called for each model that a client creates; the model is closed when it is unloaded. */
+  /** Opens a new model. Called for each model that a client creates. The model is closed when it is unloaded. */
   readonly engine: Effect.Effect<Engine, EngineError, Scope.Scope>
-  /** The folder of checkpoints. Later servers with the same folder can load them. */
+  /** Folder for checkpoints. Servers started later with the same folder can load them. */
   readonly folder: string
-  /** The name of the model. Default: the engine's name for it. */
+  /** Name of the model. Defaults to the name reported by the engine. */
   readonly baseModel?: string | undefined
-  /** The folder of an adapter to return for every checkpoint. Default: the engine's own export, if supported. */
+  /**
+   * Folder with an adapter that is returned for every checkpoint. Defaults to the engine's own export, if supported.
+   */
   readonly adapter?: string | undefined
-  /** The dialect of the server. Default: the hosted service. */
+  /** The server to imitate. Defaults to the hosted service. */
   readonly dialect?: DialectName | undefined
   /** The key that clients must send. Default: none. */
   readonly apiKey?: string | undefined
-  /** Whether keys must be exchanged for tokens. Default: `false`. */
+  /** Whether API keys must be exchanged for tokens. Default: `false`. */
   readonly exchangesKeys?: boolean | undefined
-  /** The maximum number of concurrent models. Default: 8. */
+  /** Maximum number of concurrent models. Default: 8. */
   readonly places?: number | undefined
-  /** The duration of a long poll. Default: 20 s. */
+  /** Duration of a long poll, in milliseconds. Default: 20,000. */
   readonly pollMillis?: number | undefined
   /** The port. Default: 0, which selects a free port. */
   readonly port?: number | undefined
-  /** Returns the fault of a request, if any. */
+  /** Returns the fault to inject for a request, if any. */
   readonly fault?: ((seen: Seen) => Fault | undefined) | undefined
 }
 
 /** A server that runs until its scope closes. */
 export interface LocalTinkerServer {
   readonly url: string
-  /** Returns the number of requests by path, and of executed operations: gradients, steps, saves, samples. */
+  /**
+   * Returns the number of requests by path, and the number of executed operations: gradients, steps, saves and samples.
+   */
   readonly counts: () => Readonly<Record<string, number>>
   /** Returns the completed operations in order: `forward_backward`, `optim_step`, … */
   readonly carriedOut: () => ReadonlyArray<string>
-  /** Discards sessions, models and futures, like a crash. Checkpoints remain. */
+  /** Discards sessions, models and futures, as a crash would. Checkpoints remain. */
   readonly restart: Effect.Effect<void>
 }
 

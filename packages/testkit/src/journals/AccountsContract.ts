@@ -1,7 +1,7 @@
 /**
- * The contract of persistent accounts: one test suite for every implementation.
+ * The contract for persistent accounts, as one test suite for all implementations.
  *
- * A store is opened several times concurrently. Each opening represents a separate process, which ends with its scope.
+ * A store is opened several times concurrently. Each opening represents a separate process that ends with its scope.
  */
 import assert from "node:assert/strict"
 import { type Account, Budget } from "@divisi/core"
@@ -15,10 +15,10 @@ import type { Runner } from "./JournalContract.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Opens a store as one process. It is closed with its scope, as when the process ends. */
+/** Opens a store as a process would. Closing the scope represents the end of the process. */
 export type Open = Effect.Effect<Account.Accounts, Account.AccountsError, Scope.Scope>
 
-/** A case of the contract. */
+/** A case in the contract. */
 export interface Case {
   readonly id: string
   readonly name: string
@@ -26,7 +26,7 @@ export interface Case {
   readonly run: (open: Open) => Effect.Effect<void, unknown, Scope.Scope>
 }
 
-/** The subject of the contract. */
+/** The implementation under test. */
 export interface Options extends Runner {
   readonly name: string
   /** Returns a new store without accounts. */
@@ -44,7 +44,7 @@ const amount = (costUsd: number) => ({ costUsd, tokens: 10 })
 const openIn = (open: Open, options: Account.AccountOptions) =>
   Effect.flatMap(open, (accounts) => accounts.open(options))
 
-/** Returns the spent and reserved amounts of an account, as the next process reads them. */
+/** Returns the spent and reserved amounts of an account, as seen by a new process. */
 const standing = (open: Open, name: string) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -56,7 +56,7 @@ const standing = (open: Open, name: string) =>
     })
   )
 
-/** Returns the reserved amounts of all accounts, as the next process reads them. */
+/** Returns the reserved amounts of all accounts, as seen by a new process. */
 const reserved = (open: Open) =>
   Effect.scoped(
     Effect.map(
@@ -71,7 +71,7 @@ const reserved = (open: Open) =>
 
 const define = (id: string, name: string, run: Case["run"]): Case => ({ id, name, run })
 
-/** Every case of the contract. */
+/** All cases in the contract. */
 export const cases: ReadonlyArray<Case> = [
   define(
     "charge/chain",
@@ -217,7 +217,7 @@ export const cases: ReadonlyArray<Case> = [
       }
       assert.deepEqual(yield* standing(open, "blue"), once)
       assert.deepEqual((yield* day.standing).total.calls, 1)
-      // A call that is sent now is another one, and what is given back was charged nowhere.
+      // //A call that is sent now is a different one, and a call that was given back was not charged anywhere.
       yield* blue.settle(yield* blue.reserve(amount(0.5), call, "new"), used(0.25))
       yield* red.release(yield* red.reserve(amount(0.5), "r/0/0/1/0", "replayed"))
       yield* blue.settle(yield* blue.reserve(amount(0.5), "r/0/0/1/0", "replayed"), used(0.5))
@@ -232,7 +232,7 @@ export const cases: ReadonlyArray<Case> = [
       const outers = [yield* account.reserve(amount(0.5)), yield* account.reserve(amount(0.375))]
       const within = (outer: Budget.Reservation, costUsd: number) =>
         account.reserve(amount(costUsd), undefined, "new", { reservations: [outer], above: undefined })
-      // Each could wait for the other; one of them is refused, and its call settles.
+      // //Each could wait for the other. One of them is refused, and its call is settled.
       const refused = yield* Effect.raceFirst(
         Effect.as(Effect.flip(within(outers[0]!, 0.75)), 0),
         Effect.as(Effect.flip(within(outers[1]!, 0.75)), 1)
@@ -242,7 +242,7 @@ export const cases: ReadonlyArray<Case> = [
       const inner = yield* within(right, 0.75)
       yield* account.settle(inner, used(0.5))
       yield* account.settle(right, used(0.5))
-      // Of what the outer one has used beyond its reservation, as much is charged as the limit allows.
+      // //The outer call used more than it reserved. The excess is charged up to the limit.
       assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 1, open: 0, reservedCostUsd: 0 })
     })
   ),
@@ -331,7 +331,7 @@ export const cases: ReadonlyArray<Case> = [
         const account = yield* openIn(open, { name: "a" })
         yield* account.settle(yield* account.reserve(amount(1), "r/0/1/0/0", "resumed"), used(0.25))
         yield* account.settle(yield* account.reserve(amount(1), "r/0/2/0/0", "new"), used(0.25))
-        // The second was sent by the process that has ended, too: nothing says that it was not.
+        // //The second call was also sent by the process that died, and nothing shows that it was not sent.
         assert.deepEqual(yield* standing(open, "a"), { calls: 3, costUsd: 1.5, open: 0, reservedCostUsd: 0 })
       })
   ),
@@ -385,7 +385,7 @@ export const cases: ReadonlyArray<Case> = [
         ]
       }
       assert.deepEqual(made, [first, first, first])
-      // The process that had the account open before has its room at once.
+      // //The process that opened the account earlier can use the freed budget immediately.
       yield* team.settle(yield* team.reserve(amount(0.5)), used(0.5))
       const set = yield* other.adjust({ ...correction, id: "two", change: { setUsd: 1 } })
       assert.deepEqual(set.accounts, [
@@ -417,7 +417,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
   Effect.runPromise(Effect.scoped(Effect.suspend(() => one.run(fresh()))))
 
 /**
- * Declares the test suite of accounts.
+ * Registers the test suite for accounts.
  *
  * **Example**
  *

@@ -1,7 +1,7 @@
 /**
- * The contract of journals: one test suite for every implementation.
+ * The contract for journals, as one test suite for all implementations.
  *
- * A store is opened several times concurrently. Each opening represents a separate process, which ends with its scope.
+ * A store is opened several times concurrently. Each opening represents a separate process that ends with its scope.
  */
 import assert from "node:assert/strict"
 import { Journal, type RunEvent } from "@divisi/core"
@@ -23,10 +23,10 @@ import * as Stream from "effect/Stream"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Opens a store as one process. It is closed with its scope, as when the process ends. */
+/** Opens a store as a process would. Closing the scope represents the end of the process. */
 export type Open = Effect.Effect<Journal.Journal, Journal.JournalError, Scope.Scope>
 
-/** A case of the contract. */
+/** A case in the contract. */
 export interface Case {
   readonly id: string
   readonly name: string
@@ -40,7 +40,7 @@ export interface Runner {
   readonly it: (name: string, body: () => Promise<void>) => unknown
 }
 
-/** The subject of the contract. */
+/** The implementation under test. */
 export interface Options extends Runner {
   readonly name: string
   /** Returns a new store without runs. */
@@ -68,7 +68,7 @@ const event = (run: string, round: number): Journal.Entry => ({
 
 const usage = { inputTokens: 3, outputTokens: 4 }
 
-/** An entry of each kind, with what texts may hold. */
+/** Returns an entry of each kind, with unusual characters in its strings. */
 const each = (run: string): ReadonlyArray<Journal.Entry> => {
   const attempt = { call: `${run}/0/1/0`, attempt: 0 }
   const answer = { text: 'Ünïcödé 🎻 "\\\u0000\u2028', finishReason: "stop", usage }
@@ -102,7 +102,7 @@ const head = (run: string, more: Partial<Journal.Head> = {}): Journal.Head => ({
 const reasonOf = <A>(effect: Effect.Effect<A, Journal.JournalError>) =>
   Effect.map(Effect.flip(effect), ({ reason }) => reason)
 
-/** Opens a store as a process that `end` ends. */
+/** Opens a store as a process that can be ended with `end`. */
 const process = (open: Open) =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
@@ -116,7 +116,7 @@ const define = (id: string, name: string, run: (open: Open) => Effect.Effect<voi
   run
 })
 
-/** Every case of the contract. */
+/** All cases in the contract. */
 export const cases: ReadonlyArray<Case> = [
   define("append/read", "what is appended is read as it was written, from any number on", (open) =>
     Effect.gen(function* () {
@@ -208,7 +208,7 @@ export const cases: ReadonlyArray<Case> = [
       const one = yield* first.claim("r")
       yield* first.append({ run: "r", epoch: one.epoch, seq: 0, entries: each("r") })
       yield* first.release("r", one.epoch)
-      // A journal may write it later than it says.
+      // //A journal may store an entry later than its timestamp.
       const two = yield* Effect.retry(second.claim("r"), { times: 100, schedule: Schedule.spaced("10 millis") })
       assert.ok(two.epoch > one.epoch)
       assert.equal(two.length, each("r").length)
@@ -306,7 +306,8 @@ export const cases: ReadonlyArray<Case> = [
       yield* Deferred.succeed(gates.thawed, undefined)
       const { error } = yield* Fiber.join(lost)
       assert.ok(error instanceof Journal.JournalError && error.reason._tag === "Fenced")
-      // Only the call in flight at the takeover was made twice; the loser made none after its next write.
+      // //Only the call in flight during the takeover was made twice. The previous owner made none after its next
+      // write.
       assert.deepEqual(asked, ["a", "b", "b", "c"])
     })
   ),
@@ -574,7 +575,7 @@ export const cases: ReadonlyArray<Case> = [
       const [newest] = yield* journal.list()
       assert.deepEqual(yield* Journal.prune(journal, { olderThanMillis: 600_000, maxBytes: 1e9 }), [])
       assert.deepEqual(yield* Journal.prune(journal, { maxBytes: 2.5 * newest!.bytes }), ["a"])
-      // Another run of the clock of this process changes no age.
+      // //A different offset of this process's clock does not change any age.
       const late = {
         ...(yield* Clock.Clock),
         currentTimeMillis: Effect.succeed(4e12),
@@ -646,7 +647,7 @@ export const check = (one: Case, fresh: () => Open): Promise<void> =>
   Effect.runPromise(Effect.scoped(Effect.suspend(() => one.run(fresh()))))
 
 /**
- * Declares the test suite of a journal.
+ * Registers the test suite for a journal.
  *
  * **Example**
  *

@@ -1,4 +1,4 @@
-/** A Postgres server for tests. Its data is in a temporary folder, and it ends with the process. */
+/** A Postgres server for tests. Its data is stored in a temporary folder, and it stops when the process exits. */
 import { execFile, execFileSync } from "node:child_process"
 import fs from "node:fs"
 import { createServer } from "node:net"
@@ -8,20 +8,20 @@ import { promisify } from "node:util"
 
 /** A running server. */
 export interface PostgresServer {
-  /** The URL of the server, with user and password. */
+  /** URL of the server, including user and password. */
   readonly url: string
-  /** Restarts it; `immediate` is like a crash: clients are disconnected and uncommitted data is lost. */
+  /** Restarts the server. `immediate` simulates a crash: clients are disconnected and uncommitted data is lost. */
   readonly restart: (mode: "fast" | "immediate") => void
-  /** Restarts it in the same way, and leaves this process running meanwhile. */
+  /** Like `restart`, but does not block this process. */
   readonly restarted: (mode: "fast" | "immediate") => Promise<void>
-  /** Makes it unreachable until it is restarted; its data remains. */
+  /** Makes the server unreachable until it is restarted. Its data remains. */
   readonly halt: () => void
   readonly begin: () => void
-  /** Stops it, and removes its data. */
+  /** Stops the server and deletes its data. */
   readonly stop: () => void
 }
 
-/** Common folders of Postgres' programs, besides the `PATH`. */
+/** Common installation folders of Postgres, searched in addition to `PATH`. */
 const places = ["/usr/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt", "/usr"]
 
 const versionsIn = (place: string): ReadonlyArray<string> => {
@@ -30,7 +30,7 @@ const versionsIn = (place: string): ReadonlyArray<string> => {
   return versions.sort((left, right) => Number(/\d+$/.exec(right)) - Number(/\d+$/.exec(left)))
 }
 
-/** Returns the folder of Postgres' programs, of the newest installed version; `undefined` if it is not installed. */
+/** Returns the folder with the programs of the newest installed Postgres version, or `undefined` if there is none. */
 export const find = (): string | undefined => {
   const onPath = (process.env.PATH ?? "").split(path.delimiter)
   const installed = places.flatMap((place) => versionsIn(place).map((name) => path.join(place, name, "bin")))
@@ -39,10 +39,10 @@ export const find = (): string | undefined => {
   )
 }
 
-/** Postgres refuses to run as root. */
+/** User id to run Postgres with, because it refuses to run as root. */
 const nobody = 65534
 
-/** Returns a port of this machine on which nothing listens. */
+/** Returns a free port on this machine. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -53,20 +53,21 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** The password of {@link start}, which must not appear in any log. */
+/** Password used by {@link start}. Must not appear in any log. */
 export const password = "a-secret-of-tests"
 
-/** The location and settings of a server. */
+/** Where and how the server runs. */
 export interface Options {
-  /** The folder that its own folder is created in. Default: that of temporary files. */
+  /** Parent folder for the server's folder. Defaults to the system's folder for temporary files. */
   readonly folder?: string | undefined
-  /** An additional address of this machine, for clients in its network. */
+  /** Additional address of this machine on which the server listens, for clients in its network. */
   readonly address?: string | undefined
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * Starts a server on this machine. Commits wait for the disk, as in production. Throws if Postgres is not installed.
+ * Starts a server on this machine. Commits wait for the disk, as in production. Throws an error if Postgres is not
+ * installed.
  */
 export const start = async ({
   address,
@@ -80,12 +81,12 @@ export const start = async ({
   fs.writeFileSync(secret, password)
   const isRoot = process.getuid?.() === 0
   if (isRoot) for (const file of [root, secret]) fs.chownSync(file, nobody, nobody)
-  // The server must not inherit the pipes of the process that starts it.
+  // //The server must not inherit the pipes of the process that started it.
   const place = { cwd: "/", ...(isRoot ? { uid: nobody, gid: nobody } : {}) }
   const call = (program: string, ...rest: ReadonlyArray<string>) =>
     execFileSync(path.join(programs, program), rest, { ...place, stdio: "ignore" })
   const port = await freePort()
-  // Clusters of several processes, killed and started again, hold more connections than the 100 of the default.
+  // //Clusters of several processes that are killed and restarted need more connections than the default of 100.
   const all = {
     listen_addresses: ["127.0.0.1", ...(address === undefined ? [] : [address])].join(","),
     unix_socket_directories: "",

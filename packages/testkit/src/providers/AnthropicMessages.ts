@@ -32,7 +32,7 @@ const reasoningOf = (body: Readonly<Record<string, unknown>>): Reasoning | undef
   return typeof effort === "string" ? { type: "effort", effort: effort as "low" } : undefined
 }
 
-/** Returns an image or a file; any other block becomes a text. */
+/** Returns an image or file part. Any other block becomes text. */
 const partOf = (block: unknown): ContentPart => {
   const { source, text, title, type } = fields(block)
   if (type !== "image" && type !== "document") return { type: "text", text: String(text ?? "") }
@@ -65,7 +65,7 @@ const resultOf = (block: unknown): SentMessage => {
   }
 }
 
-/** The turns that one turn of the vendor's stands for: the results of tools are the user's, before all else. */
+/** Returns the turns that correspond to one vendor turn. Tool results are placed at the start of user turns. */
 const turnsOf = (item: unknown): ReadonlyArray<SentMessage> => {
   const { content, role } = fields(item)
   const results = items(content).filter(isOf("tool_result")).map(resultOf)
@@ -102,7 +102,7 @@ const parallelOf = (choice: unknown): boolean | undefined => {
   return typeof isOff === "boolean" ? !isOff : undefined
 }
 
-/** The vendor has no names for shapes. */
+/** Anthropic does not name output formats. */
 const formatOf = (config: unknown): Tool.OutputFormat | undefined => {
   const { schema, type } = fields(fields(config).format)
   return type === "json_schema" ? { type: "json-schema", name: "", schema: fields(schema) } : undefined
@@ -183,7 +183,7 @@ const stopOf = ({ ending }: Answer) => ({
 /** The vendor signs all reasoning. */
 const signatureOf = ({ signature = "EqQBCgIYAhIM1gbcDa9GJwZA2b3hGgxBdjrkzLoky3dl1pk=" }: Answer) => signature
 
-/** A whole answer has arguments as JSON; invalid JSON cannot be written. */
+/** A complete answer contains arguments as JSON, so invalid JSON cannot be written. */
 const callBlock = ({ arguments: text, id, name }: ToolCall) => ({
   type: "tool_use",
   id,
@@ -222,7 +222,7 @@ const emptyBlock = (delta: Delta) => {
 /** Opens and closes content blocks between deltas. */
 class Writer {
   readonly #signature: string
-  /** The kind of the block that is open, or the call. */
+  /** Kind of the open block, or the id of the open call. */
   #open: string | undefined
   #index = -1
 
@@ -246,7 +246,7 @@ class Writer {
     return signed + named("content_block_stop", { index })
   }
 
-  /** A whole block of a kind that no client knows. */
+  /** Writes a complete block of an unknown kind. */
   strange(): string {
     const index = ++this.#index
     return (

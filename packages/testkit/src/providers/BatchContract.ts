@@ -1,15 +1,15 @@
 /**
- * The contract of providers with batched calls, as cases for any test framework. They run against a
- * {@link BatchServer}, over real sockets and through the vendor's real SDK.
+ * The contract for providers with batched calls, as cases for any test framework. They run against a {@link
+ * BatchServer}, over real sockets and through the vendor's real SDK.
  */
 import assert from "node:assert/strict"
 import type { Worker } from "@divisi/core/Worker"
 import * as cases from "./internal/batches/cases.ts"
 
-/** A worker to make: where the server is, and the settings of its batches. */
+/** How to create a worker: the server's address and the batch settings. */
 export interface Connection {
   readonly apiKey: string
-  /** Without a path. */
+  /** Base URL without a path. */
   readonly baseURL: string
   readonly batch: {
     readonly windowMillis: number
@@ -22,17 +22,20 @@ export interface Connection {
 export interface Subject {
   readonly name: string
   readonly vendor: "openai" | "anthropic"
-  /** A worker of any model with a list price. */
+  /** Creates a worker for any model with a list price. */
   readonly make: (connection: Connection) => Worker
-  /** The same worker without batches. */
+  /** Creates the same worker without batching. */
   readonly direct: (connection: Pick<Connection, "apiKey" | "baseURL">) => Worker
-  /** Whether the vendor stores a batch's name, so that a batch can be found if its acceptance is unknown. */
+  /**
+   * Whether the vendor stores a batch's name, so that a batch can be found if it is unknown whether the vendor accepted
+   * it.
+   */
   readonly findsByName: boolean
   readonly describe: (name: string, body: () => void) => void
   readonly it: (name: string, body: () => Promise<void>) => void
 }
 
-/** Holds a provider to what is expected of batches. */
+/** Registers the contract for a provider's batches. */
 export const contract = (subject: Subject): void => {
   subject.describe(`${subject.name}: batches`, () => {
     for (const [name, body] of Object.entries(cases.cases)) subject.it(name, () => body(subject))

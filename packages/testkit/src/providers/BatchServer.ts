@@ -9,14 +9,12 @@ import { anthropic } from "./internal/batches/anthropic.ts"
 import { openAi } from "./internal/batches/openAi.ts"
 import { type Answer, answer, type Refusal } from "./Script.ts"
 
-// -------------------------------------------------------------------------------------------------------------------
-// Models
-// -------------------------------------------------------------------------------------------------------------------
+// The outcome of a request: answered, refused, not processed before its batch expired, or forgotten.
 
 /** The outcome of a request: it is answered, refused, not processed before its batch expires, or forgotten. */
 export type Fate = Answer | Refusal | "expired" | "forgotten"
 
-/** A request of a batch. */
+/** A request in a batch. */
 export interface Item {
   /** The client's `custom_id`. */
   readonly id: string
@@ -32,28 +30,28 @@ export interface Batch {
   readonly createdAt: number
   /** The requested API, if a vendor has several. */
   readonly endpoint: string
-  /** Why none of its requests are executed. */
+  /** Why none of the batch's requests are executed. */
   readonly failure?: string | undefined
   state: "under way" | "ended" | "cancelled"
-  /** How often it was looked at. */
+  /** Number of times it was polled. */
   looks: number
 }
 
 /** Options of a server. */
 export interface Options {
   readonly vendor: "openai" | "anthropic"
-  /** The only accepted key. Default: any key is accepted. */
+  /** The only accepted API key. Default: any key is accepted. */
   readonly key?: string | undefined
-  /** Returns the outcome of a request; by default, it is answered with `ok`. */
+  /** Returns the outcome of a request. By default, the request is answered with `ok`. */
   readonly fate?: ((item: Item) => Fate) | undefined
-  /** The number of polls after which a batch ends. With `Infinity`, it ends only by `end`. Default: 2. */
+  /** Number of polls after which a batch ends. With `Infinity`, it ends only when `end` is called. Default: 2. */
   readonly looks?: number | undefined
-  /** Replaces the correct answer to a request, to simulate faults. */
+  /** Returns a fault to send instead of the correct response, if any. */
   readonly instead?: ((request: Captured) => Fault | undefined | Promise<Fault | undefined>) | undefined
 }
 
 /**
- * A server's fault instead of a correct answer: another answer, or no answer. `isTaken`: the operation is carried out
+ * A fault that replaces the correct response: another response, or none. With `isTaken`, the operation is carried out
  * first.
  */
 export type Fault =
@@ -62,33 +60,33 @@ export type Fault =
 
 /** A running server. */
 export interface BatchServer extends AsyncDisposable {
-  /** Without a path. */
+  /** Base URL without a path. */
   readonly url: string
-  /** All requests so far, without their bodies. */
+  /** All requests received, without their bodies. */
   readonly requests: ReadonlyArray<{ readonly method: string; readonly path: string }>
   readonly batches: ReadonlyArray<Batch>
   /** Ends all batches in progress. */
   readonly end: () => void
-  /** Returns the number of requests that were answered and must be paid for. */
+  /** Returns the number of requests that were answered and would be charged. */
   readonly paid: () => number
   readonly close: () => Promise<void>
 }
 
-/** The answer to an HTTP request: JSON, or JSON lines. */
+/** An HTTP response: JSON, or JSON lines. */
 export type Given = Reply | { readonly lines: Iterable<unknown> }
 
-/** The state of a server, as the APIs of vendors use it. */
+/** The server's state, shared by the vendor APIs. */
 export interface Books {
   readonly batches: Array<Batch>
   readonly files: Map<string, () => Iterable<unknown>>
   readonly uploads: Map<string, string>
   readonly fate: (item: Item) => Fate
   readonly add: (batch: Omit<Batch, "looks" | "state" | "createdAt">) => Batch
-  /** Polls a batch, which may end it. */
+  /** Polls a batch, which can end it. */
   readonly look: (id: string) => Batch | undefined
 }
 
-/** A vendor's batch API: returns the answer to a request. */
+/** The batch API of a vendor. Returns the response to a request. */
 export type Api = (request: Captured & { readonly bytes: Buffer<ArrayBuffer> }, books: Books) => Given | Promise<Given>
 
 // -------------------------------------------------------------------------------------------------------------------

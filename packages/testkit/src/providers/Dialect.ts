@@ -1,4 +1,4 @@
-/** A dialect: the request and response formats of one vendor, as data and pure functions. `WireServer` serves it. */
+/** A dialect: the request and response formats of one vendor, as data and pure functions. Served by `WireServer`. */
 import type { Allowance, Tool } from "@divisi/core"
 import type { ContentPart, ToolCall } from "@divisi/core/Message"
 import type { Reasoning } from "@divisi/core/Worker"
@@ -7,37 +7,37 @@ import type { Answer, Refusal } from "./Script.ts"
 /** A request as received over the socket. */
 export interface Captured {
   readonly method: string
-  /** The path, including the query. */
+  /** Path, including the query. */
   readonly path: string
-  /** The headers, with names in lowercase. */
+  /** Headers, with lowercase names. */
   readonly headers: Readonly<Record<string, string>>
-  /** The body as text. */
+  /** Body as text. */
   readonly text: string
-  /** The body as JSON; `undefined` if it is not JSON. */
+  /** Body as JSON. `undefined` if it is not JSON. */
   readonly body: unknown
 }
 
-/** A turn as it was sent, in a vendor-independent format. */
+/** A turn as sent, in a vendor-independent format. */
 export interface SentMessage {
   readonly role: "system" | "user" | "assistant" | "tool"
-  /** The text. The texts of several parts are concatenated. */
+  /** The text. Text from several parts is concatenated. */
   readonly content: string
-  /** The parts in order, including texts; absent if there are neither pictures nor files. */
+  /** Parts in order, including text. Set only if there are images or files. */
   readonly parts?: ReadonlyArray<ContentPart> | undefined
-  /** The tool calls of an assistant; absent if there are no calls. */
+  /** Tool calls in an assistant turn. Set only if there are any. */
   readonly toolCalls?: ReadonlyArray<ToolCall> | undefined
-  /** The id of the call that this is the result of. */
+  /** Id of the call to which this is the result. */
   readonly callId?: string | undefined
-  /** Whether the tool failed; absent if the vendor's format cannot express it. */
+  /** Whether the tool failed. Not set if the vendor's format cannot express it. */
   readonly isError?: boolean | undefined
 }
 
-/** A request's content in a vendor-independent format. Fields that were not sent are absent. */
+/** The content of a request in a vendor-independent format. Fields that were not sent are omitted. */
 export interface Sent {
   readonly key?: string | undefined
   readonly model?: string | undefined
   readonly isStream: boolean
-  /** All turns, starting with the system text, regardless of its location in the vendor's format. */
+  /** All turns, starting with the system prompt, regardless of its position in the vendor's format. */
   readonly messages: ReadonlyArray<SentMessage>
   readonly maxOutputTokens?: number | undefined
   readonly temperature?: number | undefined
@@ -48,18 +48,18 @@ export interface Sent {
   readonly toolChoice?: Tool.ToolChoice | undefined
   readonly parallelToolCalls?: boolean | undefined
   readonly output?: Tool.OutputFormat | undefined
-  /** The signatures that were sent back with earlier turns, in order; absent if there are no signatures. */
+  /** Signatures that were sent back with earlier turns, in order. Set only if there are any. */
   readonly signatures?: ReadonlyArray<string> | undefined
 }
 
-/** A streamed answer: the data before the deltas, the data of each delta, and the data after them. */
+/** A streamed answer: the data before the deltas, for each delta, and after them. */
 export interface Streamed {
   readonly opening: ReadonlyArray<string>
   readonly deltas: ReadonlyArray<string>
   readonly closing: ReadonlyArray<string>
 }
 
-/** An HTTP answer that is not a stream. */
+/** An HTTP response that is not a stream. */
 export interface Reply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -69,20 +69,20 @@ export interface Reply {
 /** The request and response formats of one vendor. */
 export interface Dialect {
   readonly name: string
-  /** The vendor's pages or published types that this dialect is based on. */
+  /** Vendor pages or published types on which this dialect is based. */
   readonly sources: ReadonlyArray<string>
   readonly read: (request: Captured) => Sent
-  /** The content type of a stream. */
+  /** Content type of a stream. */
   readonly contentType: string
   readonly stream: (answer: Answer, model: string) => Streamed
   /** Returns the JSON of an answer that is not streamed. */
   readonly whole: (answer: Answer, model: string) => unknown
   /**
-   * Returns the response of a refusal; `undefined` if the vendor has no such refusal. `isStream`: whether the request
+   * Returns the response for a refusal. `undefined` if the vendor has no such refusal. `isStream`: whether the request
    * asked for a stream.
    */
   readonly refuse: (refusal: Refusal, isStream: boolean) => Reply | undefined
-  /** Returns the event of a refusal inside a stream; `undefined` if the vendor has no such event. */
+  /** Returns the event for a refusal in the middle of a stream. `undefined` if the vendor has no such event. */
   readonly refuseInStream: (refusal: Refusal) => string | undefined
   /** An event that is not JSON. */
   readonly malformed: string
@@ -91,23 +91,23 @@ export interface Dialect {
    * `false`.
    */
   readonly signs?: boolean | undefined
-  /** The form of a call's arguments in an answer: JSON text (the default), or JSON, which then is always valid. */
+  /** Format of a call's arguments in an answer: JSON text (the default), or JSON, which is always valid. */
   readonly argumentsAs?: "text" | "json" | undefined
-  /** Headers with the remaining rate limits, and their meaning; absent if the vendor does not send them. */
+  /** Headers that report the remaining rate limits, and their meaning. Not set if the vendor does not send them. */
   readonly allowance?:
     | { readonly headers: Readonly<Record<string, string>>; readonly means: Allowance.Allowance }
     | undefined
 }
 
-/** Returns one server-sent event, with a name if the vendor names its events. */
+/** Returns one server-sent event, including its name if the vendor names events. */
 export const event = (data: unknown, name?: string): string =>
   `${name === undefined ? "" : `event: ${name}\n`}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`
 
-/** Returns the fields of a JSON object; empty for any other value. */
+/** Returns the fields of a JSON object. Empty for any other value. */
 export const fields = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {}
 
-/** Returns the items of a JSON array; empty for any other value. */
+/** Returns the items in a JSON array. Empty for any other value. */
 export const items = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 /** Returns a record without `undefined` and null entries. */
@@ -116,7 +116,7 @@ export const present = <A extends Record<string, unknown>>(
 ): { [K in keyof A]?: NonNullable<A[K]> | undefined } =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined && value !== null)) as never
 
-/** Parses a JSON text; returns the text itself if it is not JSON. */
+/** Parses JSON text. Returns the text itself if it is not valid JSON. */
 export const parsed = (text: unknown): unknown => {
   try {
     return JSON.parse(String(text))
@@ -127,7 +127,7 @@ export const parsed = (text: unknown): unknown => {
 
 const dataUrl = /^data:([^;,]*);base64,(.*)$/s
 
-/** Parses a URL, which may hold the data itself. */
+/** Parses a URL, which may be a data URL. */
 export const sourceOf = (url: unknown): { readonly data: string; readonly mediaType: string } | { url: string } => {
   const [, mediaType, data] = dataUrl.exec(String(url)) ?? []
   return data === undefined || mediaType === undefined ? { url: String(url) } : { data, mediaType }
@@ -136,7 +136,7 @@ export const sourceOf = (url: unknown): { readonly data: string; readonly mediaT
 /** Returns a list, or `undefined` if it is empty. */
 export const some = <A>(list: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (list.length === 0 ? undefined : list)
 
-/** Returns the text of message content: a string, or a list of parts with a `text` each. */
+/** Returns the text in message content: a string, or a list of parts with a `text` field each. */
 export const contentText = (content: unknown): string =>
   typeof content === "string"
     ? content

@@ -1,6 +1,6 @@
 /**
- * The contract of providers over the Gemini API, as one suite: the contract of providers for a model of each
- * generation, and the API's own cases.
+ * The contract for providers that use the Gemini API, as one suite: the provider contract for a model of each
+ * generation, and cases specific to the API.
  */
 import assert from "node:assert/strict"
 import { WorkerStream } from "@divisi/core/streams"
@@ -13,11 +13,11 @@ import * as ProviderContract from "./ProviderContract.ts"
 import * as Script from "./Script.ts"
 import * as WireServer from "./WireServer.ts"
 
-/** How a worker is made in a test. */
+/** Settings for a worker in a test. */
 export interface Settings extends Omit<ProviderContract.Connection, "apiKey"> {
   readonly apiKey: string | { readonly env: string }
   readonly instructions?: string | undefined
-  /** Tools of Google's own, as the worker's own settings have them. */
+  /** Google's built-in tools, as in the worker's settings. */
   readonly tools?: ReadonlyArray<unknown> | undefined
 }
 
@@ -26,14 +26,14 @@ export interface Options extends ProviderContract.Runner {
   /** The tested provider, e.g. `google`. */
   readonly name: string
   readonly make: (model: string, settings: Settings) => Worker
-  /** The path of a call below the base URL's own. */
+  /** Returns the path of a call, relative to the base URL. */
   readonly pathOf: (model: string) => string
   /**
-   * Whether the worker reads its key and its base URL itself; true by default. False where an SDK's object that the
-   * caller has made brings them.
+   * Whether the worker reads its key and base URL itself. False if the caller passes an SDK object that contains them.
+   * Default: `true`.
    */
   readonly connects?: boolean | undefined
-  /** Gaps besides those of the API. */
+  /** Gaps in addition to those of the API. */
   readonly gaps?: ProviderContract.Gaps | undefined
   /** See `ProviderContract.contract`. */
   readonly skips?: ProviderContract.Gaps | undefined
@@ -57,7 +57,7 @@ const generations: ReadonlyArray<{
   { model: "gemini-3.1-pro-preview", settings: { parallelToolCalls, reasoningOff }, gaps: apiGaps }
 ]
 
-/** The model of the API's own cases. */
+/** Model for the API-specific cases. */
 const model = "gemini-2.5-flash"
 
 const drain = (worker: Worker, request = hello) =>
@@ -135,7 +135,7 @@ const cases: ReadonlyArray<Case> = [
 ]
 
 /**
- * Declares the suite of a provider over the Gemini API.
+ * Registers the suite for a provider that uses the Gemini API.
  *
  * **Example**
  *

@@ -42,7 +42,7 @@ const reasoningOf = (config: Readonly<Record<string, unknown>>): Reasoning | und
 const partsText = (content: unknown): string =>
   typeof content === "string" ? content : contentText(fields(content).parts ?? content)
 
-/** A part as a piece of a content: Google says by its media type whether it is a picture, and gives files no name. */
+/** Converts a part. Google uses the media type to distinguish images from other files, and has no file names. */
 const partOf = (part: unknown): ContentPart | undefined => {
   const { fileData, inlineData, text } = fields(part)
   if (typeof text === "string") return { type: "text", text }
@@ -59,7 +59,7 @@ const callOf = (part: unknown): ReadonlyArray<ToolCall> => {
   return name === undefined ? [] : [{ id: String(id), name: String(name), arguments: JSON.stringify(args) }]
 }
 
-/** The result of a call, with the pictures within it. */
+/** Returns the result of a call, including its images. */
 const resultOf = (part: unknown): ReadonlyArray<SentMessage> => {
   const { id, parts, response } = fields(fields(part).functionResponse)
   if (response === undefined) return []
@@ -78,7 +78,7 @@ const resultOf = (part: unknown): ReadonlyArray<SentMessage> => {
   ]
 }
 
-/** Returns the messages of a turn: its results one by one, and the rest as the user's. */
+/** Returns the messages in a turn: each tool result separately, and the rest as a user message. */
 const messagesOf = (turn: unknown): ReadonlyArray<SentMessage> => {
   const { parts, role } = fields(turn)
   const said = partsOf(parts)
@@ -172,7 +172,7 @@ const finishReasons: Readonly<Record<Answer["ending"], string>> = {
   unknown: "MOON_PHASE"
 }
 
-/** Google counts thoughts separately from the tokens of the candidates. */
+/** Google does not include thinking tokens in the candidates' tokens. */
 const usageOf = (usage: Usage) => ({
   promptTokenCount: usage.inputTokens,
   candidatesTokenCount: usage.outputTokens - (usage.reasoningTokens ?? 0),
@@ -183,7 +183,7 @@ const usageOf = (usage: Usage) => ({
 
 const spokenPart = ({ text, type }: Spoken) => (type === "text" ? { text } : { text, thought: true })
 
-/** Since Gemini 3 a call has an id; the first of an answer is signed. */
+/** Since Gemini 3, calls have an id, and the first call in an answer is signed. */
 const callPart = (answer: Answer, call: ToolCall, model: string) => ({
   functionCall: {
     ...(/^gemini-2/.test(model) ? {} : { id: call.id }),
@@ -193,7 +193,7 @@ const callPart = (answer: Answer, call: ToolCall, model: string) => ({
   ...present({ thoughtSignature: calls(answer)[0]?.id === call.id ? answer.signature : undefined })
 })
 
-/** A call is sent whole, with the last of its pieces. */
+/** A call is sent as a whole, with its last chunk. */
 const partWriter = (answer: Answer, model: string) => (delta: Delta, index: number) => {
   if (delta.type !== "tool-call") return spokenPart(delta)
   const next = answer.deltas[index + 1]
@@ -215,7 +215,7 @@ const candidate = (parts: ReadonlyArray<unknown>, more: Readonly<Record<string, 
   ...more
 })
 
-/** Google ends its lines with CR and LF. */
+/** Google terminates lines with CR LF. */
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\r\n\r\n`
 
 const strange = { a_field_of_tomorrow: { nested: [1] } }
@@ -336,7 +336,7 @@ const errorOf = ({ echo, kind }: Refusal & { readonly kind: keyof typeof words }
 const isError = (refusal: Refusal): refusal is Refusal & { readonly kind: keyof typeof words } =>
   refusal.kind !== "content-filtered"
 
-/** Google answers a blocked prompt with status 200 and no candidate. */
+/** Google answers a blocked prompt with status 200 and no candidates. */
 const blocked = { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 9 } }
 
 const refuse = (refusal: Refusal, isStream: boolean): Reply => {

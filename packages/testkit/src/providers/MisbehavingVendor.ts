@@ -1,7 +1,7 @@
 /**
- * Misbehavior of vendors, for every dialect: valid answers and refusals with each value of their JSON replaced in turn,
- * impossible usage figures, invalid bodies. It is data: `WireServer` sends it, and the cases of `ProviderContract`
- * whose ids start with `vendor/` apply it to a provider.
+ * Misbehaviour of vendors, for every dialect: valid answers and refusals in which each JSON value is replaced in turn,
+ * impossible usage figures, and invalid bodies. `WireServer` sends this data, and the cases of `ProviderContract` whose
+ * ids start with `vendor/` use it to test a provider.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import type { Dialect } from "./Dialect.ts"
@@ -13,14 +13,14 @@ import * as Script from "./Script.ts"
 
 /** One kind of misbehavior. */
 export interface Misbehaviour {
-  /** The fault, e.g. `choices.0.delta is null`. */
+  /** Description of the fault, such as `choices.0.delta is null`. */
   readonly name: string
   readonly script: Script.Script
-  /** The original value; absent if the whole body is wrong. */
+  /** The original value. Not set if the whole body is invalid. */
   readonly instead?: unknown
 }
 
-/** Replacements for a value, in JSON. */
+/** Values that replace the original one, in JSON. */
 export const replacements: ReadonlyArray<string> = [
   "null",
   "7",
@@ -32,7 +32,7 @@ export const replacements: ReadonlyArray<string> = [
   '"__proto__"'
 ]
 
-/** Replacements for a figure of a usage report, in JSON; 1e400 is read as infinity. */
+/** Values that replace a usage figure, in JSON. 1e400 is parsed as infinity. */
 export const figures: ReadonlyArray<string> = [
   "-1",
   "-1000000000",
@@ -58,13 +58,13 @@ const childrenOf = (value: unknown): ReadonlyArray<readonly [string | number, un
   return typeof value === "object" && value !== null ? Object.entries(value) : []
 }
 
-/** The paths of every value within a JSON value, the value itself first. */
+/** Returns the paths of all values in a JSON value, starting with the value itself. */
 const pathsOf = (value: unknown, path: Path = []): ReadonlyArray<readonly [Path, unknown]> => [
   [path, value],
   ...childrenOf(value).flatMap(([key, child]) => pathsOf(child, [...path, key]))
 ]
 
-/** Placeholder in JSON for raw replacements: some of them cannot be parsed. */
+/** Placeholder for raw replacements in JSON, because some of them cannot be parsed. */
 const mark = "\u0001here\u0001"
 
 const marked = (value: unknown, [key, ...rest]: Path): unknown => {
@@ -76,7 +76,7 @@ const marked = (value: unknown, [key, ...rest]: Path): unknown => {
 const written = (value: unknown, path: Path, instead: string): string =>
   JSON.stringify(marked(value, path)).replace(JSON.stringify(mark), () => instead)
 
-/** A JSON line of a stream, and its prefix. */
+/** A line of a stream: JSON and its prefix. */
 interface Line {
   readonly prefix: string
   readonly value: unknown
@@ -123,7 +123,7 @@ const success = (dialect: Dialect, body: string | Uint8Array, isStream: boolean)
 // Answers
 // -------------------------------------------------------------------------------------------------------------------
 
-/** The texts of the answer that {@link shapes} changes. */
+/** The text deltas of the answer that {@link shapes} modifies. */
 export const pieces: ReadonlyArray<string> = ["one ", "two "]
 
 const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
@@ -131,7 +131,7 @@ const trueAnswer = Script.answer([Script.reasoning("hm"), ...pieces], {
   usage: { inputTokens: 10, outputTokens: 90, cachedInputTokens: 4, reasoningTokens: 5 }
 })
 
-/** The calls in {@link callShapes}. */
+/** The calls of the answer that {@link callShapes} modifies. */
 export const calls: ReadonlyArray<ToolCall> = [
   { id: "call_1", name: "weather", arguments: '{"city":"Ulm"}' },
   { id: "call_2", name: "clock", arguments: "{}" }
@@ -154,7 +154,9 @@ const changed = (
     script: success(dialect, text, isStream)
   }))
 
-/** A valid answer, streamed or complete, with each value in turn replaced by the given JSON. */
+/**
+ * Returns variants of a valid answer, streamed or complete, in each of which one value is replaced by the given JSON.
+ */
 export const shapes = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, () => true)
 
@@ -165,11 +167,11 @@ export const callShapes = (dialect: Dialect, instead: string, isStream = true): 
 const isFigure = (path: Path, value: unknown): boolean =>
   typeof value === "number" && path.some((key) => /usage|_count$/i.test(String(key)))
 
-/** A valid answer, with each usage figure in turn replaced by the given JSON. */
+/** Returns variants of a valid answer, in each of which one usage figure is replaced by the given JSON. */
 export const usages = (dialect: Dialect, instead: string, isStream = true): ReadonlyArray<Misbehaviour> =>
   changed(dialect, instead, isStream, isFigure)
 
-/** An answer whose packets split characters in the middle of their bytes. */
+/** Returns an answer whose packets split multi-byte characters. */
 export const halfCharacters = (dialect: Dialect, isStream = true): ReadonlyArray<Misbehaviour> => {
   const bytes = new TextEncoder().encode(answerText(dialect, Script.answer(["a🌍b"], { noise: false }), isStream))
   const at = bytes.findIndex((byte) => byte >= 0xf0)
@@ -215,7 +217,10 @@ const refusalOf = (status: number, body: string): Script.Script => ({
   headers: { "retry-after": "9".repeat(400) }
 })
 
-/** Error responses with a status and different bodies: the vendor's own with each value replaced, and an empty one. */
+/**
+ * Returns error responses with the given status and different bodies: the vendor's body with each value replaced, and
+ * an empty body.
+ */
 export const refusals = (dialect: Dialect, kind: Script.RefusalKind, status: number): ReadonlyArray<Misbehaviour> => {
   const own = dialect.refuse(Script.refusal(kind), true)?.body ?? "{}"
   const odd = replacements.flatMap((instead) => replaced(own, instead, () => true))
@@ -225,7 +230,7 @@ export const refusals = (dialect: Dialect, kind: Script.RefusalKind, status: num
   ]
 }
 
-/** An error in the middle of a stream, with each value in turn replaced. */
+/** Returns variants of an error in the middle of a stream, in each of which one value is replaced. */
 export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const own = dialect.refuseInStream(Script.refusal("server-error"))
   if (own === undefined) return []
@@ -240,7 +245,7 @@ export const failures = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
 // Bodies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Invalid answers with status 2xx. */
+/** Returns invalid answers with a 2xx status. */
 export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const raw = (status: number, contentType: string, body: string): Misbehaviour => ({
     name: `${status} ${contentType} ${body.slice(0, 60)}`,
@@ -258,7 +263,7 @@ export const bodies = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   ]
 }
 
-/** Endless answers: of text, of comments, of one event, and of an error. */
+/** Returns endless answers: of text, of comments, of one repeated event, and of an error. */
 export const endless = (dialect: Dialect): ReadonlyArray<Misbehaviour> => {
   const answer = Script.answer(["x".repeat(1000), "y".repeat(1000)], { noise: false })
   const [, piece = ""] = dialect.stream(answer, "model-1").deltas

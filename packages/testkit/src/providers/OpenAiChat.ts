@@ -1,6 +1,6 @@
 /**
- * The wire format of OpenAI's Chat Completions (`POST /chat/completions`), and of the many servers that speak it with
- * small differences: {@link compatible} writes those down.
+ * The wire format of OpenAI's Chat Completions (`POST /chat/completions`), and of the many servers that implement it
+ * with small differences, which are described by {@link compatible}.
  */
 
 import type { Tool } from "@divisi/core"
@@ -29,20 +29,23 @@ import { type Answer, type CallPiece, calls, type Refusal, reasoningText, text }
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** In what a compatible server differs. */
+/** Differences between a compatible server and OpenAI. */
 export interface Deviations {
   readonly name?: string | undefined
   readonly sources?: ReadonlyArray<string> | undefined
   /**
-   * When usage is sent: in a chunk of its own if the request asks for it (`stream-options`), with the last chunk
-   * whether asked or not (`final`), or never.
+   * When usage is sent: in a separate chunk if the request asks for it (`stream-options`), always with the last chunk
+   * (`final`), or never.
    */
   readonly usage?: "stream-options" | "final" | "none" | undefined
-  /** Whether it says what is left of its rate limits, as OpenAI does; false by default. */
+  /** Whether the server reports its remaining rate limits, as OpenAI does. Default: `false`. */
   readonly hasRateLimits?: boolean | undefined
-  /** The field of reasoning text; OpenAI itself sends none. */
+  /** Name of the field with reasoning text. OpenAI does not send reasoning. */
   readonly reasoningField?: "reasoning_content" | "reasoning" | undefined
-  /** Whether reasoning comes as signed details, too, which go back with a turn that called tools; false by default. */
+  /**
+   * Whether reasoning is also sent as signed details, which must be sent back with a turn that called tools. Default:
+   * `false`.
+   */
   readonly hasReasoningDetails?: boolean | undefined
 }
 
@@ -57,7 +60,7 @@ const roles: Readonly<Record<string, SentMessage["role"]>> = {
   tool: "tool"
 }
 
-/** Returns a part of a content; unknown parts become a text. */
+/** Returns a content part. Unknown parts become text. */
 const partOf = (part: unknown): ContentPart => {
   const { file, image_url: image, text, type } = fields(part)
   if (type === "image_url") return { type: "image", ...sourceOf(fields(image).url) }
@@ -202,7 +205,7 @@ const choice = (delta: unknown, finish_reason: string | null = null) => ({
   finish_reason
 })
 
-/** A call is begun with its name, and its arguments follow in pieces that say no more than which call they are of. */
+/** Writes the start of a call with its name, followed by chunks of its arguments that contain only the call's index. */
 const writeCalls = (answer: Answer, write: (delta: unknown) => string) => {
   const order = calls(answer).map(({ id }) => id)
   const begun = new Set<string>()
@@ -279,7 +282,7 @@ const refuseInStream = (refusal: Refusal): string => event({ error: OpenAiErrors
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * A server that speaks Chat Completions with deviations.
+ * Returns the dialect of a server that implements Chat Completions with deviations.
  *
  * **Example**
  *
@@ -310,5 +313,5 @@ export const compatible = (deviations: Deviations): Dialect => ({
   malformed: 'data: {"id":"chatcmpl-01","choices":[{"delta":{"content":"br\n\n'
 })
 
-/** OpenAI's own Chat Completions. */
+/** OpenAI's Chat Completions. */
 export const dialect: Dialect = compatible({ hasRateLimits: true })

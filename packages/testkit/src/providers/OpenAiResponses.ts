@@ -31,7 +31,7 @@ const roles: Readonly<Record<string, SentMessage["role"]>> = {
   assistant: "assistant"
 }
 
-/** Returns a part of a content; unknown parts become a text. */
+/** Returns a content part. Unknown parts become text. */
 const partOf = (part: unknown): ContentPart => {
   const { file_data: data, file_url: url, filename, image_url: image, text, type } = fields(part)
   if (type === "input_image") return { type: "image", ...sourceOf(image) }
@@ -54,7 +54,7 @@ const callOf = (item: Readonly<Record<string, unknown>>): ToolCall => ({
   arguments: String(item.arguments)
 })
 
-/** Calls are items outside of the turn that they belong to. */
+/** Adds a call to its turn. In this format, calls are separate items outside of the turn. */
 const withCall = (turns: ReadonlyArray<SentMessage>, call: ToolCall): ReadonlyArray<SentMessage> => {
   const last = turns.at(-1)
   if (last?.role !== "assistant") return [...turns, { role: "assistant", content: "", toolCalls: [call] }]
@@ -115,7 +115,7 @@ const outputOf = (format: unknown): Tool.OutputFormat | undefined => {
   }
 }
 
-/** An effort as OpenAI writes it. */
+/** Converts an effort in OpenAI's notation. */
 export const reasoningOf = (effort: unknown): Reasoning | undefined => {
   if (typeof effort !== "string") return undefined
   return effort === "none" ? { type: "off" } : { type: "effort", effort: effort as "low" }
@@ -237,7 +237,7 @@ const whole = (answer: Answer, model: string) => {
 /** Returns the key of the item that a delta belongs to. */
 const keyOf = (delta: Delta): string => (delta.type === "tool-call" ? delta.id : delta.type)
 
-/** Writes events with their numbers, and opens and closes output items between deltas. */
+/** Writes numbered events, and opens and closes output items between deltas. */
 class Writer {
   readonly #signature: string | undefined
   #sequence = 0

@@ -1,6 +1,6 @@
 /**
- * Holds the requests of a provider to the vendor's published OpenAPI description: every body that it sends must be
- * valid, and may have no field that the description does not know.
+ * Compares a provider's requests with the vendor's published OpenAPI description: each body must be valid and contain
+ * only described fields.
  */
 import { readFile } from "node:fs/promises"
 import type { Tool } from "@divisi/core"
@@ -17,14 +17,14 @@ import * as Script from "./Script.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** An OpenAPI description, 3.0 or 3.1, as it was published. */
+/** A published OpenAPI description, version 3.0 or 3.1. */
 export type Description = Readonly<Record<string, unknown>>
 
 /** The result of checking requests. */
 export interface Report {
-  /** How many bodies were checked. */
+  /** Number of bodies checked. */
   readonly checked: number
-  /** A sentence for each body that is not as described. */
+  /** One message for each body that does not match the description. */
   readonly problems: ReadonlyArray<string>
 }
 
@@ -61,7 +61,7 @@ const shape = { type: "json-schema", name: "city", schema: tool.input } as const
 
 const choices = ["auto", "none", "required", { name: tool.name }] as const
 
-/** Requests that a worker may not support; it then rejects them. */
+/** Requests that a worker may not support. If so, it rejects them. */
 const able: ReadonlyArray<WorkerRequest> = [
   ...choices.map((toolChoice): WorkerRequest => ({ messages: [user], tools: [tool], toolChoice })),
   { messages: [user], tools: [{ ...tool, strict: true }], parallelToolCalls: false },
@@ -78,7 +78,7 @@ const able: ReadonlyArray<WorkerRequest> = [
 
 const efforts = ["minimal", "low", "medium", "high"] as const
 
-/** One request for each thing that a request can say. */
+/** One request for each supported setting. */
 const probes: ReadonlyArray<WorkerRequest> = [
   { messages: [user] },
   { messages: conversation },
@@ -101,7 +101,7 @@ const probes: ReadonlyArray<WorkerRequest> = [
   ...able
 ]
 
-/** Returns every request that a provider sends for all supported settings. Rejected ones are excluded. */
+/** Returns the requests that a provider sends for all settings. Settings that it rejects are omitted. */
 export const requestBodies = async (options: Options): Promise<ReadonlyArray<Captured>> => {
   const sent: Array<Captured> = []
   await withSubject(options, async ({ call, serve, worker }) => {
@@ -117,7 +117,7 @@ export const requestBodies = async (options: Options): Promise<ReadonlyArray<Cap
 // Descriptions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Reads a description: JSON, or YAML. */
+/** Reads a description in JSON or YAML. */
 export const read = async (path: string): Promise<Description> => {
   const text = await readFile(path, "utf8")
   return fields(path.endsWith(".json") ? JSON.parse(text) : parse(text, { maxAliasCount: -1 }))
@@ -125,7 +125,7 @@ export const read = async (path: string): Promise<Description> => {
 
 const escape = (text: string) => text.replaceAll("~", "~0").replaceAll("/", "~1")
 
-/** Whether a request's path is that of a template, whatever the server's own path before it. */
+/** Whether a request's path matches a template. The path may have a prefix that depends on the server. */
 const matches = (template: string, path: string): boolean => {
   const pattern = template
     .split(/\{[^}]*\}/)
@@ -136,7 +136,7 @@ const matches = (template: string, path: string): boolean => {
 
 const longestFirst = (left: string, right: string) => right.length - left.length
 
-/** Returns the pointer to the schema of a request's body in the description. */
+/** Returns the JSON pointer to the schema for a request's body. */
 const pointerOf = (description: Description, { method, path }: Captured): string | undefined => {
   const paths = fields(description.paths)
   const verb = method.toLowerCase()
@@ -154,7 +154,10 @@ const resolve = (description: Description, pointer: string): unknown =>
     .split("/")
     .reduce<unknown>((at, key) => fields(at)[key.replaceAll("~1", "/").replaceAll("~0", "~")], description)
 
-/** The fields that a schema knows, those of what it is composed of included; `undefined` for any field. */
+/**
+ * Returns the fields described by a schema, including those of the schemas that it is composed of. `undefined` if any
+ * field is allowed.
+ */
 const known = (description: Description, schema: unknown, depth = 0): ReadonlySet<string> => {
   const { $ref, allOf, anyOf, oneOf, properties } = fields(schema)
   const names = new Set(Object.keys(fields(properties)))
@@ -171,12 +174,15 @@ const known = (description: Description, schema: unknown, depth = 0): ReadonlySe
 // Checking
 // -------------------------------------------------------------------------------------------------------------------
 
-/** OpenAPI 3.0's own keywords as JSON Schema's; descriptions that call themselves 3.1 have them, too. */
+/**
+ * Converts keywords specific to OpenAPI 3.0 to JSON Schema. Descriptions that are labelled 3.1 may contain them as
+ * well.
+ */
 const modern = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(modern)
   if (typeof value !== "object" || value === null) return value
   const { exclusiveMaximum, exclusiveMinimum, nullable, ...rest } = Object.fromEntries(
-    // Of the forms of one thing that a description lists, some overlap: what fits several of them is as described.
+    // //Some alternatives in a description overlap, so a value that matches several of them is valid.
     Object.entries(value).map(([key, inner]) => [
       key === "oneOf" && Array.isArray(inner) ? "anyOf" : key,
       modern(inner)
@@ -187,7 +193,7 @@ const modern = (value: unknown): unknown => {
     ...present({ exclusiveMaximum: exclusiveMaximum === true ? rest.maximum : exclusiveMaximum || undefined })
   }
   if (nullable === true) return { anyOf: [{ ...rest, ...bounds }, { type: "null" }] }
-  // A field may have one of these names, too.
+  // //A property may have the same name as one of these keywords.
   return { ...rest, ...bounds, ...(typeof nullable === "object" ? { nullable } : {}) }
 }
 
@@ -203,7 +209,7 @@ const compiler = (description: Description) => {
   }
 }
 
-/** Checks requests against a description. A request to a path that it does not have is a problem. */
+/** Checks requests against a description. A request to an undescribed path is a problem. */
 export const check = (description: Description, requests: ReadonlyArray<Captured>): Report => {
   const compile = compiler(description)
   const problems = requests.flatMap((request) => {

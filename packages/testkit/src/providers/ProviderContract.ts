@@ -1,9 +1,9 @@
 /**
- * The contract of a provider: what every worker does that stands for a vendor's model, as one suite that every provider
- * runs over real sockets, through the vendor's real SDK, against a server of this machine.
+ * The contract for providers: how every worker for a vendor's model must behave. The suite runs over real sockets,
+ * through the vendor's real SDK, against a local server.
  *
  * A provider declares unsupported features: settings that its vendor does not support as rejected, anything else as a
- * gap with its reason. A gap is run as well, and must still fail.
+ * gap with its reason. The cases of gaps run as well, and are expected to fail.
  */
 
 import type { Capabilities } from "@divisi/core/Worker"
@@ -34,25 +34,25 @@ export type { About, Connection, Expectation, Expectations, Options, Setting, Su
 
 /** A requirement of providers. */
 export interface Case {
-  /** The id by which a gap is declared, e.g. `usage/cached`. */
+  /** Identifies the case, for example when it is declared as a gap: `usage/cached`. */
   readonly id: string
-  /** A sentence on the worker's expected behaviour. */
+  /** Describes the expected behaviour of the worker in one sentence. */
   readonly name: string
-  /** Whether it requires streaming. Default: `false`. */
+  /** Whether the case requires streaming. Default: `false`. */
   readonly needsStream?: boolean | undefined
   /** The capabilities that a worker must declare for this case. Default: none. */
   readonly needs?: keyof Capabilities | undefined
-  /** Throws if the worker violates it. */
+  /** Throws an error if the worker violates the requirement. */
   readonly run: (subject: Subject) => Promise<void>
 }
 
-/** The functions of a test runner: those of vitest, of `node:test`, or of any other with the same shape. */
+/** The functions of a test runner, such as vitest or `node:test`. */
 export interface Runner {
   readonly describe: (name: string, body: () => void) => unknown
   readonly it: (name: string, body: () => Promise<void>) => unknown
 }
 
-/** Why a case is not passed, by its id. */
+/** Reasons why cases are expected to fail, keyed by case id. */
 export type Gaps = Readonly<Record<string, string>>
 
 /** All cases of the contract, in the order of a call: requests, answers and faults. */
@@ -74,22 +74,21 @@ export const cases: ReadonlyArray<Case> = [
 ]
 
 /**
- * Whether a case is run for a provider. It is not where it needs a stream or a capability that the provider does not
- * have.
+ * Whether a case applies to a provider. It does not if it requires streaming or a capability that the provider lacks.
  */
 const isAsked = ({ needs, needsStream }: Case, options: Options, can: Capabilities): boolean =>
   (needsStream !== true || isStreaming(options)) && (needs === undefined || can[needs] === true)
 
 /**
- * Runs one case against a provider, with temporary servers. Skips a case that needs capabilities that the worker does
- * not declare.
+ * Runs one case against a provider, using temporary servers. Skips the case if it requires capabilities that the worker
+ * does not declare.
  */
 export const check = async (one: Case, options: Options): Promise<void> => {
   if (one.needs === undefined || capabilitiesOf(options)[one.needs] === true) await withSubject(options, one.run)
 }
 
 const checkGap = async (one: Case, options: Options, reason: string): Promise<void> => {
-  // A gap can apply to a single one of many answers.
+  // //A gap may affect only one of many answers.
   const passed = await check(one, { ...options, isThorough: true }).then(
     () => true,
     () => false
@@ -115,18 +114,18 @@ const notes = (
 ]
 
 /**
- * Declares the suite of a provider.
+ * Registers the suite for a provider.
  *
  * **Details**
  *
- * Registers the contract as tests. `make` is called once for each case, with the address of a server and a key, and
- * before them to read the capabilities. `settings` declares for each setting whether it is passed on (the default),
- * rejected with an `InvalidRequest` that names it, or need not be sent. `gaps` names the cases that the provider does
- * not pass, with the reason; both are listed in the output. A gap that passes fails the test, and so does a gap that
- * names no case. `skips` names the cases that are not run, with the reason: those whose outcome depends on the machine,
- * because the provider's SDK needs seconds for them. A provider that requests whole answers declares `streams: false`:
- * it need not pass the stream cases, and receives broken whole answers instead of broken streams. Cases about tools,
- * images, files and shapes are run if the worker's `capabilities` include them.
+ * Registers the contract as tests. `make` is called once to read the capabilities, and then once per case with a
+ * server's address and a key. `settings` declares whether each setting is passed on (the default), rejected with an
+ * `InvalidRequest` that names it, or need not be sent. `gaps` maps the cases that the provider does not pass to a
+ * reason. Settings and gaps are listed in the output. The test fails if a gap passes or names an unknown case. `skips`
+ * maps the cases that are not run to a reason: cases whose outcome depends on the machine because the provider's SDK
+ * needs several seconds for them. A provider that requests complete answers declares `streams: false`: stream cases are
+ * skipped, and complete answers are broken instead of streams. Cases about tools, images, files and shapes run if the
+ * worker's `capabilities` include them.
  *
  * **Example**
  *
@@ -168,7 +167,7 @@ export const contract = (
   })
 }
 
-/** The settings that a provider passes on or rejects. */
+/** All settings that a provider either passes on or rejects. */
 export const allSettings: ReadonlyArray<Setting> = [
   "maxOutputTokens",
   "temperature",

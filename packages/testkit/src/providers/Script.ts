@@ -1,11 +1,11 @@
 /**
- * A scripted server's vendor-independent reaction to one request: it answers, refuses, or fails like a network. A
- * {@link Dialect} defines the vendor's format of answers and refusals; faults are the same for all vendors.
+ * How a scripted server reacts to one request, independent of the vendor: it answers, refuses, or simulates a network
+ * failure. A {@link Dialect} defines the vendor's format for answers and refusals. Faults are the same for all vendors.
  */
 import type { ToolCall } from "@divisi/core/Message"
 import type { Usage } from "@divisi/core/Usage"
 
-/** A chunk of text that is sent at once. */
+/** A chunk of text, sent at once. */
 export interface Spoken {
   readonly type: "text" | "reasoning"
   readonly text: string
@@ -16,7 +16,7 @@ export interface CallPiece {
   readonly type: "tool-call"
   readonly id: string
   readonly name: string
-  /** JSON text, or a chunk of it. Invalid JSON is possible only with vendors that send arguments as text. */
+  /** JSON text, or a chunk of it. Can be invalid JSON only for vendors that send arguments as text. */
   readonly arguments: string
 }
 
@@ -24,8 +24,8 @@ export interface CallPiece {
 export type Delta = Spoken | CallPiece
 
 /**
- * The finish reason: a normal end, a stop sequence, tool calls, the output limit, a refusal or a filter, or an unknown
- * reason.
+ * The finish reason: a normal end, a stop sequence, tool calls, the output limit, a refusal or content filter, or an
+ * unknown reason.
  */
 export type Ending = "stop" | "stop-sequence" | "tool-calls" | "length" | "refusal" | "unknown"
 
@@ -34,13 +34,13 @@ export interface Answer {
   readonly type: "answer"
   readonly deltas: ReadonlyArray<Delta>
   readonly ending: Ending
-  /** The usage; not sent if absent. */
+  /** Usage. Not sent if omitted. */
   readonly usage?: Usage | undefined
   /** The model name in the response. Default: the requested one. */
   readonly model?: string | undefined
   /**
-   * The vendor's signature of its reasoning or of a tool call, which it expects back with this turn. Not sent if
-   * absent, or by vendors without signatures.
+   * The vendor's signature for its reasoning or for a tool call, which must be sent back with this turn. Not sent if
+   * omitted, or if the vendor has no signatures.
    */
   readonly signature?: string | undefined
   /** Whether unknown events and fields are mixed in. Default: `true`. */
@@ -48,7 +48,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** Why a vendor refuses. `server-error`: a bug at the vendor; `unavailable`: overload. */
+/** Why a vendor refuses a request. `server-error` is a failure at the vendor; `unavailable` means overload. */
 export type RefusalKind =
   | "rate-limited"
   | "overloaded"
@@ -63,28 +63,28 @@ export type RefusalKind =
   | "context-too-long"
   | "content-filtered"
 
-/** A refusal: an HTTP error in the vendor's own words, or an error event after the stream has begun. */
+/** A refusal: an HTTP error in the vendor's format, or an error event in a stream that has started. */
 export interface Refusal {
   readonly type: "refusal"
   readonly kind: RefusalKind
   /** Replaces the vendor's status. */
   readonly status?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** A part of the request that the vendor's message repeats. */
+  /** A part of the request to repeat in the vendor's message. */
   readonly echo?: string | undefined
   /** Replaces the vendor's message. */
   readonly words?: string | undefined
-  /** Sends the refusal inside a stream, after these deltas. */
+  /** Deltas to send before the refusal, which is then part of the stream. */
   readonly after?: ReadonlyArray<Delta> | undefined
 }
 
-/** A fault. `after` is the number of deltas that are sent before it. */
+/** A fault. `after` is the number of deltas sent before it. */
 export type Fault =
   /** Sends the answer byte by byte. */
   | { readonly type: "drip"; readonly answer: Answer }
   /**
-   * Stops in the middle: with a normal end of the response (`end`), inside an event (`half-event`), or with a
-   * connection reset (`reset`).
+   * Stops in the middle of the answer: with a normal end of the response (`end`), inside an event (`half-event`), or
+   * with a connection reset (`reset`).
    */
   | {
       readonly type: "cut"
@@ -102,16 +102,16 @@ export type Fault =
       readonly body: string | Uint8Array
       readonly headers?: Readonly<Record<string, string>> | undefined
     }
-  /** Resets the connection before any byte is sent. */
+  /** Resets the connection before sending any byte. */
   | { readonly type: "reset" }
-  /** Repeats a chunk endlessly after the start of an answer, or after the headers of an error. */
+  /** Repeats a chunk endlessly, after the start of an answer or after the headers of an error. */
   | {
       readonly type: "endless"
       readonly status?: number | undefined
       readonly answer?: Answer | undefined
       readonly piece: string
     }
-  /** Accepts the request and then sends nothing more, immediately or in the middle of an answer. */
+  /** Accepts the request and then stops sending, immediately or in the middle of an answer. */
   | { readonly type: "hang"; readonly answer?: Answer | undefined; readonly after?: number | undefined }
 
 /** A scripted server's reaction to one request. */
@@ -120,7 +120,8 @@ export type Script = Answer | Refusal | Fault
 const defaultUsage: Usage = { inputTokens: 9, outputTokens: 5 }
 
 /**
- * Makes an answer. Strings become text deltas. By default, it ends normally and used 9 input and 5 output tokens.
+ * Creates an answer. Strings become text deltas. By default, the answer ends normally and reports 9 input and 5 output
+ * tokens.
  *
  * **Example**
  *
@@ -143,14 +144,14 @@ export const answer = (
   ...settings
 })
 
-/** Makes a chunk of reasoning. */
+/** Creates a chunk of reasoning. */
 export const reasoning = (text: string): Spoken => ({ type: "reasoning", text })
 
-/** Makes a tool call, with its arguments complete or in chunks. */
+/** Creates a tool call, with complete arguments or in chunks. */
 export const call = (id: string, name: string, ...pieces: ReadonlyArray<string>): ReadonlyArray<CallPiece> =>
   pieces.map((piece) => ({ type: "tool-call", id, name, arguments: piece }))
 
-/** A refusal. */
+/** Creates a refusal. */
 export const refusal = (kind: RefusalKind, settings: Omit<Refusal, "type" | "kind"> = {}): Refusal => ({
   type: "refusal",
   kind,
@@ -163,16 +164,16 @@ export const spoken = (delta: Delta): Spoken => {
   return delta
 }
 
-/** Returns the complete text of an answer. */
+/** Returns the complete text in an answer. */
 export const text = (answer: Answer): string => joined(answer, "text")
 
-/** Returns the complete reasoning of an answer. */
+/** Returns the complete reasoning in an answer. */
 export const reasoningText = (answer: Answer): string => joined(answer, "reasoning")
 
 const joined = ({ deltas }: Answer, type: Spoken["type"]) =>
   deltas.map((delta) => (delta.type === type ? delta.text : "")).join("")
 
-/** Returns the complete tool calls of an answer. */
+/** Returns the complete tool calls in an answer. */
 export const calls = ({ deltas }: Answer): ReadonlyArray<ToolCall> => {
   const calls = new Map<string, ToolCall>()
   for (const delta of deltas) {

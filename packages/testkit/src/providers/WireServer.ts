@@ -1,6 +1,6 @@
 /**
- * A local server that responds in a vendor's format by script and records every request, for tests with real sockets
- * and the vendor's real SDK.
+ * A local server that responds in a vendor's format, as defined by a script, and records every request. Used in tests
+ * with real sockets and the vendor's real SDK.
  */
 import * as http from "node:http"
 import type { AddressInfo } from "node:net"
@@ -12,12 +12,12 @@ import type { Answer, Fault, Refusal, Script } from "./Script.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A request with the state of its response. */
+/** A request and the state of its response. */
 export interface Exchange extends Captured {
   readonly sent: Sent
-  /** Resolves when the response has ended or its connection was closed, with whether it was sent completely. */
+  /** Resolves when the response has ended or its connection was closed. `isWhole` is true if it was sent completely. */
   readonly closed: Promise<{ readonly isWhole: boolean }>
-  /** Resolves when the script has written all of its data. A hanging script sends nothing more then. */
+  /** Resolves when the script has written all of its data. A hanging script sends nothing after that. */
   readonly written: Promise<void>
 }
 
@@ -25,16 +25,16 @@ export interface Exchange extends Captured {
 export interface WireServer extends AsyncDisposable {
   /** The URL without a path, such as `http://127.0.0.1:4711`. */
   readonly url: string
-  /** All requests so far. */
+  /** All requests received. */
   readonly exchanges: ReadonlyArray<Exchange>
-  /** Waits for the request with this index, and returns it. */
+  /** Waits for the request with the given index and returns it. */
   readonly exchange: (index: number) => Promise<Exchange>
   /** Returns the number of responses in progress. */
   readonly open: () => number
   readonly close: () => Promise<void>
 }
 
-/** One script per request, the last of which is repeated; or a function of the request and its index. */
+/** One script per request, the last of which is repeated, or a function of the request and its index. */
 export type Scripts = ReadonlyArray<Script> | ((request: Captured, index: number) => Script | Promise<Script>)
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ const head = (response: Response, dialect: Dialect, sent: Sent, headers: Answer[
   return response.writeHead(200, { "content-type": contentType, "cache-control": "no-cache", ...headers })
 }
 
-/** Returns an answer in the requested pieces: one that is not a stream has two halves, and no deltas. */
+/** Splits an answer into the requested pieces. An answer that is not a stream has two halves and no deltas. */
 const piecesOf = (dialect: Dialect, answer: Answer, { isStream, model = "unknown" }: Sent): Streamed => {
   if (isStream) return dialect.stream(answer, answer.model ?? model)
   const text = JSON.stringify(dialect.whole(answer, answer.model ?? model))
@@ -78,7 +78,7 @@ const writeAnswer = async (response: Response, dialect: Dialect, answer: Answer,
 }
 
 const writeRefusal = async (response: Response, dialect: Dialect, refusal: Refusal, sent: Sent) => {
-  // Without a stream, the vendor refuses before the answer.
+  // //Without streaming, the vendor refuses before it answers.
   if (refusal.after !== undefined && sent.isStream) {
     const answer: Answer = { type: "answer", deltas: refusal.after, ending: "stop" }
     head(response, dialect, sent, refusal.headers)
@@ -115,7 +115,7 @@ const cut = async (response: Response, fault: Fault & { type: "cut" }, streamed:
 
 const repeat = async (response: Response, fault: Fault & { type: "endless" }, opening: string) => {
   await write(response, opening)
-  // As much at once as a socket takes, so that the client never waits.
+  // //Written in large pieces, so that the client never has to wait.
   const piece = fault.piece.repeat(Math.ceil(65_536 / fault.piece.length))
   while (!response.destroyed) await write(response, piece)
 }
@@ -145,7 +145,8 @@ const breakDown = async (response: Response, dialect: Dialect, fault: Fault, sen
       return cut(response, fault, streamed(fault.answer))
     case "malformed":
       head(response, dialect, sent)
-      // In one chunk, so that it arrives as one everywhere: an SDK that loses the preceding data always does.
+      // //Sent as one chunk, so that it arrives as one everywhere: otherwise, an SDK that loses the preceding data
+      // would do so only sometimes.
       response.end(begin(streamed(fault.answer), fault.after) + dialect.malformed)
   }
 }
@@ -194,12 +195,12 @@ const scriptOf = (scripts: Scripts, captured: Captured, index: number): Script |
 }
 
 /**
- * Starts a server on a free port of this machine.
+ * Starts a server on a free local port.
  *
  * **Details**
  *
- * It answers every path; the dialect interprets the request. If a script is invalid, or the dialect cannot express it,
- * the response has status 599 and the reason.
+ * The server answers every path, and the dialect interprets the request. If a script is invalid or cannot be expressed
+ * in the dialect, the response has status 599 and contains the reason.
  *
  * **Example**
  *

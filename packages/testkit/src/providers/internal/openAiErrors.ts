@@ -1,5 +1,5 @@
 /**
- * OpenAI's refusals, the same for Responses and Chat Completions.
+ * OpenAI's error responses, which are the same for Responses and Chat Completions.
  *
  * Sources: https://platform.openai.com/docs/guides/error-codes, https://platform.openai.com/docs/guides/rate-limits,
  * and the schema `Error` of the published description, https://github.com/openai/openai-openapi.
@@ -102,19 +102,19 @@ export const allowance: NonNullable<Dialect["allowance"]> = {
   }
 }
 
-/** The error object of a refusal. */
+/** Returns the error object for a refusal. */
 export const errorOf = ({ echo, kind, words: own }: Refusal) => {
   const { code, message, type } = words[kind]
   return { message: own ?? (echo === undefined ? message : `${message} ${echo}`), type, param: null, code }
 }
 
-/** A refusal as an HTTP error. */
+/** Returns a refusal as an HTTP error. */
 export const refuse = (refusal: Refusal): Reply => ({
   status: words[refusal.kind].status,
   headers: { "x-request-id": "req_0123456789abcdef" },
   body: JSON.stringify({ error: errorOf(refusal) })
 })
 
-/** The code of a failed stream; OpenAI has a closed set of them. */
+/** Returns the error code for a failed stream. OpenAI has a fixed set of them. */
 export const streamCode = (kind: RefusalKind): string =>
   kind === "rate-limited" ? "rate_limit_exceeded" : "server_error"

@@ -1,4 +1,7 @@
-/** A call as a run makes it: with a budget, a time limit and a transcript, all of which must hold whatever comes. */
+/**
+ * Executes a call the way a run does: with a budget, a time limit and a transcript, all of which must be correct for
+ * any response.
+ */
 import assert from "node:assert/strict"
 import { Baselines, Resilience, type RunEvent, Transcript } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -11,9 +14,9 @@ import { assertHidden } from "./subject.ts"
 
 /** How a call ended. */
 export interface Played {
-  /** Absent when the call failed. */
+  /** Not set if the call failed. */
   readonly text: string | undefined
-  /** Absent when the call succeeded. */
+  /** Not set if the call succeeded. */
   readonly reason: WorkerErrorReason | undefined
 }
 
@@ -21,10 +24,10 @@ const pricing = { inputPerMillion: 100, outputPerMillion: 100 }
 
 const budget = { costUsd: 1, tokens: 20_000, calls: 1 }
 
-/** The longest that an answer may take that has no end. */
+/** Time limit for an endless answer, in milliseconds. */
 const timeoutMillis = 3000
 
-/** Words of the engine about code, which say nothing to the reader of an error. */
+/** Messages from the JavaScript engine that do not help the reader of an error. */
 const ofCode =
   /Cannot (?:read|set|destructure|convert)|(?:undefined|null|object) is not|is not (?:a function|iterable)|\[object |Invalid string/
 
@@ -43,7 +46,7 @@ const assertPresentable = (reason: WorkerErrorReason) => {
   for (const [name, value] of others) assert.ok(Number.isFinite(value), `${name} is ${value}, which is no number.`)
 }
 
-/** The transcript, and every event, are read back as they were written. */
+/** The transcript and each event must be equal after they are encoded and decoded. */
 const assertReadable = (transcript: Transcript.Transcript, events: ReadonlyArray<RunEvent.RunEvent>) => {
   const written = Wire.encodeTranscript(transcript)
   const read = Result.getOrThrow(Wire.decodeTranscript(written))
@@ -61,7 +64,7 @@ const assertWithinBudget = ({ spend }: Transcript.Transcript) => {
   assert.ok((usage.cachedInputTokens ?? 0) <= usage.inputTokens, "More of the input was cached than there was.")
 }
 
-/** Runs one call through a Conductor, and holds its record to what is true of every run. */
+/** Runs one call through a Conductor and checks the invariants that hold for every run. */
 export const play = async (worker: Worker, secret: string): Promise<Played> => {
   const recorder = Transcript.recorder()
   const events: Array<RunEvent.RunEvent> = []
@@ -85,7 +88,7 @@ export const play = async (worker: Worker, secret: string): Promise<Played> => {
   assertHidden(result.error, secret)
   const step = transcript.rounds[0]?.steps[0]
   const [lost] = step?.lost ?? []
-  // A refusal is an answer of the vendor's, too.
+  // //A refusal is also an answer from the vendor.
   const isWhole = result.ending === "answered" || result.ending === "refused"
   if (isWhole && step?.state === "answered") return { text: step.text, reason: undefined }
   const reason = lost?.reason

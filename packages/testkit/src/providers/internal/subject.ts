@@ -1,4 +1,4 @@
-/** Helpers of the contract's cases: a provider, servers that end with the case, and calls with their outcome. */
+/** Helpers for the contract's cases: a provider, servers that stop when the case ends, and calls with their outcome. */
 
 import assert from "node:assert/strict"
 import { setImmediate } from "node:timers/promises"
@@ -26,7 +26,7 @@ import * as WireServer from "../WireServer.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A worker's declared properties, and its model. */
+/** Declared properties of a worker, and its model. */
 export interface About {
   readonly model: string
   readonly id: string
@@ -38,16 +38,15 @@ export interface About {
 /** The options of a worker in a test. */
 export interface Connection {
   /**
-   * The base URL without a path and a trailing slash, such as `http://127.0.0.1:4711`. Add the path that the SDK
-   * expects.
+   * Base URL without a path or trailing slash, such as `http://127.0.0.1:4711`. Append the path that the SDK expects.
    */
   readonly baseURL: string
   readonly apiKey: string
-  /** The time limit of the provider. Default: its own. */
+  /** Time limit for the provider, in milliseconds. Defaults to the provider's own. */
   readonly timeoutMillis?: number | undefined
-  /** The worker's declared properties; set only if the options have `takesAbout`. */
+  /** Declared properties of the worker. Set only if the options contain `takesAbout`. */
   readonly about?: About | undefined
-  /** Defaults of the worker, which each request may override. */
+  /** Default settings for the worker. Each request can override them. */
   readonly defaults?:
     | { readonly temperature?: number | undefined; readonly maxOutputTokens?: number | undefined }
     | undefined
@@ -69,8 +68,8 @@ export type Setting =
   | "toolImages"
 
 /**
- * The treatment of a setting: passed on, rejected with an error that names it (the vendor does not support it), or not
- * sent because it is the vendor's default.
+ * How a setting is expected to be treated: passed on, rejected with an error that names it (the vendor does not support
+ * it), or not sent because it is the vendor's default.
  */
 export type Expectation =
   | "passed"
@@ -86,21 +85,24 @@ export interface Options {
   readonly dialect: Dialect
   readonly make: (connection: Connection) => Worker
   readonly settings?: Expectations | undefined
-  /** Whether `make` uses `about`: the model's name, and the worker's declared properties. Default: `false`. */
+  /**
+   * Whether `make` uses `about`, which contains the model's name and the declared properties of the worker. Default:
+   * `false`.
+   */
   readonly takesAbout?: boolean | undefined
   /**
-   * Whether answers are streamed. For a provider that requests complete answers (`false`), cases that need a stream are
-   * skipped. Default: `true`.
+   * Whether answers are streamed. If `false`, the provider requests complete answers, and cases that require streaming
+   * are skipped. Default: `true`.
    */
   readonly streams?: boolean | undefined
   /**
-   * Whether cases of a misbehaving vendor try all of their answers, up to several hundred, instead of at most 48.
-   * Default: `false`, or `true` if the environment variable `DIVISI_CONTRACT` is `thorough`.
+   * Whether cases about misbehaving vendors try all answers (up to several hundred) instead of at most 48. Default:
+   * `false`, or `true` if the environment variable `DIVISI_CONTRACT` is `thorough`.
    */
   readonly isThorough?: boolean | undefined
 }
 
-/** Returns the declared capabilities of a provider's workers. */
+/** Returns the capabilities declared by a provider's workers. */
 export const capabilitiesOf = ({ make }: Options): Capabilities =>
   make({ baseURL: "http://127.0.0.1:9", apiKey: "sk-contract-of-nobody" }).capabilities ?? {}
 
@@ -112,7 +114,7 @@ export interface CallResult {
   /** The tool calls. */
   readonly calls: ReadonlyArray<ToolCall>
   readonly finish: Extract<WorkerPart, { type: "finish" }> | undefined
-  /** The error; `undefined` if the call succeeded. */
+  /** The error. `undefined` if the call succeeded. */
   readonly error: WorkerError | undefined
 }
 
@@ -125,21 +127,21 @@ export interface Call {
   readonly outcome: Promise<CallResult>
 }
 
-/** The environment of a case. */
+/** The environment in which a case runs. */
 export interface Subject {
   readonly options: Options
   readonly apiKey: string
   readonly serve: (scripts: WireServer.Scripts) => Promise<WireServer.WireServer>
-  /** Makes a worker that calls a server or an address. */
+  /** Creates a worker that calls a server or an address. */
   readonly worker: (at: WireServer.WireServer | string, settings?: Omit<Connection, "baseURL" | "apiKey">) => Worker
-  /** Makes a call to its end, and checks the invariants of all calls. */
+  /** Runs a call to completion and checks the invariants that hold for all calls. */
   readonly call: (worker: Worker, request?: Partial<WorkerRequest>) => Promise<CallResult>
   readonly start: (worker: Worker, request?: Partial<WorkerRequest>) => Call
-  /** Starts a server, makes a worker and calls it once. */
+  /** Starts a server, creates a worker and calls it once. */
   readonly ask: (scripts: WireServer.Scripts, request?: Partial<WorkerRequest>) => Promise<Asked>
 }
 
-/** An outcome with the server that it came from. */
+/** The outcome of a call, and the server that answered it. */
 export interface Asked extends CallResult {
   readonly server: WireServer.WireServer
 }
@@ -148,7 +150,7 @@ export interface Asked extends CallResult {
 // Calls
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How long a part may take that the server has sent. */
+/** Maximum delay for a part that the server has already sent, in milliseconds. */
 const patience = 2000
 
 /** The default request of a case. */
@@ -177,7 +179,7 @@ const resultOf = (parts: ReadonlyArray<WorkerPart>, exit: Exit.Exit<void, Worker
   }
 }
 
-/** Invariant of every tool call: it can be answered. */
+/** Checks that every tool call can be answered. */
 const holdCalls = ({ calls, finish }: CallResult) => {
   for (const call of calls) {
     assert.ok(call.id !== "" && call.name !== "", "A call of a tool has no id or no name.")
@@ -188,7 +190,7 @@ const holdCalls = ({ calls, finish }: CallResult) => {
   if (finish?.reason === "stop") assert.equal(calls.length, 0, "It has asked for tools, and does not wait for them.")
 }
 
-/** Invariant of every outcome: one finish, at the end, and only if the call did not fail. */
+/** Checks that a call that did not fail has exactly one finish part, at the end. */
 const hold = (outcome: CallResult, isInterrupted: boolean): CallResult => {
   const finishes = outcome.parts.filter((part) => part.type === "finish").length
   if (outcome.error !== undefined) assert.equal(finishes, 0, "A failed call finished, too.")
@@ -248,7 +250,7 @@ const start = (worker: Worker, request: Partial<WorkerRequest> = {}): Call => {
 // Assertions
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns all representations in which a value could be shown. */
+/** Returns all string representations of a value. */
 export const faces = (value: unknown): ReadonlyArray<string> => {
   const seen = new Set<unknown>()
   const chain: Array<unknown> = []
@@ -265,7 +267,7 @@ export const faces = (value: unknown): ReadonlyArray<string> => {
   ])
 }
 
-/** Fails if a secret is visible. */
+/** Fails if a secret appears in a value. */
 export const assertHidden = (value: unknown, secret: string): void => {
   for (const face of faces(value)) {
     const at = face.indexOf(secret)
@@ -273,7 +275,7 @@ export const assertHidden = (value: unknown, secret: string): void => {
   }
 }
 
-/** Returns the error of a call that must have failed with one of these reasons. */
+/** Returns the error of a call that must fail with one of the given reasons. */
 export const assertFails = (outcome: CallResult, ...tags: ReadonlyArray<string>): WorkerError => {
   assert.ok(outcome.error, `The call must fail with ${tags.join(" or ")}, but it ended well: ${inspect(outcome.parts)}`)
   const tag = outcome.error.reason._tag
@@ -289,8 +291,8 @@ export const assertSucceeds = (outcome: CallResult): Required<Pick<CallResult, "
 }
 
 /**
- * Waits up to 100 ms until the client closes the connection of a response. If this process itself is delayed, a closed
- * connection still counts.
+ * Waits up to 100 ms for the client to close the connection. If this process itself is delayed, a closed connection
+ * still counts.
  */
 export const assertClosesSoon = async (exchange: WireServer.Exchange): Promise<void> => {
   const deadline = async () => {
@@ -352,12 +354,12 @@ const makeSubject = (options: Options, servers: Array<WireServer.WireServer>): S
   }
 }
 
-/** How many seconds a case may go without a request to any of its servers. */
+/** Maximum time without a request to any of a case's servers, in seconds. */
 const patienceSeconds = 10
 
 /**
- * Fails a case that gets nowhere, such as one whose worker waits for an answer that never ends. Seconds in which this
- * process was held up are not counted.
+ * Fails a case that makes no progress, for example because its worker waits for an endless answer. Seconds during which
+ * this process was suspended are not counted.
  */
 const stalls = (servers: ReadonlyArray<WireServer.WireServer>) => {
   const { promise, reject } = Promise.withResolvers<never>()
@@ -373,7 +375,7 @@ const stalls = (servers: ReadonlyArray<WireServer.WireServer>) => {
   return { promise, stop: () => clearInterval(timer) }
 }
 
-/** Runs a case and closes its servers. An unhandled rejection or a call that does not end fails it. */
+/** Runs a case and closes its servers. The case fails on an unhandled rejection or a call that does not end. */
 export const withSubject = async (options: Options, run: (subject: Subject) => Promise<void>): Promise<void> => {
   const servers: Array<WireServer.WireServer> = []
   const unhandled: Array<unknown> = []
@@ -383,7 +385,7 @@ export const withSubject = async (options: Options, run: (subject: Subject) => P
   try {
     await Promise.race([run(makeSubject(options, servers)), stalled.promise])
     await Promise.all(servers.map((server) => server.close()))
-    // Unhandled rejections are reported after the microtasks of a turn.
+    // //Unhandled rejections are reported after the microtasks of an event loop turn.
     for (let turn = 0; turn < 3; turn++) await setImmediate()
     assert.equal(unhandled.length, 0, `A rejection is unhandled: ${inspect(unhandled[0])}`)
   } finally {

@@ -1,4 +1,4 @@
-/** Cases: what passes over data find. */
+/** Cases for the results of forward and backward passes. */
 
 import type { Datum, Engine, Loss } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
@@ -23,7 +23,7 @@ const losses: ReadonlyArray<Loss> = [
 
 const nameOf = (loss: Loss) => ("low" in loss ? `${loss.type}-${loss.low}-${loss.high}` : loss.type)
 
-/** A case that is run only where the engine has the loss, and the loss has what the case is about. */
+/** Returns a case that runs only if the engine supports the loss and the loss supports the tested option. */
 const where =
   (isThere: (loss: Loss) => boolean, loss: Loss, run: Case["run"]): Case["run"] =>
   (subject) =>
@@ -48,7 +48,7 @@ const value = (loss: Loss): Case => ({
   )
 })
 
-/** The gradient of any loss is that of supervised learning with the right weights. */
+/** The gradient of any loss equals that of supervised learning with suitable weights. */
 const gradient = (loss: Loss): Case => ({
   id: `gradient/${nameOf(loss)}`,
   name: `has the gradient of the ${nameOf(loss)} loss`,
@@ -84,8 +84,8 @@ const entropy: Case = {
       expectNear("the loss", pass.loss, referenceLoss(loss, data, pass), tolerance * 10)
     }
     yield* engine.step({ learningRate: 0 })
-    // With advantages of 0 nothing but the entropy is left. First the policy is made surer, as at even odds the entropy
-    // has no slope; then a small step has to raise it as far as the gradient says.
+    // //With advantages of 0, only the entropy term remains. The policy is first made more certain, because the entropy
+    // has no slope at even odds. A small step must then increase the entropy by as much as the gradient predicts.
     yield* descend(engine, data.map(bare), { type: "crossEntropy" }, 0.3)
     const before = yield* engine.forward(data)
     const idle = data.map((datum, index) => ({
@@ -102,8 +102,8 @@ const entropy: Case = {
 }
 
 /**
- * Descends the gradient so far that a loss decreases by about a share of itself; returns the decrease that the gradient
- * predicts.
+ * Takes a gradient step that should decrease the loss by roughly the given fraction. Returns the decrease predicted by
+ * the gradient.
  */
 const descend = Effect.fnUntraced(function* (engine: Engine, data: ReadonlyArray<Datum>, loss: Loss, share: number) {
   const first = yield* engine.forwardBackward(data, loss)
@@ -115,7 +115,7 @@ const descend = Effect.fnUntraced(function* (engine: Engine, data: ReadonlyArray
   return fall
 })
 
-/** The cases for passes. */
+/** All cases for passes. */
 export const passes: ReadonlyArray<Case> = [
   {
     id: "tokens/round-trip",

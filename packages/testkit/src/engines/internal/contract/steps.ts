@@ -1,4 +1,4 @@
-/** Cases: gradients, steps of the optimiser, saving and loading. */
+/** Cases for gradients, optimizer steps, saving and loading. */
 
 import type { Datum, Engine, Loss } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
@@ -6,7 +6,7 @@ import { type Case, descent, expect, expectFailure, expectNear, expectSamePass }
 
 const crossEntropy: Loss = { type: "crossEntropy" }
 
-/** The norm of the gradient so far, which is then forgotten; `undefined` where the engine does not tell. */
+/** Returns the norm of the accumulated gradient and clears it. `undefined` if the engine does not report the norm. */
 const norm = (engine: Engine) => Effect.map(engine.step({ learningRate: 0 }), ({ gradientNorm }) => gradientNorm)
 
 const lossOf = (engine: Engine, data: ReadonlyArray<Datum>) =>
@@ -18,7 +18,7 @@ const lossOf = (engine: Engine, data: ReadonlyArray<Datum>) =>
     )
   )
 
-/** Trains for some steps, each with its own data. */
+/** Runs several training steps, each with its own data. */
 const train = (engine: Engine, data: ReadonlyArray<Datum>, learningRate: number, steps: number) =>
   Effect.forEach(
     Array.from({ length: steps }, (_, step) => step),
@@ -43,7 +43,7 @@ const gradients: ReadonlyArray<Case> = [
       yield* engine.load(saved, folder)
       const before = yield* lossOf(engine, data)
       yield* engine.forwardBackward(data, crossEntropy)
-      // So far that the loss falls by about a hundredth.
+      // //Chosen so that the loss falls by about one percent.
       const rate = (0.01 * before) / length ** 2
       yield* engine.step(descent(rate))
       const fallen = before - (yield* lossOf(engine, data))
@@ -246,5 +246,5 @@ const saving: ReadonlyArray<Case> = [
   }
 ]
 
-/** Gradients, steps and saved states. */
+/** All cases for gradients, steps and saved state. */
 export const steps: ReadonlyArray<Case> = [...gradients, ...optimiser, ...saving]

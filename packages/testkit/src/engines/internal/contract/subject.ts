@@ -1,4 +1,4 @@
-/** The subject of the engine contract's cases, and their helpers. */
+/** The engine under test, and helpers for the contract's cases. */
 import * as fs from "node:fs"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -13,49 +13,51 @@ import * as Scope from "effect/Scope"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** How an engine is held to its contract. */
+/** Options for testing an engine against the contract. */
 export interface Options {
-  /** For people. */
+  /** Display name. */
   readonly name: string
-  /** Makes the engine. It is called twice: an engine that loads what another saved has to be the same. */
+  /**
+   * Creates the engine. Called twice: an engine that loads the state saved by another must have the same architecture.
+   */
   readonly make: Effect.Effect<Engine, EngineError, Scope.Scope>
-  /** How far log-probabilities, and sums of them relative to their size, may be off; 1e-4 by default. */
+  /** Tolerance for log-probabilities, and relative tolerance for their sums. Default: 1e-4. */
   readonly tolerance?: number | undefined
-  /** A learning rate at which twenty steps on one completion make it likelier; 0.01 by default. */
+  /** Learning rate at which twenty steps on one completion make the completion more likely. Default: 0.01. */
   readonly learningRate?: number | undefined
-  /** Texts that the engine's tokenizer writes; some short English by default. */
+  /** Text that the engine's tokenizer can encode. Default: short English sentences. */
   readonly texts?: readonly [string, string, string] | undefined
   /**
-   * Completions of prompts, where the engine knows those of one form alone: two of the same prompt, and the beginning of
-   * one of another. Each of the texts by default, after another of them.
+   * Completions with their prompts, for engines that accept only a certain format: two for the same prompt, and the
+   * beginning of one for another prompt. By default, each text in `texts` is used as a completion of another one.
    */
   readonly examples?: readonly [Example, Example, Example] | undefined
 }
 
-/** A prompt and what is written to it. */
+/** A prompt and its completion. */
 export interface Example {
   readonly messages: ReadonlyArray<Message>
   readonly text: string
 }
 
-/** An engine with fresh weights, and what cases need. */
+/** The engine under test with its initial weights, and the data that the cases need. */
 export interface Subject {
   readonly engine: Engine
-  /** Another engine as it was made. */
+  /** A second engine in its initial state. */
   readonly other: Effect.Effect<Engine, EngineError>
-  /** A folder to save in. */
+  /** Folder for saved state. */
   readonly folder: string
   readonly tolerance: number
   readonly learningRate: number
-  /** Three completions of two prompts, of different lengths, with weights, advantages and log-probabilities. */
+  /** Three completions for two prompts, with different lengths and with weights, advantages and log-probabilities. */
   readonly data: readonly [Datum, Datum, Datum]
 }
 
-/** One thing that an engine must do. */
+/** A requirement that an engine must satisfy. */
 export interface Case {
-  /** By which a gap is declared, e.g. `sampler/seeds`. */
+  /** Identifies the case, for example when it is declared as a gap: `sampler/seeds`. */
   readonly id: string
-  /** A sentence on the engine's expected behaviour. */
+  /** Describes the expected behaviour in one sentence. */
   readonly name: string
   readonly run: (subject: Subject) => Effect.Effect<void, EngineError>
 }
@@ -64,7 +66,9 @@ export interface Case {
 // Subjects
 // -------------------------------------------------------------------------------------------------------------------
 
-/** One engine for all cases, put back to its first weights before each: making one can take seconds. */
+/**
+ * An engine shared by all cases and reset to its initial weights before each, because creating one can take seconds.
+ */
 export interface Shared {
   readonly with: (run: Case["run"]) => Promise<void>
   readonly close: () => Promise<void>
@@ -90,7 +94,7 @@ const dataOf = (engine: Engine, [first, second, third]: NonNullable<Options["exa
     const { logProbs } = yield* engine.forward(bare)
     const complete = (index: number): Datum => {
       const { length } = bare[index]!.completion
-      // Ratios on both sides of a clip of 0.2, and advantages of both signs.
+      // //Ratios inside and outside a clip range of 0.2, with advantages of both signs.
       const gaps = cycle([0.05, -0.4, 0.3, -0.1, 0.5], length)
       return {
         ...bare[index]!,
@@ -102,7 +106,7 @@ const dataOf = (engine: Engine, [first, second, third]: NonNullable<Options["exa
     return [complete(0), complete(1), complete(2)] as const
   })
 
-/** Shares an engine between cases. It is made when the first of them runs. */
+/** Shares an engine between cases. The engine is created when the first case runs. */
 export const share = (options: Options): Shared => {
   const { learningRate = 0.01, tolerance = 1e-4, texts = ["One and two.", "Three, four!", "Yes"] } = options
   const { examples = examplesOf(texts) } = options
@@ -138,12 +142,12 @@ export const share = (options: Options): Shared => {
 // Checks
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Throws with a sentence. */
+/** Throws an error with the given message if the condition is false. */
 export const expect = (is: boolean, otherwise: string): void => {
   if (!is) throw new Error(otherwise)
 }
 
-/** Whether two numbers are as near as the tolerance wants, relative to their size where that is above 1. */
+/** Whether two numbers are equal within the tolerance, which is relative for numbers above 1. */
 export const near = (left: number, right: number, tolerance: number): boolean =>
   Math.abs(left - right) <= tolerance * Math.max(1, Math.abs(left), Math.abs(right))
 
@@ -164,7 +168,7 @@ export const expectSamePass = (what: string, found: Pass, expected: Pass, tolera
   })
 }
 
-/** Expects an error of one of these reasons. */
+/** Expects a failure with one of the given reasons. */
 export const expectFailure = (
   what: string,
   effect: Effect.Effect<unknown, EngineError>,
@@ -184,7 +188,9 @@ export const expectFailure = (
 
 const noEntropies = (datum: Datum) => new Float32Array(datum.completion.length)
 
-/** The loss of data by the reference, at the log-probabilities and entropies that a pass found. */
+/**
+ * Calculates the loss with the reference implementation, from the log-probabilities and entropies returned by a pass.
+ */
 export const referenceLoss = (loss: Loss, data: ReadonlyArray<Datum>, pass: Pass): number =>
   data.reduce(
     (sum, datum, index) =>
@@ -192,17 +198,22 @@ export const referenceLoss = (loss: Loss, data: ReadonlyArray<Datum>, pass: Pass
     0
   )
 
-/** Supervised data whose gradient is that of a loss: a token's weight is less the derivative by its log-probability. */
+/**
+ * Returns supervised data with the same gradient as the given loss: the weight of each token is the negative derivative
+ * with respect to its log-probability.
+ */
 export const linearised = (loss: Loss, data: ReadonlyArray<Datum>, pass: Pass): ReadonlyArray<Datum> =>
   data.map((datum, index) => {
     const { slopes_T } = LossTerms.of(loss, datum, pass.logProbs[index]!, noEntropies(datum))
     return { prompt: datum.prompt, completion: datum.completion, weights: Array.from(slopes_T, (slope) => -slope) }
   })
 
-/** An epsilon so large that AdamW is plain gradient descent: `g / (|g| + epsilon)` is `g / epsilon`. */
+/**
+ * With an epsilon this large, AdamW is plain gradient descent: `g / (|g| + epsilon)` is approximately `g / epsilon`.
+ */
 const descentEpsilon = 1e6
 
-/** Settings of AdamW that take `rate` times the gradient off the weights at the first step. */
+/** Returns AdamW settings that subtract `rate` times the gradient from the weights in the first step. */
 export const descent = (rate: number) => ({
   learningRate: rate * descentEpsilon,
   epsilon: descentEpsilon,

@@ -1,4 +1,4 @@
-/** The archive of a local server's checkpoint, as one of the known servers packs it. */
+/** Archives for checkpoints on the local server, in the format of a known server. */
 import fs from "node:fs/promises"
 import path from "node:path"
 import type { Engine, EngineError } from "@divisi/trainer/Engine"
@@ -9,7 +9,7 @@ import type { Checkpoint, State } from "./state.ts"
 const folderOf = (state: State, { modelId, name }: Pick<Checkpoint, "modelId" | "name">) =>
   path.join(state.options.folder, "adapters", encodeURIComponent(modelId), name)
 
-/** Puts a model's adapter by, where there is one: its engine's own, or the one that stands for all. */
+/** Saves the adapter for a model, if it has one: the one exported by its engine, or the configured one. */
 export const keep = (state: State, modelId: string, name: string, engine: Engine): Effect.Effect<void, EngineError> => {
   const folder = folderOf(state, { modelId, name })
   const { adapter } = state.options
@@ -17,7 +17,7 @@ export const keep = (state: State, modelId: string, name: string, engine: Engine
   return engine.capabilities.exports.includes("peft") ? engine.export("peft", folder) : Effect.void
 }
 
-/** An archive's bytes; `undefined` where the checkpoint has no adapter. */
+/** Returns the bytes of an archive. `undefined` if the checkpoint has no adapter. */
 export const read = async (state: State, modelId: string, name: string): Promise<Uint8Array | undefined> => {
   const folder = folderOf(state, { modelId, name })
   const files = await fs.readdir(folder).catch(() => [])

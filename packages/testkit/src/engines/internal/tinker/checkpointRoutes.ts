@@ -1,4 +1,4 @@
-/** Checkpoints, and adapters to be downloaded. */
+/** Routes for checkpoints and adapter downloads. */
 import * as Effect from "effect/Effect"
 import * as Archive from "./archive.ts"
 import { type Answer, done, type Fields, isSkyrl, json, once, type Route, refuse, withModel } from "./route.ts"
@@ -20,7 +20,7 @@ export const keep = (state: State.State, model: State.Model, kind: State.Checkpo
     return saved
   })
 
-/** SkyRL goes by the name alone and does not know a request that it has had. */
+/** SkyRL only checks the name, and does not recognize a repeated request. */
 export const isTaken = async (state: State.State, model: State.Model, kind: State.Checkpoint["kind"], name: string) => {
   const key = `${model.id}/${kind}/${name}`
   const has = taken.get(state) ?? new Set<string>()
@@ -84,7 +84,7 @@ export const weightsInfo: Route = async (state, { tinker_path }) => {
   return json({ base_model: checkpoint.baseModel, is_lora: true, lora_rank: checkpoint.rank })
 }
 
-/** The adapter of a checkpoint; `undefined` for another path. */
+/** Returns the adapter for a checkpoint. `undefined` if the path is not an adapter's. */
 export const archive = async (state: State.State, path: string): Promise<Answer | undefined> => {
   const match = /^training_runs\/([^/]+)\/checkpoints\/(sampler_weights\/)?([^/]+)\/(archive|download)$/.exec(path)
   if (match === null) return undefined

@@ -1,18 +1,21 @@
-/** How the known servers of the Tinker API differ in what they do, as far as the local server does the same. */
+/** Differences between the known Tinker API servers that the local server imitates. */
 
-/** The servers that are known: the hosted service, and SkyRL's engines on JAX and on PyTorch. */
+/** The known servers: the hosted service, and SkyRL's JAX and PyTorch engines. */
 export type Name = "hosted" | "skyrl-jax" | "skyrl-fsdp"
 
-/** The behaviour of a server. */
+/** The behaviour of a known server. */
 export interface Dialect {
   readonly name: Name
-  /** Whether losses are summed over tokens and data, or are weighted means of each datum, averaged until the step. */
+  /**
+   * Whether losses are summed over all tokens and data, or are weighted means per datum that are averaged until the
+   * step.
+   */
   readonly reduction: "sum" | "mean"
-  /** Whether the optimiser cuts the gradient to the norm that a client asks for. */
+  /** Whether the optimizer clips the gradient to the norm requested by the client. */
   readonly clipsGradients: boolean
-  /** Whether samplers share the model's weights, so that sampling from an old one turns the trained weights back. */
+  /** Whether samplers share the model's weights. If so, sampling from an old sampler reverts the trained weights. */
   readonly samplersShareWeights: boolean
-  /** Whether an unloaded model leaves its gradient to its successor. */
+  /** Whether the gradient of an unloaded model is passed on to the next model. */
   readonly leavesGradients: boolean
 }
 
@@ -24,7 +27,7 @@ const hosted: Dialect = {
   leavesGradients: false
 }
 
-/** All of them, by name. */
+/** All dialects by name. */
 export const dialects: Readonly<Record<Name, Dialect>> = {
   hosted,
   "skyrl-jax": {

@@ -1,4 +1,4 @@
-/** Sessions, models, and what trains them. */
+/** Routes for sessions, models and training. */
 import type { EngineError } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Passes from "./passes.ts"

@@ -1,4 +1,4 @@
-/** A local server's forward and backward passes, as one of the known servers makes them. */
+/** Forward and backward passes, with the behaviour of the imitated server. */
 import type { Datum, Engine, EngineError, Loss, PerToken } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import type { Dialect } from "./dialect.ts"
@@ -7,27 +7,27 @@ import type { Dialect } from "./dialect.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A datum as it came, whatever the form. */
+/** A datum as received, in either format. */
 export interface Received {
   readonly chunks: ReadonlyArray<ReadonlyArray<number>>
   readonly inputs: Readonly<Record<string, ReadonlyArray<number>>>
 }
 
-/** A batch as it came. */
+/** A batch as received. */
 export interface ReceivedBatch {
   readonly data: ReadonlyArray<Received>
   readonly loss: string
   readonly config: Readonly<Record<string, number>>
 }
 
-/** Data for an engine, and what each of their tokens weighs in the mean of its datum. */
+/** Data for an engine, and the weight of each token in the mean of its datum. */
 export interface Call {
   readonly data: ReadonlyArray<Datum>
   readonly loss: Loss
   readonly masses: ReadonlyArray<number>
 }
 
-/** The flaw of a batch. */
+/** Raised for an invalid batch. */
 export class Flaw extends Error {
   readonly status: number
 
@@ -42,7 +42,8 @@ export class Flaw extends Error {
 // -------------------------------------------------------------------------------------------------------------------
 
 /**
- * Returns the start of the completion: after the first chunk if there are two, else at the first token with a weight.
+ * Returns the index at which the completion starts: after the first chunk if there are two, otherwise at the first
+ * token with a weight.
  */
 const promptLength = ({ chunks, inputs }: Received): number => {
   const tokens = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
@@ -63,7 +64,7 @@ const lossOf = ({ config, loss }: ReceivedBatch, dialect: Dialect): Loss => {
   throw new Flaw(422, `loss_fn: this server cannot do ${loss}.`)
 }
 
-/** Prompts that are the same are one array, so that engines compute them once. */
+/** Represents equal prompts by the same array, so that engines compute them only once. */
 const interned = () => {
   const known = new Map<string, ReadonlyArray<number>>()
   return (tokens: ReadonlyArray<number>) => {
@@ -74,7 +75,7 @@ const interned = () => {
   }
 }
 
-/** A batch as an engine takes it. */
+/** Converts a batch to the engine's format. */
 export const read = (batch: ReceivedBatch, dialect: Dialect): Call => {
   const loss = lossOf(batch, dialect)
   const intern = interned()
@@ -109,10 +110,10 @@ export const read = (batch: ReceivedBatch, dialect: Dialect): Call => {
 // Replies
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A batch's result, with zeros for prompts. */
+/** The result of a batch, with zeros for prompt tokens. */
 export interface Passed {
   readonly logProbs: ReadonlyArray<ReadonlyArray<number>>
-  /** Besides `logprobs`. */
+  /** Whether element-wise losses are included, in addition to `logprobs`. */
   readonly hasElementwiseLoss: boolean
 }
 
@@ -124,11 +125,14 @@ const passed = ({ data }: Call, logProbs: ReadonlyArray<PerToken>, dialect: Dial
   hasElementwiseLoss: dialect.name !== "skyrl-fsdp"
 })
 
-/** Log-probabilities alone. */
+/** Calculates log-probabilities only. */
 export const forward = (engine: Engine, call: Call, dialect: Dialect): Effect.Effect<Passed, EngineError> =>
   Effect.map(engine.forward(call.data), ({ logProbs }) => passed(call, logProbs, dialect))
 
-/** Gradients: at once where they are summed, with the step where they are averaged over it. */
+/**
+ * Accumulates gradients. If they are summed, this happens immediately; if they are averaged, it happens in the
+ * optimizer step.
+ */
 export const forwardBackward = (
   engine: Engine,
   call: Call,
@@ -143,7 +147,7 @@ export const forwardBackward = (
 
 const smallestMass = 1e-9
 
-/** The gradients that waited, each datum the mean of its tokens, and all of them averaged. */
+/** Applies the pending gradients: each datum's loss is the mean over its tokens, averaged over all data. */
 export const settle = (engine: Engine, pending: ReadonlyArray<Call>): Effect.Effect<void, EngineError> => {
   const count = pending.reduce((sum, { data }) => sum + data.length, 0)
   return Effect.forEach(

@@ -1,15 +1,15 @@
 /**
- * The protobuf form of training requests and results, as a server reads and writes it. It knows the fields by their
- * numbers in `tinker.proto` and shares no code with the client of `trainer-tinker`, whose messages are generated: neither
- * hides a mistake of the other.
+ * Reads and writes training requests and results in protobuf format, as a server does. Fields are identified by their
+ * numbers in `tinker.proto`. No code is shared with the client in `trainer-tinker`, whose messages are generated, so
+ * neither can hide a bug in the other.
  */
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire"
 import type { ReceivedBatch } from "./passes.ts"
 
-/** The media type of this form. */
+/** Media type of the protobuf format. */
 export const contentType = "application/x-protobuf"
 
-/** The numbers of a field, which are little-endian whatever this machine is. */
+/** Reads the numbers in a field. They are little-endian, regardless of this machine's byte order. */
 const numbersOf = (bytes: Uint8Array, size: number, read: (view: DataView, at: number) => number) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: bytes.length / size }, (_, index) => read(view, index * size))
@@ -19,10 +19,10 @@ const readInt32 = (bytes: Uint8Array) => numbersOf(bytes, 4, (view, at) => view.
 const readInt64 = (bytes: Uint8Array) => numbersOf(bytes, 8, (view, at) => Number(view.getBigInt64(at, true)))
 const readFloat32 = (bytes: Uint8Array) => numbersOf(bytes, 4, (view, at) => view.getFloat32(at, true))
 
-/** Element types of a tensor. */
+/** Tensor element types. */
 const types = { float32: 1, int64: 2, int32: 3 }
 
-/** Reads a message: calls the function of each field that is known, and skips the others. */
+/** Reads a message: calls the reader for each known field and skips all others. */
 const fieldsOf = (bytes: Uint8Array, known: Readonly<Record<number, (reader: BinaryReader) => void>>): void => {
   const reader = new BinaryReader(bytes)
   while (reader.pos < reader.len) {
@@ -33,7 +33,7 @@ const fieldsOf = (bytes: Uint8Array, known: Readonly<Record<number, (reader: Bin
   }
 }
 
-/** Reads an entry of a map. */
+/** Reads a map entry. */
 const entryOf = <A>(bytes: Uint8Array, read: (reader: BinaryReader) => A, absent: A): readonly [string, A] => {
   let key = ""
   let value = absent
@@ -63,7 +63,7 @@ const readTensor = (bytes: Uint8Array): ReadonlyArray<number> => {
   return type === types.int32 ? readInt32(dense) : readFloat32(dense)
 }
 
-/** The tokens of a chunk; none of a chunk that is not text. */
+/** Returns the tokens in a chunk. Empty if the chunk is not text. */
 const readChunk = (bytes: Uint8Array): ReadonlyArray<number> => {
   let tokens: ReadonlyArray<number> = []
   fieldsOf(bytes, {
@@ -95,7 +95,7 @@ export interface Request {
   readonly batch: ReceivedBatch
 }
 
-/** Reads the body of `forward_backward`. */
+/** Reads a `forward_backward` request body. */
 export const readRequest = (bytes: Uint8Array): Request => {
   const data: Array<ReturnType<typeof readDatum>> = []
   const config: Array<readonly [string, number]> = []
@@ -145,7 +145,7 @@ const part = (writer: BinaryWriter, field: number, bytes: Uint8Array) =>
 
 const message = (write: (writer: BinaryWriter) => BinaryWriter): Uint8Array => write(new BinaryWriter()).finish()
 
-/** Writes the result of a batch. */
+/** Writes a batch's result. */
 export const writeBatch = (logProbs: ReadonlyArray<ReadonlyArray<number>>): Uint8Array => {
   const offsets = [0]
   for (const values of logProbs) offsets.push(offsets.at(-1)! + 4 * values.length)

@@ -1,4 +1,4 @@
-/** Shared code of a local server's routes: requests, answers, and futures that are delivered once. */
+/** Code shared by the local server's routes: requests, responses, and futures that are delivered once. */
 import type * as http from "node:http"
 import type { EngineError } from "@divisi/trainer/Engine"
 import type * as Effect from "effect/Effect"
@@ -10,11 +10,11 @@ export interface Request {
   readonly path: string
   readonly body: unknown
   readonly headers: http.IncomingHttpHeaders
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-/** An answer. */
+/** A response. */
 export interface Answer {
   readonly status: number
   readonly body: string | Uint8Array
@@ -22,7 +22,7 @@ export interface Answer {
 }
 
 export type Fields = Readonly<Record<string, never>>
-// A test's server believes what its client sends.
+// //A test server trusts its client.
 // biome-ignore lint/suspicious/noExplicitAny: bodies are not checked here
 export type Body = any
 
@@ -49,7 +49,7 @@ export const withModel =
     return model === undefined ? refuse(404, "Model not found") : route(state, model, body, request)
   }
 
-/** Carries a numbered request out once: an equal one with the same number gets the same future. */
+/** Executes a numbered request only once. A repeated request with the same number receives the same future. */
 export const once = (
   state: State.State,
   model: State.Model,

@@ -1,4 +1,4 @@
-/** The routes of a local server. */
+/** The routes of the local server. */
 import * as Checkpoints from "./checkpointRoutes.ts"
 import * as Models from "./modelRoutes.ts"
 import * as Passes from "./passes.ts"
@@ -37,7 +37,7 @@ const isLetIn = ({ options, token }: State.State, { headers, path }: Request): b
   return headers["x-api-key"] === (wantsKey ? options.apiKey : token)
 }
 
-/** Answers a request. */
+/** Handles a request. */
 export const handle = async (state: State.State, request: Request): Promise<Answer> => {
   if (!isLetIn(state, request)) return refuse(401, "Invalid API key")
   const route = routes[request.path]

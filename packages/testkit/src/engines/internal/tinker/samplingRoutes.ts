@@ -1,4 +1,4 @@
-/** Samplers, and what they draw. */
+/** Routes for samplers and sampling. */
 import type { SampleRequest, Saved } from "@divisi/trainer/Engine"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
@@ -62,7 +62,7 @@ export const asample: Route = async (state, body) => {
       "samples"
     )
   )
-  // The weights of an old sampler take the place of those that are trained.
+  // //The weights of the old sampler replace the trained ones.
   const turnBack = saved === undefined ? Effect.void : model.engine.load(saved, State.filesOf(state.options))
   const work = Effect.suspend(() => (steps === model.steps ? draw : Effect.andThen(turnBack, draw)))
   return future(State.inTurn(state, model, work, "asample"))

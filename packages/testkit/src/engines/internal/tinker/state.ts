@@ -1,4 +1,4 @@
-/** The state of a local server: sessions, models, samplers, futures, and the checkpoints in its folder. */
+/** The state of the local server: sessions, models, samplers, futures, and the checkpoints in its folder. */
 import { randomUUID } from "node:crypto"
 import fs from "node:fs/promises"
 import path from "node:path"
@@ -14,40 +14,40 @@ import type { Call } from "./passes.ts"
 // Models
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A model of a session. */
+/** A model in a session. */
 export interface Model {
   readonly id: string
   readonly sessionId: string
   readonly rank: number
   readonly engine: Engine
   readonly scope: Scope.Closeable
-  /** Requests so far, and the futures of those that are numbered. */
+  /** Number of requests received, and the futures for numbered requests. */
   requests: number
   readonly numbered: Map<number, { readonly fingerprint: string; readonly requestId: string }>
-  /** Gradients that wait for the step, where a server takes means. */
+  /** Gradients to be applied in the next step, for servers that average them. */
   pending: Array<Call>
   steps: number
-  /** Everything that is done with the model, one after the other. */
+  /** Serializes all operations on the model. */
   tail: Promise<void>
 }
 
-/** Something to sample. */
+/** A source of samples: a model or a sampler. */
 export interface SamplingSession {
   readonly model: Model
-  /** Keeps its weights. */
+  /** Holds the weights. */
   readonly sampler: Sampler
-  /** Weights to load before a sample, if the server stores none for a sampler. */
+  /** Weights to load before sampling, if the server does not store weights for samplers. */
   readonly saved: Saved | undefined
-  /** Steps that its weights have seen. */
+  /** Number of optimizer steps in its weights. */
   readonly steps: number
 }
 
-/** The result of an operation, once there is one. */
+/** The outcome of an operation that has finished. */
 export type Outcome =
   | { readonly type: "done"; readonly kind: "json" | "batch" | "samples"; readonly value: unknown }
   | { readonly type: "failed"; readonly detail: string; readonly isUsers: boolean }
 
-/** A checkpoint in the folder. */
+/** A checkpoint stored in the folder. */
 export interface Checkpoint {
   readonly modelId: string
   readonly kind: "weights" | "sampler_weights"
@@ -57,21 +57,21 @@ export interface Checkpoint {
   readonly saved: Saved
 }
 
-/** The whole state of a server. */
+/** The complete state of a server. */
 export interface State {
   readonly options: Options
   readonly dialect: Dialect.Dialect
   readonly scope: Scope.Scope
   readonly log: Array<string>
   readonly token: string
-  /** Named in replies; an engine of its own tells. */
+  /** Name that is sent in replies. Defaults to the name reported by the engine. */
   readonly baseModel: string
   readonly contextTokens: number
   readonly sessions: Set<string>
   readonly models: Map<string, Model>
   readonly samplers: Map<string, SamplingSession>
   readonly futures: Map<string, Promise<Outcome>>
-  /** Gradients that an unloaded model has left to its successor, as SkyRL's JAX engine does. */
+  /** Gradients that an unloaded model passes on to the next one, as in SkyRL's JAX engine. */
   leftover: Array<Call>
 }
 
@@ -79,7 +79,7 @@ export interface State {
 // Constructors
 // -------------------------------------------------------------------------------------------------------------------
 
-/** A fresh state. Opens an engine once, to learn its model and context. */
+/** Creates the initial state. Opens an engine once to determine its model and context length. */
 export const open = (options: Options, scope: Scope.Scope, log: Array<string>): Effect.Effect<State, EngineError> =>
   Effect.gen(function* () {
     yield* Effect.promise(() => fs.mkdir(filesOf(options), { recursive: true }))
@@ -100,7 +100,7 @@ export const open = (options: Options, scope: Scope.Scope, log: Array<string>): 
     }
   })
 
-/** An id like those of the server that is stood in for. */
+/** Creates an id in the format of the imitated server. */
 export const newId = (kind: string): string => `${kind}_${randomUUID().slice(0, 8)}`
 
 // -------------------------------------------------------------------------------------------------------------------
@@ -113,19 +113,19 @@ const outcomeOf = (error: EngineError): Outcome => ({
   isUsers: error.reason._tag === "InvalidRequest" || error.reason._tag === "TooLarge"
 })
 
-/** Promises the outcome of work. */
+/** Creates a future for the outcome of an operation. */
 export const promise = (state: State, work: Promise<Outcome>): string => {
   const requestId = String(state.futures.size + 1)
   state.futures.set(requestId, work)
   return requestId
 }
 
-/** Does work on a model after all that was asked of it before. */
+/** Runs an operation on a model after all earlier ones. */
 export const inTurn = (
   state: State,
   model: Model,
   work: Effect.Effect<Outcome, EngineError>,
-  /** Written down when it was carried out. */
+  /** Name under which the operation is recorded once it was carried out. */
   call: string
 ): string => {
   const run = model.tail.then(() =>
@@ -168,7 +168,7 @@ export const createModel = (state: State, sessionId: string, rank: number): Effe
     return model
   })
 
-/** Closes a model's engine. */
+/** Closes the engine behind a model. */
 export const unload = (state: State, model: Model): Effect.Effect<void> =>
   Effect.suspend(() => {
     state.models.delete(model.id)
@@ -183,10 +183,10 @@ export const unload = (state: State, model: Model): Effect.Effect<void> =>
 const fileOf = ({ folder }: Options, { kind, modelId, name }: Pick<Checkpoint, "modelId" | "kind" | "name">) =>
   path.join(folder, "checkpoints", encodeURIComponent(modelId), kind, `${name}.json`)
 
-/** The folder that an engine saves a checkpoint's files in. */
+/** Folder in which an engine saves the files for a checkpoint. */
 export const filesOf = ({ folder }: Options): string => path.join(folder, "states")
 
-/** Writes a checkpoint down. */
+/** Stores a checkpoint's description. */
 export const keep = (options: Options, checkpoint: Checkpoint) =>
   Effect.promise(async () => {
     const file = fileOf(options, checkpoint)
@@ -194,7 +194,7 @@ export const keep = (options: Options, checkpoint: Checkpoint) =>
     await fs.writeFile(file, JSON.stringify(checkpoint))
   })
 
-/** A checkpoint that was written down. */
+/** Returns a stored checkpoint. */
 export const find = async (
   options: Options,
   which: Pick<Checkpoint, "modelId" | "kind" | "name">

@@ -54,7 +54,7 @@ const resultOf = (item: Item, { state }: Batch, { fate }: Books): unknown => {
   return { type: "errored", error: parsed(dialect.refuse(given, false)?.body) }
 }
 
-/** The last request first: the order is not guaranteed. */
+/** Results start with the last request, because vendors do not guarantee their order. */
 const results = function* (batch: Batch, books: Books) {
   for (const item of batch.items.toReversed()) {
     const result = resultOf(item, batch, books)
@@ -80,7 +80,7 @@ const batchObject = ({ createdAt, id, items, state }: Batch) => {
     expires_at: new Date(createdAt + 86_400_000).toISOString(),
     archived_at: null,
     cancel_initiated_at: state === "cancelled" ? new Date(createdAt).toISOString() : null,
-    // Of the vendor, whatever address it was reached under.
+    // //The vendor's own address, regardless of the one that the client used.
     results_url: isOver ? `https://api.anthropic.com/v1/messages/batches/${id}/results` : null
   }
 }
@@ -111,7 +111,7 @@ const list = (query: URLSearchParams, { batches }: Books): Given => {
 
 const noSuch = (id: string): Given => refused(`No batch found with ID ${id}`, 404, "not_found_error")
 
-/** How Anthropic takes batches; with a key, no other is let in. */
+/** Anthropic's batch API. If a key is given, all other keys are rejected. */
 export const anthropic =
   (key: string | undefined): Api =>
   (request, books) => {

@@ -1,4 +1,4 @@
-/** The cases of `BatchContract`. */
+/** The cases for `BatchContract`. */
 import assert from "node:assert/strict"
 import { Baselines, Budget, Journal, Resilience } from "@divisi/core"
 import * as Conductor from "@divisi/core/Conductor"
@@ -20,7 +20,7 @@ const asked = (content: string): WorkerRequest => ({ messages: [{ role: "user", 
 
 const questionOf = ({ messages }: Sent): string => messages.at(-1)?.content ?? ""
 
-/** Every question comes back with an exclamation mark. */
+/** Answers every question with the question and an exclamation mark. */
 const echo = ({ sent }: BatchServer.Item): BatchServer.Fate => Script.answer(`${questionOf(sent)}!`)
 
 const start = (subject: Subject, options: Partial<BatchServer.Options> = {}) =>
@@ -50,7 +50,7 @@ const until = async (isSo: () => boolean | Promise<boolean>) => {
 
 const isSending = (path: string): boolean => /\/batches$/.test(path)
 
-/** How often a batch was asked to be made. */
+/** Returns the number of requests to create a batch. */
 const sendings = (server: BatchServer.BatchServer): number =>
   server.requests.filter(({ method, path }) => method === "POST" && isSending(path)).length
 
@@ -61,7 +61,7 @@ const reattached = (worker: Worker, handle: string, content: string): Promise<Re
   return partsOf(again, content)
 }
 
-/** Begins a call, and gives its handles as they come. */
+/** Starts a call and collects its handles. */
 const begun = (worker: Worker, content: string) => {
   const handles: Array<string> = []
   const stream = WorkerStream.generate(worker, asked(content))
@@ -169,7 +169,7 @@ export const cases: Readonly<Record<string, Case>> = {
       assert.equal(textOf(parts), "a!")
       return parts.flatMap((part) => (part.type === "notice" ? [part.notice] : []))
     }
-    // A worker that may not leave it out fails, and learns nothing.
+    // //A worker that must not omit the setting fails, and remembers nothing.
     assert.equal((await failureOf(ask(undefined))).reason._tag, "InvalidRequest")
     const first = await ask("omit")
     assert.ok(first.length > 0 && new Set(first).size === first.length, `Its notices are ${first.join("; ")}.`)
@@ -246,7 +246,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const worker = workerAt(subject, server, { maxRequests: 2 })
     const answers = await Promise.all(["a", "b", "c"].map((content) => partsOf(worker, content)))
     assert.deepEqual(answers.map(textOf), ["a!", "b!", "c!"])
-    // Both are sent at once, and either may be there first.
+    // //Both are sent concurrently, so either can arrive first.
     const sizes = server.batches.map(({ items }) => items.length)
     assert.deepEqual(new Set(sizes), new Set([1, 2]))
   },
@@ -336,7 +336,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const worker = workerAt(subject, server)
     const { answer, spend } = await Effect.runPromise(conductor(worker).run("a", { ...options, journal }))
     assert.deepEqual([answer, spend.calls, server.batches.length], ["a!", 1, 1])
-    // The id of a request says which call of which run it is.
+    // //The id of a request identifies the run and the call.
     assert.match(server.batches[0]?.items[0]?.id ?? "", /^[0-9a-f]{16}-0-a_run_of_mine_0_0_0_0$/)
   },
 

@@ -1,5 +1,5 @@
 /**
- * OpenAI's Batch API, with the part of its Files API that it needs.
+ * OpenAI's Batch API, with the required part of its Files API.
  *
  * Sources: https://developers.openai.com/api/docs/guides/batch, the schemas Batch, BatchRequestInput and
  * BatchRequestOutput of https://github.com/openai/openai-openapi, and npm openai 7.55.0, resources/batches.d.ts.
@@ -32,7 +32,7 @@ const seconds = (millis: number): number => Math.floor(millis / 1000)
 // Requests
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Returns the error in the lines of a file, as the vendor validates them; otherwise its items. */
+/** Validates the lines of a file as the vendor does. Returns an error message or the items. */
 const itemsOf = (text: string, endpoint: string): ReadonlyArray<Item> | string => {
   const lines = text.split("\n").filter((line) => line !== "")
   const items: Array<Item> = []
@@ -71,7 +71,10 @@ const codeLine = ({ id }: Item, code: string, message: string) => ({
   error: { code, message }
 })
 
-/** The lines of the output file, the last request first: the order is not guaranteed. */
+/**
+ * Returns the lines of the output file, starting with the last request, because the vendor does not guarantee their
+ * order.
+ */
 const outputs = function* (batch: Batch, { fate }: Books) {
   if (batch.state === "cancelled") return
   const dialect = dialectOf(batch.endpoint)
@@ -185,7 +188,7 @@ const list = (query: URLSearchParams, books: Books): Given => {
 
 const noSuch = (id: string): Given => refused(`No batch found with id '${id}'.`, 404)
 
-/** How OpenAI takes batches; with a key, no other is let in. */
+/** OpenAI's batch API. If a key is given, all other keys are rejected. */
 export const openAi =
   (key: string | undefined): Api =>
   (request, books) => {

@@ -1,4 +1,4 @@
-/** Cases for refusals, and the failures that they cause. */
+/** Cases for refusals and the resulting failures. */
 import assert from "node:assert/strict"
 import type { WorkerErrorReason } from "@divisi/core/Worker"
 import type { Case } from "../../ProviderContract.ts"
@@ -20,7 +20,7 @@ const reasonOf: ReadonlyArray<readonly [Script.RefusalKind, WorkerErrorReason["_
   ["content-filtered", "ContentFiltered"]
 ]
 
-/** Longer messages than this flood a log. */
+/** Maximum length of an error message. Longer ones would flood a log. */
 const longest = 2000
 
 const retryAfter = (
@@ -51,7 +51,7 @@ export const failures: ReadonlyArray<Case> = [
       id: `failure/${kind}`,
       name: `fails with ${tag} when the vendor says ${kind}, and repeats what it said`,
       run: async ({ ask, options }) => {
-        // Vendors add what the request was to their words; a marker stands for that.
+        // //Vendors quote the request in their messages. The marker simulates such a quote.
         const { error, ...outcome } = await ask([Script.refusal(kind, { echo: "marker-4711" })])
         const failed = assertFails({ ...outcome, error }, tag)
         const isBlocked = options.dialect.refuse(Script.refusal(kind), true)?.status === 200

@@ -1,4 +1,6 @@
-/** Answers that break: each must fail as what it is, after one request, and never end as if it were finished. */
+/**
+ * Cases for broken answers. Each must fail with the correct reason, after one request, and must never look complete.
+ */
 import assert from "node:assert/strict"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"

@@ -1,4 +1,4 @@
-/** Interruption: a call without a reader ends at once, on the wire as well. */
+/** Cases for interruption: a call without a reader ends immediately, and its connection is closed. */
 
 import assert from "node:assert/strict"
 import { WorkerStream } from "@divisi/core/streams"
@@ -11,7 +11,7 @@ import { assertClosesSoon, begun, hello } from "../subject.ts"
 
 const answer = Script.answer(["one", "two", "three"])
 
-/** The first exchange, as soon as the server has written what it had to write. */
+/** Waits until the server has written its data, and returns the first exchange. */
 const silent = async (server: WireServer): Promise<Exchange> => {
   const exchange = await server.exchange(0)
   await exchange.written

@@ -1,6 +1,6 @@
 /**
- * Misbehaving vendors: for any input, each call ends in the right answer or in a typed error that blames the vendor.
- * Its record can be read back, all budgets are correct, and no secret is shown.
+ * Cases for misbehaving vendors: for any input, each call ends with the correct answer or with a typed error that
+ * blames the vendor. The transcript can be parsed, all budgets are respected, and no secret is revealed.
  */
 import assert from "node:assert/strict"
 import { Seed } from "@divisi/core"
@@ -17,10 +17,10 @@ type Misbehaviour = MisbehavingVendor.Misbehaviour
 
 type Judge = (played: Played, misbehaviour: Misbehaviour) => void
 
-/** The most answers of a case, unless it is to be thorough. */
+/** Maximum number of answers tried per case, unless the test is thorough. */
 const most = 48
 
-/** Every nth item of a list, from another place for each case, so that all cases together meet every value. */
+/** Returns every nth item in a list. The offset differs between cases, so that together they cover all values. */
 const someOf = <A>(id: string, all: ReadonlyArray<A>): ReadonlyArray<A> => {
   const step = Math.ceil(all.length / most)
   return all.filter((_, index) => (index + Seed.derive(0, id)) % step === 0)
@@ -28,7 +28,7 @@ const someOf = <A>(id: string, all: ReadonlyArray<A>): ReadonlyArray<A> => {
 
 type Behaviours = (dialect: Dialect, isStream: boolean) => ReadonlyArray<Misbehaviour>
 
-/** Returns the behaviours that a case tries: all, or a sample. */
+/** Returns the behaviours that a case tries: all of them, or a sample. */
 const triedBy = ({ options }: Subject, id: string, behaviours: Behaviours): ReadonlyArray<Misbehaviour> => {
   const isThorough = options.isThorough ?? process.env.DIVISI_CONTRACT === "thorough"
   const possible = behaviours(options.dialect, isStreaming(options))
@@ -38,7 +38,7 @@ const triedBy = ({ options }: Subject, id: string, behaviours: Behaviours): Read
 const serveAll = ({ serve }: Subject, all: ReadonlyArray<Misbehaviour>) =>
   serve((_, index) => all[index]?.script ?? Script.refusal("server-error"))
 
-/** Adds the misbehaviour to an error. */
+/** Adds the name of the misbehaviour to an error. */
 const named = async (one: Misbehaviour, run: () => Promise<void>): Promise<void> => {
   try {
     await run()
@@ -64,13 +64,13 @@ const misbehaving = (
       await named(misbehaviour, async () => judge(await play(one, subject.apiKey), misbehaviour))
     }
     const sent = server.exchanges.length
-    // On a busy machine a time limit may end before its request has arrived.
+    // //On a busy machine, a time limit may expire before its request arrives.
     const isOnce = settings.timeoutMillis === undefined ? sent === all.length : sent <= all.length
     assert.ok(isOnce, `Every request is sent once: ${all.length} were to be, ${sent} were.`)
   }
 })
 
-/** Accepted failures for nonsense in a stream. */
+/** Accepted failure reasons for invalid data in a stream. */
 const nonsense: ReadonlySet<string> = new Set(["Malformed", "Network", "Overloaded"])
 
 const assertFailed = (reason: WorkerErrorReason | undefined, tags: ReadonlySet<string>) => {
@@ -81,7 +81,10 @@ const assertFailed = (reason: WorkerErrorReason | undefined, tags: ReadonlySet<s
   )
 }
 
-/** By the vendor's word, a piece can be lost with an unknown event, be another text, or not belong to a thought. */
+/**
+ * //Depending on the changed value, a chunk may be lost with an unknown event, have different text, or no longer count
+ * as reasoning.
+ */
 const [first = "", second = ""] = MisbehavingVendor.pieces
 const possible = new RegExp(
   `^${["hm", first, second, ""].map((piece) => `(?:${piece}|odd|constructor|__proto__)?`).join("")}$`
@@ -91,11 +94,11 @@ const judgeShape: Judge = ({ reason, text }, { instead, name }) => {
   if (text === undefined) assertFailed(reason, nonsense)
   else assert.match(text, possible, "The answer is another text than the vendor sent.")
   const isText = MisbehavingVendor.pieces.includes(String(instead))
-  // A text may be a list of parts, also of none.
+  // //Text may be a list of parts, including an empty one.
   if (isText && !/: (?:"|null|\[)/.test(name)) assertFailed(reason, new Set(["Malformed"]))
 }
 
-/** Tool calls arrive unchanged, or with the text that the vendor sent instead, or the call fails. */
+/** Tool calls arrive unchanged or with the text that the vendor sent instead; otherwise, the call fails. */
 const misbehavingCalls = (instead: string): Case => ({
   id: `vendor/calls/${instead}`,
   name: `reads calls of tools in which any value is ${instead}, or fails as the vendor's fault`,
@@ -145,7 +148,10 @@ const redirect = (status: number, location: string): Script.Script => ({
   headers: { location }
 })
 
-/** Addresses of a server that would answer: another port, another host, another scheme, and the same server. */
+/**
+ * Returns redirect targets at which a server would answer: another port, another host, another scheme, and the same
+ * server.
+ */
 const locationsOf = (other: string): ReadonlyArray<string> => [
   `${other}/v1?key=in-the-query`,
   `${other.replace("127.0.0.1", "localhost")}/v1`,
@@ -167,7 +173,7 @@ const redirected = async ({ apiKey, serve, worker }: Subject, status: number) =>
   assert.equal(other.exchanges.length, 0, "Another server was asked.")
 }
 
-/** Says what to do about a redirect that may be meant well. */
+/** The error for a redirect that may be intended must say what to do about it. */
 const pointed = async ({ apiKey, serve, worker }: Subject) => {
   const server = await serve([redirect(308, "https://llm.example.org:8443/v2?key=in-the-query")])
   const { reason } = await play(worker(server), apiKey)
@@ -180,7 +186,7 @@ const pointed = async ({ apiKey, serve, worker }: Subject) => {
 // Secrets
 // -------------------------------------------------------------------------------------------------------------------
 
-/** Ways to write a key that a reader of a log can undo. */
+/** Encodings of a key that the reader of a log could reverse. */
 const dresses: Readonly<Record<string, (key: string) => string>> = {
   base64: (key) => Buffer.from(key).toString("base64"),
   "the base64 of its header": (key) => Buffer.from(`Bearer ${key}`).toString("base64"),
@@ -193,7 +199,7 @@ const dresses: Readonly<Record<string, (key: string) => string>> = {
 
 const plain = (text: string): string => text.replaceAll(/<(?!hidden>)[^<>]*>|[\s\p{Cf}\p{Cc}]/gu, "")
 
-/** Maximum length of an encoded key's part that may appear: the text next to the key in its base64. */
+/** Maximum length of a part of an encoded key that may appear. In base64, text next to a key can equal part of it. */
 const shown = 12
 
 const assertUndressed = (detail: string, dressed: string) => {

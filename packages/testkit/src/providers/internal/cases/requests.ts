@@ -1,4 +1,4 @@
-/** Cases for a worker's requests. */
+/** Cases for the requests sent by a worker. */
 
 import assert from "node:assert/strict"
 import { WorkerStream } from "@divisi/core/streams"
@@ -10,7 +10,7 @@ import { assertSucceeds, hello } from "../subject.ts"
 
 const ok = [Script.answer("ok")]
 
-/** The text of all turns of one role, in order, however they were joined. */
+/** Returns the text of all turns with the given role, in order. */
 const textOf = (messages: ReadonlyArray<{ role: string; content: string }>, role: string) =>
   messages
     .filter((message) => message.role === role)

@@ -1,4 +1,6 @@
-/** The key: it is shown to the vendor only. Every failed call of every other case is checked for it as well. */
+/**
+ * Cases for the key, which is sent only to the vendor. Each failed call in every other case is checked for it as well.
+ */
 import assert from "node:assert/strict"
 import type { Case } from "../../ProviderContract.ts"
 import * as Script from "../../Script.ts"

@@ -1,4 +1,4 @@
-/** Settings: passed on in the vendor's own words, or rejected by name; never dropped in silence. */
+/** Cases for settings: each is passed on in the vendor's format or rejected by name, and never dropped silently. */
 import assert from "node:assert/strict"
 import type { WorkerRequest } from "@divisi/core/Worker"
 import type { Sent } from "../../Dialect.ts"
@@ -8,7 +8,7 @@ import { assertFails, assertSucceeds, type Setting, type Subject } from "../subj
 
 const ok = [Script.answer("ok")]
 
-/** A setting, how an error names it, and what must have been sent. */
+/** A setting, its name in errors, and a check of the request sent for it. */
 interface Probe {
   readonly id: string
   readonly setting: Setting
@@ -58,7 +58,7 @@ const probes: ReadonlyArray<Probe> = [
     setting: "reasoningEffort",
     request: { reasoning: { type: "effort", effort: "low" } },
     word: /reasoning|effort|thinking/i,
-    // A vendor that counts thoughts in tokens gets a budget for each effort.
+    // //A vendor that limits reasoning in tokens receives a budget for each effort.
     check: ({ reasoning }) =>
       assert.ok(
         (reasoning?.type === "effort" && reasoning.effort === "low") ||

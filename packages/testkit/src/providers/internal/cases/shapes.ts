@@ -1,4 +1,4 @@
-/** The shape that an answer is to have. */
+/** Cases for the shape that an answer must have. */
 import assert from "node:assert/strict"
 import type { Tool } from "@divisi/core"
 import type { Case } from "../../ProviderContract.ts"

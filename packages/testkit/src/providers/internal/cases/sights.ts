@@ -1,4 +1,4 @@
-/** Pictures and files. */
+/** Cases for images and files. */
 import assert from "node:assert/strict"
 import type { ContentPart, FilePart, ImagePart } from "@divisi/core/Message"
 import type { Case } from "../../ProviderContract.ts"
@@ -16,7 +16,7 @@ const linkedPdf: FilePart = {
   mediaType: "application/pdf"
 }
 
-/** The fields that every vendor supports: a URL has no type, and a file may have no name. */
+/** Returns the fields that every vendor supports. URLs have no media type, and file names are optional. */
 const told = (part: ContentPart): unknown => {
   if (part.type === "text") return part.text
   return "url" in part ? { type: part.type, url: part.url } : { type: part.type, data: part.data, of: part.mediaType }
@@ -34,7 +34,7 @@ const sent = async ({ ask }: Subject, content: Parts) => {
   return parts
 }
 
-/** URLs that only some vendors fetch: sent, or rejected by name. */
+/** URLs that only some vendors fetch. They are passed on, or rejected by name. */
 const url = async (subject: Subject, setting: Setting, part: ContentPart, word: RegExp) => {
   const expectation = subject.options.settings?.[setting] ?? "passed"
   const content: Parts = [{ type: "text", text: "What is this?" }, part]

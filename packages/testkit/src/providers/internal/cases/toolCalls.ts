@@ -1,4 +1,4 @@
-/** How a model asks for tools. */
+/** Cases for the tool calls that a model requests. */
 import assert from "node:assert/strict"
 import type { ToolCall } from "@divisi/core/Message"
 import type { Case } from "../../ProviderContract.ts"
@@ -29,7 +29,7 @@ const assertCalls = (outcome: CallResult, ...expected: ReadonlyArray<{ name: str
   assert.equal(finish?.reason, "tool-calls")
 }
 
-/** Arguments that vendors which write JSON cannot send. */
+/** Whether arguments cannot be sent because the vendor writes them as JSON. */
 const isUnwritable = ({ options }: Subject) => options.dialect.argumentsAs === "json"
 
 const asked = (id: string, name: string, run: (subject: Subject) => Promise<void>): Case => ({

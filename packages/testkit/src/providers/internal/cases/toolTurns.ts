@@ -1,4 +1,4 @@
-/** Cases for the tool turns that a model receives: its own turn, and the results. */
+/** Cases for tool turns in a request: the model's own turn and the tool results. */
 import assert from "node:assert/strict"
 import type { AssistantMessage, ContentPart, Message, ToolCall, ToolMessage } from "@divisi/core/Message"
 import { parsed, type SentMessage } from "../../Dialect.ts"
@@ -41,7 +41,7 @@ const read = (sent: ReadonlyArray<SentMessage>) =>
 
 const results = (sent: ReadonlyArray<SentMessage>) => sent.filter(({ role }) => role === "tool")
 
-/** Every result is that of a call, in the order of the calls. */
+/** Checks that each result belongs to a call, in the order of the calls. */
 const assertPaired = (sent: ReadonlyArray<SentMessage>) => {
   assert.deepEqual(
     results(sent).map(({ callId }) => callId),
@@ -58,7 +58,7 @@ const turned = (id: string, name: string, run: (subject: Subject) => Promise<voi
 
 const picture: ContentPart = { type: "image", data: "iVBORw0KGgo=", mediaType: "image/png" }
 
-/** The result of a tool that is a picture, in the turn of the result or in one of the user after it. */
+/** A tool result that is an image, in the result turn or in a user turn after it. */
 const withPicture = async (subject: Subject) => {
   const content = [{ type: "text", text: "The map:" }, picture] as const
   const messages = [question, assistant([asking]), result(asking, content)]
@@ -81,7 +81,7 @@ const withPicture = async (subject: Subject) => {
   assert.match(text.join("\n"), /The map:/)
 }
 
-/** A vendor's signature comes back with its turn. */
+/** The vendor's signature is sent back with its turn. */
 const echoed = async ({ call, options, serve, worker }: Subject) => {
   if (options.dialect.signs !== true) return
   const signature = "c2lnbmF0dXJlIG9mIHRoZSB2ZW5kb3I="

@@ -1,4 +1,4 @@
-/** Cases for the tools that a worker receives. */
+/** Cases for the tools offered to a worker. */
 import assert from "node:assert/strict"
 import type { Tool } from "@divisi/core"
 import type { WorkerRequest } from "@divisi/core/Worker"
@@ -8,7 +8,7 @@ import { assertFails, assertSucceeds, type Subject } from "../subject.ts"
 
 const ok = [Script.answer("ok")]
 
-/** A tool, its schema of the kind that all vendors take. */
+/** A tool with a schema that all vendors accept. */
 export const weather: Tool.ToolDefinition = {
   name: "weather",
   description: "Weather of a city",
