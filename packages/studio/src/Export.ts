@@ -14,8 +14,8 @@ export interface ExportedRun {
 }
 
 /**
- * JSON as a JavaScript expression: no text in it can end a script or begin a comment of HTML, and none has a character
- * that acts on a terminal or turns the direction of the file's text.
+ * Formats a value as a JavaScript expression containing JSON. The result cannot close a script element or open an HTML
+ * comment, and contains no control or bidirectional formatting characters.
  */
 const literal = (value: unknown): string =>
   JSON.stringify(value).replace(
@@ -38,7 +38,7 @@ const dataScript = (runs: ReadonlyArray<ExportedRun>, more: ExportedData): strin
   return `globalThis.divisiStudio=JSON.parse(${literal(JSON.stringify(data))})`
 }
 
-/** Returns an exported page with the script, the styles and the document of today, and the data that it has. */
+/** Updates an exported page to the current script, styles and document, and keeps its data. */
 export const again = (page: string): string => {
   const [, data] = /<script>(globalThis\.divisiStudio=JSON\.parse\(".*"\))<\/script>/.exec(page) ?? []
   if (data === undefined) throw new Error("This is not an exported page.")

@@ -1,4 +1,4 @@
-/** Reports: the page of one evaluation or one training as a self-contained file. */
+/** Reports: the page for one evaluation or training run as a self-contained file. */
 import { Options as Tables } from "@divisi/core"
 import * as Export from "./Export.ts"
 import type { Answers, Profile, Question, QuestionText, Report, Sample } from "./evaluation/Listing.ts"
@@ -7,19 +7,19 @@ import type { Group, Opened } from "./training/Listing.ts"
 import * as Trainings from "./training/Listing.ts"
 import * as Series from "./training/Series.ts"
 
-/** Optional parts of the report of an evaluation. */
+/** Optional parts of the report on an evaluation. */
 export interface EvaluationOptions {
-  /** The name of the evaluation. Default: `evaluation`. */
+  /** Name of the evaluation. Default: `evaluation`. */
   readonly name?: string | undefined
-  /** The answers of policies. Without them, the page shows no questions. */
+  /** Answers from the policies. If omitted, the page shows no questions. */
   readonly samples?: ReadonlyArray<Sample> | undefined
-  /** The strengths of the workers. Without them, they are not shown. */
+  /** Measured strengths of the workers. If omitted, the page does not show them. */
   readonly profiles?: ReadonlyArray<Profile> | undefined
-  /** Returns the text of a question, if known. Never called for confidential benchmarks. */
+  /** Returns the text of a question, if known. Not called for confidential benchmarks. */
   readonly questionOf?: ((benchmark: string, task: string) => QuestionText | undefined) | undefined
   /**
-   * The number of characters after which the texts of further questions are left out. Questions on which the first
-   * policy and the best of the others differ come first. Default: 1,000,000.
+   * Maximum total length of question text, in characters. The text of further questions is omitted. Questions on which
+   * the first policy and the best other policy differ have priority. Default: 1,000,000.
    */
   readonly maxCharacters?: number | undefined
 }
@@ -32,7 +32,7 @@ const optionsTable = {
   maxCharacters: Tables.whole(0)
 } satisfies Tables.ShapeOf<EvaluationOptions>
 
-/** The longest text of a question, an answer or a completion in a report. */
+/** Maximum length of a question, an answer or a completion in a report, in characters. */
 const maxText = 4_000
 
 const excerpt = (text: string): string =>
@@ -40,7 +40,9 @@ const excerpt = (text: string): string =>
     ? text
     : `${text.slice(0, maxText).toWellFormed()}… (${(text.length - maxText).toLocaleString("en-US")} more characters)`
 
-/** The questions of a report, first those on which the first policy and the best of the others differ. */
+/**
+ * Returns the questions for a report, starting with those on which the first policy and the best other policy differ.
+ */
 const ranked = ({ config, overall }: Report, questions: ReadonlyArray<Question>): ReadonlyArray<Question> => {
   const names = config.policies.map(({ name }) => name)
   const [best] = overall
@@ -51,7 +53,7 @@ const ranked = ({ config, overall }: Report, questions: ReadonlyArray<Question>)
   return [...questions.filter(isFirst), ...questions.filter((question) => !isFirst(question))]
 }
 
-/** A sample with what the page shows of it. */
+/** Returns a sample with only the fields that the page shows. */
 const shownOf = (sample: Sample, isConfidential: boolean): Sample => {
   const { benchmark, costUsd, ending, epoch, inputTokens, millis, outputTokens, policy, task, unpricedCalls } = sample
   return {
@@ -78,12 +80,12 @@ const answersOf = (
 })
 
 /**
- * Returns the page of an evaluation as the text of an HTML file, which opens with it.
+ * Returns the page for an evaluation as a self-contained HTML file.
  *
  * **Details**
  *
- * Equal evaluations and options give equal text. Texts of questions and answers of confidential benchmarks are left out,
- * even if the samples contain them. Throws `Assets.NotBuilt` in a checkout whose page was not built.
+ * Equal evaluations and options produce equal HTML. For confidential benchmarks, the text of questions and answers is
+ * omitted, even if the samples contain it. Throws `Assets.NotBuilt` in a checkout where the page has not been built.
  */
 export const evaluation = (report: Report, options: EvaluationOptions = {}): string => {
   Tables.check("Reports.evaluation", options, optionsTable)
@@ -108,10 +110,10 @@ export const evaluation = (report: Report, options: EvaluationOptions = {}): str
   return Export.onePage([], data)
 }
 
-/** The most kinds of tasks of an iteration, and the most completions of a question, in a report. */
+/** Maximum number of task kinds per iteration and of completions per question in a report. */
 const most = { kinds: 24, completions: 4 }
 
-/** A question of each kind with some of its completions. */
+/** Returns one question for each kind of task, with some of its completions. */
 const sampleOf = (groups: ReadonlyArray<Group>): ReadonlyArray<Group> =>
   [...Map.groupBy(groups, ({ kind }) => kind).values()].slice(0, most.kinds).map(([group]) => ({
     ...group!,
@@ -123,12 +125,12 @@ const sampleOf = (groups: ReadonlyArray<Group>): ReadonlyArray<Group> =>
   }))
 
 /**
- * Returns the page of a training as the text of an HTML file, which opens with it.
+ * Returns the page for a training run as a self-contained HTML file.
  *
  * **Details**
  *
- * `rollouts` has the groups of some iterations: see {@link sampled}. The page shows a question of each kind of task from
- * each of them. Throws `Assets.NotBuilt` in a checkout whose page was not built.
+ * `rollouts` contains the groups of selected iterations (see {@link sampled}). For each of them, the page shows one
+ * question of each kind of task. Throws `Assets.NotBuilt` in a checkout where the page has not been built.
  */
 export const training = (
   opened: Omit<Opened, "rollouts">,
@@ -144,7 +146,10 @@ export const training = (
   })
 }
 
-/** Returns the iterations whose rollouts a report shows: some from the start and some from the end, at most sixteen. */
+/**
+ * Returns the iterations whose rollouts are included in a report: at most sixteen, from the start and the end of the
+ * run.
+ */
 export const sampled = (metrics: ReadonlyArray<Trainings.Metrics>): ReadonlyArray<number> => {
   const { early, late } = Series.ends(metrics)
   const spread = (part: typeof early) => {

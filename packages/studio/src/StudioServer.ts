@@ -32,7 +32,7 @@ export interface Source {
   ) => Promise<AsyncIterable<{ readonly seq: number; readonly event: RunEvent.RunEvent }> | undefined>
 }
 
-/** A run source backed by a server, and the server's address. */
+/** Options for the server, including the source of its runs. */
 export interface Options {
   readonly source: Source
   /** TCP port. 0 selects a free port. Default: 4100. */
@@ -85,16 +85,19 @@ const wholeIn = (url: URL, name: string, otherwise: number): number | undefined 
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-/** The remainder of a list that a client reads page by page. The next page starts after the run `after`. */
+/** The rest of a list that a client loads page by page. The next page starts after the run `after`. */
 interface Rest {
   readonly after: string
   readonly runs: ReadonlyArray<Summary>
 }
 
-/** Maximum number of remainders to store: one for each client that is loading a list. */
+/** Maximum number of stored list remainders, one for each client that is loading a list. */
 const maxRests = 8
 
-/** Creates a paginated reader for a source. The complete list is loaded once, for all pages after the first. */
+/**
+ * Creates a paginated reader for a source. Once the second page is requested, the complete list is loaded and used for
+ * all further pages.
+ */
 const pager = (source: Source) => {
   const rests: Array<Rest> = []
   const restAfter = async (after: string): Promise<ReadonlyArray<Summary>> => {

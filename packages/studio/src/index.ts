@@ -1,8 +1,7 @@
 /**
- * The studio: a page that shows runs. `Assets` has its files for servers, `StudioServer` serves a source of runs on
- * this machine, and `Export` writes pages without a server, and
- * `Reports` those of one evaluation or training. The other modules contain the page's computations as pure
- * functions.
+ * The studio: a web app that displays runs. `Assets` provides its files to servers, `StudioServer` serves a source of
+ * runs on this machine, `Export` creates pages that work without a server, and `Reports` creates the page for one
+ * evaluation or training run. The other modules contain the app's computations as pure functions.
  */
 
 export * as Assets from "./Assets.ts"

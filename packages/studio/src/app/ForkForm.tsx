@@ -12,7 +12,7 @@ import { type Fork, fork, type Offer, readOffer, workersIn } from "./Steering.ts
 
 const PlanEditor = lazy(() => import("./PlanEditor.tsx"), "PlanEditor")
 
-/** The changes that a fork makes to the run. */
+/** Available changes for a fork. */
 const changes = { worker: "Run it again", answer: "Give its answer", plan: "Edit the plan" } as const
 
 type Change = keyof typeof changes

@@ -37,7 +37,7 @@ const looks: Readonly<Record<string, StateLook>> = {
   unconfirmed: { word: "Unconfirmed", tone: "waiting", mark: "question" }
 }
 
-/** The look of a state. */
+/** Returns the icon and label for a state. */
 export const lookOf = (state: string): StateLook => looks[state] ?? { word: state, tone: "quiet", mark: "dash" }
 
 const disc = <circle cx="8" cy="8" r="6.5" fill="currentColor" />

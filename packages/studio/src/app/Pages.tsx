@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** The pages of the studio in navigation order. New pages are registered here; each is loaded on demand. */
+/** Pages of the studio in navigation order. New pages are added here; each is loaded on demand. */
 import type { ComponentChildren } from "preact"
 import { lazy } from "./Lazy.tsx"
 import type { Place } from "./Router.ts"
@@ -19,14 +19,14 @@ const OperatePage = lazy(() => import("./operate/Operate.tsx"), "OperatePage")
 
 /** A page of the studio. */
 export interface Page {
-  /** The first segment of the page's path. */
+  /** First segment of the page's path. */
   readonly path: string
   readonly name: string
   readonly icon: string
-  /** The letter that opens the page when pressed after G. */
+  /** Letter that opens the page when it is pressed after G. */
   readonly letter: string
   readonly render: (place: Place, retry: () => void) => ComponentChildren
-  /** Whether the page needs a server. If so, exported pages leave it out. */
+  /** Whether the page is available. Pages that require a server are hidden in exported pages. */
   readonly isShown: () => boolean
 }
 

@@ -11,11 +11,11 @@ export const Money = ({ usd, isPlay = false }: { readonly usd: number | undefine
   <span class="money">{Format.money(usd, isPlay)}</span>
 )
 
-/** Number of characters of a long text to show initially, and to add with each click. */
+/** Number of characters of long text to show initially, and to add with each click. */
 const pieceLength = 20_000
 
 /**
- * Displays model output as plain text. Characters that change the reading order are made visible, and long texts are
+ * Displays model output as plain text. Characters that change the reading order are made visible, and long text is
  * truncated.
  */
 export const Text = ({ text, kind = "text" }: { readonly text: string; readonly kind?: string }) => {

@@ -7,10 +7,10 @@ import * as Format from "../run/Format.ts"
 import * as PlanText from "./planText.ts"
 import { canSteer, type PlanPrice, priceOf } from "./Steering.ts"
 
-/** The pause after an edit before the price of the plan is asked for. */
+/** Delay after an edit before the plan's price is requested, in milliseconds. */
 const priceMillis = 300
 
-/** Shows the price of a plan for a round of a run, or why it is not known, soon after each edit. */
+/** Shows the price of a plan for a round shortly after each edit, or the reason why it is unknown. */
 const Price = ({
   note,
   plan,
@@ -52,9 +52,9 @@ const Price = ({
 interface Props {
   readonly transcript: Transcript.Transcript
   readonly round: number
-  /** What the price of the plan includes. */
+  /** Describes what the plan's price includes. */
   readonly note: string
-  /** The error message of a server that rejected the plan. */
+  /** Error message from the server that rejected the plan. */
   readonly refusal: string
 }
 

@@ -8,7 +8,10 @@ import { attemptsText, plainMoney, stateOfStep } from "./Steps.ts"
 
 const node = { width: 158, height: 60, gapX: 28, gapY: 18, margin: 14 }
 
-/** A wide plan is scaled down to fit its pane, and scrolls once its text would become too small. */
+/**
+ * Minimum scale. A wide plan is scaled down to fit its pane; below this scale it scrolls instead, so that its text
+ * stays legible.
+ */
 const minScale = 0.8
 
 const shortened = (text: string, most: number): string => {
@@ -16,7 +19,7 @@ const shortened = (text: string, most: number): string => {
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
-/** The last line of a node: its time and price, or the reason why they are missing. */
+/** Returns the last line of a node: its time and price, or the reason why they are missing. */
 const factOf = ({ calls, record }: Row, access: string): string => {
   const { state } = record
   if (state === "skipped") return record.detail === "budget" ? "over the budget" : "no step reads it"

@@ -40,7 +40,7 @@ const nestedIn = (transcript: Transcript.Transcript, path: string): Transcript.T
         return (item === undefined ? record : record?.items?.find((one) => one.item === item))?.nested ?? run
       }, transcript)
 
-/** A link to the step from which the run was forked. */
+/** A link to the step at which the run was forked from another run. */
 const Origin = ({ of }: { readonly of: NonNullable<Transcript.Transcript["forkOf"]> }) => {
   const places: Array<Transcript.Place> = []
   for (let at: Transcript.Place | undefined = of; at !== undefined; at = at.nested) places.push(at)
@@ -67,7 +67,7 @@ const openState = (transcript: Transcript.Transcript, listed: string): string =>
   return listed === "stopped" ? listed : "running"
 }
 
-/** The states in which a run can be resumed without a tool result. */
+/** States from which a run can be resumed without a tool result. */
 const canBeResumed: ReadonlySet<string> = new Set(["stopped", "failed", "budget"])
 
 /** Returns the step selected by default: the first failed step, or else the last step. */

@@ -46,7 +46,7 @@ const totalsOf = (list: ReadonlyArray<Summary>): Totals => {
 
 export const totals = computed(() => totalsOf(runs.value ?? []))
 
-/** Merges the newest runs into the list. Returns the same list if nothing has changed. */
+/** Merges the newest runs into the list. Returns the same array if nothing has changed. */
 const merged = (known: ReadonlyArray<Summary>, newest: ReadonlyArray<Summary>): ReadonlyArray<Summary> => {
   const before = new Map(known.slice(0, 2 * newest.length).map((run) => [run.id, JSON.stringify(run)]))
   const changed = new Map(newest.flatMap((run) => (before.get(run.id) === JSON.stringify(run) ? [] : [[run.id, run]])))

@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** Pieces of the pages of evaluations and trainings: cards, tables of figures, and bars of shares. */
+/** Components for evaluation and training pages: cards, tables of figures, and bars of shares. */
 import type { ComponentChildren } from "preact"
 import * as Format from "../run/Format.ts"
 import { Head } from "./Parts.tsx"
@@ -8,7 +8,7 @@ import { Head } from "./Parts.tsx"
 export const known = (value: number | null | undefined, show: (value: number) => string): string =>
   value === null || value === undefined || !Number.isFinite(value) ? "unknown" : show(value)
 
-/** A part of a page under a heading; a wide content scrolls within it. */
+/** A section of a page with a heading. Wide content scrolls within it. */
 export const Card = ({
   children,
   note,
@@ -29,10 +29,13 @@ export const Card = ({
   </section>
 )
 
-/** A column of figures: its head, its cell of an item, and the class of both; figures are on the right by default. */
+/**
+ * A column of figures: its heading, a function that renders its cell for an item, and a CSS class for both. Figures are
+ * right-aligned by default.
+ */
 export type Figure<A> = readonly [head: string, cell: (item: A) => ComponentChildren, kind?: string]
 
-/** A table with a row for each item; the first column names the row. */
+/** A table with one row per item. The first column names the row. */
 export const Figures = <A,>({
   caption,
   columns: [first, ...others],
@@ -60,14 +63,14 @@ export const Figures = <A,>({
   </table>
 )
 
-/** A part of a whole. */
+/** A share in a whole. */
 export interface Share {
   readonly name: string
   /** From 0 to 1. */
   readonly share: number
 }
 
-/** The classes of colours: the first names have one each, the others share the last. */
+/** Returns the CSS class for a color. The first names have separate colors, and all others share the last one. */
 const colourOf = (index: number): string => `s${Math.min(index + 1, 6)}`
 
 const at = (share: number): string => `${(100 * share).toFixed(2)}%`
@@ -75,7 +78,7 @@ const at = (share: number): string => `${(100 * share).toFixed(2)}%`
 const spoken = (shares: ReadonlyArray<Share>): string =>
   shares.map(({ name, share }) => `${Format.oneLine(name, 60)} ${Format.share(share)}`).join(", ")
 
-/** A bar of shares side by side, each with the number of its name among all names. */
+/** A bar of adjacent shares. Each is colored by the position of its name in `names`. */
 const Bar = ({ names, shares }: { readonly shares: ReadonlyArray<Share>; readonly names: ReadonlyArray<string> }) => {
   let end = 0
   return (
@@ -103,14 +106,14 @@ const Bar = ({ names, shares }: { readonly shares: ReadonlyArray<Share>; readonl
   )
 }
 
-/** A row of bars, with a figure next to its bar. */
+/** A row with a bar and a figure next to it. */
 export interface BarRow {
   readonly name: string
   readonly shares: ReadonlyArray<Share>
   readonly value?: string
 }
 
-/** Bars with a legend, and their figures in a table. `names` are in the order in which the parts are drawn. */
+/** Bars with a legend, and a table of their figures. `names` are in drawing order. */
 export const Bars = ({
   caption,
   names,
@@ -161,7 +164,7 @@ export const Bars = ({
   </>
 )
 
-/** Returns the names of parts, the most frequent first. */
+/** Returns the names of all shares, most frequent first. */
 export const namesOf = (rows: ReadonlyArray<Pick<BarRow, "shares">>): ReadonlyArray<string> => {
   const totals = new Map<string, number>()
   for (const { name, share } of rows.flatMap(({ shares }) => shares)) totals.set(name, (totals.get(name) ?? 0) + share)

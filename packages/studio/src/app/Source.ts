@@ -49,7 +49,9 @@ const embedded = (): Embedded | undefined => {
 /** Whether the app runs as an exported page without a server. */
 export const isExported = (): boolean => embedded() !== undefined
 
-/** The path that an exported page opens with: its only run, evaluation or training, or the first list. */
+/**
+ * Returns the initial path of an exported page: its only run, evaluation or training run, or otherwise the first list.
+ */
 export const firstPath = (): ReadonlyArray<string> | undefined => {
   const data = embedded()
   if (data === undefined) return undefined
@@ -63,7 +65,7 @@ export const firstPath = (): ReadonlyArray<string> | undefined => {
   return lines.length === 1 ? [page, lines[0]!.id] : [page]
 }
 
-/** Whether there may be runs: not in the exported page of an evaluation or a training. */
+/** Whether runs may be available. The exported page of an evaluation or a training run contains none. */
 export const mayHaveRuns = (): boolean => embedded()?.runs.length !== 0
 
 /** Whether the server or the exported page provides the data at a path. */
@@ -82,7 +84,7 @@ const keyName = "divisi-key"
 /** The API key for this browser tab. It is stored for this tab only. */
 export const apiKey = signal(globalThis.sessionStorage?.getItem(keyName) ?? "")
 
-/** Whether the key may list the runs of all keys. Assumed until the server refuses. */
+/** Whether the key may list the runs of all keys. Assumed to be true until the server refuses. */
 let mayListAll = true
 
 export const setApiKey = (key: string): void => {
@@ -158,7 +160,7 @@ const askRuns = async (query: string, signal: AbortSignal): Promise<Page> => {
 }
 
 /**
- * Loads the list page by page. Reports the runs after the first page, and then each time the list has doubled in size.
+ * Loads the list page by page. Reports the runs after the first page, and again each time the list has doubled in size.
  */
 export const listRuns = async (onPage: (runs: ReadonlyArray<Summary>) => void, signal: AbortSignal): Promise<void> => {
   const data = embedded()

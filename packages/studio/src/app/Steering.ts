@@ -61,18 +61,18 @@ export interface PlanPrice {
   readonly most: Amount
 }
 
-/** Asks for the price of another plan for a round. */
+/** Requests the price of another plan for a round. */
 export const priceOf = async (run: string, plan: string, round: number): Promise<PlanPrice> =>
   (await send(run, "price", { plan, round })).json()
 
-/** The models, policies and tools that the server offers for the tab's API key. */
+/** Models, policies and tools that the server offers for the tab's API key. */
 export interface Offer {
   readonly models: ReadonlyArray<string>
   readonly policies: ReadonlyArray<string>
   readonly tools: ReadonlyArray<string>
 }
 
-/** Loads the server's offer. */
+/** Loads what the server offers. */
 export const readOffer = async (signal: AbortSignal): Promise<Offer> => {
   const response = await ask("v1/models", { signal })
   const { data, divisi } = (await response.json()) as {

@@ -1,4 +1,4 @@
-/** Properties of steps that are displayed in several places. */
+/** Properties of steps, shared by several components. */
 import { type Transcript, Transcript as Transcripts } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 import type { Call } from "../run/Waterfall.ts"
@@ -65,7 +65,7 @@ export const callWords = {
 /** Formats a number of attempts. */
 export const attemptsText = (count: number): string => `${count} ${count === 1 ? "attempt" : "attempts"}`
 
-/** Formats the cost of a step, without the play money indicator. */
+/** Formats the cost of a step, without marking play money. */
 export const plainMoney = (step: Transcript.StepRecord): string => {
   const cost = costOf(step)
   if (step.cached === true && cost === 0) return "cached"

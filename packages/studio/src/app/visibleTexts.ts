@@ -1,17 +1,17 @@
 /**
- * Shows invisible characters of all texts by name, wherever they are drawn: no name of a worker or a policy turns the
- * direction of the text around it. Values of inputs are left as they are.
+ * Makes invisible characters visible in all rendered text, so that, for example, the name of a worker cannot change the
+ * direction of the text around it. Values of inputs are unchanged.
  */
 import { options } from "preact"
 import * as Format from "../run/Format.ts"
 
-/** The attributes that are read to a user. */
+/** Attributes that are shown or read aloud to a user. */
 const readAttributes = ["aria-label", "aria-valuetext", "title", "label", "placeholder"]
 
 const shown = (value: unknown): unknown =>
   typeof value === "string" ? Format.visible(value) : Array.isArray(value) ? value.map(shown) : value
 
-/** Makes Preact draw all texts so from now on. */
+/** Installs the hook in Preact. It applies to everything rendered afterwards. */
 export const start = (): void => {
   const before = options.vnode
   options.vnode = (vnode) => {

@@ -23,7 +23,7 @@ export interface Sample {
   readonly epoch: number
   readonly policy: string
   readonly answer?: string | undefined
-  /** Absent when the sample is missing. */
+  /** Not set if the sample is missing. */
   readonly score?: number | undefined
   readonly isUnparsed?: boolean | undefined
   readonly steps: ReadonlyArray<{ readonly worker: string; readonly state: "answered" | "failed" | "skipped" }>
@@ -56,7 +56,7 @@ export interface Line {
   readonly changed_at: number
 }
 
-/** The outcomes of a question: the scores of each policy's answers, with `null` for missing ones. */
+/** Outcomes of a question: the score of each policy's answers, with `null` for missing ones. */
 export interface Question {
   readonly benchmark: string
   readonly task: string
@@ -64,13 +64,13 @@ export interface Question {
   readonly scores: ReadonlyArray<ReadonlyArray<number | null>>
 }
 
-/** How often a worker was right, with an interval. */
+/** How often a worker was correct, with an interval. */
 export interface Rate {
   readonly samples: number
   readonly mean: number | null
   readonly low: number | null
   readonly high: number | null
-  /** The mean, shrunk toward what is known from elsewhere. */
+  /** The mean, shrunk toward prior knowledge. */
   readonly estimate: number
 }
 
@@ -84,7 +84,7 @@ export interface Profile {
   readonly calls: number
   readonly failed: number
   readonly medianMillis: number | null
-  /** The cost of a call. */
+  /** Cost of a call, in USD. */
   readonly costUsd: number | null
 }
 
@@ -103,11 +103,11 @@ export interface QuestionText {
   readonly reference?: string | undefined
 }
 
-/** The answers to a question, each with the id of its run if its transcript is stored. */
+/** Answers to a question, each with the id of its run if the transcript is stored. */
 export interface Answers {
-  /** The question; `null` if its text is not stored. */
+  /** Text of the question. `null` if it is not stored. */
   readonly question: string | null
-  /** The expected answer, if known. */
+  /** Expected answer, if known. */
   readonly reference?: string | undefined
   readonly samples: ReadonlyArray<Sample & { readonly run: string | null }>
 }
@@ -201,7 +201,7 @@ export const frontier = (points: ReadonlyArray<Point>): ReadonlyArray<Point> => 
     })
 }
 
-/** The main result for a benchmark as a sentence: the first policy compared with the best of the others. */
+/** The main result for a benchmark as a sentence: the first policy compared with the best other policy. */
 export interface Finding {
   readonly title: string
   readonly detail: string

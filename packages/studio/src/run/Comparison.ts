@@ -1,7 +1,7 @@
 /** Compares two runs of one task, as plain data. */
 import { Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 
-/** The figures of a run. */
+/** Figures for a run. */
 export interface Figures {
   readonly costUsd: number | undefined
   readonly millis: number
@@ -11,7 +11,7 @@ export interface Figures {
   readonly steps: number
 }
 
-/** Returns the figures of a run. An unknown price is `undefined`. */
+/** Returns the figures for a run. Unknown prices are `undefined`. */
 export const figuresOf = (transcript: Transcript.Transcript): Figures => {
   const { calls, costUsd, unpricedCalls, usage } = transcript.spend ?? Transcripts.spendSoFar(transcript)
   return {
@@ -31,7 +31,7 @@ export const figuresOf = (transcript: Transcript.Transcript): Figures => {
 export const questionOf = ({ task }: Transcript.Transcript): string =>
   Message.text(task.messages.findLast(({ role }) => role === "user"))
 
-/** A step of one run and the step with the same number of the other run. */
+/** A step in one run, and the step with the same number in the other run. */
 export interface Pair {
   readonly name: string
   readonly one: Side | undefined
@@ -40,7 +40,7 @@ export interface Pair {
   readonly differs: "only one" | "worker" | "subtask" | "outcome" | "answer" | undefined
 }
 
-/** A step of a run. */
+/** A step in one of the runs. */
 export interface Side {
   readonly round: number
   readonly step: number
@@ -61,7 +61,7 @@ const difference = (one: Side | undefined, other: Side | undefined): Pair["diffe
   return one.record.text === other.record.text ? undefined : "answer"
 }
 
-/** Pairs the steps of two runs by their round and number. */
+/** Pairs the steps of two runs by round and number. */
 export const pairsOf = (one: Transcript.Transcript, other: Transcript.Transcript): ReadonlyArray<Pair> => {
   const key = ({ round, step }: Side) => `${round}.${step}`
   const [mine, others] = [sidesOf(one), sidesOf(other)].map((sides) => new Map(sides.map((side) => [key(side), side])))

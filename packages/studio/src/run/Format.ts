@@ -61,19 +61,19 @@ const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u
 export const visible = (text: string): string =>
   text.replace(invisible, (character) => `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`)
 
-/** Returns the first words of a text, on one line. */
+/** Returns the start of a text on one line. */
 export const oneLine = (text: string, most = 300): string => {
   const line = visible(text.slice(0, most * 2).replace(/\s+/g, " ")).trim()
   return line.length > most ? `${line.slice(0, most - 1)}…` : line
 }
 
-/** Encodes a name for an address; half a surrogate pair, which no address can have, becomes U+FFFD. */
+/** Encodes a name for use in a URL. Lone surrogates, which URLs cannot contain, become U+FFFD. */
 export const segment = (name: string): string => encodeURIComponent(name.toWellFormed())
 
 /** Returns the start of a run's id, for display. */
 export const runId = (id: string): string => id.slice(0, 12)
 
-/** Formats the place of a step or of one of its items: `0.2`, `0.2[3]`. */
+/** Formats the position of a step or one of its items: `0.2`, `0.2[3]`. */
 export const place = ({
   item,
   round,

@@ -8,7 +8,7 @@ import { type Message, Prompt, StepViews, type Transcript } from "@divisi/core"
 /** A message and its source. */
 export interface SentMessage {
   readonly message: Message.Message
-  /** The source for display: `Question`, `Step 2`, `Tool search`. */
+  /** Source for display: `Question`, `Step 2`, `Tool search`. */
   readonly from: string
 }
 
@@ -60,7 +60,10 @@ const addedBy = (step: Transcript.StepRecord, turn: Transcript.TurnRecord): Read
 const sameMessage = (left: Message.Message | undefined, right: Message.Message | undefined): boolean =>
   JSON.stringify(left) === JSON.stringify(right)
 
-/** Returns the sources of the initial messages: the conversation, two for each accessible step, and the question. */
+/**
+ * Returns the sources of the initial messages: the conversation, each accessible step (twice, because it has two
+ * messages), and the question.
+ */
 const labelsOf = (
   { task }: Transcript.Transcript,
   messages: ReadonlyArray<Message.Message>,

@@ -1,4 +1,4 @@
-/** The list entry of a run: the fields of `GET /v1/runs`, and those that require a transcript. */
+/** The list entry for a run: the fields of `GET /v1/runs`, and additional ones that require a transcript. */
 import { type Journal, Message, type Transcript, Transcript as Transcripts } from "@divisi/core"
 
 /** A bar in the small waterfall of a run. `from` and `to` are fractions of the run's duration. */
@@ -10,14 +10,14 @@ export interface Bar {
 
 /** A run in a list. */
 export interface Summary extends Journal.Listed {
-  /** The number of tokens; present if a transcript was read. */
+  /** Number of tokens. Set if a transcript was read. */
   readonly tokens?: number
   readonly is_play?: boolean
   readonly is_unpriced?: boolean
   readonly bars?: ReadonlyArray<Bar>
 }
 
-/** The most bars of a small waterfall. */
+/** Maximum number of bars in a small waterfall. */
 const maxBars = 6
 
 const barsOf = (transcript: Transcript.Transcript, end: number): ReadonlyArray<Bar> => {

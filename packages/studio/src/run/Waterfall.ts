@@ -20,7 +20,7 @@ export interface Row {
   readonly record: Transcript.StepRecord
   readonly calls: ReadonlyArray<Call>
   readonly isCritical: boolean
-  /** The start of the step, in milliseconds from the start of the run; absent if the step has not started. */
+  /** Start of the step, in milliseconds from the start of the run. Not set if the step has not started. */
   readonly from?: number
   readonly to?: number
 }
@@ -35,8 +35,8 @@ const kindOf = ({ isInDoubt, reason }: Transcript.LostCall): Call["kind"] =>
   isInDoubt === true ? "unconfirmed" : reason === undefined ? "interrupted" : "failed"
 
 /**
- * Returns the calls of a step. Each one starts after the end of the previous one and the delay before the retry. A
- * cached answer has no others: its failed calls belong to the run that paid for it.
+ * Returns the calls of a step. Each call starts after the previous one has ended and the delay before the retry has
+ * passed. A cached answer has only its own call: earlier failed calls belong to the run that paid for them.
  */
 export const callsOf = (
   { cached, endedAt, lost, startedAt, state, turns = [], worker, ...step }: Transcript.StepRecord,
@@ -73,7 +73,7 @@ export const callsOf = (
   return calls
 }
 
-/** Returns the row of a step's item; `undefined` if the item is unknown. */
+/** Returns the row for an item of a step. `undefined` if the item is unknown. */
 export const itemRow = (
   { isCritical, record, round, step }: Row,
   item: string,
@@ -97,7 +97,7 @@ const criticalOf = ({ steps, workflow }: Transcript.RoundRecord, now: number): R
   )
 }
 
-/** Returns the waterfall of a run as of a time in milliseconds since 1970. Default: its end. */
+/** Returns the waterfall of a run at a given time, in milliseconds since 1970. Defaults to the end of the run. */
 export const make = (transcript: Transcript.Transcript, now = Transcripts.endOf(transcript)): Waterfall => {
   const { rounds, startedAt } = transcript
   const rows = rounds.flatMap((round) => {
@@ -113,7 +113,7 @@ export const make = (transcript: Transcript.Transcript, now = Transcripts.endOf(
   return { rows, millis: Math.max(1, Transcripts.endOf(transcript) - startedAt, now - startedAt) }
 }
 
-/** The paid work of a run that did not contribute to its answer. */
+/** Paid work in a run that did not contribute to its answer. */
 export interface Waste {
   readonly failed: number
   readonly interrupted: number
@@ -123,10 +123,10 @@ export interface Waste {
   readonly costUsd: number
 }
 
-/** Sums up the calls without an answer, and the steps that were reassigned or skipped. */
+/** Adds up the calls without an answer, and the steps that were reassigned or skipped. */
 export const wasteOf = ({ rounds }: Transcript.Transcript): Waste => {
   const steps = rounds.flatMap(({ steps }) => steps.flatMap((step) => [step, ...(step.items ?? [])]))
-  // A fork repeats failures of the run that it continues without a call.
+  // //A fork repeats failures of the original run without making calls.
   const lost = [...rounds, ...steps].flatMap(({ lost }) => lost).filter(({ unasked }) => unasked !== true)
   const count = (kind: Call["kind"]) => lost.filter((call) => kindOf(call) === kind).length
   return {

@@ -3,41 +3,41 @@
 import type { Message, Workflow } from "@divisi/core"
 import * as Format from "../run/Format.ts"
 
-/** The fields of all metrics. */
+/** Fields shared by all metrics. */
 interface Base {
-  /** The index over all phases of the run, from 0. */
+  /** Iteration index over all phases of the run, from 0. */
   readonly iteration: number
   readonly phase: string
   readonly learningRate: number
   readonly gradientNorm?: number | undefined
-  /** The cost of the run so far, in USD. */
+  /** Cost of the run up to this iteration, in USD. */
   readonly costUsd: number
   readonly seconds: { readonly total: number }
-  /** The results of the held-out evaluation, if there was one. */
+  /** Results of the held-out evaluation, if one ran after this iteration. */
   readonly evaluation?: Readonly<Record<string, number>> | undefined
 }
 
-/** A step of supervised learning. Losses are mean negative log-probabilities of a token, in nats. */
+/** A supervised learning step. Losses are mean negative log-probabilities per token, in nats. */
 export interface WarmStartMetrics extends Base {
   readonly type: "warm-start"
   readonly weightedLoss: number
   readonly tokenLoss: number
 }
 
-/** The results of the rollouts of one kind of task. */
+/** Results of the rollouts for one kind of task. */
 export interface KindMetrics {
   readonly rollouts: number
-  /** The share of correct answers. */
+  /** Share of correct answers. */
   readonly correct: number
-  /** The mean number of steps of valid workflows. */
+  /** Mean number of steps in valid workflows. */
   readonly steps: number
-  /** The number of valid workflows by number of steps. */
+  /** Number of valid workflows, keyed by number of steps. */
   readonly stepCounts: Readonly<Record<string, number>>
-  /** The number of steps of each worker, by id. */
+  /** Number of steps assigned to each worker, keyed by worker id. */
   readonly workers: Readonly<Record<string, number>>
 }
 
-/** An iteration of reinforcement learning. Shares are from 0 to 1. */
+/** A reinforcement learning iteration. Shares are from 0 to 1. */
 export interface GrpoMetrics extends Base {
   readonly type: "grpo"
   readonly groups: number
@@ -48,20 +48,20 @@ export interface GrpoMetrics extends Base {
   readonly steps: number
   readonly rounds: ReadonlyArray<{ readonly round: number; readonly correct: number }>
   readonly kinds: Readonly<Record<string, KindMetrics>>
-  /** The entropy in nats per token. */
+  /** Entropy in nats per token. */
   readonly entropy?: number | undefined
   readonly surprisal: number
-  /** The number of groups with equal rewards. */
+  /** Number of groups with equal rewards. */
   readonly zeroVariance: number
   readonly clipped: number
   readonly completionTokens: number
   readonly calls: { readonly total: number }
   readonly rewardStd?: number
-  /** The most frequent shape of plan. */
+  /** Diversity of plan shapes. `most` is the most frequent shape, and `share` its share. */
   readonly shapes?: { readonly entropy: number; readonly most: string; readonly share: number } | undefined
 }
 
-/** A line of `metrics.jsonl`: the metrics of an iteration. */
+/** A line in `metrics.jsonl`: the metrics for one iteration. */
 export type Metrics = WarmStartMetrics | GrpoMetrics
 
 /** A training run as listed. */
@@ -82,12 +82,12 @@ export interface Line {
   readonly changed_at: number
 }
 
-/** The configuration of a training: `config.json`. Other fields are shown unchanged. */
+/** Configuration of a training run, stored as `config.json`. Other fields are displayed unchanged. */
 export interface Config {
   readonly name: string
   readonly seed: number
   readonly engine: { readonly name: string; readonly model: string }
-  /** The workers by index. */
+  /** Workers by index. */
   readonly pool: ReadonlyArray<{
     readonly id: string
     readonly description?: string | undefined
@@ -102,13 +102,13 @@ export interface Opened {
   readonly id: string
   readonly config: Config
   readonly metrics: ReadonlyArray<Metrics>
-  /** The iterations with stored rollouts, in order. */
+  /** Iterations with stored rollouts, in order. */
   readonly rollouts: ReadonlyArray<number>
   /** Whether only a question of each kind, with some of its completions, is stored for each iteration. */
   readonly isExcerpt?: boolean
 }
 
-/** A question of an iteration, with its completions. */
+/** A question in an iteration, with its completions. */
 export interface Group {
   readonly group: number
   readonly kind: string

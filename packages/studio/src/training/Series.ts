@@ -15,7 +15,7 @@ export interface Point {
   readonly high?: number
 }
 
-/** A chart for one training run. `main` is the curve to show in comparisons with other runs. */
+/** A chart for one training run. `main` is the curve to show in comparisons with other training runs. */
 export interface Chart {
   readonly title: string
   readonly note: string
@@ -352,7 +352,7 @@ export const workerShares = (metrics: ReadonlyArray<Metrics>): WorkerShares => {
   }
 }
 
-/** The phases, in the order in which they were run, with their first and last iteration. */
+/** Returns the phases in the order in which they ran, with their first and last iteration. */
 export const phasesOf = (
   metrics: ReadonlyArray<Metrics>
 ): ReadonlyArray<{ readonly name: string; readonly from: number; readonly to: number }> =>
@@ -362,7 +362,10 @@ export const phasesOf = (
     to: part.at(-1)!.iteration
   }))
 
-/** The steps of each worker in some iterations: first of all kinds of tasks, then of each kind, sorted by name. */
+/**
+ * Returns the number of steps per worker in a range of iterations: first for all kinds of tasks together, then for each
+ * kind, sorted by name.
+ */
 export const workersByKind = (
   metrics: ReadonlyArray<Metrics>
 ): ReadonlyArray<{ readonly kind: string; readonly steps: ReadonlyMap<string, number> }> => {

@@ -1,8 +1,5 @@
 /** @jsxImportSource preact */
-/**
- * Compares two runs of the same task side by side, or one task under several policies, and lets the user choose the
- * runs.
- */
+/** Compares two runs of the same task side by side, or one task under several policies. The user chooses the runs. */
 import type { Transcript } from "@divisi/core"
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"

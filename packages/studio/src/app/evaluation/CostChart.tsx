@@ -26,7 +26,7 @@ interface Box {
 
 type Side = "start" | "end"
 
-/** Places labels to the right or left of their points, where they overlap neither points nor other labels. */
+/** Places labels to the right or left of their points without overlapping points or other labels. */
 const labelled = (
   points: ReadonlyArray<Placed>,
   front: ReadonlySet<string>,

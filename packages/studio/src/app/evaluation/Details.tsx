@@ -1,5 +1,5 @@
 /** @jsxImportSource preact */
-/** What is below the charts of an evaluation: means, all figures, the composition of plans, workers, and the setting. */
+/** Sections below the charts of an evaluation: means, all figures, the composition of plans, workers, and the setup. */
 import * as EvaluationTables from "@divisi/report/EvaluationTables"
 import type { Cell, Profile, Rate, Report } from "../../evaluation/Listing.ts"
 import * as Format from "../../run/Format.ts"
@@ -12,7 +12,7 @@ const moneyOf = (usd: number | null | undefined, isPlay: boolean): string => For
 
 const rounded = (value: number | null | undefined): string => known(value, (known) => Format.whole(Math.round(known)))
 
-/** The policies over all benchmarks. */
+/** Results of each policy across all benchmarks. */
 export const Overall = ({ isPlay, report }: { readonly report: Report; readonly isPlay: boolean }) => (
   <Card title="All benchmarks" note="accuracy ± standard error; the mean gives each benchmark the same weight">
     <Figures
@@ -35,7 +35,7 @@ export const Overall = ({ isPlay, report }: { readonly report: Report; readonly 
   </Card>
 )
 
-/** The figures of each policy on a benchmark that the chart of accuracy leaves out. */
+/** Figures for each policy on a benchmark that are not in the accuracy chart. */
 export const AllFigures = ({ cells }: { readonly cells: ReadonlyArray<Cell> }) => {
   const most = Math.max(0, ...cells.flatMap(({ passAt }) => passAt.map(({ k }) => k)))
   const passOf = (cell: Cell) => cell.passAt.find(({ k }) => k === most)
@@ -99,7 +99,7 @@ const Composition = ({
   )
 }
 
-/** The composition of the plans: the number of steps, the workers, the shapes. */
+/** Composition of the plans: number of steps, workers and shapes. */
 export const Compositions = ({ cells }: { readonly cells: ReadonlyArray<Cell> }) => {
   const planned = cells.filter((cell) => !isSingle(cell))
   return (
@@ -136,7 +136,7 @@ const rateText = ({ high, low, mean, samples }: Rate): string =>
       `${Format.share(value)} (${known(low, Format.share)} to ${known(high, Format.share)}, of ${Format.whole(samples)})`
   )
 
-/** The kinds that stand out; fewer than three samples say nothing. */
+/** Lists the kinds at which a worker is notably good. Kinds with fewer than three samples are not considered. */
 const goodAt = ({ alone, kinds }: Profile): string =>
   kinds
     .filter(({ rate }) => rate.samples >= 3 && rate.estimate >= alone.estimate + 0.1)
@@ -144,7 +144,7 @@ const goodAt = ({ alone, kinds }: Profile): string =>
     .map(({ kind, rate }) => `${Format.oneLine(kind, 40)} ${Format.share(rate.estimate)}`)
     .join(", ")
 
-/** The strengths of the workers, over all policies and benchmarks. */
+/** Strengths of the workers across all policies and benchmarks. */
 export const Strengths = ({
   isPlay,
   profiles
@@ -185,7 +185,7 @@ const limitsText = ({ calls, costUsd, durationMillis, tokens }: Report["config"]
     .flat()
     .join(", ") || "none"
 
-/** The configuration, the benchmarks with their licences, the pool and the versions: enough to repeat the evaluation. */
+/** Configuration, benchmarks with their licenses, pool and versions: everything needed to repeat the evaluation. */
 export const Setting = ({ isPlay, report }: { readonly report: Report; readonly isPlay: boolean }) => {
   const { benchmarks, config, pool, versions } = report
   const play = EvaluationTables.playMoney(report)

@@ -97,7 +97,7 @@ const AnswersPane = ({
   readonly id: string
   readonly question: Question
   readonly isPlay: boolean
-  /** The policies whose answers are listed first. */
+  /** Policies whose answers are listed first. */
   readonly first: ReadonlyArray<string>
 }) => {
   const { error, retry, value } = useData<Answers>(Listing.answersPath(id, question))

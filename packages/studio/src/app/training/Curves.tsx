@@ -262,7 +262,7 @@ export const Shares = ({
   )
 }
 
-/** The most rows of the table of values: of more iterations, every so many have one. */
+/** Maximum number of rows in the table of values. If there are more iterations, only every nth has a row. */
 const maxRows = 300
 
 /** Renders the values of charts as a table. */

@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
-/** What is below the charts of a training: the workers by kind of task, and the settings. */
+/** Sections below the charts of a training run: workers by kind of task, and settings. */
 import * as Format from "../../run/Format.ts"
 import type { Config, Metrics } from "../../training/Listing.ts"
 import * as Training from "../../training/Series.ts"
 import { Text } from "../Parts.tsx"
 import { type BarRow, Bars, Card, Figures, namesOf } from "../Sheet.tsx"
 
-/** The most kinds of tasks that have bars. */
+/** Maximum number of task kinds that have bars. */
 const maxKinds = 48
 
 const sharesOf = (steps: ReadonlyMap<string, number> = new Map()): BarRow["shares"] => {
@@ -19,7 +19,7 @@ const iterationsOf = (metrics: ReadonlyArray<Metrics>): string => {
   return from === to ? `iteration ${from}` : `iterations ${from} to ${to}`
 }
 
-/** The share of each worker in the steps, for each kind of task, in the first and the last tenth of the iterations. */
+/** Each worker's share of the steps, by kind of task, in the first and last tenth of the iterations. */
 export const WorkersByKind = ({
   early,
   late
@@ -47,7 +47,7 @@ export const WorkersByKind = ({
   )
 }
 
-/** The workers with their descriptions, and the whole configuration. */
+/** Workers with their descriptions, and the complete configuration. */
 export const Settings = ({ config }: { readonly config: Config }) => (
   <Card title="Settings">
     <Figures
