@@ -93,19 +93,23 @@ const chosenLanguage = (input: InitInput, isAsking: boolean) => {
     : Effect.succeed("typescript" as const)
 }
 
-// Returns an existing config with a different file name, which would take precedence over the new one or conflict with
-// it.
+// -------------------------------------------------------------------------------------------------------------------
+// Files
+// -------------------------------------------------------------------------------------------------------------------
 
 interface File {
   readonly name: string
   readonly text: string
 }
 
-/** Returns the files to write: new files, and existing ones that may be overwritten. */
+/**
+ * Returns an existing config with a different file name, which would take precedence over the new one or conflict with
+ * it.
+ */
 const otherConfig = (folder: string, name: string): string | undefined =>
   ConfigFile.names.find((other) => other !== name && existsSync(path.join(folder, other)))
 
-/** Files in a project get default permissions, so that others can read them like the rest of the project. */
+/** Returns the files to write: new files, and existing ones that may be overwritten. */
 const allowed = Effect.fnUntraced(function* (
   folder: string,
   files: ReadonlyArray<File>,
@@ -125,21 +129,20 @@ const allowed = Effect.fnUntraced(function* (
 
 const writeAll = (folder: string, files: ReadonlyArray<File>) =>
   Effect.gen(function* () {
-    // It is the source code of a project, so others may read it as they read the rest of it.
+    // Files in a project get default permissions, so that they are as readable as the rest of the project.
     yield* WholeFile.makeFolder(folder, "umask")
     for (const { name, text } of files) yield* WholeFile.write(path.join(folder, name), text, { access: "umask" })
   }).pipe(Effect.mapError(({ message }) => failed(message)))
 
-// Subfolder for packages built from a clone.
+// -------------------------------------------------------------------------------------------------------------------
+// Installation
+// -------------------------------------------------------------------------------------------------------------------
 
-/**
- * Loaded lazily, because some bundlers rewrite imports of other packages' JSON into a form that Node no longer
- * supports.
- */
+/** Subfolder for packages built from a clone. */
 const packedFolder = "divisi-packages"
 
-// Returns the package manager's arguments: package versions from the registry, or packages built from this command's
-// clone.
+// Loaded with `require`, because some bundlers rewrite imports of other packages' JSON into a form that Node no longer
+// supports.
 const core: { readonly peerDependencies: { readonly effect: string } } = createRequire(import.meta.url)(
   "@divisi/core/package.json"
 )
@@ -148,7 +151,10 @@ const versions: Readonly<Record<string, string>> = { effect: `effect@${core.peer
 
 const versionOf = (name: string): string => versions[name] ?? `${name}@${manifest.version}`
 
-/** On Windows, npm is a batch file and requires a shell. */
+/**
+ * Returns the package manager's arguments: package versions from the registry, or packages built from this command's
+ * clone.
+ */
 const specsOf = (folder: string, packages: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>, Failure> => {
   if (!Clone.isThere()) return Effect.succeed([...packages, "@divisi/cli"].map(versionOf))
   const ours = packages.filter((name) => name.startsWith("@divisi/"))
@@ -170,7 +176,7 @@ const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolea
     const child = ProcessGroup.start(command, {
       cwd: folder,
       stdio: isQuiet ? ["ignore", 2, 2] : ["ignore", "inherit", "inherit"],
-      // npm is a batch file there.
+      // On Windows, npm is a batch file and requires a shell.
       shell: isWindows
     })
     child.once("error", (error) => {
@@ -183,7 +189,9 @@ const install = (folder: string, command: ReadonlyArray<string>, isQuiet: boolea
     return Effect.promise(() => ProcessGroup.stop(child))
   })
 
-// Detects models, writes the project files and prints the next steps.
+// -------------------------------------------------------------------------------------------------------------------
+// Output
+// -------------------------------------------------------------------------------------------------------------------
 
 const say = (...lines: ReadonlyArray<string>) => void Output.stdout.write(`${lines.join("\n")}\n`)
 
@@ -195,7 +203,7 @@ const foundLines = (found: ReadonlyArray<Found.Found>): ReadonlyArray<string> =>
         return `Found ${vendor}: ${because}${todo}`
       })
 
-/** Finds models, writes the project and prints the next steps. */
+/** Detects models, writes the project files and prints the next steps. */
 export const init = Effect.fnUntraced(function* (
   input: InitInput
 ): Effect.fn.Return<void, Failure, Prompt.Environment> {

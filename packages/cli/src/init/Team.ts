@@ -8,26 +8,26 @@ export interface Model {
   readonly model: string
   /** The address of a model server that does not use its default address. */
   readonly baseURL?: string | undefined
-  /** The generated files, and the packages they need. */
+  /** The environment variable with the server's API key, if it is set. */
   readonly keyVariable?: string | undefined
 }
 
-/** The packages imported by the files. */
+/** The generated files, and the packages they need. */
 export interface Team {
   readonly config: string
   readonly script: string
-  /** Generates the code that creates a vendor's model. */
+  /** The packages imported by the files. */
   readonly packages: ReadonlyArray<string>
 }
 
-/** Whether the price is known or zero, which is required to enforce a limit in USD. */
+/** Generates the code that creates a vendor's model. */
 interface Maker {
   readonly package: string
   readonly imports: ReadonlyArray<string>
   readonly make: (model: string, baseURL: string | undefined) => string
-  /** Whether usage is free, because the model runs on the user's own server. */
+  /** Whether the price is known or zero, which is required to enforce a limit in USD. */
   readonly isPriced: boolean
-  /** The vendors supported by generated configs. */
+  /** Whether usage is free, because the model runs on the user's own server. */
   readonly isFree: boolean
 }
 
@@ -85,7 +85,7 @@ const makers: Readonly<Record<string, Maker>> = {
   "lm-studio": compatible("lmStudio", true)
 }
 
-/** Returns the default export. Its type is not imported at runtime. */
+/** Returns the code generator for a server that is not in the list of vendors. */
 const ownServer = ({ keyVariable, vendor }: Model): Maker => ({
   package: "@divisi/providers-openai",
   imports: ["openaiCompatible"],
@@ -97,13 +97,13 @@ const ownServer = ({ keyVariable, vendor }: Model): Maker => ({
   isFree: false
 })
 
-/** Generates the files for a team of available models. */
+/** The vendors supported by generated configs. */
 export const vendors: ReadonlyArray<string> = Object.keys(makers)
 
 const lines = (...text: ReadonlyArray<string | undefined>): string =>
   `${text.filter((line) => line !== undefined).join("\n")}\n`
 
-/** Generates the files if no model is available. The gym's workers compute the answers to its generated questions. */
+/** Returns the default export. Its type is not imported at runtime. */
 const exported = (language: Language, fields: string): ReadonlyArray<string> =>
   language === "typescript"
     ? [`const config: Config = { ${fields} }`, "export default config"]
@@ -128,7 +128,7 @@ const script = (configFile: string, scriptFile: string, question: string): strin
     'console.log(result.spend.calls, "calls, USD", result.spend.costUsd.toFixed(4))'
   )
 
-/** Generates the files for the given models, or for the gym if the list is empty. */
+/** Generates the files for a team of available models. */
 const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: string, scriptFile: string): Team => {
   const made = models.map((one) => ({ ...one, maker: makers[one.vendor] ?? ownServer(one) }))
   const packages = [...new Set(made.map(({ maker }) => maker.package))]
@@ -174,7 +174,7 @@ const ofModels = (models: ReadonlyArray<Model>, language: Language, configFile: 
   }
 }
 
-/** Returns the team if no model is available: the workers of the gym compute the answers to its kinds of questions. */
+/** Generates the files if no model is available. The gym's workers compute the answers to its generated questions. */
 const ofGym = (language: Language, configFile: string, scriptFile: string): Team => {
   const config = lines(
     `/** The team: \`divisi run\`, \`divisi chat\` and ${scriptFile} ask it. */`,
@@ -204,7 +204,7 @@ const ofGym = (language: Language, configFile: string, scriptFile: string): Team
   }
 }
 
-/** Returns the files for some models, or for the gym if the list is empty. */
+/** Generates the files for the given models, or for the gym if the list is empty. */
 export const make = (
   models: ReadonlyArray<Model>,
   { configFile, language, scriptFile }: { language: Language; configFile: string; scriptFile: string }
